@@ -1,0 +1,34 @@
+"""Derivative rules that belong to no one AD.
+
+The verb is `rrule`, the declaring form is `RuleSet`, the rest is what rules are made of.
+"""
+
+from rulescore._array import Array, Numeric
+from rulescore._plugins import hookimpl, plugins
+from rulescore._project import project
+from rulescore._rule import Rule, RuleError
+from rulescore._ruleset import RuleSet
+from rulescore._table import find_rule, generation, rrule
+from rulescore._tangent import Tangent, accumulate
+
+__all__ = [
+    # the verb
+    "rrule",
+    # declaring rules
+    "RuleSet",
+    "hookimpl",
+    "Array",
+    "Numeric",
+    "project",
+    # cotangents
+    "Tangent",
+    "accumulate",
+    # looking at rules
+    "Rule",
+    "find_rule",
+    "plugins",
+    "generation",
+    # errors
+    "RuleError",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,130 @@
+"""Cotangents of structured values, and their sum."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+class Tangent:
+    """Hold the cotangent of an object: one cotangent per field, under the object's field names.
+
+    Arguments:
+        primal: the type of the object, for printing and for telling cotangents apart.
+        fields: cotangents by field name; a field without gradient holds `None`.
+
+    A field is read as an attribute, `dm.weights`; a name that is not a field raises
+    `AttributeError`. `dict(dm)` and `dm.items()` give all fields. ChainRules calls this `Tangent`.
+    """
+
+    __slots__ = ("_fields", "_primal")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, primal: type, /, **fields: Any) -> None:
+        self._primal = primal
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._fields[name]
+        except KeyError:
+            known = ", ".join(self._fields) or "none"
+            raise AttributeError(
+                f"the cotangent of {self._primal.__qualname__} has no field {name!r}; it has: {known}"
+            ) from None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._fields
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def keys(self) -> Any:
+        """Return the names of the fields."""
+        return self._fields.keys()
+
+    def items(self) -> Any:
+        """Return pairs of field name and cotangent."""
+        return self._fields.items()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tangent):
+            return NotImplemented
+        return self._primal is other._primal and self._fields == other._fields
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
+        return f"Tangent[{self._primal.__qualname__}]({fields})"
+
+    def __reduce__(self) -> Any:
+        return (_rebuild, (self._primal, self._fields))
+
+
+def _rebuild(primal: type, fields: dict[str, Any]) -> Tangent:
+    return Tangent(primal, **fields)
+
+
+def accumulate(a: Any, b: Any) -> Any:
+    """Add two cotangents of one value, without changing either.
+
+    `None` adds nothing. Numbers and arrays of one shape add up, tuples and lists of one length
+    and dicts and Tangents add up entry by entry; the keys of one dict (or Tangent) must be a subset
+    of the other's. Anything else raises `TypeError` or `ValueError`. (MicroGrad.jl and Zygote
+    call this `accum`.)
+    """
+    if a is None:
+        return b
+    if b is None:
+        return a
+    if isinstance(a, tuple | list):
+        return _accumulate_sequences(a, b)
+    if isinstance(a, dict):
+        if not isinstance(b, dict):
+            raise _mismatch(a, b)
+        return _accumulate_fields(a, b)
+    if isinstance(a, Tangent):
+        if not isinstance(b, Tangent) or a._primal is not b._primal:
+            raise _mismatch(a, b)
+        return Tangent(a._primal, **_accumulate_fields(a._fields, b._fields))
+    if isinstance(b, tuple | list | dict | Tangent):
+        raise _mismatch(a, b)
+    if np.shape(a) != np.shape(b):
+        raise ValueError(
+            f"cannot add cotangents of one value with shapes {np.shape(a)} and {np.shape(b)}"
+        )
+    return a + b
+
+
+def _accumulate_sequences(a: Any, b: Any) -> Any:
+    if isinstance(a, list) is not isinstance(b, list) or not isinstance(b, tuple | list):
+        raise _mismatch(a, b)
+    if len(a) != len(b):
+        raise ValueError(f"cannot add cotangents of one value with lengths {len(a)} and {len(b)}")
+    entries = [accumulate(x, y) for x, y in zip(a, b, strict=True)]
+    if isinstance(a, list):
+        return entries
+    return type(a)(*entries) if hasattr(a, "_fields") else tuple(entries)
+
+
+def _accumulate_fields(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
+    if not (a.keys() <= b.keys() or b.keys() <= a.keys()):
+        raise ValueError(
+            "cannot add cotangents of one value whose keys differ: "
+            f"{sorted(map(str, a))} and {sorted(map(str, b))}"
+        )
+    names = a if len(a) >= len(b) else b
+    return {name: accumulate(a.get(name), b.get(name)) for name in names}
+
+
+def _mismatch(a: Any, b: Any) -> TypeError:
+    return TypeError(
+        f"cannot add cotangents of one value: {type(a).__qualname__} and {type(b).__qualname__}"
+    )

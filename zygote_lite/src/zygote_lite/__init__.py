@@ -1,0 +1,1 @@
+"""Automatic differentiation of plain Python and NumPy by source transformation."""
