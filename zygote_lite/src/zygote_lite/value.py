@@ -46,9 +46,10 @@ def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":
     """
     if any(isinstance(option, Value) for option in options.values()):
         raise TypeError(f"{_name(f)}: keyword arguments carry no gradient; give the Value's .data")
-    found = rrule(f, *(x.data if isinstance(x, Value) else x for x in xs), **options)
+    numbers = [x.data if isinstance(x, Value) else x for x in xs]
+    found = rrule(f, *numbers, **options)
     if found is None:
-        types = ", ".join(type(x.data if isinstance(x, Value) else x).__name__ for x in xs)
+        types = ", ".join(type(x).__name__ for x in numbers)
         raise TypeError(
             f"no rule for {_name(f)}({types}): install a plugin that has one (rules_base for "
             "operators, math and NumPy), or declare one with rulescore.RuleSet"
