@@ -72,7 +72,7 @@ class Rule:
     def __call__(self, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, "Pullback"]:
         """Apply the rule: return the value of `f(*xs, **options)` and its pullback."""
         if self.kind == "constant":
-            return f(*xs, **options), Pullback(apply_pullback, self, None, f, xs)
+            return self.run(*xs, **options), Pullback(apply_pullback, self, None, f, xs)
         if self.kind == "instance":
             y, back = self.run(f, *xs, **options)
         else:

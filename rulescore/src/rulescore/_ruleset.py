@@ -157,13 +157,16 @@ class RuleSet:
         place: tuple[str, int] | None = None,
         **more: Any,
     ) -> Rule:
-        if not callable(f):
+        attribute = inspect.isdatadescriptor(f)  # `np.ndarray.T`: reading it is a call of its own
+        if not callable(f) and not attribute:
             raise RuleError(f"{self._place_of(body)}: {f!r} is not callable: no rule can be for it")
         if place is None:
             place = (body.__code__.co_filename, body.__code__.co_firstlineno)
         rule = Rule(f, kind, types, varargs, body, self.name, *place, **more)
         for annotation in (*types, *more.get("optional", ()), varargs):
             self._refuse_unfaithful(annotation, rule)
+        if kind == "constant" and attribute:
+            rule.run = f.__get__
         self.rules.append(rule)
         return rule
 

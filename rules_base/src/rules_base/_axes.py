@@ -1,0 +1,26 @@
+"""Undoing a reduction: bring the cotangent of a result back to the shape of what was reduced."""
+
+import numpy as np
+
+
+def restored(dy, x, axis, keepdims):
+    """Return `dy` with the reduced axes of `x` back in place, of length one."""
+    if keepdims or axis is None or np.ndim(x) == 0:
+        return dy
+    return np.expand_dims(dy, axis)
+
+
+def spread(dy, x, axis, keepdims):
+    """Return `dy` repeated along the reduced axes, in the shape of `x`."""
+    return np.broadcast_to(restored(dy, x, axis, keepdims), np.shape(x))
+
+
+def count(x, axis):
+    """Return how many entries of `x` each entry of a reduction over `axis` is made of."""
+    shape = np.shape(x)
+    if axis is None:
+        return np.size(x)
+    n = 1
+    for a in axis if isinstance(axis, tuple) else (axis,):
+        n *= shape[a]
+    return n

@@ -1,0 +1,102 @@
+"""Polynomials with ascending coefficients: `evalpoly`, and NumPy's polyval."""
+
+import numpy as np
+
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+def evalpoly(x, coeffs):
+    """Evaluate the polynomial `coeffs[0] + coeffs[1] * x + coeffs[2] * x**2 + ...`.
+
+    Arguments:
+        x: a number or an array of any shape.
+        coeffs: the coefficients, ascending: a list, a tuple or an array.
+
+    Returns a number, or an array of the shape of `x`. Raises `ValueError` where there are no
+    coefficients. Horner's method, as Julia's `evalpoly`.
+    """
+    if len(coeffs) == 0:
+        raise ValueError("a polynomial has at least one coefficient")
+    y = coeffs[-1] + np.zeros_like(x) if isinstance(x, Array) else coeffs[-1]
+    for k in range(len(coeffs) - 2, -1, -1):
+        y = y * x + coeffs[k]
+    return y
+
+
+def polynomial_cotangents(dy, x, coeffs):
+    """Return the cotangents of `x` and of each coefficient, by Horner's method and by powers."""
+    degree = len(coeffs) - 1
+    slope = degree * coeffs[degree] if degree else 0.0
+    for k in range(degree - 1, 0, -1):
+        slope = slope * x + k * coeffs[k]
+    dcoeffs = [project(dy, coeffs[0])]
+    power = 1.0
+    for k in range(1, degree + 1):
+        power = power * x
+        dcoeffs.append(project(dy * np.conjugate(power), coeffs[k]))
+    return project(dy * np.conjugate(slope), x), dcoeffs
+
+
+@rule(evalpoly)
+def _(x: Numeric, coeffs: list | tuple):
+    def pullback(dy):
+        dx, dcoeffs = polynomial_cotangents(dy, x, coeffs)
+        return dx, type(coeffs)(dcoeffs)
+
+    return evalpoly(x, coeffs), pullback
+
+
+@rule(evalpoly)
+def _(x: Numeric, coeffs: Array):
+    def pullback(dy):
+        dx, dcoeffs = polynomial_cotangents(dy, x, coeffs)
+        return dx, project(np.stack(dcoeffs), coeffs)
+
+    return evalpoly(x, coeffs), pullback
+
+
+@rule(np.polynomial.polynomial.polyval)
+def _(x: Numeric, c: list | tuple, tensor=True):
+    array = np.array(c)
+
+    def pullback(dy):
+        dx, dc = polyval_cotangents(dy, x, array, tensor)
+        return dx, unstacked(dc, c)
+
+    return np.polynomial.polynomial.polyval(x, array, tensor), pullback
+
+
+@rule(np.polynomial.polynomial.polyval)
+def _(x: Numeric, c: Array, tensor=True):
+    def pullback(dy):
+        return polyval_cotangents(dy, x, c, tensor)
+
+    return np.polynomial.polynomial.polyval(x, c, tensor), pullback
+
+
+def polyval_cotangents(dy, x, c, tensor):
+    """Return the cotangents of `x` and of the array `c`, whose first axis counts the powers."""
+    wide = np.reshape(c, c.shape + (1,) * np.ndim(x)) if tensor else c
+    dx, dc = polynomial_cotangents(dy, x, wide)
+    return dx, project(np.reshape(np.stack(dc), c.shape), c)
+
+
+def unstacked(dx, xs):
+    """Give the cotangent of `np.array(xs)` the nested structure of `xs`."""
+    if isinstance(xs, list | tuple):
+        return type(xs)([unstacked(d, x) for d, x in zip(dx, xs, strict=True)])
+    return project(dx, xs)
+
+
+rule.example(evalpoly, 1.2, [2.0, 0.0, 3.0, 4.0])
+rule.example(evalpoly, 0.0, [2.0, 0.5, 3.0])
+rule.example(evalpoly, 1.2, (2.0,))
+rule.example(evalpoly, np.array([0.0, 1.2, -0.5]), (2.0, 0.5, 3.0))
+rule.example(evalpoly, np.array([0.0, 1.2, -0.5]), np.array([2.0, 0.5, 3.0]))
+rule.example(evalpoly, 0.5 + 0.3j, np.array([2.0, 0.5j, 3.0]))
+for polyval in (np.polynomial.polynomial.polyval,):
+    rule.example(polyval, 1.2, np.array([2.0, 0.5, 3.0]))
+    rule.example(polyval, np.array([0.0, 1.2]), [2.0, 0.5, 3.0])
+    rule.example(polyval, np.array([0.0, 1.2]), np.array([[2.0, 0.5], [3.0, 1.0], [0.5, 0.2]]))

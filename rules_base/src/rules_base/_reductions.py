@@ -1,0 +1,106 @@
+"""Reductions: sums, means, products, extremes and spreads along axes."""
+
+import numpy as np
+
+from rules_base._axes import count, restored, spread
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.sum, np.ndarray.sum)
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        return (project(spread(dy, x, axis, keepdims), x),)
+
+    return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
+
+
+@rule(np.mean, np.ndarray.mean)
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
+
+    return np.mean(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
+
+
+@rule(np.prod, np.ndarray.prod)
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        others = np.conjugate(products_of_others(x, axis))
+        return (project(restored(dy, x, axis, keepdims) * others, x),)
+
+    return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
+
+
+def products_of_others(x, axis):
+    """Return, for each entry, the product of all others along `axis`: right at zeros too."""
+    if np.ndim(x) == 0:
+        return np.ones_like(x, dtype=np.result_type(x, np.float16))
+    if axis is None:
+        return np.reshape(products_of_others(np.reshape(x, (-1,)), 0), x.shape)
+    axes = tuple(a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,)))
+    if len(axes) > 1:
+        kept = tuple(a for a in range(x.ndim) if a not in axes)
+        moved = np.transpose(x, kept + axes)
+        flat = np.reshape(moved, (*(x.shape[a] for a in kept), count(x, axes)))
+        others = np.reshape(products_of_others(flat, -1), moved.shape)
+        return np.transpose(others, tuple(np.argsort(kept + axes)))
+    (axis,) = axes
+    n = x.shape[axis]
+    if n == 0:
+        return x
+    one = np.ones_like(take_slice(x, axis, slice(0, 1)))
+    before = np.concatenate([one, take_slice(x, axis, slice(0, n - 1))], axis)
+    after = np.flip(np.concatenate([take_slice(x, axis, slice(1, n)), one], axis), axis)
+    return np.cumprod(before, axis) * np.flip(np.cumprod(after, axis), axis)
+
+
+def take_slice(x, axis, part):
+    """Return `x[..., part, ...]` with `part` in the place of `axis`."""
+    return x[(slice(None),) * (axis % x.ndim) + (part,)]
+
+
+@rule(np.max, np.ndarray.max, np.amax)
+def _(x: Numeric, axis=None, *, keepdims=False):
+    y = np.max(x, axis=axis, keepdims=keepdims)
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims),)
+
+    return y, pullback
+
+
+@rule(np.min, np.ndarray.min, np.amin)
+def _(x: Numeric, axis=None, *, keepdims=False):
+    y = np.min(x, axis=axis, keepdims=keepdims)
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims),)
+
+    return y, pullback
+
+
+def shared_by_hits(dy, y, x, axis, keepdims):
+    """Return the cotangent of `x`, of which `y` are the chosen entries: ties share equally."""
+    hits = x == restored(y, x, axis, keepdims)
+    share = restored(dy, x, axis, keepdims) / np.maximum(
+        np.sum(hits, axis=axis, keepdims=np.ndim(x) > 0), 1
+    )
+    return project(np.where(hits, share, 0.0), x)
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+for f in (np.sum, np.mean, np.prod, np.max, np.min):
+    rule.example(f, MATRIX)
+    rule.example(f, MATRIX, 0)
+    rule.example(f, MATRIX, axis=-1, keepdims=True)
+    rule.example(f, MATRIX, axis=(0, 1))
+    rule.example(f, 0.7)
+for f in (np.sum, np.mean, np.prod):
+    rule.example(f, MATRIX + 0.5j, axis=1)
+rule.example(np.prod, np.array([0.5, 0.0, 2.0]))
+rule.example(np.prod, np.array([[0.5, 0.0, 0.0], [1.0, 2.0, 3.0]]), axis=1)
+rule.example(np.prod, np.arange(1.0, 25.0).reshape(2, 3, 4) / 9, axis=(0, 2))
+for f in (np.ndarray.sum, np.ndarray.mean, np.ndarray.prod, np.ndarray.max, np.ndarray.min):
+    rule.example(f, MATRIX, axis=1)

@@ -1,0 +1,189 @@
+"""Shape and order of arrays: the same entries elsewhere, so the cotangent goes the way back."""
+
+import numpy as np
+
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.reshape)
+def _(x: Numeric, shape: object, order="C"):
+    def pullback(dy):
+        return project(np.reshape(dy, np.shape(x), order=order), x), None
+
+    return np.reshape(x, shape, order=order), pullback
+
+
+@rule(np.ndarray.reshape)
+def _(x: Array, *shape: object, order="C"):
+    def pullback(dy):
+        return (project(np.reshape(dy, x.shape, order=order), x), *(None for _ in shape))
+
+    return x.reshape(*shape, order=order), pullback
+
+
+@rule(np.ravel, np.ndarray.ravel)
+def _(x: Numeric, order="C"):
+    def pullback(dy):
+        return (project(np.reshape(dy, np.shape(x), order=order), x),)
+
+    return np.ravel(x, order), pullback
+
+
+@rule(np.ndarray.flatten)
+def _(x: Array, order="C"):
+    def pullback(dy):
+        return (project(np.reshape(dy, x.shape, order=order), x),)
+
+    return x.flatten(order), pullback
+
+
+@rule(np.transpose)
+def _(x: Numeric, axes=None):
+    def pullback(dy):
+        return (project(np.transpose(dy, inverse_of(axes)), x),)
+
+    return np.transpose(x, axes), pullback
+
+
+@rule(np.ndarray.transpose)
+def _(x: Array, *axes: object):
+    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+
+    def pullback(dy):
+        return (project(np.transpose(dy, inverse_of(order)), x), *(None for _ in axes))
+
+    return np.transpose(x, order), pullback
+
+
+def inverse_of(axes):
+    """Return the permutation that undoes `axes`; `None`, which reverses all, undoes itself."""
+    if axes is None:
+        return None
+    return [int(a) for a in np.argsort([a % len(axes) for a in axes])]
+
+
+@rule(np.matrix_transpose)
+def _(x: Array):
+    def pullback(dy):
+        return (project(np.swapaxes(dy, -1, -2), x),)
+
+    return np.matrix_transpose(x), pullback
+
+
+@rule(np.swapaxes, np.ndarray.swapaxes)
+def _(x: Array, axis1: int, axis2: int):
+    def pullback(dy):
+        return project(np.swapaxes(dy, axis1, axis2), x), None, None
+
+    return np.swapaxes(x, axis1, axis2), pullback
+
+
+@rule(np.broadcast_to)
+def _(x: Numeric, shape: object):
+    def pullback(dy):
+        return project(dy, x), None
+
+    return np.broadcast_to(x, shape), pullback
+
+
+@rule(np.squeeze, np.ndarray.squeeze)
+def _(x: Numeric, axis=None):
+    def pullback(dy):
+        return (project(np.reshape(dy, np.shape(x)), x),)
+
+    return np.squeeze(x, axis), pullback
+
+
+@rule(np.expand_dims)
+def _(x: Numeric, axis: object):
+    def pullback(dy):
+        return project(np.reshape(dy, np.shape(x)), x), None
+
+    return np.expand_dims(x, axis), pullback
+
+
+@rule(np.where)
+def _(condition: object, x: Numeric, y: Numeric):
+    def pullback(dy):
+        return (
+            None,
+            project(np.where(condition, dy, 0.0), x),
+            project(np.where(condition, 0.0, dy), y),
+        )
+
+    return np.where(condition, x, y), pullback
+
+
+@rule(np.where)
+def _(condition: object):
+    def pullback(dy):
+        return (None,)
+
+    return np.where(condition), pullback
+
+
+@rule(np.clip, np.ndarray.clip)
+def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
+    def pullback(dy):
+        return clip_cotangents(dy, x, lower, upper)
+
+    return np.clip(x, lower, upper), pullback
+
+
+@rule(np.clip, np.ndarray.clip)
+def _(x: Numeric, *, min=None, max=None):
+    def pullback(dy):
+        return (clip_cotangents(dy, x, min, max)[0],)
+
+    return np.clip(x, min, max), pullback
+
+
+def clip_cotangents(dy, x, lower, upper):
+    """Return the cotangents of minimum(upper, maximum(x, lower)): ties are shared."""
+    if upper is None:
+        dupper = None
+    else:
+        raised = x if lower is None else np.maximum(x, lower)
+        tie = 0.5 * (raised == upper)
+        dupper = project(dy * ((raised > upper) + tie), upper)
+        dy = dy * ((raised < upper) + tie)
+    if lower is None:
+        return project(dy, x), None, dupper
+    tie = 0.5 * (x == lower)
+    return project(dy * ((x > lower) + tie), x), project(dy * ((x < lower) + tie), lower), dupper
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+CUBE = np.arange(24.0).reshape(2, 3, 4) / 7
+rule.example(np.reshape, CUBE, (6, 4))
+rule.example(np.reshape, CUBE, -1, order="F")
+rule.example(np.reshape, 0.5, (1, 1))
+rule.example(np.ndarray.reshape, CUBE, 4, -1)
+rule.example(np.ndarray.reshape, CUBE, (4, 6), order="F")
+for f in (np.ravel, np.ndarray.ravel, np.ndarray.flatten):
+    rule.example(f, CUBE)
+    rule.example(f, MATRIX, order="F")
+rule.example(np.transpose, CUBE)
+rule.example(np.transpose, CUBE, (1, -1, 0))
+rule.example(np.ndarray.transpose, CUBE)
+rule.example(np.ndarray.transpose, CUBE, (1, 2, 0))
+rule.example(np.ndarray.transpose, CUBE, 1, 2, 0)
+rule.example(np.matrix_transpose, CUBE)
+for f in (np.swapaxes, np.ndarray.swapaxes):
+    rule.example(f, CUBE, 0, -1)
+rule.example(np.broadcast_to, np.array([[0.5], [0.2]]), (3, 2, 4))
+rule.example(np.broadcast_to, 0.5, (3, 2))
+for f in (np.squeeze, np.ndarray.squeeze):
+    rule.example(f, CUBE[:1])
+    rule.example(f, CUBE[:, :1, :1], axis=1)
+rule.example(np.expand_dims, CUBE, (0, -1))
+rule.example(np.where, MATRIX > 0.6, MATRIX, 0.5)
+rule.example(np.where, MATRIX > 0.6, MATRIX[:1], np.array([[1.5], [2.5]]))
+rule.example(np.where, MATRIX > 0.6)
+for f in (np.clip, np.ndarray.clip):
+    rule.example(f, MATRIX, -1.0, 1.0)
+    rule.example(f, MATRIX, np.array([-1.0, -0.5, 0.5]), None)
+    rule.example(f, MATRIX, None, 0.6)
+    rule.example(f, MATRIX, min=-0.3, max=0.6)
