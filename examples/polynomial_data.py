@@ -1,0 +1,75 @@
+"""What both polynomial examples share: noisy points of a cubic, least squares, table, picture."""
+
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from rules_base import evalpoly
+from rules_nnlib import mse
+
+TARGET = [15.0, -2.1, 13.9, 1.5]
+
+
+def noisy_points(n=100, noise=0.2, seed=0):
+    """Return `n` points x in [-5, 5] and noisy values y of the target polynomial, as lists."""
+    rng = np.random.default_rng(seed)
+    xs = (rng.random(n) - 0.5) * 10
+    ys = evalpoly(xs, TARGET)
+    ys = ys + rng.normal(size=n) * np.mean(np.abs(ys)) * noise
+    return xs.tolist(), ys.tolist()
+
+
+def start(seed=1):
+    """Return the random coefficients that gradient descent starts with."""
+    return np.random.default_rng(seed).random(len(TARGET))
+
+
+def least_squares(xs, ys, order=3):
+    """Return the coefficients that minimize the squared error, by the pseudoinverse."""
+    powers = np.vander(np.asarray(xs), order + 1, increasing=True)
+    return np.linalg.pinv(powers) @ np.asarray(ys)
+
+
+def mean_squared_error(coeffs, xs, ys):
+    return mse(evalpoly(np.asarray(xs), coeffs), np.asarray(ys))
+
+
+def comparison(fitted, xs, ys):
+    """Return a row (method, loss, coefficients) for the target, least squares and each fit."""
+    rows = {"target": TARGET, "least squares": least_squares(xs, ys), **fitted}
+    return [(name, mean_squared_error(c, xs, ys), list(c)) for name, c in rows.items()]
+
+
+def print_table(rows):
+    table = Table("method", "loss", "coefficients")
+    for name, loss, coeffs in rows:
+        table.add_row(name, f"{loss:.2f}", ", ".join(f"{c:.2f}" for c in coeffs))
+    Console().print(table)
+
+
+def draw(rows, xs, ys, losses, path):
+    """Write a picture to `path`: the points with each row's curve, and the losses."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2), dpi=90, layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    left.scatter(xs, ys, s=8, color="gray", label="data")
+    x = np.linspace(min(xs), max(xs), 200)
+    for (name, _, coeffs), style in zip(rows, ["k--", "C0", "C1", "C2:"], strict=False):
+        left.plot(x, evalpoly(x, coeffs), style, label=name)
+    left.set(title="polynomials", xlabel="$x$", ylabel="$y$")
+    left.legend()
+    right.semilogy(range(1, len(losses) + 1), losses)
+    right.set(title="training", xlabel="iteration", ylabel="mean squared error")
+    right.grid(alpha=0.3)
+    figure.savefig(path)
+
+
+def picture_path(out, name):
+    """Return where the picture goes: `out` itself, or the file `name` in the directory `out`."""
+    out = Path(out)
+    return out / name if out.is_dir() else out
