@@ -48,6 +48,10 @@ def _moons(given: argparse.Namespace) -> None:
 
     if find_rule(operator.matmul, np.eye(2), np.eye(2)) is None:
         raise _demo.DemoError("the demo needs the rules of NumPy: pip install rules_base")
+    path = given.out / "moons.png" if given.out.is_dir() else given.out
+    if not path.parent.is_dir():
+        raise _demo.DemoError(f"there is no directory {path.parent} for the picture")
+    figure = _demo.new_figure()
     rng = np.random.default_rng(given.seed)
     X, label = _demo.two_moons(400, 0.1, rng)
     X_new, label_new = _demo.two_moons(1000, 0.1, rng)
@@ -62,8 +66,12 @@ def _moons(given: argparse.Namespace) -> None:
             progress.update(task, advance=1, loss=loss, accuracy=accuracy)
 
         losses = _demo.train(model, X, label, given.epochs, report)
-    path = given.out / "moons.png" if given.out.is_dir() else given.out
-    _demo.draw(model, X, label, losses, path)
+    _demo.draw(figure, model, X, label, losses)
+    figure.savefig(path, format="png")
     console.print(f"picture: {path}", highlight=False, soft_wrap=True)
     accuracy = _demo.accuracy(model, X_new, label_new)
     console.print(f"accuracy on {len(X_new)} held-out points: {accuracy:.3f}", highlight=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

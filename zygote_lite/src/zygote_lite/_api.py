@@ -1,0 +1,226 @@
+"""What users call: `pullback`, and the gradients made of it."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._errors import DifferentiationError
+from zygote_lite._pull import name_of, pull
+from zygote_lite._store import OBJECT, Store, TUPLE, entries_of, kind_of, state
+
+Argnums = int | Sequence[int]
+
+
+class Pullback:
+    """Map the cotangent of a function's value to those of the function and its arguments.
+
+    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, then those of keyword arguments in their order;
+    `None` is "no gradient". It may be called again and again; it leaves the arguments as they
+    were.
+    """
+
+    def __init__(
+        self, back: Any, f: Any, y: Any, xs: tuple[Any, ...], flags: tuple[Any, ...]
+    ) -> None:
+        self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        outer, state.store = state.store, Store()
+        store = state.store
+        try:
+            by_value = self._back(store.add(self._y, dy))
+            operands = (self._f, *self._xs)
+            _refuse_shared(operands, self._flags, store)
+            return tuple(
+                store.collect(x, d) if flag else None
+                for x, d, flag in zip(operands, by_value, self._flags, strict=True)
+            )
+        finally:
+            store.restore()
+            state.store = outer
+
+    def __repr__(self) -> str:
+        return f"∂({getattr(self._f, '__name__', type(self._f).__qualname__)})"
+
+
+def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
+    """Return the value of `f(*xs, **kws)` and the function that pulls its cotangent back.
+
+    Arguments:
+        f: any callable: a function with a rule, or with Python source, a method, a class, a
+            callable object.
+        xs, kws: its arguments.
+
+    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, where `∂self` holds the gradients of a closure's
+    captured variables or of an object's fields (a `Tangent`), and `None` means "no gradient".
+    Raises `NoRuleError` where a gradient passes a function that has neither rule nor source, and
+    `UnsupportedSyntaxError` where the source has a construct that cannot be differentiated, both
+    with the user's file and line. (Zygote's `_pullback`.)
+    """
+    return _pullback((True,) * (1 + len(xs) + len(kws)), f, xs, kws)
+
+
+def _pullback(
+    flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Any, Pullback]:
+    if not callable(f):
+        raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+    outer = state.active
+    state.active = {} if outer is None else outer
+    try:
+        y, back = pull(flags, f, *xs, **kws)
+    finally:
+        state.active = outer
+    return y, Pullback(back, f, y, (*xs, *kws.values()), flags)
+
+
+def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
+    """Return the gradient of `f(*xs)`, a real number, with respect to each argument.
+
+    Returns a tuple with one entry for each argument, of the argument's kind and shape; `None`
+    where the argument does not matter. Raises `TypeError` where the value is not a real number.
+    (Zygote's `gradient`.)
+    """
+    y, back = _pullback((None, *(True for _ in xs)), f, xs, {})
+    return back(_seed(f, y))[1:]
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., tuple[Any, Any]]:
+    """Return a function that computes the value of `f` and its gradient.
+
+    Arguments:
+        f: a function whose value is a real number.
+        argnums: the positional argument, or arguments, to differentiate; nothing is spent on
+            the others. For a sequence the gradient is a tuple.
+    """
+
+    @functools.wraps(f)
+    def value_and_gradient(*xs: Any, **kws: Any) -> tuple[Any, Any]:
+        numbers = _argument_numbers(f, argnums, len(xs))
+        flags = (None, *(True if i in numbers else None for i in range(len(xs))))
+        y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
+        cotangents = back(_seed(f, y))
+        if isinstance(argnums, int):
+            return y, cotangents[1 + numbers[0]]
+        return y, tuple(cotangents[1 + i] for i in numbers)
+
+    return value_and_gradient
+
+
+def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """Return a function that computes the gradient of `f`, as `value_and_grad` does."""
+    both = value_and_grad(f, argnums)
+
+    @functools.wraps(f)
+    def gradient_of(*xs: Any, **kws: Any) -> Any:
+        return both(*xs, **kws)[1]
+
+    return gradient_of
+
+
+def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian of `f`, by one pullback for each output.
+
+    Arguments:
+        f: a function from a real number or array to a real number or array.
+        argnum: the positional argument to differentiate.
+
+    The Jacobian has the shape of the value followed by that of the argument.
+    """
+
+    @functools.wraps(f)
+    def jacobian_of(*xs: Any, **kws: Any) -> Any:
+        (number,) = _argument_numbers(f, argnum, len(xs))
+        flags = (None, *(True if i == number else None for i in range(len(xs))))
+        y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
+        if not _is_real_array(y) or not _is_real_array(xs[number]):
+            raise TypeError(
+                f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
+                f"{_describe(y)}, its argument {number} is {_describe(xs[number])}"
+            )
+        shape = np.shape(y)
+        dtype = np.result_type(y, np.float16) if np.asarray(y).dtype.kind in "iu" else None
+        rows = []
+        for i in range(int(np.prod(shape))):
+            dy = np.zeros(shape, dtype or np.asarray(y).dtype)
+            dy.flat[i] = 1
+            d = back(dy if shape else _seed(f, y))[1 + number]
+            rows.append(np.zeros(np.shape(xs[number])) if d is None else d)
+        return np.reshape(np.array(rows), (*shape, *np.shape(xs[number])))
+
+    return jacobian_of
+
+
+def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    for n in numbers:
+        if not -count <= n < count:
+            raise TypeError(
+                f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
+                f"argument{'s' * (count != 1)}; only these can be differentiated"
+            )
+    return [n % count for n in numbers]
+
+
+def _seed(f: Any, y: Any) -> Any:
+    """Return the cotangent one of a real number, of its kind."""
+    if type(y) is float or type(y) is int:
+        return 1.0
+    if _is_real_array(y) and np.ndim(y) == 0:
+        if isinstance(y, np.generic):
+            return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
+        return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
+    raise TypeError(
+        f"the gradient of {name_of(f)} needs a real number as its value, and it is {_describe(y)}; "
+        "for other values use `pullback` or `jacobian`"
+    )
+
+
+def _is_real_array(y: Any) -> bool:
+    if isinstance(y, bool | np.bool_) or y is None:
+        return False
+    if isinstance(y, int | float):
+        return True
+    return getattr(getattr(y, "dtype", None), "kind", None) in ("i", "u", "f")
+
+
+def _describe(y: Any) -> str:
+    if hasattr(y, "dtype") and hasattr(y, "shape"):
+        return f"{type(y).__name__} of shape {y.shape} and dtype {y.dtype}"
+    if isinstance(y, list | tuple):
+        return f"{type(y).__name__} of length {len(y)}"
+    return f"{type(y).__name__} ({y!r})" if not callable(y) else type(y).__name__
+
+
+def _refuse_shared(operands: Any, flags: Any, store: Store) -> None:
+    """Two arguments that share a list or an object have no gradients that can be told apart."""
+    owners: dict[int, int] = {}
+    for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
+        if not flag:
+            continue
+        for identity in _addresses(x):
+            first = owners.setdefault(identity, position)
+            if first != position and identity in store.entries and store.entries[identity][1]:
+                shared = store.entries[identity][0]
+                raise DifferentiationError(
+                    f"arguments {first} and {position} share one {type(shared).__name__} "
+                    "(argument 0 is the function itself), so that their gradients cannot be told "
+                    "apart: pass a copy as one of them"
+                )
+
+
+def _addresses(x: Any) -> set[int]:
+    found: set[int] = set()
+    stack = [x]
+    while stack:
+        value = stack.pop()
+        kind = kind_of(value)
+        if kind == TUPLE:
+            stack += value
+        elif kind > TUPLE and kind <= OBJECT and id(value) not in found:
+            if kind >= 4:
+                found.add(id(value))
+                stack += [entry for _, entry in entries_of(value)]
+    return found

@@ -1,0 +1,206 @@
+"""Sixth stage: from IR to Python, whose statements carry the lines of the user's code."""
+
+import ast
+import copy
+from dataclasses import dataclass, field
+
+from zygote_lite import _ir as ir
+
+
+@dataclass
+class Emitted:
+    """Emitted Python.
+
+    Attributes:
+        tree: a module with one function, the factory, which returns the emitted function.
+        intrinsics: the factory's parameters: by alias, the path of what is to be passed.
+    """
+
+    tree: ast.FunctionDef
+    intrinsics: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Return the emitted code as readable Python."""
+        return ast.unparse(ast.fix_missing_locations(copy.deepcopy(self.tree)))
+
+
+def emit(function: ir.Function, suffix: str = "") -> Emitted:
+    """Return the Python of an IR function; captured variables become leading parameters."""
+    return _Emitter(function).emit(suffix)
+
+
+class _Emitter:
+    def __init__(self, function: ir.Function) -> None:
+        self.function = function
+        self.aliases: dict[str, str] = {}
+
+    def emit(self, suffix: str) -> Emitted:
+        f = self.function
+        arguments = _without_annotations(f.parameters)
+        captured = [ast.arg(name) for name in f.captured]
+        if arguments.posonlyargs:
+            arguments.posonlyargs = [*captured, *arguments.posonlyargs]
+        else:
+            arguments.args = [*captured, *arguments.args]
+        body = self.block(f.body)
+        name = ("lambda_" if f.name == "<lambda>" else f.name) + suffix
+        tree = ast.FunctionDef(name, arguments, body, [])
+        if "type_params" in tree._fields:
+            tree.type_params = []  # type: ignore[attr-defined]
+        if f.body:
+            ast.copy_location(tree, f.body[0].origin)
+        return Emitted(tree, {alias: path for path, alias in self.aliases.items()})
+
+    def block(self, statements: list[ir.Statement]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for s in statements:
+            node = self.statement(s)
+            for part in ast.walk(node):
+                if isinstance(part, ast.expr | ast.stmt | ast.arg) and not hasattr(part, "lineno"):
+                    ast.copy_location(part, s.origin)
+            out.append(node)
+        return out or [ast.Pass()]
+
+    def statement(self, s: ir.Statement) -> ast.stmt:
+        match s:
+            case ir.Call(_, target, function, arguments, keywords):
+                call = self.call(function, arguments, keywords)
+                return ast.Expr(call) if target == "_" else _assign([target], call)
+            case ir.Move(_, target, source):
+                return _assign([target], self.atom(source))
+            case ir.Pull(_, target, back, flags, function, arguments, keywords):
+                parts = [ast.Tuple([self.atom(flag) for flag in flags], ast.Load())]
+                parts += [self.atom(x) for x in (function, *arguments)]
+                named = [ast.keyword(name, self.atom(x)) for name, x in keywords]
+                pull = self.atom(ir.Intrinsic("pull"))
+                return _assign([target, back], ast.Call(pull, parts, named))
+            case ir.PullBack(_, targets, back, cotangent):
+                call = ast.Call(_load(back), [self.atom(cotangent)], [])
+                if not any(targets):
+                    return ast.Expr(call)
+                return _assign([t or "_" for t in targets], call, as_tuple=True)
+            case ir.Closure(_, target, definition, _):
+                definition = copy.deepcopy(definition)
+                if isinstance(definition, ast.Lambda):
+                    return _assign([target], definition)
+                return definition
+            case ir.Plain(origin):
+                return copy.deepcopy(origin)  # type: ignore[return-value]
+            case ir.Return(_, value):
+                return ast.Return(self.atom(value))
+            case ir.ReturnTuple(_, values):
+                return ast.Return(ast.Tuple([self.atom(v) for v in values], ast.Load()))
+            case ir.Adjoint(_, name, parameter, body):
+                arguments = ast.arguments([], [ast.arg(parameter)], None, [], [], None, [])
+                node = ast.FunctionDef(name, arguments, self.block(body), [])
+                if "type_params" in node._fields:
+                    node.type_params = []  # type: ignore[attr-defined]
+                return node
+        return self.structure(s)
+
+    def structure(self, s: ir.Statement) -> ast.stmt:
+        match s:
+            case ir.GetAttribute(_, target, value, name):
+                return _assign([target], ast.Attribute(self.atom(value), name, ast.Load()))
+            case ir.GetItem(_, target, value, index):
+                item = ast.Subscript(self.atom(value), self.atom(index), ast.Load())
+                return _assign([target], item)
+            case ir.SetAttribute(_, value, name, source):
+                attribute = ast.Attribute(self.atom(value), name, ast.Store())
+                return ast.Assign([attribute], self.atom(source))
+            case ir.SetItem(_, value, index, source):
+                item = ast.Subscript(self.atom(value), self.atom(index), ast.Store())
+                return ast.Assign([item], self.atom(source))
+            case ir.Build(_, target, kind, items):
+                return _assign([target], self.display(kind, [self.atom(x) for x in items]))
+            case ir.Apply(_, target, function, arguments, keywords):
+                starred = ast.Starred(self.atom(arguments), ast.Load())
+                named = ast.keyword(None, self.atom(keywords))
+                return _assign([target], ast.Call(self.atom(function), [starred], [named]))
+            case ir.If(_, test, body, orelse):
+                return ast.If(
+                    self.atom(test), self.block(body), self.block(orelse) if orelse else []
+                )
+            case ir.For(_, target, iterable, body, orelse):
+                store = ast.Name(target, ast.Store())
+                rest = self.block(orelse) if orelse else []
+                return ast.For(store, self.atom(iterable), self.block(body), rest)
+            case ir.While(origin, before, test, body, orelse):
+                stop = ast.If(
+                    ast.UnaryOp(ast.Not(), self.atom(test)), [*self.block(orelse), ast.Break()], []
+                )
+                whole = [*self.block(before), stop, *self.block(body)]
+                return ast.While(ast.Constant(True), whole, [])
+            case ir.Break():
+                return ast.Break()
+            case ir.Continue():
+                return ast.Continue()
+            case ir.Raise(_, exception, cause):
+                return ast.Raise(
+                    None if exception is None else self.atom(exception),
+                    None if cause is None else self.atom(cause),
+                )
+        raise AssertionError(f"no Python for {type(s).__name__}")
+
+    def call(
+        self, function: ir.Atom, arguments: list[ir.Atom], keywords: list[tuple[str, ir.Atom]]
+    ) -> ast.expr:
+        named = [ast.keyword(name, self.atom(value)) for name, value in keywords]
+        return ast.Call(self.atom(function), [self.atom(x) for x in arguments], named)
+
+    def display(self, kind: str, items: list[ast.expr]) -> ast.expr:
+        if kind == "dict":
+            keys: list[ast.expr | None] = [*items[::2]]
+            return ast.Dict(keys, items[1::2])
+        if kind == "slice":
+            return ast.Call(self.atom(ir.Intrinsic("slice")), items, [])
+        if kind == "set":
+            return ast.Set(items)
+        return ast.Tuple(items, ast.Load()) if kind == "tuple" else ast.List(items, ast.Load())
+
+    def atom(self, atom: ir.Atom) -> ast.expr:
+        match atom:
+            case ir.Name(name):
+                return _load(name)
+            case ir.Const(value):
+                return ast.Constant(value)
+            case ir.Global(path):
+                return _path(path)
+            case ir.Intrinsic(path):
+                head, dot, rest = path.partition(".")
+                if head not in self.aliases:
+                    taken = head in self.function.used
+                    self.aliases[head] = self.function.fresh(head) if taken else head
+                return _path(self.aliases[head] + dot + rest)
+
+
+def _load(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def _path(path: str) -> ast.expr:
+    head, *rest = path.split(".")
+    node: ast.expr = _load(head)
+    for name in rest:
+        node = ast.Attribute(node, name, ast.Load())
+    return node
+
+
+def _assign(targets: list[str], value: ast.expr, as_tuple: bool = False) -> ast.stmt:
+    names: list[ast.expr] = [ast.Name(name, ast.Store()) for name in targets]
+    if len(names) == 1 and not as_tuple:
+        return ast.Assign(names, value)
+    return ast.Assign([ast.Tuple(names, ast.Store())], value)
+
+
+def _without_annotations(arguments: ast.arguments) -> ast.arguments:
+    """Return the parameters without annotations; the defaults are the function's own."""
+    arguments = copy.deepcopy(arguments)
+    everything = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    everything += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    for argument in everything:
+        argument.annotation = None
+    arguments.defaults = [ast.Constant(...) for _ in arguments.defaults]
+    arguments.kw_defaults = [d and ast.Constant(...) for d in arguments.kw_defaults]
+    return arguments

@@ -1,0 +1,295 @@
+"""The intermediate representation: structured Python in A-normal form.
+
+Every statement does one thing, and its operands are atoms: names, constants and paths into
+modules. Control flow stays structured, as the user wrote it. Each statement knows the position
+of the user's code that it stands for.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Name:
+    """A local variable, or a variable captured from an enclosing function."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Global:
+    """A global or built-in name, or a path such as `np.linalg.norm` that starts at a module."""
+
+    path: str
+
+
+@dataclass(frozen=True, eq=False)
+class Const:
+    """A literal."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Intrinsic:
+    """A function that lowering put in, such as `operator.mul` for `*`, whatever the user's names."""
+
+    path: str
+
+
+Atom = Name | Global | Const | Intrinsic
+
+
+@dataclass
+class Statement:
+    """What all statements have: the user's syntax node, for its position."""
+
+    origin: ast.AST
+
+
+@dataclass
+class Call(Statement):
+    """`target = function(*arguments, **keywords)`."""
+
+    target: str
+    function: Atom
+    arguments: list[Atom]
+    keywords: list[tuple[str, Atom]] = field(default_factory=list)
+
+
+@dataclass
+class Apply(Statement):
+    """`target = function(*arguments, **keywords)`, with a sequence and a mapping made before."""
+
+    target: str
+    function: Atom
+    arguments: Atom
+    keywords: Atom
+
+
+@dataclass
+class Move(Statement):
+    """`target = source`."""
+
+    target: str
+    source: Atom
+
+
+@dataclass
+class Build(Statement):
+    """`target = [items]`, or a tuple, a dict (keys and values alternate), a set, a slice."""
+
+    target: str
+    kind: str
+    items: list[Atom]
+
+
+@dataclass
+class GetAttribute(Statement):
+    """`target = value.name`."""
+
+    target: str
+    value: Atom
+    name: str
+
+
+@dataclass
+class GetItem(Statement):
+    """`target = value[index]`."""
+
+    target: str
+    value: Atom
+    index: Atom
+
+
+@dataclass
+class SetAttribute(Statement):
+    """`value.name = source`."""
+
+    value: Atom
+    name: str
+    source: Atom
+
+
+@dataclass
+class SetItem(Statement):
+    """`value[index] = source`."""
+
+    value: Atom
+    index: Atom
+    source: Atom
+
+
+@dataclass
+class Closure(Statement):
+    """`target` is a function defined inside, `definition`, that captures `captured`."""
+
+    target: str
+    definition: ast.FunctionDef | ast.Lambda
+    captured: list[str]
+
+
+@dataclass
+class Plain(Statement):
+    """A statement that is run as it stands, such as `import`; it binds `targets`."""
+
+    targets: list[str]
+
+
+@dataclass
+class Return(Statement):
+    """`return value`."""
+
+    value: Atom
+
+
+@dataclass
+class If(Statement):
+    """`if test: body else: orelse`."""
+
+    test: Atom
+    body: list[Statement]
+    orelse: list[Statement]
+
+
+@dataclass
+class For(Statement):
+    """`for target in iterable: body else: orelse`."""
+
+    target: str
+    iterable: Atom
+    body: list[Statement]
+    orelse: list[Statement]
+
+
+@dataclass
+class While(Statement):
+    """`while test: body else: orelse`; `before` computes the test, each time anew."""
+
+    before: list[Statement]
+    test: Atom
+    body: list[Statement]
+    orelse: list[Statement]
+
+
+@dataclass
+class Break(Statement):
+    """`break`."""
+
+
+@dataclass
+class Continue(Statement):
+    """`continue`."""
+
+
+@dataclass
+class Raise(Statement):
+    """`raise exception from cause`."""
+
+    exception: Atom | None
+    cause: Atom | None
+
+
+@dataclass
+class Function:
+    """A lowered function.
+
+    Attributes:
+        name, filename: of the user's function.
+        parameters: the user's parameter list, defaults left out.
+        names: the parameters in the order of the signature: positional, `*`, keyword-only, `**`.
+        captured: variables of enclosing functions that it reads.
+        body: its statements.
+        used: every name that occurs in it, so that new ones can be told apart.
+    """
+
+    name: str
+    filename: str
+    parameters: ast.arguments
+    names: list[str]
+    captured: list[str]
+    body: list[Statement]
+    used: set[str]
+
+    def fresh(self, stem: str) -> str:
+        """Return a name that occurs nowhere in the function, and take it."""
+        name, n = stem, 0
+        while name in self.used:
+            n += 1
+            name = f"{stem}_{n}" if stem[-1].isdigit() else f"{stem}{n}"
+        self.used.add(name)
+        return name
+
+    def numbered(self, stem: str) -> str:
+        """Return the stem with the first number that makes it a new name, and take it."""
+        n = 1
+        while f"{stem}{n}" in self.used:
+            n += 1
+        return self.fresh(f"{stem}{n}")
+
+
+def atoms_of(statement: Statement) -> Iterator[Atom]:
+    """Yield the operands of a simple statement."""
+    for value in vars(statement).values():
+        if isinstance(value, Name | Global | Const | Intrinsic):
+            yield value
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, Name | Global | Const | Intrinsic):
+                    yield item
+                elif isinstance(item, tuple):
+                    yield item[1]
+
+
+def blocks_of(statement: Statement) -> Iterator[list[Statement]]:
+    """Yield the statement lists inside a structured statement."""
+    for value in vars(statement).values():
+        if isinstance(value, list) and value and isinstance(value[0], Statement):
+            yield value
+
+
+# What the primal and the adjoint are made of, beside the above.
+
+
+@dataclass
+class Pull(Statement):
+    """`target, back = pull(flags, function, *arguments, **keywords)`.
+
+    A flag is `None` where the operand does not depend on a differentiated argument, `True`
+    where it does, or the pullback of the call that it came from, which is false where the call
+    turned out to be inactive. The first flag is the function's.
+    """
+
+    target: str
+    back: str
+    flags: list[Atom]
+    function: Atom
+    arguments: list[Atom]
+    keywords: list[tuple[str, Atom]]
+
+
+@dataclass
+class PullBack(Statement):
+    """`targets = back(cotangent)`; a target of `None` is not looked at."""
+
+    targets: list[str | None]
+    back: str
+    cotangent: Atom
+
+
+@dataclass
+class Adjoint(Statement):
+    """`def name(parameter): body`, inside the primal: the reverse pass."""
+
+    name: str
+    parameter: str
+    body: list[Statement]
+
+
+@dataclass
+class ReturnTuple(Statement):
+    """`return values`."""
+
+    values: list[Atom]

@@ -1,0 +1,106 @@
+"""From a function object to the syntax tree of its definition."""
+
+import ast
+import inspect
+import linecache
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from zygote_lite._errors import DifferentiationError
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Span = tuple[int, int, int, int]
+
+
+class NoSourceError(DifferentiationError, OSError):
+    """Tell that the source text of a function cannot be found."""
+
+
+def definition_of(code: CodeType) -> Definition:
+    """Return the syntax tree of the function that `code` was compiled from.
+
+    Several lambdas on one line are told apart by the positions in the code object. Raises
+    `NoSourceError` where there is no source text, or where it changed since it was compiled.
+    """
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
+        raise NoSourceError(
+            f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
+            "define it in a file or a notebook, or declare a rule for it"
+        )
+    candidates = [
+        node
+        for node in _definitions("".join(lines), code.co_filename)
+        if _first_line(node) == code.co_firstlineno and _name(node) == code.co_name
+    ]
+    if len(candidates) > 1:
+        candidates = _enclosing(candidates, code)
+    if not candidates or not _same_parameters(candidates[0], code):
+        raise NoSourceError(
+            f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
+            "what was compiled: it changed since; reload the module"
+        )
+    return candidates[0]
+
+
+@lru_cache(maxsize=256)
+def _definitions(text: str, filename: str) -> list[Definition]:
+    try:
+        tree = ast.parse(text, filename)
+    except SyntaxError:  # a notebook cell with magics, say
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, Definition)]
+
+
+def _first_line(node: Definition) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+def _name(node: Definition) -> str:
+    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
+
+
+def _enclosing(candidates: list[Definition], code: CodeType) -> list[Definition]:
+    """Return the definitions whose body encloses every instruction, the smallest first."""
+    positions: list[Span] = [
+        (line, column, end_line, end_column)
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None
+        and end_line is not None
+        and column is not None
+        and end_column is not None
+        and end_column > 0
+    ]
+    enclosing = []
+    for node in candidates:
+        body = node.body if isinstance(node.body, ast.AST) else node.body[-1]
+        first = node.body if isinstance(node.body, ast.AST) else node.body[0]
+        start = (first.lineno, first.col_offset)
+        end = (body.end_lineno or 0, body.end_col_offset or 0)
+        if all(start <= (p[0], p[1]) and (p[2], p[3]) <= end for p in positions):
+            enclosing.append((end, start, node))
+    enclosing.sort(key=lambda item: (item[0][0] - item[1][0], item[0][1] - item[1][1]))
+    return [node for _, _, node in enclosing]
+
+
+def _same_parameters(node: Definition, code: CodeType) -> bool:
+    a = node.args
+    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    names += [p.arg for p in (a.vararg, a.kwarg) if p is not None]
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return tuple(map(_unmangled, names)) == tuple(map(_unmangled, code.co_varnames[:count]))
+
+
+def _unmangled(name: str) -> str:
+    """Return a private name without its class: `_Model__w` and `__w` are the same parameter."""
+    head, separator, tail = name.partition("__")
+    return separator + tail if head.startswith("_") and separator and tail else name
+
+
+def place_of(f: Any) -> str:
+    """Return where a function is defined, such as `model.py:12`, or its name."""
+    code = getattr(f, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(f)
