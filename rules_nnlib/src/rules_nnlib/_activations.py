@@ -1,0 +1,176 @@
+"""Activation functions, under the names and with the formulas of NNlib.
+
+All are elementwise, for real numbers and arrays: a Python number gives a Python float, an array
+keeps its precision, integers count as float64. All are finite, and free of warnings, wherever the
+exact result is a finite number of that precision. Parameters such as the slope `a` of `leakyrelu`
+are arguments like any other: numbers or arrays that broadcast, with a gradient.
+"""
+
+import math
+
+import numpy as np
+
+from rules_nnlib._normal import normal_cdf
+from rules_nnlib._numbers import bounded, elementwise, plain, real
+
+SELU_SCALE = 1.0507009873554804934193349852946
+SELU_ALPHA = 1.6732632423543772848170429916717
+SATURATED = 800.0  # beyond it exp(-x) is 0 in double precision
+GELU_SATURATED = 30.0  # beyond it `gelu_tanh` is 0 or x
+GELU_SLOPE = math.sqrt(8 / math.pi)
+GELU_CUBIC = 0.044715
+
+
+@elementwise
+def sigmoid(x):
+    """Return 1 / (1 + exp(-x)), the logistic function."""
+    t = np.exp(-abs(x))
+    return np.where(x < 0, t, 1.0) / (1 + t)
+
+
+def tanh_act(x):
+    """Return tanh(x)."""
+    if type(x) is float:
+        return math.tanh(x)
+    return plain(np.tanh(real(x)), x)
+
+
+def relu(x):
+    """Return max(x, 0), the rectified linear unit."""
+    if type(x) is float:
+        return 0.0 if x <= 0.0 else x
+    return plain(np.maximum(real(x), 0.0), x)
+
+
+@elementwise
+def relu6(x):
+    """Return min(max(x, 0), 6), the rectified linear unit capped at 6 (Krizhevsky, 2010)."""
+    return np.clip(x, 0.0, 6.0)
+
+
+@elementwise
+def leakyrelu(x, a=0.01):
+    """Return x where x > 0, else a * x."""
+    return np.maximum(x, 0.0) + a * np.minimum(x, 0.0)
+
+
+@elementwise
+def trelu(x, theta=1.0):
+    """Return x where x > theta, else 0: the threshold-gated rectifier (arXiv:1402.3337)."""
+    return 1.0 * np.where(x <= theta, 0.0, x)  # NaN stays NaN, a scalar a scalar
+
+
+@elementwise
+def elu(x, alpha=1.0):
+    """Return x where x > 0, else alpha * (exp(x) - 1) (arXiv:1511.07289)."""
+    return np.maximum(x, 0.0) + alpha * np.expm1(np.minimum(x, 0.0))
+
+
+@elementwise
+def selu(x):
+    """Return λ x where x > 0, else λ α (exp(x) - 1), with λ and α of arXiv:1706.02515."""
+    return SELU_SCALE * elu(x, SELU_ALPHA)
+
+
+@elementwise
+def celu(x, alpha=1.0):
+    """Return x where x > 0, else alpha * (exp(x / alpha) - 1), for alpha > 0 (arXiv:1704.07483)."""
+    return np.maximum(x, 0.0) + alpha * np.expm1(np.minimum(x, 0.0) / alpha)
+
+
+@elementwise
+def gelu(x):
+    """Return x Φ(x), with Φ the normal distribution function (arXiv:1606.08415).
+
+    This is the exact form, `gelu_erf`; `gelu_tanh` is its well-known approximation, which NNlib
+    means by `gelu`.
+    """
+    # the tail is 0 to the last digit; without the bound, -inf * 0 would be NaN
+    return np.maximum(x, -SATURATED) * normal_cdf(x)
+
+
+gelu_erf = gelu
+
+
+@elementwise
+def gelu_tanh(x):
+    """Return x / 2 * (1 + tanh(√(2/π) (x + 0.044715 x³))), an approximation of `gelu`."""
+    z = bounded(x, GELU_SATURATED)
+    # (1 + tanh(z)) / 2 is sigmoid(2 z), which is precise in the lower tail too
+    gate = sigmoid(GELU_SLOPE * z * (1 + GELU_CUBIC * z * z))
+    return np.maximum(x, -GELU_SATURATED) * gate
+
+
+@elementwise
+def swish(x):
+    """Return x * sigmoid(x) (arXiv:1710.05941); also known as silu."""
+    return np.maximum(x, -SATURATED) * sigmoid(x)
+
+
+@elementwise
+def hardswish(x):
+    """Return x * hardsigmoid(x) (arXiv:1905.02244)."""
+    return np.maximum(x, -3.0) * hardsigmoid(x)
+
+
+@elementwise
+def hardsigmoid(x):
+    """Return min(max((x + 3) / 6, 0), 1), a sigmoid of three lines."""
+    return (bounded(x, 3.0) + 3) / 6
+
+
+@elementwise
+def hardtanh(x):
+    """Return min(max(x, -1), 1), a tanh of three lines."""
+    return bounded(x, 1.0)
+
+
+@elementwise
+def softplus(x):
+    """Return log(1 + exp(x)), a smooth relu."""
+    return np.maximum(x, 0.0) + np.log1p(np.exp(-abs(x)))
+
+
+@elementwise
+def logsigmoid(x):
+    """Return log(sigmoid(x))."""
+    return np.minimum(x, 0.0) - np.log1p(np.exp(-abs(x)))
+
+
+@elementwise
+def softsign(x):
+    """Return x / (1 + |x|)."""
+    largest = float(np.finfo(getattr(x, "dtype", float)).max)
+    x = bounded(x, largest)
+    return x / (1 + abs(x))
+
+
+@elementwise
+def mish(x):
+    """Return x * tanh(softplus(x)) (arXiv:1908.08681)."""
+    return np.maximum(x, -SATURATED) * np.tanh(softplus(x))
+
+
+@elementwise
+def tanhshrink(x):
+    """Return x - tanh(x)."""
+    return x - np.tanh(x)
+
+
+@elementwise
+def softshrink(x, lam=0.5):
+    """Return x moved towards 0 by lam, and 0 where |x| <= lam, for lam >= 0."""
+    return np.maximum(x - lam, 0.0) + np.minimum(x + lam, 0.0)
+
+
+@elementwise
+def lisht(x):
+    """Return x * tanh(x) (arXiv:1901.05894)."""
+    return x * np.tanh(x)
+
+
+@elementwise
+def logcosh(x):
+    """Return log(cosh(x))."""
+    x = abs(x)
+    return x + np.log1p(0.5 * np.expm1(-2 * np.minimum(x, SATURATED)))

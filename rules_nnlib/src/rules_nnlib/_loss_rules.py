@@ -1,0 +1,171 @@
+"""Rules for the losses: gradients for the prediction and the target, with the factor of `agg`.
+
+At a kink (no error at all in `mae`, the margin in `hinge_loss`) the loss has a minimum, and the
+gradient is 0.
+"""
+
+import numpy as np
+
+from rules_nnlib._activations import sigmoid
+from rules_nnlib._losses import (
+    aggregate,
+    binary_cross_entropy,
+    cross_entropy,
+    epsilon,
+    hinge_loss,
+    huber_loss,
+    logit_binary_cross_entropy,
+    logit_cross_entropy,
+    mae,
+    mse,
+    pair,
+    xlogy,
+)
+from rules_nnlib._numbers import plain
+from rules_nnlib._ruleset import rule
+from rules_nnlib._softmax import logsoftmax
+from rulescore import Numeric, project
+
+Values = Numeric | list | tuple
+
+
+def share(dy, losses, agg):
+    """Return the cotangent of each loss, from the cotangent of their aggregate."""
+    return dy / max(np.size(losses), 1) if agg is np.mean else dy
+
+
+def share_classes(dy, entropy, agg, axis):
+    """Return the cotangent of each summand of an entropy along `axis`."""
+    dy = share(dy, entropy, agg)
+    return np.expand_dims(dy, axis) if agg is None and np.ndim(dy) else dy
+
+
+def like(dx, x):
+    """Return the cotangent `dx` in the kind of `x`: a list for a list."""
+    if isinstance(x, list | tuple):
+        dx = np.broadcast_to(dx, np.shape(x))
+        return type(x)(like(d, entry) for d, entry in zip(dx, x, strict=True))
+    return project(dx, x)
+
+
+def times(dy, x):
+    """Return dy * x, and 0 where dy is 0, even where x is infinite."""
+    with np.errstate(all="ignore"):
+        return np.where(dy == 0, 0.0, dy * x)
+
+
+@rule(mse)
+def _(y_pred: Values, y: Values, *, agg=np.mean):
+    p, t = pair(y_pred, y)
+    error = p - t
+
+    def pullback(dy):
+        de = share(dy, error, agg) * 2 * error
+        return like(de, y_pred), like(-de, y)
+
+    return plain(aggregate(error * error, agg), y_pred, y), pullback
+
+
+@rule(mae)
+def _(y_pred: Values, y: Values, *, agg=np.mean):
+    p, t = pair(y_pred, y)
+    error = p - t
+
+    def pullback(dy):
+        de = share(dy, error, agg) * np.sign(error)
+        return like(de, y_pred), like(-de, y)
+
+    return plain(aggregate(abs(error), agg), y_pred, y), pullback
+
+
+@rule(huber_loss)
+def _(y_pred: Values, y: Values, *, agg=np.mean, delta=1.0):
+    p, t = pair(y_pred, y)
+    error = p - t
+    size = abs(error)
+    bent = np.minimum(size, delta)
+
+    def pullback(dy):
+        de = share(dy, error, agg) * np.clip(error, -delta, delta)
+        return like(de, y_pred), like(-de, y)
+
+    return plain(aggregate(bent * (size - 0.5 * bent), agg), y_pred, y), pullback
+
+
+@rule(hinge_loss)
+def _(y_pred: Values, y: Values, *, agg=np.mean):
+    p, t = pair(y_pred, y)
+    losses = np.maximum(1 - p * t, 0.0)
+
+    def pullback(dy):
+        dm = -share(dy, losses, agg) * np.sign(losses)
+        return like(times(dm, t), y_pred), like(times(dm, p), y)
+
+    return plain(aggregate(losses, agg), y_pred, y), pullback
+
+
+@rule(cross_entropy)
+def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean, eps=None):
+    p, t = pair(y_pred, y)
+    q = p + epsilon(p, eps)
+    entropy = -np.sum(xlogy(t, q), axis=axis)
+
+    def pullback(dy):
+        de = -share_classes(dy, entropy, agg, axis)
+        with np.errstate(divide="ignore"):
+            dt = times(de, np.log(q))
+        return like(de * t / np.where(t == 0, 1.0, q), y_pred), like(dt, y)
+
+    return plain(aggregate(entropy, agg), y_pred, y), pullback
+
+
+@rule(logit_cross_entropy)
+def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean):
+    p, t = pair(y_pred, y)
+    logs = logsoftmax(p, axis)
+    entropy = -np.sum(t * np.where(t == 0, 0.0, logs), axis=axis)
+
+    def pullback(dy):
+        de = share_classes(dy, entropy, agg, axis)
+        dp = de * (np.exp(logs) * np.sum(t, axis=axis, keepdims=True) - t)
+        return like(dp, y_pred), like(times(-de, logs), y)
+
+    return plain(aggregate(entropy, agg), y_pred, y), pullback
+
+
+@rule(binary_cross_entropy)
+def _(y_pred: Values, y: Values, *, agg=np.mean, eps=None):
+    p, t = pair(y_pred, y)
+    e = epsilon(p, eps)
+    q, r = p + e, 1 - p + e
+    losses = -xlogy(t, q) - xlogy(1 - t, r)
+
+    def pullback(dy):
+        de = share(dy, losses, agg)
+        dp = (1 - t) / np.where(t == 1, 1.0, r) - t / np.where(t == 0, 1.0, q)
+        with np.errstate(divide="ignore"):
+            dt = times(de, np.log(r) - np.log(q))
+        return like(de * dp, y_pred), like(dt, y)
+
+    return plain(aggregate(losses, agg), y_pred, y), pullback
+
+
+@rule(logit_binary_cross_entropy)
+def _(y_pred: Values, y: Values, *, agg=np.mean):
+    p, t = pair(y_pred, y)
+    losses = np.maximum(p, 0.0) - p * t + np.log1p(np.exp(-abs(p)))
+
+    def pullback(dy):
+        de = share(dy, losses, agg)
+        return like(de * (sigmoid(p) - t), y_pred), like(-de * p, y)
+
+    return plain(aggregate(losses, agg), y_pred, y), pullback
+
+
+_p, _t = np.array([[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]]), np.array([[0.0, 1.0, 0.0], [0.6, 0.1, 0.3]])
+for loss in (mse, mae, huber_loss, hinge_loss, cross_entropy, logit_cross_entropy):
+    rule.example(loss, _p, _t)
+    rule.example(loss, _p, _t, agg=None)
+for loss in (binary_cross_entropy, logit_binary_cross_entropy):
+    rule.example(loss, _p[0], _t[0])
+    rule.example(loss, _p[0], _t[0], agg=np.sum)

@@ -1,0 +1,61 @@
+"""The arguments that all activations and losses take: real numbers, whose precision is kept."""
+
+from functools import wraps
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+_PYTHON = (float, int, bool)
+
+
+def elementwise(formula):
+    """Make a function of one real argument and parameters from its formula.
+
+    Integers and truth values count as float64, floating arrays keep their precision, and Python
+    numbers give a Python float. Raises `TypeError` for complex numbers and for what is no number.
+    """
+
+    @wraps(formula)
+    def activation(x, *parameters, **named):
+        return plain(formula(real(x), *parameters, **named), x, *parameters, *named.values())
+
+    return activation
+
+
+def real(x: Any) -> Any:
+    """Return `x` as a floating number or array, or raise `TypeError` where it is not real."""
+    if type(x) is float:
+        return x
+    dtype = getattr(x, "dtype", None)
+    if dtype is None and isinstance(x, Real):
+        return float(x)
+    kind = getattr(dtype, "kind", None)
+    if kind == "f":
+        return x
+    if kind is not None and kind in "iub":
+        return x.astype(np.float64)
+    given = type(x).__name__ if dtype is None else f"{type(x).__name__} of {dtype}"
+    raise TypeError(f"activations and losses are for real numbers and arrays of them, not {given}")
+
+
+def plain(y: Any, *xs: Any) -> Any:
+    """Return `y` as a Python float where all of `xs` are Python numbers, else as it is."""
+    for x in xs:
+        if type(x) not in _PYTHON:
+            return y
+    return float(y)
+
+
+def bounded(x: Any, limit: float) -> Any:
+    """Return `x` cut off at -limit and limit (a third of the cost of `np.clip` on a number)."""
+    return np.minimum(np.maximum(x, -limit), limit)
+
+
+def kink(x: Any, left: Any, right: Any) -> Any:
+    """Return the slope at `x` of a function with slope `left` below 0 and `right` above.
+
+    At 0 it is 0 where the function has an extremum there, else the mean of both slopes.
+    """
+    at_zero = np.where(left * right > 0, (left + right) / 2, 0.0)
+    return np.where(x < 0, left, np.where(x > 0, right, at_zero))

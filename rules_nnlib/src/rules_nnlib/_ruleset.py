@@ -1,0 +1,5 @@
+"""The one rule set of this plugin, which the rule modules fill."""
+
+from rulescore import RuleSet
+
+rule = RuleSet("rules_nnlib")

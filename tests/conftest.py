@@ -1,0 +1,80 @@
+"""What all tests share: the states of the installed rule sets, and a foreign array type."""
+
+import numpy as np
+import pytest
+
+from rulescore import plugins
+
+STATES = {
+    "none": set(),
+    "base": {"rules_base"},
+    "nnlib": {"rules_nnlib"},
+    "both": {"rules_base", "rules_nnlib"},
+}
+
+
+@pytest.fixture(params=STATES)
+def rule_sets(request):
+    """Switch all plugins off but those of one state; the test gets the names of these."""
+    kept = STATES[request.param]
+    rulesets = [(p.name, ruleset) for p in plugins() for ruleset in p.rulesets]
+    off = [ruleset for name, ruleset in rulesets if name not in kept]
+    for ruleset in off:
+        ruleset.unregister()
+    yield kept
+    for ruleset in off:
+        ruleset.register()
+
+
+class Foreign(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array type of another library (NEP 13 and 18), which never turns into NumPy's own."""
+
+    def __init__(self, data):
+        self.data = np.asarray(data)
+
+    shape = property(lambda self: self.data.shape)
+    ndim = property(lambda self: self.data.ndim)
+    size = property(lambda self: self.data.size)
+    dtype = property(lambda self: self.data.dtype)
+    real = property(lambda self: Foreign(self.data.real))
+    imag = property(lambda self: Foreign(self.data.imag))
+    T = property(lambda self: Foreign(self.data.T))
+
+    def astype(self, dtype):
+        return Foreign(self.data.astype(dtype))
+
+    def __getitem__(self, index):
+        return Foreign(self.data[unwrap(index)])
+
+    def __array__(self, *args, **kwargs):
+        raise AssertionError("a foreign array was turned into a NumPy array")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return wrap(getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs)))
+
+    def __array_function__(self, function, types, args, kwargs):
+        return wrap(function(*unwrap(args), **unwrap(kwargs)))
+
+
+def unwrap(x):
+    if isinstance(x, Foreign):
+        return x.data
+    if isinstance(x, tuple | list):
+        return type(x)(unwrap(entry) for entry in x)
+    if isinstance(x, dict):
+        return {name: unwrap(entry) for name, entry in x.items()}
+    return x
+
+
+def wrap(x):
+    if isinstance(x, np.ndarray | np.generic) and not isinstance(x, np.bool_):
+        return Foreign(x)
+    if isinstance(x, tuple | list):
+        return type(x)(wrap(entry) for entry in x)
+    return x
+
+
+@pytest.fixture
+def foreign():
+    """Give the foreign array type; `foreign(data).data` is the NumPy array inside."""
+    return Foreign
