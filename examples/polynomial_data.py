@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
@@ -51,11 +52,7 @@ def print_table(rows):
 
 def draw(rows, xs, ys, losses, path):
     """Write a picture to `path`: the points with each row's curve, and the losses."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(10, 4.2), dpi=90, layout="constrained")
-    FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
     left.scatter(xs, ys, s=8, color="gray", label="data")
     x = np.linspace(min(xs), max(xs), 200)
@@ -66,7 +63,7 @@ def draw(rows, xs, ys, losses, path):
     right.semilogy(range(1, len(losses) + 1), losses)
     right.set(title="training", xlabel="iteration", ylabel="mean squared error")
     right.grid(alpha=0.3)
-    figure.savefig(path)
+    figure.savefig(path, format="png")
 
 
 def picture_path(out, name):

@@ -22,6 +22,7 @@ from zygote_lite.value import (
 )
 
 from rulescore import RuleSet, rrule
+from zygote_lite import NoRuleError
 
 
 def gradients(f, *xs):
@@ -393,7 +394,7 @@ def test_a_missing_rule_is_told_by_name():
     def nobody(x):
         return x
 
-    with pytest.raises(TypeError, match=r"no rule for nobody\(float\): install .*rules_base"):
+    with pytest.raises(NoRuleError, match=r"no rule for nobody\(float\): install .*rules_base"):
         apply(nobody, value(1.0))
 
 

@@ -20,6 +20,7 @@ from numbers import Real
 from typing import Any, TextIO
 
 from rulescore import rrule
+from zygote_lite._errors import NoRuleError
 
 _SYMBOLS = {
     operator.add: "+",
@@ -42,7 +43,8 @@ def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":
         xs: its arguments, `Value`s and constants.
         options: its keyword arguments; they carry no gradient.
 
-    Raises `TypeError` where no rule is for these types, or the result is not one number.
+    Raises `NoRuleError` where no rule is for these types, and `TypeError` where the result is
+    not one real number.
     """
     if any(isinstance(option, Value) for option in options.values()):
         raise TypeError(f"{_name(f)}: keyword arguments carry no gradient; give the Value's .data")
@@ -50,7 +52,7 @@ def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":
     found = rrule(f, *numbers, **options)
     if found is None:
         types = ", ".join(type(x).__name__ for x in numbers)
-        raise TypeError(
+        raise NoRuleError(
             f"no rule for {_name(f)}({types}): install a plugin that has one (rules_base for "
             "operators, math and NumPy), or declare one with rulescore.RuleSet"
         )
