@@ -1,5 +1,6 @@
 """The scalar tape: gradients against finite differences, trees against the seed's printed ones."""
 
+import doctest
 import gc
 import inspect
 import io
@@ -23,6 +24,7 @@ from zygote_lite.value import (
 
 from rulescore import RuleSet, rrule
 from zygote_lite import NoRuleError
+from zygote_lite import value as module
 
 
 def gradients(f, *xs):
@@ -52,6 +54,11 @@ def neuron():
     b = value(6.8813735870195432)
     n = x1 * w1 + x2 * w2 + b
     return tanh(n), n, [x1, w1, x2, w2, b]
+
+
+def test_the_example_of_the_module_is_right():
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert (result.failed, result.attempted) == (0, 5)
 
 
 # -------------------------------------------------------------------------------- the seed's text
@@ -237,8 +244,6 @@ def test_functions_of_math_agree_with_finite_differences():
 
 
 def test_the_module_offers_the_functions_of_math_by_name():
-    import zygote_lite.value as module
-
     x = value(0.3)
     assert module.sin(x).op == "sin"
     assert module.sin(x).data == math.sin(0.3)

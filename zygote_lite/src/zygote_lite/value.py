@@ -4,11 +4,12 @@ A second, much smaller AD on the same rules: a `Value` overloads the operators, 
 `rrule` for the pullback of each call, and `backward` runs the pullbacks in reverse order. It
 knows no formula of calculus. (The tape of micrograd; `printgraph` shows it.)
 
+    >>> from zygote_lite.value import backward, tanh, value
     >>> x, w, b = value(2.0), value(-3.0), value(6.88)
     >>> y = tanh(x * w + b)
     >>> backward(y)
     >>> x.grad
-    -1.5105692655804...
+    -1.5029152313...
 """
 
 import math
