@@ -11,7 +11,7 @@ from rulescore._ruleset import RuleSet
 from rulescore._table import find_rule, generation, rrule
 from rulescore._tangent import Tangent, accumulate
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     # the verb
     "rrule",
     # declaring rules

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-class Array(ABC):
+class Array(ABC):  # noqa: B024 - it is a pattern, and has no instances of its own
     """Match `np.ndarray` and every foreign array type (dask, CuPy, ...).
 
     A foreign array type is one that answers NumPy's functions itself: it defines both

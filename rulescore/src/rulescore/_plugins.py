@@ -1,6 +1,7 @@
 """Finding rule plugins: distributions with an entry point in the group `rulescore`."""
 
 import os
+import re
 import threading
 import warnings
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ class Plugin:
 
 
 _plugins: tuple[Plugin, ...] | None = None
+_loading = False
 _lock = threading.RLock()
 manager = pluggy.PluginManager(GROUP)
 manager.add_hookspecs(_Specification)
@@ -61,27 +63,30 @@ def plugins() -> tuple[Plugin, ...]:
     same function and types raise `RuleError`.
     """
     _load()
-    assert _plugins is not None
-    return _plugins
+    return _plugins or ()
 
 
 def _load() -> None:
-    global _plugins
+    global _plugins, _loading
     with _lock:
-        if _plugins is not None:
-            return
-        found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-        loaded = tuple(_load_one(point) for point in found)
+        if _plugins is not None or _loading:
+            return  # a plugin that asks for a rule while it is loaded finds what is there so far
+        _loading = True
         done: list[RuleSet] = []
         try:
+            found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+            loaded = tuple(_load_one(point) for point in found)
             for plugin in loaded:
                 for ruleset in plugin.rulesets:
-                    _table.register(ruleset)
-                    done.append(ruleset)
-        except RuleError:
+                    if not _table.is_registered(ruleset):
+                        _table.register(ruleset)
+                        done.append(ruleset)
+        except BaseException:
             for ruleset in done:
                 _table.unregister(ruleset)
             raise
+        finally:
+            _loading = False
         _plugins = loaded
         _table._load = None
 
@@ -91,12 +96,13 @@ def _load_one(point: EntryPoint) -> Plugin:
     version = point.dist.version if point.dist else "unknown"
     if _is_disabled(point.name, distribution):
         return Plugin(point.name, distribution, version, disabled=True)
+    name = f"{distribution}:{point.name}"
     try:
-        rulesets = _rulesets_of(point)
-    except Exception as error:
+        rulesets = _rulesets_of(point, name)
+    except (Exception, SystemExit) as error:
+        manager.unregister(name=name)
         if os.environ.get("RULESCORE_STRICT", "") not in ("", "0"):
             raise
-        manager.unregister(name=point.name)
         warnings.warn(
             f"the rule plugin {point.name!r} of {distribution} {version} could not be loaded, and "
             f"its rules are missing: {type(error).__name__}: {error}",
@@ -106,19 +112,22 @@ def _load_one(point: EntryPoint) -> Plugin:
     return Plugin(point.name, distribution, version, rulesets)
 
 
-def _rulesets_of(point: EntryPoint) -> tuple[RuleSet, ...]:
+def _rulesets_of(point: EntryPoint, name: str) -> tuple[RuleSet, ...]:
     """Load one plugin and call its hook, so that what goes wrong is known to be its own."""
     plugin = point.load()
     if not manager.is_registered(plugin):
-        manager.register(plugin, name=point.name)
+        manager.register(plugin, name=name)
     manager.check_pending()
     given: list[Any] = []
     for implementation in manager.hook.rulescore_rules.get_hookimpls():
         if implementation.plugin is plugin:
             returned: Any = implementation.function()
+            if not isinstance(returned, list | tuple):
+                raise RuleError(f"its hook returned {returned!r} where a list of RuleSet was due")
             given += returned
-    if not given:
-        raise RuleError("it implements no hook `rulescore_rules` that returns rule sets")
+            break
+    else:
+        raise RuleError("it implements no hook `rulescore_rules`, marked with `rulescore.hookimpl`")
     for ruleset in given:
         if not isinstance(ruleset, RuleSet):
             raise RuleError(f"its hook returned {ruleset!r} where a RuleSet was due")
@@ -126,10 +135,12 @@ def _rulesets_of(point: EntryPoint) -> tuple[RuleSet, ...]:
 
 
 def _is_disabled(name: str, distribution: str) -> bool:
-    disabled = {
-        n.strip().replace("-", "_") for n in os.environ.get("RULESCORE_DISABLE", "").split(",")
-    }
-    return not disabled.isdisjoint({"*", name.replace("-", "_"), distribution.replace("-", "_")})
+    disabled = set(map(_normal, os.environ.get("RULESCORE_DISABLE", "").split(",")))
+    return not disabled.isdisjoint({"*", _normal(name), _normal(distribution)})
+
+
+def _normal(name: str) -> str:
+    return re.sub("[-_.]+", "_", name.strip()).lower()
 
 
 _table._load = _load

@@ -1,5 +1,7 @@
-"""Give a cotangent the kind of its primal: its shape, its precision, real or complex."""
+"""Give a cotangent the kind of its primal: its shape, precision and container, real or complex."""
 
+from numbers import Number, Real
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,14 @@ def project(dx: Any, x: Any) -> Any:
 
     Arguments:
         dx: a cotangent, a number or array whose shape `x` broadcasts to; `None` stays `None`.
-        x: the primal, a number or array.
+        x: the primal.
 
     Returns `dx` itself where nothing is to be done; else with the axes summed over which `x` was
     broadcast, the imaginary part dropped where `x` is real, in the precision of `x` (an integer
-    counts as a real number in the precision of `dx`). The cotangent of a truth value is `None`.
-    ChainRules calls this `ProjectTo`. Raises `ValueError` where `x` does not broadcast to the
-    shape of `dx`.
+    counts as a real number in the precision of `dx`). Where `x` is a list, tuple or dict, so is
+    its cotangent, entry by entry. Truth values, text and `None` have no gradient: their cotangent
+    is `None`. Where `dx` is a lazy array, it stays one. ChainRules calls this `ProjectTo`. Raises
+    `ValueError` where `x` does not broadcast to the shape of `dx`.
     """
     if dx is None:
         return None
@@ -26,47 +29,76 @@ def project(dx: Any, x: Any) -> Any:
     if kind is float:
         if type(dx) is float:
             return dx
-        return float(_sum_to(dx, ()).real)
-    if (
+    elif (
         kind is np.ndarray
         and type(dx) is np.ndarray
         and dx.shape == x.shape
         and dx.dtype == x.dtype
+        and dx.dtype.kind in "fc"
     ):
         return dx
-    if kind is bool or kind is np.bool_:
-        return None
-    if kind is int:
-        return float(_sum_to(dx, ()).real)
-    if kind is complex:
-        return complex(_sum_to(dx, ()))
     if isinstance(x, np.generic):
         return _project_numpy_scalar(dx, x)
+    if isinstance(x, bool | str | bytes | NoneType):
+        return None
+    if isinstance(x, Number):
+        return _project_number(dx, x)
     if isinstance(x, Array):
         return _project_array(dx, x)
+    if isinstance(x, list | tuple):
+        return _project_sequence(dx, x)
+    if isinstance(x, dict) and isinstance(dx, dict):
+        return {name: project(entry, x[name]) for name, entry in dx.items()}
     return dx
 
 
+def shape_of(x: Any) -> Any:
+    """Return the shape of a number or array: `np.shape`, quicker for numbers."""
+    return () if isinstance(x, Number) else np.shape(x)
+
+
+def _is_foreign(dx: Any) -> bool:
+    return isinstance(dx, Array) and not isinstance(dx, np.ndarray)
+
+
+def _real(dx: Any) -> Any:
+    return dx.real if np.iscomplexobj(dx) else dx
+
+
+def _project_number(dx: Any, x: Any) -> Any:
+    dx = _sum_to(dx, ())
+    if isinstance(x, int | float):
+        dx = _real(dx)
+        return dx if _is_foreign(dx) else float(dx)
+    if isinstance(x, complex):
+        return dx if _is_foreign(dx) else complex(dx)
+    return _real(dx) if isinstance(x, Real) else dx  # a Fraction may have a Fraction
+
+
 def _project_numpy_scalar(dx: Any, x: Any) -> Any:
-    if x.dtype.kind not in "iufc":
+    kind = x.dtype.kind
+    if kind not in "iufc":
         return None
     dx = _sum_to(dx, ())
-    if x.dtype.kind != "c":
-        dx = dx.real
-    return x.dtype.type(dx) if x.dtype.kind in "fc" else np.float64(dx)
+    if kind != "c":
+        dx = _real(dx)
+    dtype = x.dtype if kind in "fc" else np.dtype(np.float64)
+    return dx.astype(dtype) if _is_foreign(dx) else dtype.type(dx)
 
 
 def _project_array(dx: Any, x: Any) -> Any:
     kind = x.dtype.kind
-    if kind not in "iufc":
+    if kind not in "iufcO":
         return None
     dx = _sum_to(dx, x.shape)
-    if kind != "c" and np.iscomplexobj(dx):
-        dx = dx.real
+    if kind == "O":
+        return dx
+    if kind != "c":
+        dx = _real(dx)
     if isinstance(x, np.ndarray) and not isinstance(dx, Array):
         dx = np.asarray(dx)
-    if not hasattr(dx, "dtype"):
-        dx = np.zeros_like(x) + dx
+    if not isinstance(dx, Array):
+        dx = np.zeros_like(x, dtype=np.result_type(dx)) + dx
     if kind in "fc" and dx.dtype != x.dtype:
         dx = dx.astype(x.dtype)
     elif kind in "iu" and dx.dtype.kind not in "f":
@@ -74,9 +106,26 @@ def _project_array(dx: Any, x: Any) -> Any:
     return dx
 
 
+def _project_sequence(dx: Any, x: Any) -> Any:
+    if isinstance(dx, Number | np.generic) or getattr(dx, "shape", None) == ():
+        raise ValueError(f"a number is no cotangent of a {type(x).__name__} of length {len(x)}")
+    if not isinstance(dx, (list, tuple, Array)):
+        return dx  # a Tangent: whoever made it knows the fields
+    given: Any = dx
+    if len(given) != len(x):
+        kind = type(x).__name__
+        raise ValueError(
+            f"a cotangent of length {len(given)} does not fit a {kind} of length {len(x)}"
+        )
+    entries = [project(entry, primal) for entry, primal in zip(given, x, strict=True)]
+    if isinstance(x, list):
+        return entries
+    return type(x)(*entries) if hasattr(x, "_fields") else tuple(entries)
+
+
 def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     """Sum `dx` over the axes along which an array of `shape` was broadcast."""
-    given = np.shape(dx)
+    given = shape_of(dx)
     if given == shape:
         return dx
     extra = len(given) - len(shape)

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from numbers import Number
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
+
+from rulescore._array import Numeric
 
 
 class RuleError(Exception):
@@ -15,11 +19,18 @@ class Rule:
     """Hold one rule of one rule set.
 
     Attributes:
-        function: the primal function, or the type of the callable objects that it is for.
+        function: the primal function, or the type of the callable objects that it is for; also an
+            attribute such as `np.ndarray.T`, a function of the object that it is read from.
         kind: "scalar", "general", "constant" or "instance".
         types: annotations of the positional arguments, the pattern that is dispatched on.
         varargs: annotation of further positional arguments, or `None` where there are none.
         body: what the rule's author wrote.
+        optional: annotations of the positional parameters with a default, which are options.
+        options: names that may be given by keyword; `None` where any may.
+        needs_ad: whether the body is to be given the AD, because it is for a function that takes
+            functions.
+        poles: whether the partial derivatives of a scalar rule need care.
+        takes_out: whether they are given the output of the function.
         plugin: the name of the rule set.
         file, line: where the body was written.
     """
@@ -35,7 +46,9 @@ class Rule:
         "options",
         "plugin",
         "poles",
-        "run",
+        "primal",
+        "reverse",
+        "takes_out",
         "types",
         "varargs",
     )
@@ -54,8 +67,12 @@ class Rule:
         optional: tuple[Any, ...] = (),
         options: frozenset[str] | None = frozenset(),
         needs_ad: bool = False,
+        poles: bool = True,
+        takes_out: bool = False,
+        reverse: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
         self.function = function
+        self.primal: Callable[..., Any] = function if callable(function) else function.__get__
         self.kind = kind
         self.types = types
         self.varargs = varargs
@@ -63,21 +80,36 @@ class Rule:
         self.plugin = plugin
         self.file = file
         self.line = line
-        self.optional = optional  # annotations of positional parameters with a default: options
-        self.options = options  # names that may be given by keyword; None: any
+        self.optional = optional
+        self.options = options
         self.needs_ad = needs_ad
-        self.poles = True  # whether the partials of a scalar rule need care
-        self.run: Callable[..., tuple[Any, Any]] = body
+        self.poles = poles
+        self.takes_out = takes_out
+        # what a `Pullback` of this rule calls, with what the forward call saved
+        self.reverse = reverse or apply_pullback
 
     def __call__(self, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, "Pullback"]:
         """Apply the rule: return the value of `f(*xs, **options)` and its pullback."""
-        if self.kind == "constant":
-            return self.run(*xs, **options), Pullback(apply_pullback, self, None, f, xs)
-        if self.kind == "instance":
-            y, back = self.run(f, *xs, **options)
+        saved = None
+        if self.kind == "scalar":
+            y = self.primal(*xs, **options)
+            if self.takes_out:
+                saved = y
+        elif self.kind == "constant":
+            y = self.primal(*xs, **options)
         else:
-            y, back = self.run(*xs, **options)
-        return y, Pullback(apply_pullback, self, back, f, xs)
+            given = (
+                self.body(f, *xs, **options)
+                if self.kind == "instance"
+                else self.body(*xs, **options)
+            )
+            if type(given) is not tuple or len(given) != 2 or not callable(given[1]):
+                raise RuleError(
+                    f"the rule {self.signature} ({self.place}) returned {_describe(given)}: "
+                    "return the value and the pullback"
+                )
+            y, saved = given
+        return y, Pullback(self.reverse, self, saved, f, xs)
 
     @property
     def signature(self) -> str:
@@ -104,7 +136,8 @@ class Pullback(partial[tuple[Any, ...]]):
     breaks the contract.
     """
 
-    # A partial of `apply_pullback`, because making one costs half as much as any other object.
+    # A partial of `rule.reverse`, because making one costs half as much as any other object.
+    __slots__ = ()
 
     @property
     def rule(self) -> Rule:
@@ -114,33 +147,26 @@ class Pullback(partial[tuple[Any, ...]]):
 
     def __repr__(self) -> str:
         function = self.args[2]
-        return f"∂({getattr(function, '__name__', type(function).__qualname__)})"
+        return f"∂({_attribute(function, '__name__') or type(function).__qualname__})"
 
 
 def apply_pullback(
     rule: Rule, back: Any, function: Any, primals: tuple[Any, ...], dy: Any, /
 ) -> tuple[Any, ...]:
-    """Return all cotangents of a call, checked: the body of every `Pullback`."""
+    """Return all cotangents of a call, checked: what a `Pullback` of a rule body calls."""
     if dy is None or back is None:
         return (None,) * (len(primals) + 1)
     cotangents = back(dy)
-    if rule.kind == "scalar":
-        return None, *cotangents
-    if rule.kind == "general" and type(cotangents) is tuple:
-        cotangents = (None, *cotangents)
-    return _checked(rule, primals, cotangents)
-
-
-def _checked(rule: Rule, primals: tuple[Any, ...], cotangents: Any) -> tuple[Any, ...]:
-    """Return the cotangents, padded for positional options, or tell how they break the contract."""
     if type(cotangents) is not tuple:
         raise RuleError(
-            f"the pullback of {rule.signature} ({rule.place}) returned "
-            f"{_type_name(type(cotangents))}: return a tuple, one cotangent per argument"
+            f"the pullback of {rule.signature} ({rule.place}) returned {_describe(cotangents)}: "
+            "return a tuple, one cotangent per argument"
         )
-    options = 0 if rule.varargs is not None else len(primals) - len(rule.types)
-    if rule.kind == "instance":
-        options = max(0, options + 1)
+    if rule.kind == "general":
+        cotangents = (None, *cotangents)
+    options = 0
+    if rule.varargs is None:
+        options = len(primals) - len(rule.types) + (rule.kind == "instance")
     if len(cotangents) != len(primals) + 1 - options:
         implied = rule.kind == "general"
         given, due = len(cotangents) - implied, len(primals) + 1 - options - implied
@@ -153,9 +179,10 @@ def _checked(rule: Rule, primals: tuple[Any, ...], cotangents: Any) -> tuple[Any
         if dx is not None and not _fits(dx, primals[position - 1]):
             raise RuleError(
                 f"the pullback of {rule.signature} ({rule.place}) returned a cotangent of "
-                f"{_describe(dx)} for argument {position}, which is {_describe(primals[position - 1])}"
+                f"{_describe(dx)} for argument {position}, which is "
+                f"{_describe(primals[position - 1])}"
             )
-    return cotangents + (None,) * options
+    return cotangents + (None,) * options if options else cotangents
 
 
 def _fits(dx: Any, x: Any) -> bool:
@@ -163,8 +190,10 @@ def _fits(dx: Any, x: Any) -> bool:
     kind = type(x)
     if kind is np.ndarray:
         return bool(getattr(dx, "shape", None) == x.shape)
-    if kind is float or kind is int or kind is complex:
-        return kind is type(dx) or (np.ndim(dx) == 0 and not isinstance(dx, str | list | tuple))
+    if kind is type(dx):
+        return kind not in (list, tuple) or len(dx) == len(x)
+    if isinstance(x, int | float | complex | np.generic):
+        return getattr(dx, "shape", None) == () or isinstance(dx, Number)
     if kind is list or kind is tuple:
         return isinstance(dx, kind) and len(dx) == len(x)
     return True
@@ -172,20 +201,33 @@ def _fits(dx: Any, x: Any) -> bool:
 
 def name_of(f: Any) -> str:
     """Return the name of a function as a user would write it, such as `numpy.linalg.inv`."""
-    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
+    name = _attribute(f, "__qualname__") or _attribute(f, "__name__")
     if name is None:
-        return repr(f)
-    module = getattr(f, "__module__", None) or getattr(
-        getattr(f, "__objclass__", None), "__module__", None
-    )
+        return object.__repr__(f)
+    module = _attribute(f, "__module__") or _attribute(_attribute(f, "__objclass__"), "__module__")
     if module is None and isinstance(f, np.ufunc):
         module = "numpy"
     if module in (None, "builtins", "__main__"):
-        return str(name)
+        return name
     return f"{ {'_operator': 'operator'}.get(module, module) }.{name}".replace(" ", "")
 
 
+def _attribute(f: Any, name: str) -> str | Any:
+    """Return an attribute, or `None`: a callable may answer any name, with anything, or raise."""
+    try:
+        found = getattr(f, name, None)
+    except Exception:
+        return None
+    return found if isinstance(found, str | type) else None
+
+
 def _type_name(t: Any) -> str:
+    if t == Numeric:
+        return "Numeric"
+    if get_origin(t) in (Union, UnionType):
+        return " | ".join(_type_name(part) for part in get_args(t))
+    if t is NoneType:
+        return "None"
     return getattr(t, "__name__", None) or str(t)
 
 

@@ -3,16 +3,19 @@
 import inspect
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
+import numpy as np
 import plum
 
 from rulescore import _table
 from rulescore._array import Numeric
 from rulescore._rule import Rule, RuleError, name_of
-from rulescore._scalar import elementwise
+from rulescore._scalar import pull_scalar
 
 Body = TypeVar("Body", bound=Callable[..., Any])
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _faithful: dict[Any, bool] = {}
 
 
@@ -23,7 +26,9 @@ class RuleSet:
         name: the plugin's name; it stands in every message about one of its rules.
 
     Rules are declared by `scalar`, by calling the rule set itself, by `of_instances` and by
-    `constant`; they take effect when a plugin hands the set over by its hook, or at `register()`.
+    `constant`; they take effect when a plugin hands the set over by its hook, or at `register()`;
+    what is declared on a registered set takes effect from the next call on. Each declaration
+    raises `RuleError`, and declares nothing, where a rule is not what it has to be.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,13 +50,31 @@ class RuleSet:
         """
 
         def declare(partials: Body) -> Body:
-            names = list(inspect.signature(partials).parameters)
-            takes_out = names[-1:] == ["out"]
-            arity = len(names) - takes_out
+            place = self._place_of(partials)
+            parameters = list(inspect.signature(partials).parameters.values())
+            if any(p.kind not in _POSITIONAL or p.default is not p.empty for p in parameters):
+                raise RuleError(
+                    f"{self._tell(place)}: partial derivatives take the inputs one by one, "
+                    "without defaults, and perhaps `out`"
+                )
+            takes_out = bool(parameters) and parameters[-1].name == "out"
+            types = (Numeric,) * (len(parameters) - takes_out)
             for f in functions:
-                rule = self._add(f, "scalar", (Numeric,) * arity, None, partials)
-                rule.run = elementwise(f, partials, arity, takes_out, poles)
-                rule.poles = poles
+                if isinstance(f, np.ufunc) and (f.nin != len(types) or f.nout != 1):
+                    raise RuleError(
+                        f"{self._tell(place)}: {name_of(f)} has {f.nin} inputs and {f.nout} "
+                        f"outputs, and these partial derivatives are for {len(types)} and 1"
+                    )
+            self._declare(
+                functions,
+                "scalar",
+                types,
+                body=partials,
+                place=place,
+                poles=poles,
+                takes_out=takes_out,
+                reverse=pull_scalar,
+            )
             return partials
 
         return declare
@@ -67,8 +90,7 @@ class RuleSet:
         """
 
         def declare(body: Body) -> Body:
-            for f in functions:
-                self._declare_body(f, "general", body)
+            self._declare_body(functions, "general", body)
             return body
 
         return declare
@@ -79,7 +101,7 @@ class RuleSet:
         The first annotation is the type of the callable object. The pullback returns the
         object's own cotangent first (a `Tangent`, or `None`), then those of the arguments.
         """
-        self._declare_body(None, "instance", body)
+        self._declare_body((), "instance", body)
         return body
 
     def constant(self, *functions: Any) -> None:
@@ -89,8 +111,7 @@ class RuleSet:
         """
         caller = sys._getframe(1)
         place = (caller.f_code.co_filename, caller.f_lineno)
-        for f in functions:
-            self._add(f, "constant", (), Any, f, place, options=None)
+        self._declare(functions, "constant", (), varargs=Any, place=place, options=None)
 
     def example(self, f: Any, /, *xs: Any, **options: Any) -> None:
         """Record a call of `f` that its rule is checked with by `python -m rulescore check`."""
@@ -110,7 +131,8 @@ class RuleSet:
     def __repr__(self) -> str:
         return f"RuleSet({self.name!r}, {len(self.rules)} rules)"
 
-    def _declare_body(self, f: Any, kind: str, body: Any) -> None:
+    def _declare_body(self, functions: tuple[Any, ...], kind: str, body: Any) -> None:
+        place = self._place_of(body)
         types: list[Any] = []
         optional: list[Any] = []
         options: set[str] = set()
@@ -128,53 +150,64 @@ class RuleSet:
                 types.append(annotation)
             else:
                 optional.append(annotation)
-                options.add(p.name)
+                if p.kind is p.POSITIONAL_OR_KEYWORD:
+                    options.add(p.name)
         if kind == "instance":
-            if not types or not isinstance(types[0], type):
+            owner = types[0] if types else None
+            if isinstance(owner, str):
+                self._refuse_unfaithful(owner, place, "a rule of instances")
+            if not isinstance(owner, type) or not _has_callable_instances(owner):
                 raise RuleError(
-                    f"{self._place_of(body)}: annotate the first parameter of a rule of instances "
+                    f"{self._tell(place)}: annotate the first parameter of a rule of instances "
                     "with the class of the callable object"
                 )
-            f = types[0]
-        self._add(
-            f,
+            functions = (owner,)
+        self._declare(
+            functions,
             kind,
             tuple(types),
-            varargs,
-            body,
+            varargs=varargs,
+            body=body,
+            place=place,
             optional=tuple(optional),
             options=None if any_option else frozenset(options),
             needs_ad=needs_ad,
         )
 
-    def _add(
+    def _declare(
         self,
-        f: Any,
+        functions: tuple[Any, ...],
         kind: str,
         types: tuple[Any, ...],
-        varargs: Any,
-        body: Any,
-        place: tuple[str, int] | None = None,
+        *,
+        place: tuple[str, int],
+        body: Any = None,
+        varargs: Any = None,
+        optional: tuple[Any, ...] = (),
         **more: Any,
-    ) -> Rule:
-        attribute = inspect.isdatadescriptor(f)  # `np.ndarray.T`: reading it is a call of its own
-        if not callable(f) and not attribute:
-            raise RuleError(f"{self._place_of(body)}: {f!r} is not callable: no rule can be for it")
-        if place is None:
-            place = (body.__code__.co_filename, body.__code__.co_firstlineno)
-        rule = Rule(f, kind, types, varargs, body, self.name, *place, **more)
-        for annotation in (*types, *more.get("optional", ()), varargs):
-            self._refuse_unfaithful(annotation, rule)
-        if kind == "constant" and attribute:
-            rule.run = f.__get__
-        self.rules.append(rule)
-        return rule
+    ) -> None:
+        """Add one rule for each of the functions, or none of them."""
+        if not functions:
+            raise RuleError(f"{self._tell(place)}: name the function that the rule is for")
+        rules: dict[int, Rule] = {}  # by identity: np.abs and np.absolute are one function
+        for f in functions:
+            if not callable(f) and not inspect.isdatadescriptor(f):
+                raise RuleError(
+                    f"{self._tell(place)}: {f!r} is not callable: no rule can be for it"
+                )
+            for annotation in (*types, *optional, varargs):
+                self._refuse_unfaithful(annotation, place, name_of(f))
+            rules[id(f)] = Rule(
+                f, kind, types, varargs, body or f, self.name, *place, optional=optional, **more
+            )
+        _table.declare(self, list(rules.values()))
 
-    def _refuse_unfaithful(self, annotation: Any, rule: Rule) -> None:
+    def _refuse_unfaithful(self, annotation: Any, place: tuple[str, int], name: str) -> None:
         if isinstance(annotation, str):
             raise RuleError(
-                f"{name_of(rule.function)} ({rule.place}): the annotation {annotation!r} is a "
-                "string: remove `from __future__ import annotations` from the rule module"
+                f"{self._tell(place)}: the annotation {annotation!r} of the rule for {name} is a "
+                "string: write the class itself, and remove `from __future__ import annotations` "
+                "from the rule module"
             )
         try:
             faithful = _faithful[annotation]
@@ -184,13 +217,23 @@ class RuleSet:
             faithful = False
         if not faithful:
             raise RuleError(
-                f"{name_of(rule.function)} ({rule.place}): dispatch on {annotation!r} cannot be "
-                "cached, because whether it matches depends on more than the argument's type: "
-                "annotate with the plain class (`tuple`, not `tuple[int, ...]`) and look at the "
-                "value in the body"
+                f"{self._tell(place)}: the rule for {name} cannot dispatch on {annotation!r}, "
+                "because whether it matches depends on more than the argument's type: annotate "
+                "with the plain class (`tuple`, not `tuple[int, ...]`) and look at the value in "
+                "the body"
             )
 
-    def _place_of(self, body: Any) -> str:
-        code = getattr(body, "__code__", None)
-        where = f", {code.co_filename}:{code.co_firstlineno}" if code else ""
-        return f"rule set {self.name}{where}"
+    def _place_of(self, body: Any) -> tuple[str, int]:
+        if not isinstance(body, FunctionType):
+            raise RuleError(
+                f"rule set {self.name}: {body!r} is not a plain function: write a rule as a `def` "
+                "or a `lambda`"
+            )
+        return body.__code__.co_filename, body.__code__.co_firstlineno
+
+    def _tell(self, place: tuple[str, int]) -> str:
+        return f"rule set {self.name}, {place[0]}:{place[1]}"
+
+
+def _has_callable_instances(owner: type) -> bool:
+    return any("__call__" in vars(base) for base in owner.__mro__)

@@ -1,64 +1,82 @@
-"""Elementwise rules: from the partial derivatives to a rule with broadcasting undone."""
+"""Elementwise rules: from the partial derivatives to cotangents, with broadcasting undone."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rulescore._array import Array
-from rulescore._project import project
+from rulescore._project import project, shape_of
+from rulescore._rule import Rule, RuleError
 
-Run = Callable[..., tuple[Any, Any]]
+_REAL = frozenset((float, np.float64))
+# Above this many elements a test of each is faster than one dot product, which may start threads.
+_MANY = 4096
 
 
-def elementwise(f: Any, partials: Any, arity: int, takes_out: bool, poles: bool) -> Run:
-    """Return the body of an elementwise rule of `arity` inputs from its `partials`."""
-
-    def evaluate(xs: tuple[Any, ...], y: Any) -> tuple[Any, ...]:
-        given = partials(*xs, y) if takes_out else partials(*xs)
-        return given if arity > 1 else (given,)
-
-    def careful(dy: Any, xs: tuple[Any, ...], y: Any) -> tuple[Any, ...]:
+def pull_scalar(
+    rule: Rule, out: Any, function: Any, xs: tuple[Any, ...], dy: Any, /
+) -> tuple[Any, ...]:
+    """Return all cotangents of an elementwise call: what a `Pullback` of its rule calls."""
+    if dy is None:
+        return (None,) * (len(xs) + 1)
+    try:
+        if not rule.poles:
+            return _cotangents(rule, xs, out, dy)
         with np.errstate(all="ignore"):
             try:
-                given = evaluate(xs, y)
+                return _cotangents(rule, xs, out, dy)
             except (ZeroDivisionError, OverflowError, ValueError):
                 # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
-                given = evaluate(tuple(map(_ieee, xs)), _ieee(y))
-            return tuple([pull(dy, dx, x) for dx, x in zip(given, xs, strict=True)])
+                return _cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs)
+    except RuleError:
+        raise
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise RuleError(
+            f"the pullback of {rule.signature} ({rule.place}) failed for a cotangent of shape "
+            f"{shape_of(dy)} and arguments of shapes {', '.join(str(shape_of(x)) for x in xs)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
-    def unary(x: Any) -> tuple[Any, Any]:
-        y = f(x)
 
-        def pullback(dy: Any) -> tuple[Any, ...]:
-            if poles:
-                return careful(dy, (x,), y)
-            return (pull(dy, partials(x, y) if takes_out else partials(x), x),)
+def _cotangents(
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...] | None = None
+) -> tuple[Any, ...]:
+    if primals is None:
+        primals = xs
+    xs = tuple([_inexact(x) for x in xs])
+    partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
+    if len(xs) == 1:
+        if type(partials) is tuple:
+            raise _wrong_number(rule, partials)
+        return None, pull(dy, partials, primals[0])
+    if type(partials) is not tuple or len(partials) != len(xs):
+        raise _wrong_number(rule, partials)
+    if type(dy) is np.ndarray:
+        _refuse_other_shape(dy, primals)
+    return None, *map(pull, (dy,) * len(xs), partials, primals)
 
-        return y, pullback
 
-    def binary(a: Any, b: Any) -> tuple[Any, Any]:
-        y = f(a, b)
+def _wrong_number(rule: Rule, partials: Any) -> RuleError:
+    given = f"a tuple of {len(partials)}" if type(partials) is tuple else type(partials).__name__
+    due = "one partial derivative" if len(rule.types) == 1 else f"a tuple of {len(rule.types)}"
+    return RuleError(
+        f"the partial derivatives of {rule.signature} ({rule.place}) are {given} where {due} "
+        "was due"
+    )
 
-        def pullback(dy: Any) -> tuple[Any, ...]:
-            if poles:
-                return careful(dy, (a, b), y)
-            da, db = partials(a, b, y) if takes_out else partials(a, b)
-            return pull(dy, da, a), pull(dy, db, b)
 
-        return y, pullback
-
-    def nary(*xs: Any) -> tuple[Any, Any]:
-        y = f(*xs)
-
-        def pullback(dy: Any) -> tuple[Any, ...]:
-            return careful(dy, xs, y)
-
-        return y, pullback
-
-    by_arity: dict[int, Run] = {1: unary, 2: binary}
-    return by_arity.get(arity, nary)
+def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
+    """Refuse a cotangent that is larger than the result: undoing broadcasting would hide it."""
+    for x in xs:
+        if type(x) is not np.ndarray or x.shape != dy.shape:
+            break
+    else:
+        return
+    if all(isinstance(x, np.ndarray | np.generic | int | float | complex) for x in xs):
+        shape = np.broadcast(*xs).shape
+        if shape != dy.shape and dy.ndim:
+            raise ValueError(f"the result has shape {shape}")
 
 
 def pull(dy: Any, partial: Any, x: Any) -> Any:
@@ -70,8 +88,15 @@ def pull(dy: Any, partial: Any, x: Any) -> Any:
     """
     if partial is None:
         return None
-    if type(partial) is float and type(dy) is float and type(x) is float:
-        return dy * partial if dy else 0.0
+    kind = type(x)
+    if kind is float:
+        if type(dy) in _REAL and type(partial) in _REAL:
+            return float(dy * partial) if dy else 0.0
+    elif kind is np.ndarray and type(dy) is kind and type(partial) is kind:
+        dtype = x.dtype
+        if dtype is dy.dtype and dtype is partial.dtype and dtype.kind == "f":
+            dx = dy * partial if _is_finite(partial) else _masked(dy, partial)
+            return dx if type(dx) is kind and dx.shape == x.shape else project(dx, x)
     if type(partial) is int and partial in (1, -1):
         return project(dy if partial == 1 else -dy, x)
     if np.iscomplexobj(partial):
@@ -83,11 +108,17 @@ def pull(dy: Any, partial: Any, x: Any) -> Any:
 
 def _times(dy: Any, partial: Any) -> Any:
     if type(partial) is np.ndarray:
-        if math.isfinite(abs(np.vdot(partial, partial))):
-            return dy * partial
-    elif not isinstance(partial, Array):
+        return dy * partial if _is_finite(partial) else _masked(dy, partial)
+    if not isinstance(partial, Array):
         return dy * partial if np.isfinite(partial) else _masked(dy, partial)
     return _masked(dy, partial)
+
+
+def _is_finite(partial: np.ndarray) -> bool:
+    if partial.size < _MANY:
+        # an overflow of the squares costs time, not truth: the caller masks then
+        return math.isfinite(np.vdot(partial, partial).real)
+    return bool(np.isfinite(partial).all())
 
 
 def _masked(dy: Any, partial: Any) -> Any:
@@ -95,5 +126,19 @@ def _masked(dy: Any, partial: Any) -> Any:
         return np.where(dy == 0, dy, dy * partial)
 
 
+def _inexact(x: Any) -> Any:
+    """Return NumPy integers as float64: their arithmetic wraps around without a word."""
+    if type(x) is not float and getattr(getattr(x, "dtype", None), "kind", "f") in "iub":
+        return x.astype(np.float64)
+    return x
+
+
 def _ieee(x: Any) -> Any:
-    return np.float64(x) if type(x) in (float, int) else x
+    kind = type(x)
+    if kind is float or kind is int:
+        return np.float64(x)
+    if kind is complex:
+        return np.complex128(x)
+    if kind is np.ndarray and x.dtype.kind in "iu":
+        return x.astype(np.float64)
+    return x

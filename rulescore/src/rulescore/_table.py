@@ -11,62 +11,97 @@ What was found is kept by the types of the arguments until the table changes.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import plum
 
-from rulescore._rule import Pullback, Rule, RuleError, apply_pullback, name_of
+from rulescore._rule import Pullback, Rule, RuleError, name_of
 
 if TYPE_CHECKING:
     from rulescore._ruleset import RuleSet
 
+_MANY_TYPES = 4096  # a cache with more entries than this is emptied: classes may be made in a loop
+_BOUND = (BuiltinFunctionType, MethodType)
+_dispatching = threading.RLock()
+
 
 class Primitive:
-    """Hold the rules of one function (or one class of callable objects), and dispatch among them."""
+    """Hold the rules of one function (or class of callable objects), and dispatch among them."""
 
-    __slots__ = ("cache", "dispatcher", "function", "rules")
+    __slots__ = ("cache", "dispatcher", "rules")
 
-    def __init__(self, function: Any) -> None:
-        self.function = function  # keeps it alive: it is found by its identity
-        self.rules: list[Rule] = []
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self.rules = rules  # they keep the function alive: it is found by its identity
         self.cache: dict[Any, Rule | None] = {}
         self.dispatcher: plum.Function | None = None
 
     def find(self, arguments: tuple[Any, ...], key: Any) -> Rule | None:
         """Return the most specific rule that matches, and keep it under `key`."""
-        try:
-            found = self._dispatcher().resolve_method(arguments)[0]
-        except plum.NotFoundLookupError:
-            rule = None
-        except plum.AmbiguousLookupError as error:
-            raise RuleError(
-                f"several rules match {name_of(self.function)} of "
-                f"({', '.join(type(x).__name__ for x in arguments)}) and none is the most specific:\n{error}"
-            ) from None
-        else:
-            rule = found.__rule__
-        self.cache[key] = rule
+        rule: Rule | None = None
+        with _dispatching:
+            try:
+                found: Any = self._dispatcher().resolve_method(arguments)[0]
+                rule = self.rules[found.position]
+            except plum.NotFoundLookupError:
+                pass
+            except plum.AmbiguousLookupError as error:
+                implementations: list[Any] = [method.implementation for method in error.methods]
+                rules = [self.rules[stub.position] for stub in implementations]
+                raise _ambiguous(rules, arguments) from None
+        # what pretends to be of another class cannot be told by its type the next time
+        if all(x.__class__ is type(x) for x in arguments):
+            remember(self.cache, key, rule)
         return rule
 
     def _dispatcher(self) -> plum.Function:
         if self.dispatcher is None:
-            dispatcher = plum.Function(_stub())
-            for rule in self.rules:
-                stub: Any = _stub()
-                stub.__rule__ = rule
+            dispatcher = plum.Function(_stub(0))
+            for position, rule in enumerate(self.rules):
+                stub = _stub(position)
                 for types, varargs in signatures(rule):
                     more = {} if varargs is None else {"varargs": varargs}
                     dispatcher.register(stub, plum.Signature(*types, **more), None)
+            # patterns that differ in writing may mean the same, and plum would take the last
+            if len(dispatcher.methods) != sum(len(signatures(rule)) for rule in self.rules):
+                raise RuleError(
+                    "two of these rules are for the same types: "
+                    + "; ".join(f"{rule.signature} from {rule.place}" for rule in self.rules)
+                )
             self.dispatcher = dispatcher
         return self.dispatcher
 
 
-def _stub() -> Any:
-    def rule(*xs: Any) -> None:
-        """Stand for a rule among plum's methods."""
+def remember(cache: dict[Any, Any], key: Any, found: Any) -> None:
+    """Keep what was found, if it can be kept: the type of a type may forbid hashing."""
+    if len(cache) >= _MANY_TYPES:
+        cache.clear()
+    try:
+        cache[key] = found
+    except TypeError:
+        return
 
-    return rule
+
+def _stub(position: int) -> Any:
+    """Stand for a rule among plum's methods: plum keeps them for ever, and rules must not be."""
+
+    def stub(*xs: Any) -> None:
+        return None
+
+    marked: Any = stub
+    marked.position = position
+    return marked
+
+
+def _ambiguous(rules: list[Rule], arguments: tuple[Any, ...]) -> RuleError:
+    types = ", ".join(type(x).__name__ for x in arguments)
+    return RuleError(
+        f"several rules match {name_of(rules[0].function)} of ({types}) and none is the most "
+        f"specific: {'; '.join(f'{rule.signature} from {rule.place}' for rule in rules)}; declare "
+        "one for these very types"
+    )
 
 
 def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
@@ -76,10 +111,12 @@ def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
     return [(rule.types + rule.optional[:n], None) for n in range(len(rule.optional) + 1)]
 
 
+# A change of the table replaces these, so that a thread that reads them meanwhile sees the old
+# table or the new one, and what it remembers is forgotten with the old.
 _functions: dict[Any, Primitive] = {}  # by identity: functions need not be hashable
 _instances: dict[type, Primitive] = {}
 _resolved_types: dict[type, list[Primitive]] = {}
-_plain: set[type] = set()  # types of functions that no rule of instances is for
+_plain: dict[type, bool] = {}  # types of functions that no rule of instances is for
 _sets: "list[RuleSet]" = []
 _generation = 0
 _lock = threading.RLock()
@@ -99,13 +136,15 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
     """
     if _load is not None:
         _load()
-    primitive = _functions.get(id(f)) or _functions.get(_alias(f))
+    primitive = _functions.get(id(f))
+    if primitive is None and type(f) in _BOUND:
+        primitive = _functions.get(_key(f))
     types = type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))
     rule = None
     if primitive is not None:
         try:
             rule = primitive.cache[types]
-        except KeyError:
+        except (KeyError, TypeError):
             rule = primitive.find(xs, types)
     if rule is None:
         rule = _find_instance_rule(f, xs, types)
@@ -131,101 +170,114 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
     """
     if _load is not None:
         _load()
+    rule = None
     primitive = _functions.get(id(f))
-    if primitive is None or options or ad is not None:
-        if primitive is None and type(f) in _plain:
-            return None
-        rule = find_rule(f, *xs, ad=ad, **options)
-    else:
-        try:
+    try:
+        if primitive is None:
+            kind = type(f)
+            if kind in _plain and (
+                kind is not BuiltinFunctionType or type(f.__self__) is ModuleType
+            ):
+                return None
+        elif ad is None and not options:
             rule = primitive.cache[type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))]
-        except KeyError:
-            rule = find_rule(f, *xs)
-        if rule is None or rule.needs_ad:
-            rule = find_rule(f, *xs)
-    if rule is None:
-        return None
-    if rule.kind == "scalar":
-        y, back = rule.run(*xs)
-        return y, Pullback(apply_pullback, rule, back, f, xs)
-    if rule.needs_ad:
-        options["ad"] = ad
-    return rule(f, *xs, **options)
-
-
-_BUILTIN: type = type(len)
-
-
-def _alias(f: Any) -> Any:
-    """Return the key of a class method of a built-in type: each access makes it anew."""
-    owner = getattr(f, "__self__", None) if type(f) is _BUILTIN else None
-    if isinstance(owner, type):
-        return (owner, f.__name__)
-    return None
+            if rule is None and type(f) in _plain:
+                return None
+    except (KeyError, TypeError):
+        pass
+    if rule is None or rule.needs_ad:
+        rule = find_rule(f, *xs, ad=ad, **options)
+        if rule is None:
+            return None
+        if rule.needs_ad:
+            options["ad"] = ad
+    if rule.kind != "scalar":
+        return rule(f, *xs, **options)
+    y = rule.primal(*xs)
+    return y, Pullback(rule.reverse, rule, y if rule.takes_out else None, f, xs)
 
 
 def _key(f: Any) -> Any:
-    return _alias(f) or id(f)
+    """Return what a function is found by: bound methods are made anew at each access."""
+    if type(f) in _BOUND:
+        owner = f.__self__
+        if type(f) is MethodType:
+            return id(owner), id(f.__func__)
+        if owner is not None and not isinstance(owner, ModuleType):
+            return id(owner), f.__name__
+    return id(f)
 
 
 def _find_instance_rule(f: Any, xs: tuple[Any, ...], types: Any) -> Rule | None:
     kind: type = type(f)
+    resolved, plain = _resolved_types, _plain  # before `_instances`, which is replaced first
     try:
-        primitives = _resolved_types[kind]
-    except KeyError:
-        primitives = [_instances[base] for base in kind.__mro__ if base in _instances]
-        _resolved_types[kind] = primitives
-        if not primitives and kind is not _BUILTIN:
-            _plain.add(kind)
+        primitives = resolved[kind]
+    except (KeyError, TypeError):
+        instances = _instances
+        primitives = [instances[base] for base in kind.__mro__ if _has(instances, base)]
+        remember(resolved, kind, primitives)
+        if not primitives and kind is not MethodType:
+            remember(plain, kind, True)
     for primitive in primitives:
         key = (kind, types)
         try:
             rule = primitive.cache[key]
-        except KeyError:
+        except (KeyError, TypeError):
             rule = primitive.find((f, *xs), key)
         if rule is not None:
             return rule
     return None
 
 
+def _has(instances: dict[type, Primitive], base: type) -> bool:
+    try:
+        return base in instances
+    except TypeError:
+        return False
+
+
+def candidates(f: Any) -> list[Rule]:
+    """Return all rules for a function, or for calling an object, whatever the arguments."""
+    if _load is not None:
+        _load()
+    found = [_functions[_key(f)]] if _key(f) in _functions else []
+    found += [_instances[base] for base in type(f).__mro__ if _has(_instances, base)]
+    return [rule for primitive in found for rule in primitive.rules]
+
+
 def register(ruleset: "RuleSet") -> None:
     """Add a rule set to the table, or raise `RuleError` and leave the table as it was."""
-    global _generation
     with _lock:
-        if any(known is ruleset for known in _sets):
-            return
-        known_rules = {_pattern(rule): rule for s in _sets for rule in s.rules}
-        for rule in ruleset.rules:
-            other = known_rules.setdefault(_pattern(rule), rule)
-            if other is not rule:
-                raise RuleError(
-                    f"two rules for {rule.signature}: one from {other.place}, one from "
-                    f"{rule.place}; take one of them out (RULESCORE_DISABLE={rule.plugin} switches "
-                    "a plugin off)"
-                )
-        _sets.append(ruleset)
-        for rule in ruleset.rules:
-            _add(rule)
-        _resolved_types.clear()
-        _plain.clear()
-        _generation += 1
+        if not is_registered(ruleset):
+            _add(ruleset.rules)
+            _sets.append(ruleset)
+
+
+def declare(ruleset: "RuleSet", rules: list[Rule]) -> None:
+    """Add rules to a rule set, and to the table where the set is registered already."""
+    with _lock:
+        if is_registered(ruleset):
+            _add(rules)
+        ruleset.rules += rules
 
 
 def unregister(ruleset: "RuleSet") -> None:
     """Take a rule set out of the table."""
-    global _generation
     with _lock:
-        if not any(known is ruleset for known in _sets):
-            return
-        _sets[:] = [known for known in _sets if known is not ruleset]
-        _functions.clear()
-        _instances.clear()
-        _resolved_types.clear()
-        _plain.clear()
-        for known in _sets:
-            for rule in known.rules:
-                _add(rule)
-        _generation += 1
+        if is_registered(ruleset):
+            gone = set(map(id, ruleset.rules))
+            changed: dict[Any, tuple[Rule, ...]] = {}
+            for rule in ruleset.rules:
+                known = _table_of(rule)[_place_in(rule)].rules
+                changed[_place_in(rule)] = tuple(r for r in known if id(r) not in gone)
+            _sets[:] = [known for known in _sets if known is not ruleset]
+            _replace(changed)
+
+
+def is_registered(ruleset: "RuleSet") -> bool:
+    """Return whether the rule set is in the table."""
+    return any(known is ruleset for known in _sets)
 
 
 def registered() -> "list[RuleSet]":
@@ -233,19 +285,48 @@ def registered() -> "list[RuleSet]":
     return list(_sets)
 
 
-def _pattern(rule: Rule) -> Any:
-    return _key(rule.function), rule.kind == "instance", rule.types, rule.varargs
+def _table_of(rule: Rule) -> dict[Any, Primitive]:
+    return _instances if rule.kind == "instance" else _functions
 
 
-def _add(rule: Rule) -> None:
-    table, key = (
-        (_instances, rule.function)
-        if rule.kind == "instance"
-        else (_functions, _key(rule.function))
-    )
-    primitive = table.get(key)
-    if primitive is None:
-        primitive = table[key] = Primitive(rule.function)
-    primitive.rules.append(rule)
-    primitive.cache = {}
-    primitive.dispatcher = None
+def _place_in(rule: Rule) -> Any:
+    return rule.function if rule.kind == "instance" else _key(rule.function)
+
+
+def _add(rules: Iterable[Rule]) -> None:
+    """Add rules to the table, all or, where one clashes, none."""
+    changed: dict[Any, tuple[Rule, ...]] = {}
+    for rule in rules:
+        key = _place_in(rule)
+        if key not in changed:
+            primitive = _table_of(rule).get(key)
+            changed[key] = () if primitive is None else primitive.rules
+        for other in changed[key]:
+            _refuse_clash(rule, other)
+        changed[key] += (rule,)
+    _replace(changed)
+
+
+def _refuse_clash(rule: Rule, other: Rule) -> None:
+    patterns = signatures(other)
+    if any(pattern in patterns for pattern in signatures(rule)):
+        raise RuleError(
+            f"two rules for {rule.signature}: one from {other.place}, one from {rule.place}; take "
+            f"one of them out (RULESCORE_DISABLE={rule.plugin} switches a plugin off, "
+            "`unregister()` takes back a rule set of one's own)"
+        )
+
+
+def _replace(changed: dict[Any, tuple[Rule, ...]]) -> None:
+    """Publish a table in which these primitives have these rules."""
+    global _functions, _instances, _resolved_types, _plain, _generation
+    functions, instances = dict(_functions), dict(_instances)
+    for key, rules in changed.items():
+        table: dict[Any, Primitive] = instances if isinstance(key, type) else functions
+        if rules:
+            table[key] = Primitive(rules)
+        else:
+            del table[key]
+    _functions, _instances = functions, instances
+    _resolved_types, _plain = {}, {}
+    _generation += 1

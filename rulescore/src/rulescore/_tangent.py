@@ -32,7 +32,8 @@ class Tangent:
         except KeyError:
             known = ", ".join(self._fields) or "none"
             raise AttributeError(
-                f"the cotangent of {self._primal.__qualname__} has no field {name!r}; it has: {known}"
+                f"the cotangent of {self._primal.__qualname__} has no field {name!r}; "
+                f"it has: {known}"
             ) from None
 
     def __getitem__(self, name: str) -> Any:
