@@ -272,6 +272,36 @@ def test_numpy_functions_and_own_rules_are_applied_alike():
     assert [v.op for v in y.prev] == ["tanh", "cube"]
 
 
+def test_a_callable_object_with_a_rule_is_applied():
+    class Scale:
+        def __init__(self, factor):
+            self.factor = factor
+
+        def __eq__(self, other):  # and so it has no hash
+            return self.factor == other.factor
+
+        def __call__(self, x):
+            return self.factor * x
+
+    rule = RuleSet("test_value")
+
+    @rule.of_instances
+    def _(scale: Scale, x: float):
+        def pullback(dy):
+            return None, dy * scale.factor
+
+        return scale(x), pullback
+
+    rule.register()
+    try:
+        x = value(2.0)
+        y = apply(Scale(5.0), x)
+    finally:
+        rule.unregister()
+    backward(y)
+    assert (x.grad, y.op) == (5.0, "Scale")
+
+
 def test_a_value_used_twice_accumulates():
     assert gradients(lambda x: x * x, 3.0) == [6.0]
     assert gradients(lambda x: x + x, 3.0) == [2.0]

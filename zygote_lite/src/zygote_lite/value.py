@@ -24,15 +24,15 @@ from rulescore import rrule
 from zygote_lite._errors import NoRuleError
 
 _SYMBOLS = {
-    operator.add: "+",
-    operator.sub: "-",
-    operator.mul: "*",
-    operator.truediv: "/",
-    operator.floordiv: "//",
-    operator.mod: "%",
-    operator.pow: "**",
-    operator.neg: "-",
-    operator.pos: "+",
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "neg": "-",
+    "pos": "+",
 }
 
 
@@ -65,7 +65,7 @@ def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":
         cotangents = back(dy)
         return [cotangents[i] for i, _ in inputs]
 
-    return Value(y, tuple(x for _, x in inputs), _SYMBOLS.get(f, _name(f)), pullback)
+    return Value(y, tuple(x for _, x in inputs), _SYMBOLS.get(_name(f), _name(f)), pullback)
 
 
 Operator = Callable[["Value", Any], "Value"]
