@@ -94,7 +94,12 @@ def _(x: Numeric):
     return (mantissa, exponent), pullback
 
 
-rule.scalar(np.ldexp)(lambda x, n: (np.ldexp(np.ones_like(x), n), None))
+@rule(np.ldexp)
+def _(x: Numeric, exponent: Numeric):
+    def pullback(dy):
+        return project(np.ldexp(dy, exponent), x), None
+
+    return np.ldexp(x, exponent), pullback
 
 
 for f in (np.add, operator.add, np.subtract, operator.sub, np.multiply, operator.mul):

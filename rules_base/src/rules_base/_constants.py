@@ -39,7 +39,8 @@ rule.constant(np.min_scalar_type, np.common_type, np.mintypecode, np.issubdtype,
 rule.constant(np.typename, np.shares_memory, np.may_share_memory, np.broadcast_shapes)
 
 rule.constant(np.zeros, np.zeros_like, np.ones, np.ones_like, np.empty, np.empty_like)
-rule.constant(np.eye, np.identity, np.tri, np.arange, np.indices)
+rule.constant(np.eye, np.identity, np.tri, np.indices)
+rule.constant(np.bartlett, np.blackman, np.hamming, np.hanning)
 
 rule.constant(np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.argsort, np.argpartition)
 rule.constant(np.lexsort, np.argwhere, np.nonzero, np.flatnonzero, np.count_nonzero)
@@ -49,3 +50,15 @@ rule.constant(np.tril_indices, np.tril_indices_from, np.triu_indices, np.triu_in
 
 rule.constant(np.array_repr, np.array_str, np.array2string, np.format_float_positional)
 rule.constant(np.format_float_scientific, np.base_repr, np.binary_repr)
+rule.constant(np.datetime_as_string, np.datetime_data, np.busday_count, np.busday_offset)
+rule.constant(np.is_busday, np.packbits, np.unpackbits, np.einsum_path)
+
+rule.constant(np.save, np.savetxt, np.savez, np.savez_compressed, np.load, np.loadtxt)
+rule.constant(np.genfromtxt, np.fromregex, np.fromfile, np.fromstring, np.info, np.get_include)
+rule.constant(np.show_config, np.show_runtime, np.set_printoptions, np.get_printoptions)
+rule.constant(np.seterr, np.geterr, np.seterrcall, np.geterrcall, np.setbufsize, np.getbufsize)
+
+rule.constant(np.ndarray.all, np.ndarray.any, np.ndarray.argmax, np.ndarray.argmin)
+rule.constant(np.ndarray.argsort, np.ndarray.argpartition, np.ndarray.nonzero, np.ndarray.round)
+rule.constant(np.ndarray.searchsorted, np.ndarray.tobytes, np.ndarray.tofile, np.ndarray.dump)
+rule.constant(np.ndarray.dumps, np.ndarray.__len__, np.ndarray.__contains__)

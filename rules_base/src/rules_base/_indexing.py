@@ -4,7 +4,8 @@ import operator
 
 import numpy as np
 
-from rulescore import Array, RuleSet, project
+from rules_base._sequences import unstacked
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
@@ -56,6 +57,134 @@ def scatter_lazily(dy, x, index):
     return project(np.reshape(sums[last] - sums[first], x.shape), x)
 
 
+def from_positions(dy, x, positions):
+    """Return the cotangent of `x` whose entries, at these flat `positions`, `dy` belongs to."""
+    flat, places = np.reshape(dy, (-1,)), np.reshape(positions, (-1,))
+    dx = np.bincount(places, np.real(flat), np.size(x))
+    if np.iscomplexobj(flat):
+        dx = dx + 1j * np.bincount(places, np.imag(flat), np.size(x))
+    return project(np.reshape(dx, np.shape(x)), x)
+
+
+@rule(operator.getitem)
+def _(x: np.flatiter, index: object):
+    def pullback(dy):
+        return scatter(dy, np.ravel(x.base), index), None
+
+    return x[index], pullback
+
+
+@rule(np.take)
+def _(x: Numeric, indices=None, axis=None, *, mode="raise"):
+    def pullback(dy):
+        return (taken_back(dy, x, indices, axis, mode),)
+
+    return np.take(x, indices, axis, mode=mode), pullback
+
+
+@rule(np.ndarray.take)
+def _(x: Array, indices=None, axis=None, *, mode="raise"):
+    def pullback(dy):
+        return (taken_back(dy, x, indices, axis, mode),)
+
+    return np.take(x, indices, axis, mode=mode), pullback
+
+
+def taken_back(dy, x, indices, axis, mode):
+    """Return the cotangent of `x` in `np.take(x, indices, axis)`."""
+    if mode != "raise" or np.ndim(x) == 0:
+        positions = np.reshape(np.arange(np.size(x)), np.shape(x))
+        return from_positions(dy, x, np.take(positions, indices, axis, mode=mode))
+    if axis is None:
+        flat = np.reshape(x, (-1,))
+        return np.reshape(scatter(dy, flat, np.asarray(indices)), np.shape(x))
+    return scatter(dy, x, (slice(None),) * (axis % x.ndim) + (np.asarray(indices),))
+
+
+@rule(np.take_along_axis)
+def _(x: Array, indices=None, axis=-1):
+    def pullback(dy):
+        if axis is None:
+            return (from_positions(dy, x, np.take_along_axis(np.arange(x.size), indices, 0)),)
+        grid = list(np.ogrid[tuple(slice(n) for n in x.shape)])
+        grid[axis] = indices
+        return (scatter(dy, x, tuple(grid)),)
+
+    return np.take_along_axis(x, indices, axis), pullback
+
+
+@rule(np.delete)
+def _(x: Array, index=None, axis=None):
+    def pullback(dy):
+        positions = np.reshape(np.arange(x.size), x.shape)
+        return (from_positions(dy, x, np.delete(positions, index, axis)),)
+
+    return np.delete(x, index, axis), pullback
+
+
+@rule(np.insert)
+def _(x: Array, index: object, values: Numeric, axis=None):
+    def pullback(dy):
+        inserted = np.reshape(np.arange(np.size(values)), np.shape(values))
+        places = np.insert(np.full(x.shape, -1), index, inserted, axis)
+        dvalues = from_positions(dy[places >= 0], values, places[places >= 0])
+        return project(np.reshape(dy[places < 0], x.shape), x), None, dvalues
+
+    return np.insert(x, index, values, axis), pullback
+
+
+@rule(np.insert)
+def _(x: Array, index: object, values: list | tuple, axis=None):
+    array = np.array(values)
+
+    def pullback(dy):
+        inserted = np.reshape(np.arange(array.size), array.shape)
+        places = np.insert(np.full(x.shape, -1), index, inserted, axis)
+        dvalues = from_positions(dy[places >= 0], array, places[places >= 0])
+        return project(np.reshape(dy[places < 0], x.shape), x), None, unstacked(dvalues, values)
+
+    return np.insert(x, index, array, axis), pullback
+
+
+@rule(np.ndarray.item)
+def _(x: Array, *index: object):
+    def pullback(dy):
+        place = index[0] if len(index) == 1 else index
+        if not isinstance(place, tuple):
+            place = np.unravel_index(place, x.shape)
+        return scatter(dy, x, place), *(None for _ in index)
+
+    return x.item(*index), pullback
+
+
+@rule(np.generic.item)
+def _(x: np.generic):
+    def pullback(dy):
+        return (project(dy, x),)
+
+    return x.item(), pullback
+
+
+@rule(np.ndarray.tolist)
+def _(x: Array):
+    def pullback(dy):
+        dx = np.zeros_like(x, dtype=x.dtype if x.dtype.kind in "fc" else float)
+        fill(dx, dy)
+        return (dx,)
+
+    return x.tolist(), pullback
+
+
+def fill(dx, dy):
+    """Write a nested list of cotangents into the zeros `dx`; `None` writes nothing."""
+    if isinstance(dy, list | tuple):
+        for i, part in enumerate(dy):
+            if part is not None:
+                fill(dx[i : i + 1] if dx.ndim == 1 else dx[i], part)
+    elif dy is not None:
+        dx[...] = dy
+
+
 CUBE = np.arange(24.0).reshape(2, 3, 4) / 7
 for index in (
     1,
@@ -72,3 +201,23 @@ for index in (
     (),
 ):
     rule.example(operator.getitem, CUBE, index)
+rule.example(operator.getitem, CUBE[0, :, ::2].flat, 2)
+for f in (np.take, np.ndarray.take):
+    rule.example(f, CUBE, [0, 5, 5])
+    rule.example(f, CUBE, np.array([[0, 2], [2, 1]]), axis=1)
+    rule.example(f, CUBE, 2, axis=-1)
+    rule.example(f, CUBE, [-1, 7], axis=1, mode="wrap")
+rule.example(np.take_along_axis, CUBE, np.argsort(-CUBE, 1), axis=1)
+rule.example(np.take_along_axis, CUBE, np.array([[[0, 0, 2, 1]]]), axis=1)
+rule.example(np.take_along_axis, CUBE, np.array([0, 5, 5]), axis=None)
+rule.example(np.delete, CUBE, [0, 2], axis=1)
+rule.example(np.delete, CUBE, 3)
+rule.example(np.insert, CUBE[0], 1, 0.5, axis=1)
+rule.example(np.insert, CUBE[0], [0, 2], np.array([0.5, 1.5]))
+rule.example(np.insert, CUBE[0, 0], 2, [0.5, 1.5])
+rule.example(np.ndarray.item, CUBE[:1, 0, 0])
+rule.example(np.ndarray.item, CUBE, 7)
+rule.example(np.ndarray.item, CUBE, 1, 0, 2)
+rule.example(np.ndarray.item, CUBE, (1, 0, 2))
+rule.example(np.generic.item, np.float64(0.5))
+rule.example(np.ndarray.tolist, CUBE[0])

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from rulescore import RuleSet, project
+from rules_base._sequences import unstacked
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
@@ -15,18 +16,21 @@ def _(arrays: list | tuple, axis=0):
     return np.concatenate(arrays, axis), pullback
 
 
-def slices(dy, arrays, axis):
-    """Return the slice of `dy` that each of the joined `arrays` has, one after another."""
+def slices(dy, arrays, axis, widened=np.asarray):
+    """Return the slice of `dy` that each of the `widened` and joined `arrays` has, in order."""
     if axis is None:
         dy, axis = np.reshape(dy, (-1,)), 0
         lengths = [np.size(x) for x in arrays]
     else:
         axis %= np.ndim(dy)
-        lengths = [np.shape(x)[axis] for x in arrays]
+        lengths = [np.shape(widened(x))[axis] for x in arrays]
     parts, start = [], 0
     for x, n in zip(arrays, lengths, strict=True):
         part = dy[(slice(None),) * axis + (slice(start, start + n),)]
-        parts.append(project(np.reshape(part, np.shape(x)), x))
+        if isinstance(x, list | tuple):
+            parts.append(unstacked(part, x))
+        else:
+            parts.append(project(np.reshape(part, np.shape(x)), x))
         start += n
     return parts
 
@@ -35,9 +39,161 @@ def slices(dy, arrays, axis):
 def _(arrays: list | tuple, axis=0):
     def pullback(dy):
         first = np.moveaxis(dy, axis, 0)
-        return (type(arrays)([project(first[i], x) for i, x in enumerate(arrays)]),)
+        return (type(arrays)([unstacked(first[i], x) for i, x in enumerate(arrays)]),)
 
     return np.stack(arrays, axis), pullback
+
+
+@rule(np.vstack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (type(arrays)(slices(dy, arrays, 0, np.atleast_2d)),)
+
+    return np.vstack(arrays), pullback
+
+
+@rule(np.hstack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (type(arrays)(slices(dy, arrays, 0 if dy.ndim == 1 else 1, np.atleast_1d)),)
+
+    return np.hstack(arrays), pullback
+
+
+@rule(np.dstack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (type(arrays)(slices(dy, arrays, 2, np.atleast_3d)),)
+
+    return np.dstack(arrays), pullback
+
+
+@rule(np.column_stack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (type(arrays)(slices(dy, arrays, 1, as_columns)),)
+
+    return np.column_stack(arrays), pullback
+
+
+def as_columns(x):
+    """Return `x` as a matrix, a vector as one column."""
+    return np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x
+
+
+@rule(np.append)
+def _(x: Numeric, values: Numeric, axis=None):
+    def pullback(dy):
+        return tuple(slices(dy, [x, values], axis))
+
+    return np.append(x, values, axis), pullback
+
+
+@rule(np.append)
+def _(x: Numeric, values: list | tuple, axis=None):
+    array = np.array(values)
+
+    def pullback(dy):
+        dx, dvalues = slices(dy, [x, array], axis)
+        return dx, unstacked(dvalues, values)
+
+    return np.append(x, array, axis), pullback
+
+
+@rule(np.block)
+def _(blocks: list):
+    def pullback(dy):
+        places, _ = numbered(blocks, 0)
+        flat = np.reshape(dy, (-1,))[np.argsort(np.ravel(np.block(places)))]
+        return (taken_apart(flat, places, blocks),)
+
+    return np.block(blocks), pullback
+
+
+def numbered(blocks, start):
+    """Return nested arrays of consecutive numbers in the place of the entries, and the next."""
+    if isinstance(blocks, list):
+        parts = []
+        for block in blocks:
+            part, start = numbered(block, start)
+            parts.append(part)
+        return parts, start
+    n = np.size(blocks)
+    return np.reshape(np.arange(start, start + n), np.shape(blocks)), start + n
+
+
+def taken_apart(flat, places, blocks):
+    """Return the cotangents of nested blocks from the flat one of all their entries."""
+    if isinstance(blocks, list):
+        return [taken_apart(flat, p, block) for p, block in zip(places, blocks, strict=True)]
+    return project(flat[places], blocks)
+
+
+def declare_split(f):
+    """Declare the rule of `np.split` and its kin: join the parts again."""
+
+    @rule(f)
+    def _(x: Array, sections=None, axis=0):
+        ys = f(x, sections, axis)
+
+        def pullback(dys):
+            return (joined(dys, ys, x, axis),)
+
+        return ys, pullback
+
+
+def declare_fixed_split(f, axis_of):
+    """Declare the rule of `np.hsplit` and its kin, whose axis depends on the number of axes."""
+
+    @rule(f)
+    def _(x: Array, sections=None):
+        ys = f(x, sections)
+
+        def pullback(dys):
+            return (joined(dys, ys, x, axis_of(x)),)
+
+        return ys, pullback
+
+
+def joined(dys, ys, x, axis):
+    """Return the cotangent of `x` from those of its parts, `None` for zeros."""
+    parts = [np.zeros_like(y) if d is None else d for d, y in zip(dys, ys, strict=True)]
+    return project(np.concatenate(parts, axis), x)
+
+
+for f in (np.split, np.array_split):
+    declare_split(f)
+declare_fixed_split(np.vsplit, lambda x: 0)
+declare_fixed_split(np.hsplit, lambda x: 1 if x.ndim > 1 else 0)
+declare_fixed_split(np.dsplit, lambda x: 2)
+
+if hasattr(np, "unstack"):
+
+    @rule(np.unstack)
+    def _(x: Array, *, axis=0):
+        ys = np.unstack(x, axis=axis)
+
+        def pullback(dys):
+            parts = [np.zeros_like(y) if d is None else d for d, y in zip(dys, ys, strict=True)]
+            return (project(np.stack(parts, axis), x),)
+
+        return ys, pullback
+
+
+@rule(np.concatenate)
+def _(x: Array, axis=0):
+    def pullback(dy):
+        return (project(np.stack(slices(dy, x, axis)), x),)
+
+    return np.concatenate(x, axis), pullback
+
+
+@rule(np.stack)
+def _(x: Array, axis=0):
+    def pullback(dy):
+        return (project(np.moveaxis(dy, axis, 0), x),)
+
+    return np.stack(x, axis), pullback
 
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
@@ -46,3 +202,28 @@ rule.example(np.concatenate, (MATRIX, MATRIX[:, :1]), axis=-1)
 rule.example(np.concatenate, (MATRIX, MATRIX[0]), axis=None)
 rule.example(np.stack, [MATRIX, MATRIX + 1.0], axis=-1)
 rule.example(np.stack, (0.5, 1.5))
+rule.example(np.concatenate, np.stack([MATRIX, MATRIX + 1.0]), axis=1)
+rule.example(np.concatenate, [MATRIX[0], [0.5, 0.25]])
+rule.example(np.stack, np.stack([MATRIX, MATRIX + 1.0]), axis=1)
+rule.example(np.stack, [MATRIX[0], [0.5, 0.25, 1.0]], axis=1)
+for f in (np.vstack, np.hstack, np.dstack, np.column_stack):
+    rule.example(f, [MATRIX, MATRIX + 1.0])
+    rule.example(f, (MATRIX[0], MATRIX[1]))
+rule.example(np.vstack, [MATRIX, MATRIX[0]])
+rule.example(np.column_stack, [MATRIX, MATRIX[:, 0]])
+rule.example(np.hstack, [0.5, MATRIX[0]])
+rule.example(np.append, MATRIX, MATRIX[:1], axis=0)
+rule.example(np.append, MATRIX, 0.5)
+rule.example(np.append, MATRIX[0], [0.5, 0.25])
+rule.example(np.block, [[MATRIX, MATRIX[:, :1]], [np.ones((1, 4))]])
+rule.example(np.block, [MATRIX[0], 0.5])
+for f in (np.split, np.array_split):
+    rule.example(f, MATRIX, 3, axis=1)
+    rule.example(f, MATRIX, [1], axis=0)
+rule.example(np.array_split, MATRIX[0], 2)
+rule.example(np.vsplit, MATRIX, 2)
+rule.example(np.hsplit, MATRIX, [1])
+rule.example(np.hsplit, MATRIX[0], [1])
+rule.example(np.dsplit, np.stack([MATRIX, MATRIX], -1), 2)
+if hasattr(np, "unstack"):
+    rule.example(np.unstack, MATRIX, axis=1)

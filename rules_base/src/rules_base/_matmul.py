@@ -59,7 +59,7 @@ def dot_left(dy, a, b):
     if b.ndim <= 2:
         return matmul_left(dy, a, b)
     own = a.ndim - 1
-    others = tuple(range(b.ndim - 2)) + (b.ndim - 1,)
+    others = (*range(b.ndim - 2), b.ndim - 1)
     return np.tensordot(dy, b.conj(), (tuple(range(own, dy.ndim)), others))
 
 

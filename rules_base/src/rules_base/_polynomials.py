@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._sequences import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -57,6 +58,26 @@ def _(x: Numeric, coeffs: Array):
     return evalpoly(x, coeffs), pullback
 
 
+@rule(np.polyval)
+def _(p: Array, x: Numeric):
+    def pullback(dy):
+        dx, dp = polyval_cotangents(dy, x, p[::-1], True)
+        return dp[::-1], dx
+
+    return np.polyval(p, x), pullback
+
+
+@rule(np.polyval)
+def _(p: list | tuple, x: Numeric):
+    array = np.array(p)
+
+    def pullback(dy):
+        dx, dp = polyval_cotangents(dy, x, array[::-1], True)
+        return unstacked(dp[::-1], p), dx
+
+    return np.polyval(array, x), pullback
+
+
 @rule(np.polynomial.polynomial.polyval)
 def _(x: Numeric, c: list | tuple, tensor=True):
     array = np.array(c)
@@ -83,13 +104,6 @@ def polyval_cotangents(dy, x, c, tensor):
     return dx, project(np.reshape(np.stack(dc), c.shape), c)
 
 
-def unstacked(dx, xs):
-    """Give the cotangent of `np.array(xs)` the nested structure of `xs`."""
-    if isinstance(xs, list | tuple):
-        return type(xs)([unstacked(d, x) for d, x in zip(dx, xs, strict=True)])
-    return project(dx, xs)
-
-
 rule.example(evalpoly, 1.2, [2.0, 0.0, 3.0, 4.0])
 rule.example(evalpoly, 0.0, [2.0, 0.5, 3.0])
 rule.example(evalpoly, 1.2, (2.0,))
@@ -100,3 +114,5 @@ for polyval in (np.polynomial.polynomial.polyval,):
     rule.example(polyval, 1.2, np.array([2.0, 0.5, 3.0]))
     rule.example(polyval, np.array([0.0, 1.2]), [2.0, 0.5, 3.0])
     rule.example(polyval, np.array([0.0, 1.2]), np.array([[2.0, 0.5], [3.0, 1.0], [0.5, 0.2]]))
+rule.example(np.polyval, np.array([2.0, 0.5, 3.0]), 1.2)
+rule.example(np.polyval, [2.0, 0.5, 3.0], np.array([0.0, 1.2]))

@@ -1,0 +1,181 @@
+"""Differences, slopes, integrals and interpolation of sampled functions."""
+
+import numbers
+
+import numpy as np
+
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.diff)
+def _(x: Array, n=1, axis=-1):
+    def pullback(dy):
+        for _ in range(n):
+            dy = differences_back(dy, axis)
+        return (project(dy, x),)
+
+    return np.diff(x, n, axis), pullback
+
+
+def differences_back(dy, axis):
+    """Return the cotangent of `x` in `x[1:] - x[:-1]` along `axis`."""
+    width = [(0, 0)] * dy.ndim
+    width[axis] = (1, 1)
+    return -np.diff(np.pad(dy, width), axis=axis)
+
+
+@rule(np.ediff1d)
+def _(x: Array):
+    def pullback(dy):
+        if x.size == 0:
+            return (np.zeros_like(x),)
+        return (project(np.reshape(differences_back(dy, -1), x.shape), x),)
+
+    return np.ediff1d(x), pullback
+
+
+@rule(np.trapezoid)
+def _(y: Array, *, dx=1.0, axis=-1):
+    def pullback(dout):
+        weights = np.full(y.shape[axis], dx)
+        weights[[0, -1]] *= 0.5
+        return (project(np.expand_dims(dout, axis) * along(weights, y, axis), y),)
+
+    return np.trapezoid(y, dx=dx, axis=axis), pullback
+
+
+@rule(np.trapezoid)
+def _(y: Array, x: Array, dx=1.0, axis=-1):
+    if x.ndim == 1:
+        x_wide = along(x, y, axis)
+    else:
+        x_wide = x
+
+    def pullback(dout):
+        dout = np.expand_dims(dout, axis)
+        steps = np.conjugate(np.diff(x_wide, axis=axis))
+        sums = np.conjugate(pair_sums(y, axis))
+        dy = pair_sums_back(dout * steps / 2, axis)
+        dsteps = differences_back(dout * sums / 2, axis)
+        return project(dy, y), np.reshape(project(dsteps, x_wide), x.shape)
+
+    return np.trapezoid(y, x, axis=axis), pullback
+
+
+def along(v, x, axis):
+    """Return the vector `v` in the direction `axis` of `x`."""
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    return np.reshape(v, shape)
+
+
+def pair_sums(y, axis):
+    """Return the sums of neighbours along `axis`."""
+    y = np.moveaxis(y, axis, -1)
+    return np.moveaxis(y[..., 1:] + y[..., :-1], -1, axis)
+
+
+def pair_sums_back(dy, axis):
+    """Return the cotangent of what `pair_sums` was taken of."""
+    width = [(0, 0)] * dy.ndim
+    width[axis] = (1, 1)
+    return pair_sums(np.pad(dy, width), axis)
+
+
+@rule(np.gradient)
+def _(x: Array, *spacing: numbers.Number | np.generic, axis=None, edge_order=1):
+    ys = np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    single = not isinstance(ys, list | tuple)
+    steps = list(spacing) if spacing else [1.0] * len(axes)
+    if len(steps) == 1:
+        steps = steps * len(axes)
+
+    def pullback(dys):
+        dys = (dys,) if single else dys
+        dx, dsteps = 0.0, [0.0] * len(axes)
+        for k, (dy, y, a) in enumerate(zip(dys, (ys,) if single else ys, axes, strict=True)):
+            if dy is not None:
+                dx = dx + slope_back(dy, x.shape[a], steps[k], a, edge_order)
+                dsteps[k] = -np.vdot(y, dy) / np.conjugate(steps[k])
+        if len(spacing) == 1:
+            dsteps = [sum(dsteps)]
+        dspacing = [project(d, h) for d, h in zip(dsteps, spacing, strict=False)]
+        return project(dx + np.zeros_like(x), x), *dspacing
+
+    return ys, pullback
+
+
+def slope_back(dy, n, step, axis, edge_order):
+    """Return the cotangent of the samples in one axis of `np.gradient` with an even step.
+
+    Each slope reads three neighbours at most, so three probes, of every third sample each, find
+    all the coefficients of this linear map.
+    """
+    width = min(3, n)
+    first = np.clip(np.arange(n) - 1, 0, n - width)
+    probes = [
+        np.gradient(1.0 * (np.arange(n) % 3 == c), step, edge_order=edge_order) for c in range(3)
+    ]
+    dy = np.moveaxis(dy, axis, 0)
+    dx = np.zeros_like(dy)
+    for k in range(width):
+        column = first + k
+        coefficients = np.choose(column % 3, probes)
+        np.add.at(dx, column, np.conjugate(coefficients.reshape((-1,) + (1,) * (dy.ndim - 1))) * dy)
+    return np.moveaxis(dx, 0, axis)
+
+
+@rule(np.interp)
+def _(x: Numeric, xp: Array, fp: Array, left=None, right=None):
+    y = np.interp(x, xp, fp, left, right)
+
+    def pullback(dy):
+        n = len(xp)
+        if n == 1:
+            inside = np.isclose(x, xp[0], 0.0, 0.0)
+            free = inside | ((x < xp[0]) & (left is None)) | ((x > xp[0]) & (right is None))
+            dfp = np.reshape(np.sum(np.where(free, dy, 0.0)), (1,))
+            return project(np.zeros(np.shape(x)), x), project(np.zeros(1), xp), project(dfp, fp)
+        i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, n - 2)
+        width = xp[i + 1] - xp[i]
+        t = np.clip((x - xp[i]) / width, 0.0, 1.0)
+        below, above = x < xp[0], x > xp[-1]
+        slope = np.where(below | above, 0.0, (fp[i + 1] - fp[i]) / width)
+        dropped = (below & (left is not None)) | (above & (right is not None))
+        dy_fp = np.where(dropped, 0.0, dy)
+        dfp = spread_between(dy_fp, i, t, n)
+        dxp = spread_between(-np.conjugate(slope) * dy, i, t, n)
+        return project(np.conjugate(slope) * dy, x), project(dxp, xp), project(dfp, fp)
+
+    return y, pullback
+
+
+def spread_between(dy, i, t, n):
+    """Return `n` bins with `dy` shared between bins `i` and `i + 1` in the ratio `1 - t` to `t`."""
+    i, dy, t = np.ravel(i), np.ravel(dy), np.ravel(t)
+    out = np.zeros(n, dtype=np.result_type(dy, np.float64))
+    np.add.at(out, i, dy * (1 - t))
+    np.add.at(out, i + 1, dy * t)
+    return out
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0, 0.3], [1.25, 0.75, -0.25, 0.1]])
+KNOTS = np.array([0.0, 1.0, 1.5, 4.0])
+for axis in (0, 1):
+    rule.example(np.diff, MATRIX, axis=axis)
+    rule.example(np.trapezoid, MATRIX, dx=0.5, axis=axis)
+rule.example(np.diff, MATRIX, 2)
+rule.example(np.ediff1d, MATRIX)
+rule.example(np.trapezoid, MATRIX, KNOTS)
+rule.example(np.trapezoid, MATRIX, MATRIX**2, axis=0)
+rule.example(np.gradient, KNOTS)
+rule.example(np.gradient, KNOTS, 0.5, edge_order=2)
+rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5)
+rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5, 0.25)
+rule.example(np.gradient, MATRIX, 0.5, axis=0)
+rule.example(np.interp, np.array([-0.5, 0.3, 1.2, 3.0, 5.0]), KNOTS, MATRIX[0])
+rule.example(np.interp, 1.2, KNOTS, MATRIX[0])
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], left=0.5, right=0.1)

@@ -1,0 +1,83 @@
+"""The `cmath` module: functions of complex numbers."""
+
+import cmath
+import math
+
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+rule.scalar(cmath.exp)(lambda z, out: out)
+rule.scalar(cmath.log)(lambda z: 1 / z)
+rule.scalar(cmath.log)(
+    lambda z, base, out: (1 / (z * cmath.log(base)), -out / (base * cmath.log(base)))
+)
+rule.scalar(cmath.log10)(lambda z: 1 / (z * math.log(10)))
+rule.scalar(cmath.sqrt)(lambda z, out: 0.5 / out)
+rule.scalar(cmath.sin)(lambda z: cmath.cos(z))
+rule.scalar(cmath.cos)(lambda z: -cmath.sin(z))
+rule.scalar(cmath.tan)(lambda z, out: 1 + out * out)
+rule.scalar(cmath.asin)(lambda z: 1 / cmath.sqrt((1 - z) * (1 + z)))
+rule.scalar(cmath.acos)(lambda z: -1 / cmath.sqrt((1 - z) * (1 + z)))
+rule.scalar(cmath.atan)(lambda z: 1 / (1 + z * z))
+rule.scalar(cmath.sinh)(lambda z: cmath.cosh(z))
+rule.scalar(cmath.cosh)(lambda z: cmath.sinh(z))
+rule.scalar(cmath.tanh)(lambda z, out: 1 - out * out)
+rule.scalar(cmath.asinh)(lambda z: 1 / cmath.sqrt(1 + z * z))
+rule.scalar(cmath.acosh)(lambda z: 1 / (cmath.sqrt(z - 1) * cmath.sqrt(z + 1)))
+rule.scalar(cmath.atanh)(lambda z: 1 / ((1 - z) * (1 + z)))
+
+
+@rule(cmath.phase)
+def _(z: Numeric):
+    def pullback(dy):
+        return (project(1j * dy / complex(z).conjugate() if dy else 0.0, z),)
+
+    return cmath.phase(z), pullback
+
+
+@rule(cmath.polar)
+def _(z: Numeric):
+    r, phi = cmath.polar(z)
+
+    def pullback(dy):
+        dr, dphi = dy
+        dz = 0.0
+        if dr:
+            dz += dr * (z / r if r else 0.0)
+        if dphi:
+            dz += 1j * dphi / complex(z).conjugate()
+        return (project(dz, z),)
+
+    return (r, phi), pullback
+
+
+@rule(cmath.rect)
+def _(r: Numeric, phi: Numeric):
+    y = cmath.rect(r, phi)
+
+    def pullback(dy):
+        unit = cmath.rect(1.0, phi)
+        return project(unit.conjugate() * dy, r), project((1j * y).conjugate() * dy, phi)
+
+    return y, pullback
+
+
+rule.constant(cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan)
+
+SINGLE = (
+    cmath.exp,
+    cmath.log,
+    cmath.log10,
+    cmath.sqrt,
+    cmath.sin,
+    cmath.cos,
+    cmath.tan,
+    cmath.asin,
+)
+SINGLE += (cmath.acos, cmath.atan, cmath.sinh, cmath.cosh, cmath.tanh, cmath.asinh, cmath.acosh)
+for f in (*SINGLE, cmath.atanh, cmath.phase, cmath.polar):
+    rule.example(f, 0.5 - 0.3j)
+    rule.example(f, 0.5 if f is not cmath.acosh else 1.5)
+rule.example(cmath.log, 0.5 - 0.3j, 2.0)
+rule.example(cmath.rect, 0.5, 2.1)

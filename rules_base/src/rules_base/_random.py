@@ -1,0 +1,138 @@
+"""Random numbers: draws without parameters are constant, scaled draws follow their parameters.
+
+With the state of the generator held, a draw from a family of location and scale is a smooth
+function of them (the reparameterization of Kingma and Welling, 2014). Other families (gamma, beta,
+poisson, ...) have no rule, so that a gradient through their parameters is refused, not lost.
+"""
+
+import numpy as np
+
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+Generator = np.random.Generator
+
+rule.constant(np.random.default_rng, np.random.seed, np.random.get_state, np.random.set_state)
+rule.constant(np.random.rand, np.random.randn, np.random.random, np.random.random_sample)
+rule.constant(np.random.ranf, np.random.sample, np.random.randint, np.random.bytes)
+rule.constant(np.random.standard_normal, np.random.standard_exponential)
+rule.constant(np.random.standard_cauchy, np.random.SeedSequence)
+rule.constant(Generator.random, Generator.integers, Generator.bytes, Generator.standard_normal)
+rule.constant(Generator.standard_exponential, Generator.standard_cauchy)
+
+
+def declare_location_scale(name):
+    """Declare the rules of a family `location + scale * draw`, as function and as method."""
+    draw, method = getattr(np.random, name), getattr(Generator, name)
+
+    @rule(draw)
+    def _(location: Numeric, scale: Numeric, size=None):
+        y = draw(location, scale, size)
+
+        def pullback(dy):
+            return project(dy, location), project(dy * standard(y, location, scale), scale)
+
+        return y, pullback
+
+    @rule(method)
+    def _(generator: Generator, location: Numeric, scale: Numeric, size=None):
+        y = method(generator, location, scale, size)
+
+        def pullback(dy):
+            return None, project(dy, location), project(dy * standard(y, location, scale), scale)
+
+        return y, pullback
+
+    @rule(draw)
+    def _(location: Numeric, *, size=None):
+        def pullback(dy):
+            return (project(dy, location),)
+
+        return draw(location, size=size), pullback
+
+    @rule(method)
+    def _(generator: Generator, location: Numeric, *, size=None):
+        def pullback(dy):
+            return None, project(dy, location)
+
+        return method(generator, location, size=size), pullback
+
+
+def standard(y, location, scale):
+    """Return the draw behind `y = location + scale * draw`; at scale zero it is lost, and 0."""
+    return (y - location) / np.where(np.equal(scale, 0), 1.0, scale)
+
+
+def declare_scale(name):
+    """Declare the rules of a family `scale * draw`, as function and as method."""
+    draw, method = getattr(np.random, name), getattr(Generator, name)
+
+    @rule(draw)
+    def _(scale: Numeric, size=None):
+        y = draw(scale, size)
+
+        def pullback(dy):
+            return (project(dy * standard(y, 0.0, scale), scale),)
+
+        return y, pullback
+
+    @rule(method)
+    def _(generator: Generator, scale: Numeric, size=None):
+        y = method(generator, scale, size)
+
+        def pullback(dy):
+            return None, project(dy * standard(y, 0.0, scale), scale)
+
+        return y, pullback
+
+
+for name in ("normal", "laplace", "logistic", "gumbel"):
+    declare_location_scale(name)
+for name in ("exponential", "rayleigh"):
+    declare_scale(name)
+
+
+@rule(np.random.uniform)
+def _(low: Numeric, high: Numeric, size=None):
+    y = np.random.uniform(low, high, size)
+
+    def pullback(dy):
+        share = standard(y, low, np.subtract(high, low))
+        return project(dy * (1 - share), low), project(dy * share, high)
+
+    return y, pullback
+
+
+@rule(Generator.uniform)
+def _(generator: Generator, low: Numeric, high: Numeric, size=None):
+    y = generator.uniform(low, high, size)
+
+    def pullback(dy):
+        share = standard(y, low, np.subtract(high, low))
+        return None, project(dy * (1 - share), low), project(dy * share, high)
+
+    return y, pullback
+
+
+def declare_without_parameters(name):
+    """Declare that a draw with no parameters given carries no gradient."""
+    draw, method = getattr(np.random, name), getattr(Generator, name)
+
+    @rule(draw)
+    def _(*, size=None):
+        def pullback(dy):
+            return ()
+
+        return draw(size=size), pullback
+
+    @rule(method)
+    def _(generator: Generator, *, size=None):
+        def pullback(dy):
+            return (None,)
+
+        return method(generator, size=size), pullback
+
+
+for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh", "uniform"):
+    declare_without_parameters(name)

@@ -1,0 +1,163 @@
+"""Choosing among arrays entry by entry: where, clip, choose, select, compress and extract."""
+
+import numpy as np
+
+from rules_base._indexing import scatter
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.where)
+def _(condition: object, x: Numeric, y: Numeric):
+    def pullback(dy):
+        return (
+            None,
+            project(np.where(condition, dy, 0.0), x),
+            project(np.where(condition, 0.0, dy), y),
+        )
+
+    return np.where(condition, x, y), pullback
+
+
+@rule(np.where)
+def _(condition: object):
+    def pullback(dy):
+        return (None,)
+
+    return np.where(condition), pullback
+
+
+@rule(np.clip, np.ndarray.clip)
+def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
+    def pullback(dy):
+        return clip_cotangents(dy, x, lower, upper)
+
+    return np.clip(x, lower, upper), pullback
+
+
+@rule(np.clip, np.ndarray.clip)
+def _(x: Numeric, *, min=None, max=None):
+    def pullback(dy):
+        return (clip_cotangents(dy, x, min, max)[0],)
+
+    return np.clip(x, min, max), pullback
+
+
+def clip_cotangents(dy, x, lower, upper):
+    """Return the cotangents of minimum(upper, maximum(x, lower)): ties are shared."""
+    if upper is None:
+        dupper = None
+    else:
+        raised = x if lower is None else np.maximum(x, lower)
+        tie = 0.5 * (raised == upper)
+        dupper = project(dy * ((raised > upper) + tie), upper)
+        dy = dy * ((raised < upper) + tie)
+    if lower is None:
+        return project(dy, x), None, dupper
+    tie = 0.5 * (x == lower)
+    return project(dy * ((x > lower) + tie), x), project(dy * ((x < lower) + tie), lower), dupper
+
+
+@rule(np.choose)
+def _(which: Array, choices: list | tuple, *, mode="raise"):
+    def pullback(dy):
+        return None, type(choices)(chosen_cotangents(dy, which, choices, mode))
+
+    return np.choose(which, choices, mode=mode), pullback
+
+
+@rule(np.choose)
+def _(which: Array, choices: Array, *, mode="raise"):
+    def pullback(dy):
+        return None, np.stack(chosen_cotangents(dy, which, choices, mode))
+
+    return np.choose(which, choices, mode=mode), pullback
+
+
+def chosen_cotangents(dy, which, choices, mode):
+    """Return the cotangent of each choice: `dy` where it was chosen."""
+    n = len(choices)
+    if mode != "raise":
+        which = which % n if mode == "wrap" else np.clip(which, 0, n - 1)
+    return [project(np.where(which == k, dy, 0.0), choice) for k, choice in enumerate(choices)]
+
+
+@rule(np.select)
+def _(conditions: list, choices: list, default: Numeric):
+    def pullback(dy):
+        dchoices, ddefault = selected_cotangents(dy, conditions, choices, default)
+        return None, dchoices, ddefault
+
+    return np.select(conditions, choices, default), pullback
+
+
+@rule(np.select)
+def _(conditions: list, choices: list):
+    def pullback(dy):
+        return None, selected_cotangents(dy, conditions, choices, 0)[0]
+
+    return np.select(conditions, choices), pullback
+
+
+def selected_cotangents(dy, conditions, choices, default):
+    """Return the cotangents of the choices and of the default: the first true condition takes."""
+    dchoices = []
+    for condition, choice in zip(conditions, choices, strict=True):
+        dchoices.append(project(np.where(condition, dy, 0.0), choice))
+        dy = np.where(condition, 0.0, dy)
+    return dchoices, project(dy, default)
+
+
+@rule(np.compress)
+def _(condition: object, x: Array, axis=None):
+    def pullback(dy):
+        return None, compressed_back(dy, condition, x, axis)
+
+    return np.compress(condition, x, axis), pullback
+
+
+@rule(np.ndarray.compress)
+def _(x: Array, condition=None, axis=None):
+    def pullback(dy):
+        return (compressed_back(dy, condition, x, axis),)
+
+    return np.compress(condition, x, axis), pullback
+
+
+def compressed_back(dy, condition, x, axis):
+    """Return the cotangent of `x` in `np.compress(condition, x, axis)`."""
+    (kept,) = np.nonzero(condition)
+    if axis is None:
+        return np.reshape(scatter(dy, np.reshape(x, (-1,)), kept), x.shape)
+    return scatter(dy, x, (slice(None),) * (axis % x.ndim) + (kept,))
+
+
+@rule(np.extract)
+def _(condition: object, x: Array):
+    def pullback(dy):
+        (kept,) = np.nonzero(np.ravel(condition))
+        return None, np.reshape(scatter(dy, np.ravel(x), kept), x.shape)
+
+    return np.extract(condition, x), pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+rule.example(np.where, MATRIX > 0.6, MATRIX, 0.5)
+rule.example(np.where, MATRIX > 0.6, MATRIX[:1], np.array([[1.5], [2.5]]))
+rule.example(np.where, MATRIX > 0.6)
+for f in (np.clip, np.ndarray.clip):
+    rule.example(f, MATRIX, -1.0, 1.0)
+    rule.example(f, MATRIX, np.array([-1.0, -0.5, 0.5]), None)
+    rule.example(f, MATRIX, None, 0.6)
+    rule.example(f, MATRIX, min=-0.3, max=0.6)
+WHICH = np.array([0, 2, 1])
+rule.example(np.choose, WHICH, [MATRIX[0], MATRIX[1], 0.5])
+rule.example(np.choose, WHICH + 2, MATRIX, mode="wrap")
+rule.example(np.choose, WHICH - 1, (MATRIX[0], 0.5), mode="clip")
+rule.example(np.select, [MATRIX > 1, MATRIX > 0], [MATRIX, MATRIX[:1]], 0.5)
+rule.example(np.select, [MATRIX > 1, MATRIX > 0], [MATRIX, 2.0])
+rule.example(np.compress, [True, False, True], MATRIX, axis=1)
+rule.example(np.compress, [True, False, True, True], MATRIX)
+rule.example(np.ndarray.compress, MATRIX, [True, False, True], 1)
+rule.example(np.extract, MATRIX > 0.6, MATRIX)

@@ -1,0 +1,133 @@
+"""Lists and tuples in the place of arrays, where NumPy takes them: a list's cotangent is a list."""
+
+import operator
+
+import numpy as np
+
+from rulescore import Array, Numeric, RuleSet, project, rrule
+
+rule = RuleSet("rules_base")
+
+
+def unstacked(dx, xs):
+    """Give the cotangent of `np.array(xs)` the nested structure of `xs`."""
+    if dx is None:
+        return None
+    if isinstance(xs, list | tuple):
+        parts = [unstacked(d, x) for d, x in zip(dx, xs, strict=True)]
+        return type(xs)(*parts) if hasattr(xs, "_fields") else type(xs)(parts)
+    return project(dx, xs)
+
+
+def as_array(x):
+    """Return a list or tuple as an array, and anything else as it is."""
+    return np.array(x) if isinstance(x, list | tuple) else x
+
+
+def declare_first(f):
+    """Let the first argument of `f`, which has a rule for arrays, be a list or tuple."""
+
+    @rule(f)
+    def _(xs: list | tuple, *others: object, **options):
+        y, back = rrule(f, np.array(xs), *others, **options)
+
+        def pullback(dy):
+            _, dx, *dothers = back(dy)
+            return unstacked(dx, xs), *dothers
+
+        return y, pullback
+
+
+def declare_either(f):
+    """Let the first two arguments of `f`, which has a rule for arrays, be lists or tuples."""
+
+    @rule(f)
+    def _(xs: list | tuple, other: Numeric | list | tuple, **options):
+        y, back = rrule(f, np.array(xs), as_array(other), **options)
+
+        def pullback(dy):
+            _, dx, dother = back(dy)
+            return unstacked(dx, xs), unstacked(dother, other)
+
+        return y, pullback
+
+    declare_second(f, Numeric)
+
+
+def declare_second(f, first):
+    """Let the second argument of `f` be a list or tuple, where the first is of the type `first`."""
+
+    @rule(f)
+    def _(x: first, others: list | tuple, **options):
+        y, back = rrule(f, x, np.array(others), **options)
+
+        def pullback(dy):
+            _, dx, dothers = back(dy)
+            return dx, unstacked(dothers, others)
+
+        return y, pullback
+
+
+def declare_operator(f):
+    """Let one operand of an operator be a list or tuple, where the other is an array."""
+
+    @rule(f)
+    def _(xs: list | tuple, other: Array):
+        y, back = rrule(f, np.array(xs), other)
+
+        def pullback(dy):
+            _, dx, dother = back(dy)
+            return unstacked(dx, xs), dother
+
+        return y, pullback
+
+    declare_second(f, Array)
+
+
+REDUCTIONS = (np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.ptp, np.cumsum)
+REDUCTIONS += (np.cumprod, np.median, np.quantile, np.percentile, np.diff, np.ediff1d, np.sort)
+SHAPES = (np.reshape, np.ravel, np.transpose, np.squeeze, np.expand_dims, np.broadcast_to, np.roll)
+SHAPES += (np.flip, np.tile, np.repeat, np.pad, np.diag, np.moveaxis, np.swapaxes, np.take)
+SHAPES += (np.tril, np.triu, np.trace, np.diagonal)
+UNARY = (np.exp, np.log, np.sqrt, np.sin, np.cos, np.tan, np.tanh, np.absolute, np.square)
+UNARY += (np.negative, np.log1p, np.expm1, np.reciprocal, np.real, np.imag, np.conjugate)
+BINARY = (np.add, np.subtract, np.multiply, np.true_divide, np.power, np.maximum, np.minimum)
+BINARY += (np.dot, np.matmul, np.hypot, np.arctan2, np.logaddexp)
+OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
+OPERATORS += (operator.matmul, operator.mod)
+
+for f in (*REDUCTIONS, *SHAPES, *UNARY):
+    declare_first(f)
+for f in BINARY:
+    declare_either(f)
+for f in OPERATORS:
+    declare_operator(f)
+
+ROWS = [[0.5, -1.5], (2.0, 0.25)]
+for f in (np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.ptp):
+    rule.example(f, ROWS)
+    rule.example(f, [0.5, -1.5, 2.0], axis=0)
+for f in (np.cumsum, np.cumprod, np.diff, np.sort, np.median, np.ediff1d):
+    rule.example(f, ROWS)
+rule.example(np.quantile, [0.5, -1.5, 2.0, 0.1], 0.3)
+rule.example(np.percentile, [0.5, -1.5, 2.0, 0.1], 30.0)
+for f in (np.ravel, np.transpose, np.squeeze, np.flip, np.diag, np.tril, np.triu, np.trace):
+    rule.example(f, ROWS)
+rule.example(np.diagonal, ROWS)
+rule.example(np.reshape, ROWS, (4,))
+rule.example(np.expand_dims, ROWS, 0)
+rule.example(np.broadcast_to, ROWS, (2, 2, 2))
+rule.example(np.roll, ROWS, 1)
+rule.example(np.tile, ROWS, 2)
+rule.example(np.repeat, ROWS, 2)
+rule.example(np.pad, ROWS, 1)
+rule.example(np.moveaxis, ROWS, 0, 1)
+rule.example(np.swapaxes, ROWS, 0, 1)
+rule.example(np.take, ROWS, [0, 2, 2])
+for f in UNARY:
+    rule.example(f, [0.5, (1.5 if f in (np.log, np.sqrt) else -0.3)])
+for f in (*BINARY, *OPERATORS):
+    rule.example(f, [0.6, 1.6], np.array([2.0, 0.7]))
+    rule.example(f, np.array([2.0, 0.75]), (0.6, 1.6))
+for f in BINARY:
+    rule.example(f, [0.5, 1.5], [2.0, 0.75])

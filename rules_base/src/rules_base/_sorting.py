@@ -1,0 +1,245 @@
+"""Sorting and order statistics: every sorted entry passes its cotangent to where it came from.
+
+Entries that are equal keep their order, so that of a tie the first one is meant.
+"""
+
+import numpy as np
+
+from rules_base._axes import restored
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.sort)
+def _(x: Array, axis=-1, kind=None, *, stable=None):
+    y = np.sort(x, axis, kind, stable=stable)
+
+    def pullback(dy):
+        return (sorted_back(dy, x, axis),)
+
+    return y, pullback
+
+
+@rule(np.partition)
+def _(x: Array, kth=None, axis=-1, kind="introselect"):
+    y = np.partition(x, kth, axis, kind)
+
+    def pullback(dy):
+        own_axis = 0 if axis is None else axis
+        order = np.argsort(y, own_axis, kind="stable")
+        return (sorted_back(np.take_along_axis(dy, order, own_axis), x, axis),)
+
+    return y, pullback
+
+
+def sorted_back(dy, x, axis):
+    """Return the cotangent of `x` from that of `np.sort(x, axis)`."""
+    if axis is None:
+        return np.reshape(sorted_back(dy, np.reshape(x, (-1,)), 0), x.shape)
+    back = np.argsort(np.argsort(x, axis, kind="stable"), axis, kind="stable")
+    return project(np.take_along_axis(dy, back, axis), x)
+
+
+@rule(np.unique)
+def _(x: Array, return_index=False, return_inverse=False, return_counts=False, axis=None, **more):
+    y = np.unique(x, return_index, return_inverse, return_counts, axis, **more)
+    several = return_index or return_inverse or return_counts
+
+    def pullback(dy):
+        values = dy[0] if several else dy
+        if values is None:
+            return (None,)
+        return (first_back(values, y[0] if several else y, x, axis),)
+
+    return y, pullback
+
+
+def first_back(dy, y, x, axis):
+    """Return the cotangent of `x`, of which `y` are the different entries: the first is meant."""
+    if axis is None:
+        x_flat = np.reshape(x, (-1,))
+        _, index = np.unique(x_flat, return_index=True)
+        dx = np.zeros_like(x_flat, dtype=np.result_type(dy, np.float16))
+        dx[index[: y.size]] = dy[np.argsort(y, kind="stable")]
+        return project(np.reshape(dx, x.shape), x)
+    _, index = np.unique(x, return_index=True, axis=axis)
+    dx = np.zeros_like(x, dtype=np.result_type(dy, np.float16))
+    np.moveaxis(dx, axis, 0)[index] = np.moveaxis(dy, axis, 0)
+    return project(dx, x)
+
+
+@rule(np.unique_values)
+def _(x: Array):
+    y = np.unique_values(x)
+
+    def pullback(dy):
+        return (first_back(dy, y, x, None),)
+
+    return y, pullback
+
+
+def declare_unique(f):
+    """Declare the rule of a function that returns the different entries first, in a tuple."""
+
+    @rule(f)
+    def _(x: Array):
+        y = f(x)
+
+        def pullback(dy):
+            return (None if dy[0] is None else first_back(dy[0], y[0], x, None),)
+
+        return y, pullback
+
+
+declare_unique(np.unique_all)
+declare_unique(np.unique_counts)
+declare_unique(np.unique_inverse)
+
+
+def virtual_index(ranked, q, axis, method, nan):
+    """Return where the quantile is: index 2.3 is between the third and the fourth sorted entry.
+
+    Every method of `np.quantile` weighs two neighbours at most, so the quantile of the ranks
+    themselves tells which, and by how much.
+    """
+    quantile = np.nanquantile if nan else np.quantile
+    return quantile(ranked, q, axis=axis, method=method)
+
+
+def quantile_back(dy, x, q, axis, keepdims, method, nan):
+    """Return the cotangents of `x` and `q` in `np.quantile(x, q, axis, keepdims=keepdims)`."""
+    axes = (
+        tuple(range(np.ndim(x))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    )
+    axes = tuple(a % max(np.ndim(x), 1) for a in axes)
+    kept = tuple(a for a in range(np.ndim(x)) if a not in axes)
+    moved = np.transpose(x, kept + axes)
+    lead = tuple(np.shape(x)[a] for a in kept)
+    lanes = np.reshape(moved, (*lead, -1))
+    order = np.argsort(lanes, -1, kind="stable")
+    ranked = np.take_along_axis(lanes, order, -1)
+    ranks = np.broadcast_to(np.arange(lanes.shape[-1], dtype=float), lanes.shape)
+    if nan:
+        ranks = np.where(np.isnan(ranked), np.nan, ranks)
+    index = virtual_index(ranks, q, -1, method, nan)
+    index = np.where(np.isnan(index), 0.0, index)
+    low = np.floor(index).astype(int)
+    high = np.minimum(low + 1, lanes.shape[-1] - 1)
+    weight = index - low
+    dy = np.reshape(dy, index.shape)
+    dq = None
+    if method in SLOPES:
+        counts = np.sum(~np.isnan(ranked), -1) if nan else lanes.shape[-1]
+        place = np.moveaxis(np.stack([low, high]).reshape(2, -1, *lead), (0, 1), (-1, -2))
+        ends = np.take_along_axis(ranked[..., None, :], place.reshape(*lead, -1, 2), -1)
+        rise = np.moveaxis(ends[..., 1] - ends[..., 0], -1, 0).reshape(index.shape)
+        inside = (index > 0) & (index < counts - 1)
+        slope = np.where(inside, rise * (counts + SLOPES[method]), 0.0)
+        dq = np.reshape(dy * slope, (*np.shape(q), -1)).sum(-1).reshape(np.shape(q))
+    dranked = np.zeros_like(lanes, dtype=np.result_type(dy, np.float16))
+    n_q = max(np.size(q), 1)
+    shape = (n_q, *lead, 1)
+    for place, share in ((low, 1 - weight), (high, weight)):
+        for k in range(n_q):
+            at = np.reshape(place, shape)[k]
+            part = np.reshape(dy * share, shape)[k]
+            old = np.take_along_axis(dranked, at, -1)
+            np.put_along_axis(dranked, at, old + part, -1)
+    dlanes = np.zeros_like(dranked)
+    np.put_along_axis(dlanes, order, dranked, -1)
+    dmoved = np.reshape(dlanes, moved.shape)
+    return project(np.transpose(dmoved, tuple(np.argsort(kept + axes))), x), dq
+
+
+# by how much the virtual index grows with q, less the number of entries; others jump
+SLOPES = {
+    "linear": -1,
+    "hazen": 0,
+    "weibull": 1,
+    "interpolated_inverted_cdf": 0,
+    "median_unbiased": 1 / 3,
+    "normal_unbiased": 1 / 4,
+}
+
+
+def declare_quantile(f, unit, nan):
+    """Declare the rule of a quantile function whose `q` goes from 0 to `unit`."""
+
+    @rule(f)
+    def _(x: Array, q: Numeric | list | tuple, axis=None, *, method="linear", keepdims=False):
+        y = f(x, q, axis, method=method, keepdims=keepdims)
+
+        def pullback(dy):
+            fraction = np.asarray(q) / unit
+            dx, dq = quantile_back(dy, x, fraction, axis, keepdims, method, nan)
+            if dq is None:
+                return dx, None
+            dq = dq / unit
+            return dx, type(q)(dq.tolist()) if isinstance(q, list | tuple) else project(dq, q)
+
+        return y, pullback
+
+
+def declare_median(f, nan):
+    """Declare the rule of a median."""
+
+    @rule(f)
+    def _(x: Array, axis=None, *, keepdims=False):
+        y = f(x, axis, keepdims=keepdims)
+
+        def pullback(dy):
+            return (quantile_back(dy, x, 0.5, axis, keepdims, "linear", nan)[0],)
+
+        return y, pullback
+
+
+declare_quantile(np.quantile, 1.0, False)
+declare_quantile(np.percentile, 100.0, False)
+declare_quantile(np.nanquantile, 1.0, True)
+declare_quantile(np.nanpercentile, 100.0, True)
+declare_median(np.median, False)
+declare_median(np.nanmedian, True)
+
+
+@rule(np.ptp)
+def _(x: Numeric, axis=None, *, keepdims=False):
+    high = np.max(x, axis=axis, keepdims=True)
+    low = np.min(x, axis=axis, keepdims=True)
+
+    def pullback(dy):
+        dy = restored(dy, x, axis, keepdims)
+        top, bottom = x == high, x == low
+        n_top, n_bottom = (np.sum(hits, axis=axis, keepdims=True) for hits in (top, bottom))
+        dx = np.where(top, dy / np.maximum(n_top, 1), 0.0)
+        return (project(dx - np.where(bottom, dy / np.maximum(n_bottom, 1), 0.0), x),)
+
+    return np.ptp(x, axis=axis, keepdims=keepdims), pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0, 0.1], [1.25, 0.75, -0.25, 0.3]])
+CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+GAPS = np.array([[0.5, np.nan, 2.0, 0.1], [1.25, 0.75, -0.25, 0.3]])
+for axis in (0, 1, None):
+    rule.example(np.sort, MATRIX, axis=axis)
+    rule.example(np.partition, MATRIX, 1, axis=axis)
+    rule.example(np.median, MATRIX, axis=axis)
+    rule.example(np.ptp, MATRIX, axis=axis)
+    rule.example(np.nanmedian, GAPS, axis=axis)
+    rule.example(np.nanquantile, GAPS, 0.3, axis=axis)
+    rule.example(np.nanpercentile, GAPS, 30.0, axis=axis)
+rule.example(np.median, CUBE, axis=(0, 2), keepdims=True)
+rule.example(np.ptp, CUBE, axis=(0, 2), keepdims=True)
+rule.example(np.unique, MATRIX)
+rule.example(np.unique, MATRIX[::-1], axis=0)
+rule.example(np.unique, MATRIX, return_index=True, return_counts=True)
+for f in (np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse):
+    rule.example(f, MATRIX)
+for f, unit in ((np.quantile, 1.0), (np.percentile, 100.0)):
+    rule.example(f, CUBE, 0.3 * unit)
+    rule.example(f, CUBE, np.array([0.2, 0.7]) * unit, axis=1)
+    rule.example(f, CUBE, [0.2 * unit, 0.7 * unit], axis=(0, 2), keepdims=True)
+for method in SLOPES:
+    rule.example(np.quantile, CUBE, 0.33, axis=(1, 2), method=method)
+for method in ("inverted_cdf", "averaged_inverted_cdf", "lower", "midpoint", "nearest"):
+    rule.example(np.quantile, CUBE, 0.33, method=method)

@@ -1,0 +1,291 @@
+"""NumPy's statistics: variances, weighted means, covariances, counts, and what passes over nan."""
+
+import numpy as np
+
+from rules_base._axes import count, restored, spread
+from rules_base._reductions import products_of_others, shared_by_hits
+from rulescore import Array, Numeric, RuleSet, accumulate, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.var, np.ndarray.var)
+def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
+    def pullback(dy):
+        n = count(x, axis) - (ddof or correction)
+        centered = x - np.mean(x, axis=axis, keepdims=True)
+        return (project(restored(dy, x, axis, keepdims) * (2 * centered / n), x),)
+
+    return np.var(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims), pullback
+
+
+@rule(np.std, np.ndarray.std)
+def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
+    y = np.std(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims)
+
+    def pullback(dy):
+        n = count(x, axis) - (ddof or correction)
+        centered = x - np.mean(x, axis=axis, keepdims=True)
+        scale = restored(dy / np.where(y == 0, 1.0, n * y), x, axis, keepdims)
+        return (project(scale * centered, x),)
+
+    return y, pullback
+
+
+@rule(np.nansum)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        return (project(np.where(np.isnan(x), 0.0, spread(dy, x, axis, keepdims)), x),)
+
+    return np.nansum(x, axis, dtype, keepdims=keepdims), pullback
+
+
+@rule(np.nanmean)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        there = ~np.isnan(x)
+        n = np.sum(there, axis=axis, keepdims=True)
+        share = restored(dy, x, axis, keepdims) / np.maximum(n, 1)
+        return (project(np.where(there, share, 0.0), x),)
+
+    return np.nanmean(x, axis, dtype, keepdims=keepdims), pullback
+
+
+@rule(np.nanprod)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        others = products_of_others(np.where(np.isnan(x), 1.0, x), axis)
+        dx = restored(dy, x, axis, keepdims) * np.conjugate(others)
+        return (project(np.where(np.isnan(x), 0.0, dx), x),)
+
+    return np.nanprod(x, axis, dtype, keepdims=keepdims), pullback
+
+
+@rule(np.nanmax)
+def _(x: Array, axis=None, *, keepdims=False):
+    y = np.nanmax(x, axis, keepdims=keepdims)
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims),)
+
+    return y, pullback
+
+
+@rule(np.nanmin)
+def _(x: Array, axis=None, *, keepdims=False):
+    y = np.nanmin(x, axis, keepdims=keepdims)
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims),)
+
+    return y, pullback
+
+
+@rule(np.nanvar)
+def _(x: Array, axis=None, dtype=None, *, ddof=0, keepdims=False):
+    def pullback(dy):
+        return (nan_variance_back(restored(dy, x, axis, keepdims), x, axis, ddof),)
+
+    return np.nanvar(x, axis, dtype, ddof=ddof, keepdims=keepdims), pullback
+
+
+@rule(np.nanstd)
+def _(x: Array, axis=None, dtype=None, *, ddof=0, keepdims=False):
+    y = np.nanstd(x, axis, dtype, ddof=ddof, keepdims=keepdims)
+
+    def pullback(dy):
+        dvar = dy / np.where(y == 0, 1.0, 2 * y)
+        return (nan_variance_back(restored(dvar, x, axis, keepdims), x, axis, ddof),)
+
+    return y, pullback
+
+
+def nan_variance_back(dy, x, axis, ddof):
+    """Return the cotangent of `x` in its variance along `axis`, missing values passed over."""
+    there = ~np.isnan(x)
+    n = np.sum(there, axis=axis, keepdims=True)
+    filled = np.where(there, x, 0.0)
+    centered = filled - np.sum(filled, axis=axis, keepdims=True) / np.maximum(n, 1)
+    return project(np.where(there, dy * 2 * centered / np.maximum(n - ddof, 1), 0.0), x)
+
+
+@rule(np.average)
+def _(x: Numeric, axis=None, *, keepdims=False):
+    def pullback(dy):
+        return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
+
+    return np.average(x, axis, keepdims=keepdims), pullback
+
+
+@rule(np.average)
+def _(x: Array, axis: object, weights: Array, *, keepdims=False):
+    y = np.average(x, axis, weights, keepdims=keepdims)
+    if weights.shape == x.shape:
+        wide = weights
+    else:
+        shape = [1] * x.ndim
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        for a in axes:
+            shape[a] = x.shape[a]
+        ordered = np.transpose(weights, np.argsort(np.argsort([a % x.ndim for a in axes])))
+        wide = np.reshape(ordered, shape)
+
+    def pullback(dy):
+        total = np.sum(np.broadcast_to(wide, x.shape), axis=axis, keepdims=True)
+        dy = restored(dy, x, axis, keepdims) / np.conjugate(total)
+        centered = np.conjugate(x - restored(y, x, axis, keepdims))
+        dweights = project(dy * centered, wide)
+        if wide is not weights:
+            order = np.argsort([a % x.ndim for a in axes])
+            dweights = np.transpose(np.reshape(dweights, np.shape(ordered)), order)
+        return project(dy * np.conjugate(wide), x), None, project(dweights, weights)
+
+    return y, pullback
+
+
+@rule(np.cov)
+def _(x: Array, y=None, rowvar=True, bias=False, ddof=None):
+    rows = covariance_rows(x, rowvar)
+    if y is not None:
+        raise NotImplementedError("the rule for np.cov is for one array: stack the two before")
+    n = rows.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
+
+    def pullback(dy):
+        return (covariance_back(np.reshape(dy, (len(rows),) * 2), rows, n, x, rowvar),)
+
+    return np.cov(x, None, rowvar, bias, ddof), pullback
+
+
+def covariance_rows(x, rowvar):
+    """Return the variables as rows of a matrix."""
+    rows = np.reshape(x, (1, -1)) if x.ndim < 2 else x
+    return rows if rowvar or x.ndim < 2 else rows.T
+
+
+def covariance_back(dy, rows, n, x, rowvar):
+    """Return the cotangent of `x`, whose `rows` have the covariance with the cotangent `dy`."""
+    centered = rows - np.mean(rows, axis=1, keepdims=True)
+    drows = (dy + np.conjugate(dy.T)) @ centered / n
+    return project(np.reshape(drows if rowvar or x.ndim < 2 else drows.T, x.shape), x)
+
+
+@rule(np.corrcoef)
+def _(x: Array, y=None, rowvar=True):
+    rows = covariance_rows(x, rowvar)
+    if y is not None:
+        raise NotImplementedError("the rule for np.corrcoef is for one array: stack the two before")
+    out = np.corrcoef(x, None, rowvar)
+
+    def pullback(dy):
+        r = np.reshape(out, (len(rows),) * 2)
+        centered = rows - np.mean(rows, axis=1, keepdims=True)
+        norm = np.sqrt(np.sum(np.abs(centered) ** 2, axis=1, keepdims=True))
+        unit = centered / norm
+        both = np.reshape(dy, r.shape) + np.conjugate(np.reshape(dy, r.shape).T)
+        dunit = both @ unit
+        along = np.sum(np.real(np.conjugate(unit) * dunit), axis=1, keepdims=True)
+        drows = (dunit - unit * along) / norm
+        return (project(np.reshape(drows if rowvar or x.ndim < 2 else drows.T, x.shape), x),)
+
+    return out, pullback
+
+
+@rule(np.bincount)
+def _(x: object, *, minlength=0):
+    def pullback(dy):
+        return (None,)
+
+    return np.bincount(x, minlength=minlength), pullback
+
+
+@rule(np.bincount)
+def _(x: object, weights: Array, minlength=0):
+    def pullback(dy):
+        return None, project(dy[np.asarray(x)], weights)
+
+    return np.bincount(x, weights, minlength), pullback
+
+
+# The counts of a histogram are constant in the samples. Its edges are not, where they are taken
+# from the least and the greatest sample; with weights it has no rule.
+
+
+def edges_back(dedges, x, bins, range):
+    """Return the cotangent of the samples from that of the edges of their histogram."""
+    if dedges is None or range is not None or np.ndim(bins) > 0 or np.size(x) == 0:
+        return None
+    t = np.linspace(0.0, 1.0, len(dedges))
+    dlow, dhigh = dedges @ (1 - t), dedges @ t
+    low, high = np.min(x), np.max(x)
+    return accumulate(
+        shared_by_hits(dlow, low, x, None, False), shared_by_hits(dhigh, high, x, None, False)
+    )
+
+
+@rule(np.histogram_bin_edges)
+def _(x: Array, bins=10, range=None):
+    def pullback(dy):
+        return (edges_back(dy, x, bins, range),)
+
+    return np.histogram_bin_edges(x, bins, range), pullback
+
+
+@rule(np.histogram)
+def _(x: Array, bins=10, range=None, density=None):
+    values, edges = np.histogram(x, bins, range, density)
+
+    def pullback(dy):
+        dvalues, dedges = dy
+        if density and dvalues is not None:
+            dwidths = -dvalues * values / np.diff(edges)
+            dwidths = np.concatenate([[0.0], dwidths, [0.0]])
+            dedges = accumulate(dedges, -np.diff(dwidths))
+        return (edges_back(dedges, x, bins, range),)
+
+    return (values, edges), pullback
+
+
+@rule(np.histogram2d)
+def _(x: Array, y: Array, bins=10, range=None):
+    both = [bins, bins] if np.ndim(bins) == 0 else bins
+    ranges = [None, None] if range is None else range
+
+    def pullback(dout):
+        _, dx_edges, dy_edges = dout
+        dx = edges_back(dx_edges, x, both[0], ranges[0])
+        return dx, edges_back(dy_edges, y, both[1], ranges[1])
+
+    return np.histogram2d(x, y, bins, range), pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+GAPS = np.array([[0.5, np.nan, 2.0], [1.25, 0.75, -0.25]])
+for f in (np.var, np.std):
+    rule.example(f, MATRIX)
+    rule.example(f, MATRIX, axis=1, ddof=1, keepdims=True)
+    rule.example(f, MATRIX + 1j * MATRIX[::-1], axis=0)
+    rule.example(f, MATRIX[None], axis=(0, 2))
+rule.example(np.ndarray.var, MATRIX, axis=1)
+rule.example(np.ndarray.std, MATRIX, axis=1)
+for f in (np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin, np.nanvar, np.nanstd):
+    rule.example(f, GAPS)
+    rule.example(f, GAPS, axis=1)
+    rule.example(f, GAPS, axis=1, keepdims=True)
+rule.example(np.nanvar, GAPS, ddof=1)
+rule.example(np.average, MATRIX, axis=0)
+rule.example(np.average, MATRIX, 1, np.array([0.5, 0.2, 1.0]))
+rule.example(np.average, MATRIX, None, abs(MATRIX))
+rule.example(np.average, MATRIX[None], (2, 1), abs(MATRIX.T))
+for f in (np.cov, np.corrcoef):
+    rule.example(f, MATRIX + 0.3 * MATRIX[::-1, ::-1] ** 2)
+    rule.example(f, MATRIX.T + 0.3 * MATRIX.T[::-1] ** 2, rowvar=False)
+rule.example(np.cov, MATRIX[0])
+rule.example(np.cov, MATRIX * 1j + MATRIX[::-1], ddof=0)
+rule.example(np.bincount, np.array([0, 2, 2]))
+rule.example(np.bincount, np.array([0, 2, 2]), MATRIX[0], minlength=5)
+rule.example(np.histogram, MATRIX)
+rule.example(np.histogram, MATRIX, 3, density=True)
+rule.example(np.histogram, MATRIX, bins=[0.0, 0.6, 2.0])
+rule.example(np.histogram2d, MATRIX[0], MATRIX[1], 4)
+rule.example(np.histogram_bin_edges, MATRIX, 3)
+rule.example(np.histogram_bin_edges, MATRIX, range=(0.0, 2.0))

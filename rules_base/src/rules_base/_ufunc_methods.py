@@ -1,0 +1,176 @@
+"""Methods of ufuncs: reduce, accumulate, reduceat and outer."""
+
+import numpy as np
+
+from rules_base._axes import restored, spread
+from rules_base._cumulative import cumprod_back, cumsum_back
+from rules_base._reductions import products_of_others, shared_by_hits
+from rulescore import Array, Numeric, RuleSet, project, rrule
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.add.reduce)
+def _(x: Numeric, axis=0, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        return (project(spread(dy, x, axis, keepdims), x),)
+
+    return np.add.reduce(x, axis, dtype, keepdims=keepdims), pullback
+
+
+@rule(np.multiply.reduce)
+def _(x: Numeric, axis=0, dtype=None, *, keepdims=False):
+    def pullback(dy):
+        others = np.conjugate(products_of_others(x, axis))
+        return (project(restored(dy, x, axis, keepdims) * others, x),)
+
+    return np.multiply.reduce(x, axis, dtype, keepdims=keepdims), pullback
+
+
+@rule(np.maximum.reduce)
+def _(x: Numeric, axis=0, *, keepdims=False):
+    y = np.maximum.reduce(x, axis, keepdims=keepdims)
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims),)
+
+    return y, pullback
+
+
+@rule(np.minimum.reduce)
+def _(x: Numeric, axis=0, *, keepdims=False):
+    y = np.minimum.reduce(x, axis, keepdims=keepdims)
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims),)
+
+    return y, pullback
+
+
+@rule(np.logaddexp.reduce)
+def _(x: Numeric, axis=0, *, keepdims=False):
+    y = np.logaddexp.reduce(x, axis, keepdims=keepdims)
+
+    def pullback(dy):
+        share = np.exp(x - restored(y, x, axis, keepdims))
+        return (project(restored(dy, x, axis, keepdims) * share, x),)
+
+    return y, pullback
+
+
+@rule(np.hypot.reduce)
+def _(x: Numeric, axis=0, *, keepdims=False):
+    y = np.hypot.reduce(x, axis, keepdims=keepdims)
+
+    def pullback(dy):
+        norm = restored(y, x, axis, keepdims)
+        share = x / np.where(norm == 0, 1.0, norm)
+        return (project(restored(dy, x, axis, keepdims) * share, x),)
+
+    return y, pullback
+
+
+@rule(np.add.accumulate)
+def _(x: Array, axis=0, dtype=None):
+    def pullback(dy):
+        return (project(cumsum_back(dy, axis), x),)
+
+    return np.add.accumulate(x, axis, dtype), pullback
+
+
+@rule(np.multiply.accumulate)
+def _(x: Array, axis=0, dtype=None):
+    def pullback(dy):
+        return (project(cumprod_back(dy, x, axis), x),)
+
+    return np.multiply.accumulate(x, axis, dtype), pullback
+
+
+@rule(np.maximum.accumulate)
+def _(x: Array, axis=0):
+    y = np.maximum.accumulate(x, axis)
+
+    def pullback(dy):
+        return (running_back(dy, x, y, axis),)
+
+    return y, pullback
+
+
+@rule(np.minimum.accumulate)
+def _(x: Array, axis=0):
+    y = np.minimum.accumulate(x, axis)
+
+    def pullback(dy):
+        return (running_back(dy, x, y, axis),)
+
+    return y, pullback
+
+
+def running_back(dy, x, y, axis):
+    """Return the cotangent of `x` in its running extreme `y`: the latest equal entry is meant."""
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    steps = np.reshape(np.arange(x.shape[axis]), shape)
+    source = np.maximum.accumulate(np.where(x == y, steps, 0), axis)
+    place = list(np.ogrid[tuple(slice(n) for n in x.shape)])
+    place[axis] = source
+    dx = np.zeros_like(x, dtype=np.result_type(dy, np.float16))
+    np.add.at(dx, tuple(place), dy)
+    return project(dx, x)
+
+
+@rule(np.add.reduceat)
+def _(x: Array, indices: object, axis=0):
+    def pullback(dy):
+        n, starts = x.shape[axis], np.asarray(indices)
+        ends = np.append(starts[1:], n)
+        ends = np.where(ends > starts, ends, starts + 1)
+        dy_first = np.moveaxis(dy, axis, 0)
+        change = np.zeros((n + 1, *dy_first.shape[1:]), np.result_type(dy, np.float64))
+        np.add.at(change, starts, dy_first)
+        np.subtract.at(change, ends, dy_first)
+        return project(np.moveaxis(np.cumsum(change, 0)[:n], 0, axis), x), None
+
+    return np.add.reduceat(x, indices, axis), pullback
+
+
+def declare_outer(f):
+    """Declare the rule of the outer form of a ufunc: that of the ufunc itself, broadcast."""
+
+    @rule(f.outer)
+    def _(a: Numeric, b: Numeric):
+        wide = np.reshape(a, np.shape(a) + (1,) * np.ndim(b))
+        y, back = rrule(f, wide, b)
+
+        def pullback(dy):
+            _, da, db = back(dy)
+            return project(np.reshape(da, np.shape(a)), a), db
+
+        return y, pullback
+
+
+OUTER = (np.add, np.subtract, np.multiply, np.true_divide, np.power, np.float_power, np.maximum)
+OUTER += (np.minimum, np.fmax, np.fmin, np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.fmod)
+OUTER += (np.remainder, np.copysign)
+for f in OUTER:
+    declare_outer(f)
+
+COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+LOGICAL = (np.logical_and, np.logical_or, np.logical_xor, np.bitwise_and, np.bitwise_or)
+rule.constant(*(f.outer for f in (*COMPARISONS, *LOGICAL, np.floor_divide, np.bitwise_xor)))
+rule.constant(*(f.reduce for f in (*LOGICAL, np.bitwise_xor, np.gcd, np.lcm)))
+rule.constant(*(f.accumulate for f in LOGICAL))
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+REDUCED = (np.add, np.multiply, np.maximum, np.minimum, np.logaddexp, np.hypot)
+for f in REDUCED:
+    rule.example(f.reduce, MATRIX)
+    rule.example(f.reduce, MATRIX, axis=1, keepdims=True)
+rule.example(np.add.reduce, MATRIX, axis=None)
+for f in REDUCED[:4]:
+    rule.example(f.accumulate, MATRIX)
+    rule.example(f.accumulate, MATRIX, 1)
+rule.example(np.add.reduceat, MATRIX, [0, 2], axis=1)
+rule.example(np.add.reduceat, np.concatenate([MATRIX, MATRIX]), [2, 0, 1])
+for f in OUTER:
+    rule.example(f.outer, abs(MATRIX), np.array([0.7, 3.1]))
