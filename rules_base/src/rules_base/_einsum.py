@@ -1,0 +1,158 @@
+"""Einstein sums: the cotangent of an operand is an Einstein sum of `dy` and the other operands."""
+
+from collections import Counter
+from functools import lru_cache
+from string import ascii_letters
+
+import numpy as np
+
+from rules_base._matrices import ArrayLike, as_array, conjugate
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.einsum)
+def _(subscripts: str, *operands: ArrayLike, optimize=False, **options):
+    def pullback(dy):
+        return None, *einsum_cotangents(dy, subscripts, operands, optimize)
+
+    refuse_out(options)
+    return np.einsum(subscripts, *operands, optimize=optimize, **options), pullback
+
+
+@rule(np.einsum)
+def _(first: ArrayLike, *others: object, optimize=False, **options):
+    # the form np.einsum(a, [0, 1], b, [1, 2], [0, 2])
+    def pullback(dy):
+        arguments = (first, *others)
+        count = len(arguments) // 2
+        subscripts = ",".join([letters_of(labels) for labels in arguments[1 : 2 * count : 2]])
+        if len(arguments) > 2 * count:
+            subscripts += "->" + letters_of(arguments[-1])
+        given = einsum_cotangents(dy, subscripts, arguments[: 2 * count : 2], optimize)
+        cotangents = [None] * len(arguments)
+        cotangents[: 2 * count : 2] = given
+        return tuple(cotangents)
+
+    refuse_out(options)
+    return np.einsum(first, *others, optimize=optimize, **options), pullback
+
+
+def refuse_out(options):
+    """Refuse the option `out`, through which a gradient would be lost."""
+    if options.get("out") is not None:
+        raise NotImplementedError("np.einsum(..., out=...) has no rule: assign its result instead")
+
+
+def letters_of(labels):
+    """Return integer labels, possibly with an ellipsis, as the letters that sort as they do."""
+    letters = ascii_letters[26:] + ascii_letters[:26]
+    return "".join(["..." if label is Ellipsis else letters[label] for label in labels])
+
+
+@lru_cache(maxsize=4096)
+def parse(subscripts, dimensions):
+    """Return the labels of each operand and of the result, with letters in place of ellipses.
+
+    Arguments:
+        subscripts: what `np.einsum` takes.
+        dimensions: the number of dimensions of each operand.
+    """
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    free = "".join(sorted(set(ascii_letters) - set(given)))
+    terms, widest = [], 0
+    for term, ndim in zip(given.split(","), dimensions, strict=True):
+        width = ndim - len(term.replace(".", ""))
+        widest = max(width, widest)
+        terms.append(term.replace("...", free[:width][::-1]))
+    batch = free[:widest][::-1]
+    if arrow:
+        return tuple(terms), result.replace("...", batch)
+    counts = Counter(given.replace("...", "").replace(",", ""))
+    return tuple(terms), batch + "".join(sorted(c for c in counts if counts[c] == 1))
+
+
+def einsum_cotangents(dy, subscripts, operands, optimize):
+    """Return the cotangents of the operands of an Einstein sum; `None` where one has no gradient."""
+    arrays = [as_array(x) for x in operands]
+    terms, result = parse(subscripts, tuple([np.ndim(x) for x in arrays]))
+    optimize = bool(optimize) if not isinstance(optimize, str) else optimize
+    cotangents = []
+    for i, x in enumerate(arrays):
+        if x.dtype.kind not in "iufc":
+            cotangents.append(None)
+            continue
+        others = [conjugate(other) for k, other in enumerate(arrays) if k != i]
+        labels = [result, *terms[:i], *terms[i + 1 :]]
+        dx = operand_cotangent([dy, *others], labels, terms[i], x, optimize)
+        cotangents.append(project(dx, operands[i]))
+    return cotangents
+
+
+def operand_cotangent(factors, labels, term, x, optimize):
+    """Return the cotangent of the operand `x` with labels `term`.
+
+    Arguments:
+        factors, labels: `dy` and the (conjugated) other operands, with their labels.
+
+    A label that only `x` has was summed over: `dx` is constant along it. A label that `x` has
+    twice has `dx` on its diagonal. Along an axis of length 1 `x` was broadcast: `dx` is summed.
+    """
+    known = {}
+    for factor, term_of_factor in zip(factors, labels, strict=True):
+        for c, n in zip(term_of_factor, np.shape(factor), strict=True):
+            known[c] = n if known.get(c, 1) == 1 else known[c]
+    sizes = dict(zip(term, x.shape, strict=True))
+    kept = "".join([c for c, n in sizes.items() if c in known and (n != 1 or known[c] == 1)])
+    if len(factors) == 1 and kept == labels[0]:
+        dx = factors[0]
+    else:
+        dx = np.einsum(",".join(labels) + "->" + kept, *factors, optimize=optimize)
+    if kept == term and np.shape(dx) == x.shape:
+        return dx
+    found = dict(zip(kept, np.shape(dx), strict=True))
+    first = [c not in term[:axis] for axis, c in enumerate(term)]
+    shape = [found.get(c, 1) if own else 1 for c, own in zip(term, first, strict=True)]
+    dx = np.broadcast_to(np.reshape(dx, shape), x.shape)
+    for axis, c in enumerate(term):
+        if not first[axis]:
+            pair = (term.index(c), axis)
+            shape = [n if k in pair else 1 for k, n in enumerate(x.shape)]
+            dx = np.where(np.reshape(np.eye(sizes[c], dtype=bool), shape), dx, 0)
+    return dx
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+SQUARE = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25], [-0.5, 1.0, 0.3]])
+CUBE = np.sin(np.arange(27.0)).reshape(3, 3, 3)
+VECTOR = np.array([0.5, -1.5, 2.0])
+COMPLEX = MATRIX + 1j * np.cos(MATRIX)
+rule.example(np.einsum, "ij->ji", MATRIX)
+rule.example(np.einsum, "ij", SQUARE)
+rule.example(np.einsum, "ji", SQUARE)
+rule.example(np.einsum, "ii", SQUARE)
+rule.example(np.einsum, "ii->i", SQUARE)
+rule.example(np.einsum, "ij->j", MATRIX)
+rule.example(np.einsum, "ij->", COMPLEX)
+rule.example(np.einsum, "iii->", CUBE)
+rule.example(np.einsum, "iji->j", CUBE)
+rule.example(np.einsum, "ij,kj", MATRIX, MATRIX)
+rule.example(np.einsum, "ij,jk->ik", MATRIX, SQUARE)
+rule.example(np.einsum, "ij,j,i->", COMPLEX, VECTOR, VECTOR[:2] - 0.5j, optimize=True)
+rule.example(np.einsum, "ij,jk,kl->il", COMPLEX, SQUARE, SQUARE, optimize="greedy")
+rule.example(np.einsum, "ii,ij->j", SQUARE, SQUARE)
+rule.example(np.einsum, "i,j", VECTOR, VECTOR[:2])
+rule.example(np.einsum, "i,ij,ik", VECTOR[:2], MATRIX, COMPLEX)
+rule.example(np.einsum, "ij,k->i", MATRIX, VECTOR)
+rule.example(np.einsum, "ij,jk->ik", MATRIX[:, :1], SQUARE)
+rule.example(np.einsum, "ij,jk->k", MATRIX, SQUARE[:1])
+rule.example(np.einsum, "...j,jk->...k", CUBE, SQUARE)
+rule.example(np.einsum, "...,...", CUBE[:1], SQUARE[:, :1])
+rule.example(np.einsum, "...ij,...jk", CUBE, SQUARE)
+rule.example(np.einsum, "i...i->...", CUBE)
+rule.example(np.einsum, ",i->i", 0.5, VECTOR)
+rule.example(np.einsum, "i,i", [0.5, -1.5, 2.0], VECTOR)
+rule.example(np.einsum, MATRIX, [0, 1], SQUARE, [1, 2], [0, 2])
+rule.example(np.einsum, SQUARE, [0, 0])
+rule.example(np.einsum, CUBE, [..., 1], VECTOR, [1], [...])

@@ -1,0 +1,224 @@
+"""Inverses, determinants and linear systems of equations.
+
+The formulas are those of Giles (2008), "An extended collection of matrix derivative results for
+forward and reverse mode algorithmic differentiation", for complex matrices with adjoints in the
+place of transposes; of Golub and Pereyra (1973) for the pseudo-inverse and least squares.
+"""
+
+import numpy as np
+
+from rules_base._matrices import (
+    ArrayLike,
+    adjoint,
+    as_array,
+    columns,
+    conjugate,
+    rows,
+    triangle_of_hermitian,
+)
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.linalg.inv)
+def _(a: ArrayLike):
+    y = np.linalg.inv(a)
+
+    def pullback(dy):
+        return (project(inv_cotangent(dy, y), a),)
+
+    return y, pullback
+
+
+def inv_cotangent(dy, y):
+    """Return the cotangent of the matrix that `y` is the inverse of."""
+    return -adjoint(y) @ dy @ adjoint(y)
+
+
+@rule(np.linalg.det)
+def _(a: ArrayLike):
+    y = np.linalg.det(a)
+
+    def pullback(dy):
+        return (project(rows(rows(dy)) * cofactors(as_array(a), y), a),)
+
+    return y, pullback
+
+
+def cofactors(a, determinant):
+    """Return the conjugated cofactors of `a`: the gradient of the determinant.
+
+    They are `det(a) * inv(a)^H` where `a` is regular. Where one of the stack is not, they are
+    found from the singular values, in which they are finite.
+    """
+    if np.all(determinant != 0):
+        return conjugate(rows(rows(determinant))) * adjoint(np.linalg.inv(a))
+    u, s, vh = np.linalg.svd(a)
+    n = s.shape[-1]
+    others = np.where(np.eye(n, dtype=bool), 1, columns(s))
+    phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))
+    return rows(rows(phase)) * ((u * columns(np.prod(others, axis=-1))) @ vh)
+
+
+@rule(np.linalg.slogdet)
+def _(a: ArrayLike):
+    y = np.linalg.slogdet(a)
+
+    def pullback(dy):
+        dsign, dlogabsdet = dy
+        scale = 0.0 if dlogabsdet is None else dlogabsdet
+        if dsign is not None and np.iscomplexobj(y.sign):
+            scale = scale + 1j * np.imag(np.conj(y.sign) * dsign)
+        scale = rows(rows(scale))
+        # a zero in `dy` is a strong zero: a matrix that does not matter may be singular
+        safe = np.where(scale == 0, np.eye(np.shape(a)[-1], dtype=y.sign.dtype), a)
+        return (project(scale * adjoint(np.linalg.inv(safe)), a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.solve)
+def _(a: ArrayLike, b: ArrayLike):
+    y = np.linalg.solve(a, b)
+
+    def pullback(dy):
+        if np.ndim(b) == 1:
+            db = np.linalg.solve(adjoint(as_array(a)), rows(dy))
+            return project(-db @ adjoint(rows(y)), a), project(db[..., 0], b)
+        db = np.linalg.solve(adjoint(as_array(a)), dy)
+        return project(-db @ adjoint(y), a), project(db, b)
+
+    return y, pullback
+
+
+@rule(np.linalg.tensorinv)
+def _(a: ArrayLike, ind=2):
+    y = np.linalg.tensorinv(a, ind)
+
+    def pullback(dy):
+        shape = np.shape(a)
+        n = int(np.prod(shape[:ind]))
+        da = inv_cotangent(np.reshape(dy, (n, n)), np.reshape(y, (n, n)))
+        return (project(np.reshape(da, shape), a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.tensorsolve)
+def _(a: ArrayLike, b: ArrayLike, axes=None):
+    y = np.linalg.tensorsolve(a, b, axes)
+
+    def pullback(dy):
+        ndim = np.ndim(a)
+        last = [] if axes is None else [k % ndim for k in axes]
+        order = [k for k in range(ndim) if k not in last] + last
+        matrix = np.reshape(np.transpose(as_array(a), order), (np.size(b), np.size(y)))
+        db = np.linalg.solve(adjoint(matrix), np.ravel(dy))
+        da = np.reshape(np.outer(-db, conjugate(y)), np.shape(b) + np.shape(y))
+        da = np.reshape(da, [np.shape(a)[k] for k in order])
+        da = np.transpose(da, [order.index(k) for k in range(ndim)])
+        return project(da, a), project(np.reshape(db, np.shape(b)), b)
+
+    return y, pullback
+
+
+@rule(np.linalg.pinv)
+def _(a: ArrayLike, rcond=None, hermitian=False, **options):
+    y = np.linalg.pinv(a, rcond, hermitian, **options)
+
+    def pullback(dy):
+        # the rank is taken to be constant (Golub and Pereyra)
+        x = as_array(a)
+        yh, dyh = adjoint(y), adjoint(dy)
+        rest = dyh @ y @ yh
+        other = yh @ y @ dyh
+        da = rest - x @ (y @ rest) + other - (other @ y) @ x - yh @ dy @ yh
+        return (project(triangle_of_hermitian(da) if hermitian else da, a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.lstsq)
+def _(a: ArrayLike, b: ArrayLike, rcond=None):
+    y = np.linalg.lstsq(a, b, rcond)
+
+    def pullback(dy):
+        dx, dresiduals, _, ds = dy
+        x, rank = y[0], y[2]
+        u, s, vh = np.linalg.svd(as_array(a), full_matrices=False)
+        da, db = 0.0, 0.0
+        if dx is not None:
+            kept = u[:, :rank], s[:rank], vh[:rank]
+            da, db = least_squares_cotangents(dx, as_array(a), as_array(b), x, kept)
+        if dresiduals is not None and np.size(dresiduals):
+            residual = as_array(b) - as_array(a) @ x
+            dresidual = 2 * np.reshape(dresiduals, np.shape(x)[1:]) * residual
+            da = da - outer(dresidual, x)
+            db = db + dresidual
+        if ds is not None:
+            da = da + (u * ds) @ vh
+        da, db = np.broadcast_to(da, np.shape(a)), np.broadcast_to(db, np.shape(b))
+        return project(da, a), project(db, b)
+
+    return y, pullback
+
+
+def outer(y, x):
+    """Return `y x^H` for vectors, or for matrices of vectors in columns."""
+    return np.outer(y, conjugate(x)) if np.ndim(x) == 1 else y @ adjoint(x)
+
+
+def least_squares_cotangents(dx, a, b, x, decomposition):
+    """Return the cotangents of `a` and `b` for the shortest `x` that minimizes `|b - a x|`.
+
+    Arguments:
+        decomposition: the singular value decomposition of `a`, without vanishing values.
+
+    The rank of `a` is taken to be constant (Golub and Pereyra).
+    """
+    u, s, vh = decomposition
+    inner = (vh @ dx).T / s  # the transpose, so that vectors and matrices divide alike
+    db = u @ inner.T
+    da = outer(b - a @ x, adjoint(vh) @ (inner / s).T) - outer(db, x)
+    if len(s) < a.shape[1]:
+        back = u @ ((vh @ x).T / s).T
+        da = da + outer(back, dx - adjoint(vh) @ (vh @ dx))
+    return da, db
+
+
+MATRIX = np.array([[2.5, -1.5, 0.5], [0.75, 1.25, -0.25], [-0.5, 1.0, 1.75]])
+COMPLEX = MATRIX + 1j * np.cos(2 * MATRIX)
+STACK = np.stack([MATRIX, MATRIX.T @ MATRIX + 0.5])
+TALL = np.sin(np.arange(12.0)).reshape(4, 3) + 0.25 * np.eye(4, 3)
+SINGULAR = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [5.0, 7.0, 9.0]])
+VECTOR = np.array([0.5, -1.5, 2.0])
+TENSOR = np.sin(np.arange(36.0) ** 2).reshape(2, 3, 3, 2)
+for f in (np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv):
+    for a in (MATRIX, COMPLEX, STACK, STACK + 0.5j * COMPLEX, MATRIX[:1, :1], MATRIX.tolist()):
+        rule.example(f, a)
+rule.example(np.linalg.det, SINGULAR)
+rule.example(np.linalg.det, SINGULAR + 1j * SINGULAR)
+rule.example(np.linalg.det, np.stack([SINGULAR, MATRIX]))
+rule.example(np.linalg.det, np.outer(VECTOR, VECTOR))
+for a in (TALL, TALL.T, TALL + 1j * np.cos(TALL), np.stack([TALL, TALL[::-1]])):
+    rule.example(np.linalg.pinv, a)
+rule.example(np.linalg.pinv, MATRIX + MATRIX.T, hermitian=True)
+rule.example(np.linalg.pinv, COMPLEX + COMPLEX.conj().T, hermitian=True)
+for a in (MATRIX, COMPLEX):
+    for b in (VECTOR, VECTOR - 0.5j, TALL.T, TALL.T * 1j + 0.5):
+        rule.example(np.linalg.solve, a, b)
+        rule.example(np.linalg.lstsq, a, b)
+rule.example(np.linalg.solve, MATRIX, np.stack([MATRIX, COMPLEX]))
+rule.example(np.linalg.solve, STACK, VECTOR)
+rule.example(np.linalg.solve, STACK, TALL.T)
+rule.example(np.linalg.solve, MATRIX.tolist(), VECTOR.tolist())
+for a in (TALL, TALL + 1j * np.cos(TALL)):
+    for b in (VECTOR, COMPLEX):
+        rule.example(np.linalg.lstsq, a.T, b)
+    for b in (TALL[:, 0] ** 2, TALL[:, :2] ** 2 + 0.5j):
+        rule.example(np.linalg.lstsq, a, b)
+rule.example(np.linalg.tensorinv, TENSOR)
+rule.example(np.linalg.tensorinv, TENSOR.reshape(6, 2, 3) + 0.5j, ind=1)
+rule.example(np.linalg.tensorsolve, TENSOR, TENSOR[0, :, :2, 1].T)
+rule.example(np.linalg.tensorsolve, TENSOR + 0.5j, TENSOR[0, :, :, 1][:, :2], axes=(0, 2))

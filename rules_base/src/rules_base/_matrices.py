@@ -1,0 +1,50 @@
+"""Stacks of matrices: what the rules of linear algebra take apart and put together."""
+
+import numpy as np
+
+from rulescore import Array, Numeric
+
+ArrayLike = Numeric | list | tuple
+
+
+def as_array(x):
+    """Return a number, list or tuple as an array, and an array of any library as it is."""
+    return x if isinstance(x, Array) else np.asarray(x)
+
+
+def conjugate(x):
+    """Return the conjugate of `x`, which is `x` itself where it is real."""
+    return np.conj(x) if np.iscomplexobj(x) else x
+
+
+def adjoint(a):
+    """Return the conjugate transposes of a stack of matrices, without a copy where they are real."""
+    return np.swapaxes(conjugate(a), -1, -2)
+
+
+def columns(d):
+    """Return the vectors `d` as diagonal matrices act on columns: `a * columns(d) == a @ diag(d)`."""
+    return np.expand_dims(d, -2)
+
+
+def rows(d):
+    """Return the vectors `d` as diagonal matrices act on rows: `rows(d) * a == diag(d) @ a`."""
+    return np.expand_dims(d, -1)
+
+
+def diagonal(a):
+    """Return the diagonals of a stack of matrices."""
+    return np.diagonal(a, axis1=-2, axis2=-1)
+
+
+def triangle_of_hermitian(a, lower=True):
+    """Return the cotangent of the one triangle of a Hermitian matrix that LAPACK reads.
+
+    `a` is a stack of cotangents of all the entries, as if each could move by itself. The triangle
+    that is not read has none, the one that is read stands for both, and the imaginary part of
+    the diagonal is not read.
+    """
+    both = a + adjoint(a)
+    half = np.real(diagonal(a))
+    strict = np.tril(both, -1) if lower else np.triu(both, 1)
+    return strict + np.eye(a.shape[-1], dtype=half.dtype) * rows(half)

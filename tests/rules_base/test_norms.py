@@ -1,0 +1,12 @@
+"""Norms against finite differences."""
+
+import pytest
+
+from rules_base import _norms
+
+EXAMPLES = [pytest.param(*e, id=f"{e[0].__name__}-{i}") for i, e in enumerate(_norms.rule.examples)]
+
+
+@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+def test_example(check, f, xs, options):
+    check(f, *xs, **options)
