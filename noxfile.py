@@ -1,0 +1,79 @@
+"""The checks in environments of their own: `nox` runs all, `nox -l` lists them.
+
+`nox -t matrix` is the plugin matrix: what is installed has rules, what is not has none.
+"""
+
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_existing_virtualenvs = False
+
+MATRIX = {
+    "core": [],
+    "base": ["rules_base"],
+    "nnlib": ["rules_nnlib"],
+    "all": ["rules_base", "rules_nnlib"],
+}
+WITH_THE_ENGINE = ["nnlib", "all"]
+THIRD_PARTY = "rules_scipy_special"
+
+
+@nox.session(tags=["matrix"])
+@nox.parametrize("environment", list(MATRIX), ids=list(MATRIX))
+def matrix(session, environment):
+    """Install the core and some plugins, ask which rules answer, and again without the plugins."""
+    plugins = MATRIX[environment]
+    engine = ["zygote_lite"] if environment in WITH_THE_ENGINE else []
+    ours = [f"./{name}" for name in ("rulescore", *plugins, *engine)]
+    session.install("pytest>=9", "pip", *ours)
+    ask_which_rules_answer(session, plugins)
+    if plugins:
+        session.run("python", "-m", "pip", "uninstall", "-qy", *plugins)
+        ask_which_rules_answer(session, [])
+
+
+@nox.session(tags=["matrix"])
+def third_party(session):
+    """Build the example plugin as a wheel, find its rules by entry point, and see them go."""
+    session.install("pytest>=9", "build", "hatchling", "pip", "./rulescore")
+    wheels = Path(session.create_tmp())
+    for wheel in wheels.glob("*.whl"):
+        wheel.unlink()
+    session.run("python", "-m", "build", "-nw", "-o", str(wheels), f"examples/{THIRD_PARTY}")
+    session.install(*map(str, wheels.glob("*.whl")))
+    ask_which_rules_answer(session, [THIRD_PARTY])
+    session.run("pytest", f"tests/{THIRD_PARTY}")
+    session.run("python", "-m", "pip", "uninstall", "-qy", THIRD_PARTY)
+    ask_which_rules_answer(session, [])
+
+
+def ask_which_rules_answer(session, plugins):
+    """Run the tests that hold in every environment."""
+    session.run(
+        "pytest", "tests/matrix/test_environment.py", env={"EXPECTED_PLUGINS": " ".join(plugins)}
+    )
+
+
+@nox.session
+def tests(session):
+    """Run all tests, with everything installed."""
+    session.install("-r", "requirements.txt")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session):
+    """Check style and formatting."""
+    session.install("ruff")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+@nox.session
+def types(session):
+    """Check the types of the core and of the engine."""
+    session.install("mypy", "./rulescore", "./zygote_lite")
+    session.run("mypy", "--strict", "rulescore/src", "zygote_lite/src")

@@ -1,0 +1,45 @@
+"""Asking the installed rules whether they answer, by arguments that fit their annotations."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rulescore import find_rule
+
+SAMPLES = [
+    0.5,
+    1,
+    np.float64(0.5),
+    np.ones(2),
+    [1.0, 2.0],
+    (1.0, 2.0),
+    {"a": 1.0},
+    "text",
+    np.random.default_rng(0),
+    np.ones(2).flat,
+]
+
+
+def sample(annotation):
+    """Return a value that matches the annotation of a rule's parameter."""
+    if annotation is Any:
+        return SAMPLES[0]
+    for value in SAMPLES:
+        if isinstance(value, annotation):
+            return value
+    raise LookupError(f"give the tests a sample of {annotation!r}")
+
+
+@pytest.fixture
+def answer():
+    """Give a function that returns the rule that answers where the given rule should."""
+
+    def answer(rule):
+        xs = [sample(annotation) for annotation in rule.types]
+        if rule.varargs is not None:
+            xs.append(sample(rule.varargs))
+        f = xs.pop(0) if rule.kind == "instance" else rule.function
+        return find_rule(f, *xs, ad=lambda f, *xs: None)
+
+    return answer

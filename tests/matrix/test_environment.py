@@ -1,0 +1,130 @@
+"""The plugins and rules of this environment are those of the distributions installed in it.
+
+In the plugin matrix `EXPECTED_PLUGINS` names what was installed; elsewhere the metadata of the
+distributions does. Never ask for a module: from the root of the repository `import rules_base`
+succeeds, as an empty namespace package, wherever `rules_base` is not installed.
+"""
+
+import math
+import operator
+import os
+from importlib.metadata import PackageNotFoundError, distribution
+
+import numpy as np
+import pytest
+
+from rulescore import find_rule, plugins, rrule
+
+KNOWN = ["rules_base", "rules_nnlib", "rules_scipy_special"]
+
+
+def is_installed(name):
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+EXPECTED = os.environ.get("EXPECTED_PLUGINS")
+EXPECTED = set(filter(is_installed, KNOWN) if EXPECTED is None else EXPECTED.split())
+
+
+def rules_of(plugin):
+    return [rule for ruleset in plugin.rulesets for rule in ruleset.rules]
+
+
+def test_the_plugins_are_those_that_are_installed():
+    assert {p.name for p in plugins()} == EXPECTED
+    for plugin in plugins():
+        assert plugin.error is None
+        assert plugin.version == distribution(plugin.name).version
+        assert rules_of(plugin)
+
+
+def test_every_installed_rule_answers(answer):
+    for plugin in plugins():
+        silent = [rule for rule in rules_of(plugin) if answer(rule) is None]
+        assert silent == []
+
+
+BASE = [
+    (np.sin, (1.0,), math.cos(1.0)),
+    (math.cos, (0.6,), -math.sin(0.6)),
+    (operator.truediv, (3.0, 4.0), 0.25),
+    (np.multiply, (3.0, 4.0), 4.0),
+]
+
+
+@pytest.mark.parametrize(("f", "xs", "derivative"), BASE)
+def test_rules_base(f, xs, derivative):
+    answered = rrule(f, *xs)
+    if "rules_base" not in EXPECTED:
+        assert answered is None
+        return
+    y, back = answered
+    assert y == f(*xs)
+    assert back(1.0)[1] == pytest.approx(derivative)
+    assert back.rule.plugin == "rules_base"
+
+
+def test_rules_nnlib():
+    """It works with `rules_base` and without it."""
+    if "rules_nnlib" not in EXPECTED:
+        assert not is_installed("rules_nnlib")
+        return
+    import rules_nnlib
+
+    assert rrule(rules_nnlib.relu, 3.0)[1](1.0) == (None, 1.0)
+    y, back = rrule(rules_nnlib.logit_cross_entropy, np.zeros((2, 4)), np.eye(4)[:2])
+    assert y == pytest.approx(math.log(4))
+    np.testing.assert_allclose(back(1.0)[1], (0.25 - np.eye(4)[:2]) / 2)
+    for value, y, _ in examples("rules_nnlib"):
+        np.testing.assert_array_equal(y, value)
+
+
+def test_rules_scipy_special():
+    """The rules of a wheel, found by its entry point; after it is uninstalled they are gone."""
+    special = pytest.importorskip(
+        "scipy.special", reason="this environment has no SciPy to have rules for"
+    )
+    for f, x, derivative in [
+        (special.gammaln, 1.7, special.psi(1.7)),
+        (special.exp2, 0.0, math.log(2)),
+    ]:
+        answered = rrule(f, x)
+        if "rules_scipy_special" not in EXPECTED:
+            assert answered is None
+            continue
+        y, back = answered
+        assert y == f(x)
+        assert back(1.0)[1] == pytest.approx(derivative)
+        assert back.rule.plugin == "rules_scipy_special"
+
+
+def test_an_engine_without_rules_says_which_plugin_to_install():
+    if not is_installed("zygote_lite"):
+        pytest.skip("this environment has no engine")
+    from zygote_lite import gradient
+
+    def f(x):
+        return math.sin(x) * 2
+
+    if "rules_base" in EXPECTED:
+        assert gradient(f, 0.6) == pytest.approx((2 * math.cos(0.6),))
+    else:
+        with pytest.raises(Exception, match=r"sin .* no rule .* install rules_base"):
+            gradient(f, 0.6)
+
+
+def test_nobody_has_a_rule_for_a_function_of_mine():
+    assert rrule(lambda x: x, 1.0) is None
+    assert find_rule(test_rules_base, 1.0) is None
+
+
+def examples(name):
+    """Return (value, value by the rule, pullback) for each example of a plugin."""
+    plugin = next(p for p in plugins() if p.name == name)
+    for ruleset in plugin.rulesets:
+        for f, xs, options in ruleset.examples:
+            yield f(*xs, **options), *rrule(f, *xs, **options)
