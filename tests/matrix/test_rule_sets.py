@@ -58,14 +58,14 @@ def test_a_nnlib_rule_needs_no_other_plugin(rule_sets):
             assert back(y)[1] is not None
 
 
-def test_the_engine_says_which_plugin_to_install(rule_sets):
+def test_the_engine_is_loud_where_a_rule_is_missing(rule_sets):
     def f(x):
         return math.sin(x) * 2
 
     if "rules_base" in rule_sets:
         assert gradient(f, 0.6) == pytest.approx((2 * math.cos(0.6),))
     else:
-        with pytest.raises(Exception, match=r"sin .* no rule .* install rules_base"):
+        with pytest.raises(Exception, match="math.sin of .* has no rule"):
             gradient(f, 0.6)
 
 
