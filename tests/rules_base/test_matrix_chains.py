@@ -1,0 +1,14 @@
+"""Matrix powers and chains against finite differences."""
+
+import pytest
+
+from rules_base import _matrix_chains
+
+EXAMPLES = [
+    pytest.param(*e, id=f"{e[0].__name__}-{i}") for i, e in enumerate(_matrix_chains.rule.examples)
+]
+
+
+@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+def test_example(check, f, xs, options):
+    check(f, *xs, **options)
