@@ -65,7 +65,7 @@ def test_the_engine_is_loud_where_a_rule_is_missing(rule_sets):
     if "rules_base" in rule_sets:
         assert gradient(f, 0.6) == pytest.approx((2 * math.cos(0.6),))
     else:
-        with pytest.raises(Exception, match="math.sin of .* has no rule"):
+        with pytest.raises(Exception, match=r"math\.sin of .* has no rule"):
             gradient(f, 0.6)
 
 
