@@ -1,0 +1,143 @@
+"""Each stage is shown as readable Python, which parses."""
+
+import ast
+import math
+
+import numpy as np
+import pytest
+
+from zygote_lite import UnsupportedSyntaxError, code_adjoint, code_lowered, code_primal, gradient
+
+STAGES = [code_lowered, code_primal, code_adjoint]
+
+
+def foo(x):
+    return math.sin(math.cos(x))
+
+
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+
+    def __call__(self, x):
+        return self.slope * x
+
+    def at(self, x):
+        return self(x) + 1.0
+
+
+def everything(x, y=2.0, *args, z, **kws):
+    """Text."""
+    a = [x, y, *args]
+    b = {"a": x, **kws}
+    c, (d, *e) = x, (y, z)
+    f = lambda v: v * a[0] + z
+    g = x.real if False else b["a"]
+    return f(c) + np.sum(np.stack([d, g]))
+
+
+def straight(x, y=2.0, *args, z, **kws):
+    """Text."""
+    a = [x, y, *args]
+    b = {"a": x, **kws}
+    c, (d, *e) = x, (y, z)
+    f = lambda v: v * a[0] + z
+    text = f"{x!r:>10}"
+    return f(c) + b["a"] * a[-1:][0] - d ** -z
+
+
+def test_the_lowered_text_of_foo():
+    assert code_lowered(foo) == (
+        "def foo(x):\n    t1 = math.cos(x)\n    t2 = math.sin(t1)\n    return t2"
+    )
+
+
+def test_the_primal_text_of_foo():
+    assert code_primal(foo) == (
+        "def foo_primal(x):\n"
+        "    t1, back1 = pull((None, True), math.cos, x)\n"
+        "    t2, back2 = pull((None, back1), math.sin, t1)\n"
+        "    return (t2, back2)"
+    )
+
+
+def test_the_adjoint_text_of_foo():
+    assert code_adjoint(foo, 0.6) == (
+        "def foo_pullback(x):\n"
+        "    t1, back1 = pull((None, True), math.cos, x)\n"
+        "    t2, back2 = pull((None, back1), math.sin, t1)\n"
+        "\n"
+        "    def back(d_t2):\n"
+        "        _, d_t1 = back2(d_t2)\n"
+        "        _, d_x = back1(d_t1)\n"
+        "        return (d_x,)\n"
+        "    return (t2, back, back2)"
+    )
+
+
+def test_operators_and_methods_become_calls():
+    def f(m, xs):
+        return m.at(xs[0]) ** 2 - m.slope
+
+    text = code_primal(f)
+    for part in ("operator.getitem", "invoke", "'at'", "operator.pow", "getattr", "'slope'"):
+        assert part in text
+
+
+@pytest.mark.parametrize("show", STAGES)
+def test_the_text_parses_and_compiles(show):
+    n = 2.0
+    closure = lambda x: x * n
+    for f in (foo, straight, Line.at, closure, lambda: 1.0, lambda x: (y := x) * y):
+        text = show(f)
+        (definition,) = ast.parse(text).body
+        assert isinstance(definition, ast.FunctionDef)
+        compile(text, "<text>", "exec")
+        assert all(len(line) < 120 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("show", STAGES)
+def test_whatever_stands_for_a_function_is_shown(show):
+    assert "slope" in show(Line(1.0))
+    assert "slope" in show(Line)
+    assert "1.0" in show(Line(1.0).at)
+
+
+@pytest.mark.parametrize("show", STAGES)
+def test_the_name_of_a_variable_of_the_user_is_kept(show):
+    def named(x):
+        learning_rate = x * 2.0
+        return learning_rate * x
+
+    assert "learning_rate = " in show(named) or "learning_rate, " in show(named)
+
+
+def test_names_of_the_user_do_not_collide_with_names_of_the_engine():
+    def f(pull, back, t1, d_x, accumulate, operator=2.0, x=3.0):
+        back1 = pull * back
+        getattr = back1 * t1 + d_x
+        t2 = getattr * accumulate
+        return t2 * operator * x + pull
+
+    compile(code_adjoint(f), "<text>", "exec")
+    got = gradient(f, 1.1, 1.2, 1.3, 1.4, 1.5)
+    p, b, t, d, a = 1.1, 1.2, 1.3, 1.4, 1.5
+    assert got == tuple(
+        pytest.approx(v) for v in (b * t * a * 6 + 1, p * t * a * 6, p * b * a * 6, a * 6, (p * b * t + d) * 6)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("show", STAGES)
+@pytest.mark.parametrize("f", [math.sin, 3, np.exp], ids=["builtin", "number", "ufunc"])
+def test_what_has_no_source_is_refused(show, f):
+    with pytest.raises((TypeError, OSError), match="source"):
+        show(f)
+
+
+def test_a_refusal_names_file_and_line():
+    def f(x):
+        exec("pass")
+        return x
+
+    with pytest.raises(UnsupportedSyntaxError, match=r"test_show\.py:\d+.*exec"):
+        code_lowered(f)

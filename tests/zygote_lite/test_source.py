@@ -1,0 +1,230 @@
+"""The definition that a code object was compiled from is found, or an error says why not."""
+
+import ast
+import importlib.util
+import linecache
+import math
+
+import numpy as np
+import pytest
+
+from zygote_lite import gradient
+from zygote_lite._source import NoSourceError, definition_of
+
+same_line = [lambda x: x * 2.0, lambda x: x * 3.0, lambda y: y * 3.0, lambda: 1.0]
+nested = lambda x: (lambda y: (lambda z: z * y * x)(x))(x)
+same_text = [lambda x: x * x, lambda x: x * x]
+over_lines = lambda x: (
+    math.sin(x)
+    * x
+)  # fmt: skip
+in_a_call = sorted([3.0, 1.0], key=lambda x: (lambda y: -y)(x))
+by_key = {"a": (lambda x: x + 1.0), "b": (lambda x: x + 1.0 * x)}
+with_default = lambda x, f=lambda y: y * 5.0, g=lambda y: y * 7.0: f(x) + g(x)
+conditional = (lambda x: x * 2.0) if same_line else (lambda x: x * 3.0)
+returns_lambda = lambda a: lambda x: a * x; other = lambda a: lambda x: a + x  # noqa: E702
+returns_constant = [lambda x: 1.0, lambda x: 2.0]
+swapped = [lambda x: x, lambda y: y, lambda x: (x, x)[0]]
+
+
+def keep(*notes):
+    def decorate(f):
+        f.notes = notes
+        return f
+
+    return decorate
+
+
+@keep(lambda x: x * 2.0, lambda x: x * 3.0)
+def decorated(x, scale=(lambda y: y * 4.0)):
+    return scale(x)
+
+
+@keep(
+    lambda x: x * 5.0,
+)
+@keep()
+async def asynchronous(x):
+    return x
+
+
+class Holder:
+    f = lambda self, x: x * 2.0; g = lambda self, x: x * 3.0  # noqa: E702
+
+    def method(self, x): return x * 4.0  # noqa: E704
+
+    @staticmethod
+    def static(x):
+        return x * 5.0
+
+    @property
+    def value(self): return 6.0  # noqa: E704
+
+
+def text_of(f):
+    node = definition_of(f.__code__)
+    return ast.unparse(node.body if isinstance(node, ast.Lambda) else node.body[-1])
+
+
+FOUND = {
+    "first_of_a_line": (same_line[0], "x * 2.0"),
+    "second_of_a_line": (same_line[1], "x * 3.0"),
+    "other_parameter": (same_line[2], "y * 3.0"),
+    "no_parameter": (same_line[3], "1.0"),
+    "outer": (nested, "(lambda y: (lambda z: z * y * x)(x))(x)"),
+    "over_lines": (over_lines, "math.sin(x) * x"),
+    "by_key_a": (by_key["a"], "x + 1.0"),
+    "by_key_b": (by_key["b"], "x + 1.0 * x"),
+    "with_default": (with_default, "f(x) + g(x)"),
+    "default_first": (with_default.__defaults__[0], "y * 5.0"),
+    "default_second": (with_default.__defaults__[1], "y * 7.0"),
+    "conditional": (conditional, "x * 2.0"),
+    "returns_lambda": (returns_lambda, "lambda x: a * x"),
+    "returned_lambda": (returns_lambda(1.0), "a * x"),
+    "other_returned_lambda": (other(1.0), "a + x"),
+    "constant_first": (returns_constant[0], "1.0"),
+    "constant_second": (returns_constant[1], "2.0"),
+    "identity": (swapped[0], "x"),
+    "identity_of_y": (swapped[1], "y"),
+    "constant_index": (swapped[2], "(x, x)[0]"),
+    "decorated": (decorated, "return scale(x)"),
+    "in_decorator_first": (decorated.notes[0], "x * 2.0"),
+    "in_decorator_second": (decorated.notes[1], "x * 3.0"),
+    "default_of_decorated": (decorated.__defaults__[0], "y * 4.0"),
+    "async": (asynchronous, "return x"),
+    "class_lambda": (Holder.f, "x * 2.0"),
+    "class_lambda_second": (Holder.g, "x * 3.0"),
+    "one_line_method": (Holder.method, "return x * 4.0"),
+    "static": (Holder.static, "return x * 5.0"),
+    "property": (Holder.value.fget, "return 6.0"),
+    "standard_library": (ast.parse, None),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_the_definition_is_found(name):
+    f, text = FOUND[name]
+    if text is not None:
+        assert text_of(f) == text
+    else:
+        assert definition_of(f.__code__).name == f.__name__
+
+
+def test_lambdas_of_the_same_text_are_the_same_to_us():
+    for f in same_text:
+        assert text_of(f) == "x * x"
+        assert gradient(f, 3.0) == (6.0,)
+
+
+SLOPES = {
+    "first_of_a_line": (same_line[0], 2.0),
+    "second_of_a_line": (same_line[1], 3.0),
+    "other_parameter": (same_line[2], 3.0),
+    "nested": (nested, 12.0),
+    "with_default": (with_default, 12.0),
+    "conditional": (conditional, 2.0),
+    "decorated": (decorated, 4.0),
+    "returned_lambda": (returns_lambda(5.0), 5.0),
+    "other_returned_lambda": (other(5.0), 1.0),
+    "class_lambda": (Holder().f, 2.0),
+    "class_lambda_second": (Holder().g, 3.0),
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_the_gradient_is_that_of_the_very_lambda(name):
+    f, slope = SLOPES[name]
+    assert gradient(f, 2.0) == (slope,)
+
+
+def test_lambdas_that_are_called_where_they_are_defined():
+    assert gradient(lambda x: (lambda y: y * 2.0)(x) * (lambda y: y * 3.0)(x), 1.0) == (12.0,)
+
+
+def test_lambdas_that_differ_only_in_what_they_capture():
+    fs = [lambda x, k=k: k * x for k in (2.0, 3.0)]
+    assert [gradient(f, 1.0) for f in fs] == [(2.0,), (3.0,)]
+    gs = [(lambda k: lambda x: k * x)(k) for k in (2.0, 3.0)]
+    assert [gradient(g, 1.0) for g in gs] == [(2.0,), (3.0,)]
+
+
+def load(path, name):
+    specification = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_changed_source_is_refused(tmp_path):
+    path = tmp_path / "changing.py"
+    path.write_text("def f(x):\n    return x * 2.0\n")
+    module = load(path, "changing")
+    path.write_text("\n\ndef g(y):\n    return y\n\ndef f(x):\n    return x * 3.0\n")
+    linecache.checkcache(str(path))
+    with pytest.raises(NoSourceError, match=r"changing\.py:1 .*changed.*reload"):
+        gradient(module.f, 2.0)
+
+
+def test_changed_source_is_refused_where_the_place_is_the_same(tmp_path):
+    path = tmp_path / "changing.py"
+    path.write_text("def f(x):\n    return x * 2.0\n")
+    module = load(path, "changing")
+    path.write_text("def f(x):\n    return x * 3.0 + x\n")
+    linecache.checkcache(str(path))
+    # the wrong program would be differentiated: this must not go unnoticed
+    with pytest.raises(NoSourceError, match="changed"):
+        gradient(module.f, 2.0)
+
+
+def test_a_changed_constant_is_refused(tmp_path):
+    path = tmp_path / "changing.py"
+    path.write_text("def f(x):\n    return x * 2.0\n")
+    module = load(path, "changing")
+    path.write_text("def f(x):\n    return x * 3.0\n")
+    linecache.checkcache(str(path))
+    with pytest.raises(NoSourceError, match="changed"):
+        gradient(module.f, 2.0)
+
+
+def test_a_reloaded_module_is_read_anew(tmp_path):
+    path = tmp_path / "changing.py"
+    path.write_text("def f(x):\n    return x * 2.0\n")
+    assert gradient(load(path, "changing").f, 2.0) == (2.0,)
+    path.write_text("def f(x):\n    return x * 3.0 + 1.0\n")
+    linecache.checkcache(str(path))
+    assert gradient(load(path, "changing").f, 2.0) == (3.0,)
+
+
+def test_no_source_is_refused():
+    scope = {}
+    exec("def f(x):\n    return x * 2.0\n", scope)
+    with pytest.raises(NoSourceError, match=r"no source text for f .*declare a rule"):
+        gradient(scope["f"], 2.0)
+
+
+def test_a_notebook_cell_is_source():
+    text = "def f(x):\n    return x * 2.0\n\ng = lambda x: x * 3.0; h = lambda x: x * 4.0\n"
+    name = "<cell-17>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope = {}
+    exec(compile(text, name, "exec"), scope)
+    assert [gradient(scope[k], 1.0)[0] for k in "fgh"] == [2.0, 3.0, 4.0]
+    del linecache.cache[name]
+
+
+def test_source_with_tabs_unicode_and_continuations(tmp_path):
+    path = tmp_path / "odd.py"
+    path.write_text(
+        "def ß(α, *, β=1.0):\n\tγ = α \\\n\t\t* β\n\treturn γ * α\n\n"
+        "f, g = (lambda α: 'ünï' and α * 2.0), lambda α: 'ß' and α * 3.0\n",
+        encoding="utf-8",
+    )
+    module = load(path, "odd")
+    assert gradient(module.ß, 3.0) == (6.0,)
+    assert text_of(module.f) == "'ünï' and α * 2.0"
+    assert text_of(module.g) == "'ß' and α * 3.0"
+
+
+def test_the_source_of_numpy_is_found():
+    assert gradient(lambda x: np.polyval([1.0, 2.0, 3.0], x), 2.0) == (6.0,)
+
