@@ -4,6 +4,8 @@ At a kink (no error at all in `mae`, the margin in `hinge_loss`) the loss has a 
 gradient is 0.
 """
 
+import math
+
 import numpy as np
 
 from rules_nnlib._activations import sigmoid
@@ -31,7 +33,7 @@ Values = Numeric | list | tuple
 
 def share(dy, losses, agg):
     """Return the cotangent of each loss, from the cotangent of their aggregate."""
-    return dy / max(np.size(losses), 1) if agg is np.mean else dy
+    return dy / max(math.prod(np.shape(losses)), 1) if agg is np.mean else dy
 
 
 def share_classes(dy, entropy, agg, axis):
