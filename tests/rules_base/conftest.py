@@ -1,9 +1,12 @@
 """Compare rules to directional finite differences of the functions themselves."""
 
 import copy
+import importlib
+from pathlib import Path
 
 import numpy as np
 import pytest
+from rulescore._rule import name_of
 
 from rulescore import rrule
 
@@ -154,3 +157,12 @@ def check():
                 np.testing.assert_array_equal(a, b)
 
     return check_rule
+
+
+def pytest_generate_tests(metafunc):
+    """Give a test that asks for an `example` those of the rule module that its file mirrors."""
+    if "example" in metafunc.fixturenames:
+        module = Path(metafunc.definition.path).stem.removeprefix("test")
+        examples = importlib.import_module(f"rules_base.{module}").rule.examples
+        ids = [f"{name_of(f)}-{i}" for i, (f, _, _) in enumerate(examples)]
+        metafunc.parametrize("example", examples, ids=ids)

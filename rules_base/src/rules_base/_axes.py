@@ -3,6 +3,12 @@
 import numpy as np
 
 
+def inexact_type(dy):
+    """Return the dtype to hold `dy` in: its own, or float64 where that is no inexact one."""
+    dtype = np.result_type(dy)
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
 def restored(dy, x, axis, keepdims):
     """Return `dy` with the reduced axes of `x` back in place, of length one."""
     if keepdims or axis is None or np.ndim(x) == 0:

@@ -4,6 +4,7 @@ import numbers
 
 import numpy as np
 
+from rules_base._axes import inexact_type
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -12,7 +13,9 @@ rule = RuleSet("rules_base")
 @rule(np.diff)
 def _(x: Array, n=1, axis=-1):
     def pullback(dy):
-        for _ in range(n):
+        for left in range(n, 0, -1):
+            if np.shape(dy)[axis] + left > x.shape[axis]:
+                return (np.zeros_like(x, dtype=inexact_type(dy)),)  # too few entries to differ
             dy = differences_back(dy, axis)
         return (project(dy, x),)
 
@@ -30,7 +33,7 @@ def differences_back(dy, axis):
 def _(x: Array):
     def pullback(dy):
         if x.size == 0:
-            return (np.zeros_like(x),)
+            return (np.zeros_like(x, dtype=inexact_type(dy)),)
         return (project(np.reshape(differences_back(dy, -1), x.shape), x),)
 
     return np.ediff1d(x), pullback

@@ -30,8 +30,8 @@ rule.scalar(np.cbrt)(lambda x, out: 1 / (3 * out * out))
 rule.scalar(np.sin, poles=False)(lambda x: np.cos(x))
 rule.scalar(np.cos, poles=False)(lambda x: -np.sin(x))
 rule.scalar(np.tan, poles=False)(lambda x, out: 1 + out * out)
-rule.scalar(np.arcsin)(lambda x: 1 / np.sqrt((1 - x) * (1 + x)))
-rule.scalar(np.arccos)(lambda x: -1 / np.sqrt((1 - x) * (1 + x)))
+rule.scalar(np.arcsin)(lambda x: 1 / np.sqrt(one_less_square(x)))
+rule.scalar(np.arccos)(lambda x: -1 / np.sqrt(one_less_square(x)))
 rule.scalar(np.arctan)(lambda x: 1 / (1 + x * x))
 rule.scalar(np.arctan2)(lambda y, x: (x / (x * x + y * y), -y / (x * x + y * y)))
 rule.scalar(np.hypot)(lambda x, y, out: (x / no_zero(out), y / no_zero(out)))
@@ -43,8 +43,8 @@ rule.scalar(np.sinc, poles=False)(lambda x, out: np.pi * sinc_slope(np.pi * x, o
 rule.scalar(np.sinh)(lambda x: np.cosh(x))
 rule.scalar(np.cosh)(lambda x: np.sinh(x))
 rule.scalar(np.tanh, poles=False)(lambda x, out: 1 - out * out)
-rule.scalar(np.arcsinh)(lambda x: 1 / np.sqrt(1 + x * x))
-rule.scalar(np.arccosh)(lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)))
+rule.scalar(np.arcsinh)(lambda x: 1 / np.sqrt(one_more_square(x)))
+rule.scalar(np.arccosh)(lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(-(-x - 1))))
 rule.scalar(np.arctanh)(lambda x: 1 / ((1 - x) * (1 + x)))
 
 # Bessel function
@@ -65,6 +65,16 @@ rule.scalar(np.copysign, poles=False)(lambda x, y: (np.sign(x) * np.copysign(1.0
 rule.scalar(np.heaviside, poles=False)(lambda x, h: (None, 1.0 * (x == 0)))
 rule.scalar(np.nextafter, poles=False)(lambda x, y: (1, None))
 rule.scalar(np.nan_to_num, poles=False)(lambda x: 1.0 * np.isfinite(x))
+
+
+def one_less_square(x):
+    """Return `1 - x**2`, with the zero signs of `x` that tell the sides of its branch cuts."""
+    return (x - 1) * (-x - 1) if np.iscomplexobj(x) else (1 - x) * (1 + x)
+
+
+def one_more_square(x):
+    """Return `1 + x**2`, with the zero signs of `x` that tell the sides of its branch cuts."""
+    return -(-(x * x) - 1)
 
 
 def log_share(x, out):

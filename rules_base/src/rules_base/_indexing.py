@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 
+from rules_base._axes import inexact_type
 from rules_base._sequences import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -27,7 +28,7 @@ def scatter(dy, x, index):
         return scatter_lazily(dy, x, index)
     if kind != "c":
         dy = np.real(dy)
-    dx = np.zeros_like(x, dtype=x.dtype if kind in "fc" else np.result_type(dy, np.float16))
+    dx = np.zeros_like(x, dtype=x.dtype if kind in "fc" else inexact_type(dy))
     if may_repeat(index):
         np.add.at(dx, index, dy)
     else:

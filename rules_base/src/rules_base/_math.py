@@ -158,7 +158,7 @@ def product_cotangents(dy, xs, start):
     for x in xs[:-1]:
         before.append(before[-1] * x)
     after, dxs = 1, []
-    for x, left in zip(reversed(xs), reversed(before), strict=True):
+    for x, left in zip(reversed(xs), reversed(before[: len(xs)]), strict=True):
         dxs.append(project(np.conj(left * after) * dy, x))
         after = after * x
     return dxs[::-1]

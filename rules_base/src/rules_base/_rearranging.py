@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._axes import inexact_type
 from rules_base._indexing import from_positions
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -62,7 +63,7 @@ def _(x: Array, axis=0, start=0):
 
     def pullback(dy):
         axis_ = axis % x.ndim
-        start_ = start % (x.ndim + 1) if start < 0 else start
+        start_ = start + x.ndim if start < 0 else start
         return (project(np.moveaxis(dy, start_ - (axis_ < start_), axis_), x),)
 
     return y, pullback
@@ -95,7 +96,7 @@ def _(x: Numeric, repeats=1, axis=None):
         times = np.broadcast_to(repeats, x.shape[axis_])
         starts = np.cumsum(times) - times
         some = times > 0
-        dx = np.zeros_like(x, dtype=np.result_type(dy, np.float16))
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
         if some.any():
             sums = np.add.reduceat(dy, starts[some], axis_)
             dx[(slice(None),) * axis_ + (some,)] = sums
@@ -191,7 +192,7 @@ def on_diagonal(dy, x, offset, axis1, axis2):
     columns = np.arange(x.shape[axis2])
     hits = columns - rows == offset
     n = np.diagonal(hits, offset).size
-    last = np.zeros_like(x, dtype=np.result_type(dy, np.float16))
+    last = np.zeros_like(x, dtype=inexact_type(dy))
     last = np.moveaxis(last, (axis1, axis2), (-2, -1))
     along = np.arange(n)
     last[..., along + max(-offset, 0), along + max(offset, 0)] = dy

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import count, restored, spread
+from rules_base._axes import count, inexact_type, restored, spread
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -36,7 +36,7 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
 def products_of_others(x, axis):
     """Return, for each entry, the product of all others along `axis`: right at zeros too."""
     if np.ndim(x) == 0:
-        return np.ones_like(x, dtype=np.result_type(x, np.float16))
+        return np.ones_like(x, dtype=inexact_type(x))
     if axis is None:
         return np.reshape(products_of_others(np.reshape(x, (-1,)), 0), x.shape)
     axes = tuple(a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,)))

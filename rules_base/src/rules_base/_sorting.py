@@ -5,7 +5,7 @@ Entries that are equal keep their order, so that of a tie the first one is meant
 
 import numpy as np
 
-from rules_base._axes import restored
+from rules_base._axes import inexact_type, restored
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -60,11 +60,11 @@ def first_back(dy, y, x, axis):
     if axis is None:
         x_flat = np.reshape(x, (-1,))
         _, index = np.unique(x_flat, return_index=True)
-        dx = np.zeros_like(x_flat, dtype=np.result_type(dy, np.float16))
+        dx = np.zeros_like(x_flat, dtype=inexact_type(dy))
         dx[index[: y.size]] = dy[np.argsort(y, kind="stable")]
         return project(np.reshape(dx, x.shape), x)
     _, index = np.unique(x, return_index=True, axis=axis)
-    dx = np.zeros_like(x, dtype=np.result_type(dy, np.float16))
+    dx = np.zeros_like(x, dtype=inexact_type(dy))
     np.moveaxis(dx, axis, 0)[index] = np.moveaxis(dy, axis, 0)
     return project(dx, x)
 
@@ -137,7 +137,7 @@ def quantile_back(dy, x, q, axis, keepdims, method, nan):
         inside = (index > 0) & (index < counts - 1)
         slope = np.where(inside, rise * (counts + SLOPES[method]), 0.0)
         dq = np.reshape(dy * slope, (*np.shape(q), -1)).sum(-1).reshape(np.shape(q))
-    dranked = np.zeros_like(lanes, dtype=np.result_type(dy, np.float16))
+    dranked = np.zeros_like(lanes, dtype=inexact_type(dy))
     n_q = max(np.size(q), 1)
     shape = (n_q, *lead, 1)
     for place, share in ((low, 1 - weight), (high, weight)):

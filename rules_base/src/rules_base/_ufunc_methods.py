@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import restored, spread
+from rules_base._axes import inexact_type, restored, spread
 from rules_base._cumulative import cumprod_back, cumsum_back
 from rules_base._reductions import products_of_others, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, project, rrule
@@ -114,7 +114,7 @@ def running_back(dy, x, y, axis):
     source = np.maximum.accumulate(np.where(x == y, steps, 0), axis)
     place = list(np.ogrid[tuple(slice(n) for n in x.shape)])
     place[axis] = source
-    dx = np.zeros_like(x, dtype=np.result_type(dy, np.float16))
+    dx = np.zeros_like(x, dtype=inexact_type(dy))
     np.add.at(dx, tuple(place), dy)
     return project(dx, x)
 

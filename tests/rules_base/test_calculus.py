@@ -1,0 +1,49 @@
+"""Differences, slopes, integrals and interpolation."""
+
+import numpy as np
+import pytest
+
+from rulescore import rrule
+
+
+def test_rules_agree_with_finite_differences(check, example):
+    f, xs, options = example
+    check(f, *xs, **options)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+@pytest.mark.parametrize("edge_order", [1, 2])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_slopes_of_short_and_long_samples(check, n, edge_order, axis):
+    if n <= edge_order:
+        pytest.skip("np.gradient needs more samples than that")
+    x = np.sin(np.arange(n * n * 1.0)).reshape(n, n)
+    check(np.gradient, x, 0.7, axis=axis, edge_order=edge_order)
+    check(np.gradient, x + 1j * x.T, 0.7, axis=axis, edge_order=edge_order)
+
+
+def test_interpolation_outside_and_at_the_ends():
+    xp, fp = np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, 5.0])
+    x = np.array([-1.0, 0.0, 3.0, 4.0])
+    _, dx, _dxp, dfp = rrule(np.interp, x, xp, fp)[1](np.ones(4))
+    np.testing.assert_array_equal(dx[[0, 3]], [0.0, 0.0])
+    np.testing.assert_allclose(dfp, [2.0, 0.0, 2.0])
+    _, _, _, dfp = rrule(np.interp, x, xp, fp, left=7.0, right=8.0)[1](np.ones(4))
+    np.testing.assert_allclose(dfp, [1.0, 0.0, 1.0])
+
+
+def test_interpolation_in_a_table_of_one_entry():
+    _, dx, dxp, dfp = rrule(np.interp, np.array([0.0, 2.0]), np.array([1.0]), np.array([5.0]))[1](
+        np.array([1.0, 2.0])
+    )
+    np.testing.assert_array_equal(dx, [0.0, 0.0])
+    np.testing.assert_array_equal(dxp, [0.0])
+    np.testing.assert_array_equal(dfp, [3.0])
+
+
+def test_differences_of_too_few_entries():
+    for n in (0, 1):
+        x = np.ones(n)
+        for f in (np.diff, np.ediff1d):
+            y, back = rrule(f, x)
+            assert back(y)[1].shape == (n,)

@@ -1,0 +1,71 @@
+"""Subscripts and their kin."""
+
+import operator
+
+import numpy as np
+import pytest
+
+from rulescore import rrule
+
+
+def test_rules_agree_with_finite_differences(check, example):
+    f, xs, options = example
+    check(f, *xs, **options)
+
+
+def test_repeated_indices_add_up():
+    _, dx, none = rrule(operator.getitem, np.zeros(3), [0, 0, 2])[1](np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(dx, [3.0, 0.0, 3.0])
+    assert none is None
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        2,
+        np.int64(1),
+        np.array(1),
+        slice(4, None, -2),
+        (slice(None), None, 1),
+        [True, False, True, False, True],
+        (np.array([True, False, True, False, True]), 1),
+        ([0, 0, 3], [1, 1, 0]),
+        (np.array([[0], [0]]), np.array([1, 1])),
+        (Ellipsis, [0, 0]),
+        True,
+        [],
+        slice(2, 2),
+    ],
+    ids=repr,
+)
+def test_every_kind_of_index(check, index):
+    check(operator.getitem, np.sin(np.arange(10.0)).reshape(5, 2), index)
+
+
+def test_kinds():
+    for dtype in (np.float32, np.complex64):
+        _, dx, _ = rrule(operator.getitem, np.ones(3, dtype), 1)[1](1.0)
+        assert dx.dtype == dtype
+    _, dx, _ = rrule(operator.getitem, np.arange(3), 1)[1](1.0)
+    assert dx.dtype == np.float64
+    assert rrule(operator.getitem, np.array([True]), 0)[1](1.0) == (None, None, None)
+    assert rrule(operator.getitem, np.array(["a"]), 0)[1](1.0) == (None, None, None)
+    _, dx, _ = rrule(operator.getitem, np.ones(3), 1)[1](1.0 + 2.0j)
+    np.testing.assert_array_equal(dx, [0.0, 1.0, 0.0])
+
+
+def test_containers_have_no_rule():
+    assert rrule(operator.getitem, [1.0], 0) is None
+    assert rrule(operator.getitem, {"a": 1.0}, "a") is None
+
+
+def test_zero_dimensions():
+    _, dx, _ = rrule(operator.getitem, np.array(2.0), ())[1](3.0)
+    assert dx.shape == ()
+    assert dx == 3.0
+
+
+def test_nested_cotangents_of_lists():
+    x = np.zeros((2, 2))
+    _y, back = rrule(np.ndarray.tolist, x)
+    np.testing.assert_array_equal(back([[1.0, None], None])[1], [[1.0, 0.0], [0.0, 0.0]])

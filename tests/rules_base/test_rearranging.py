@@ -1,0 +1,38 @@
+"""Rolling, flipping, repeating, padding, triangles and diagonals."""
+
+import numpy as np
+import pytest
+
+from rulescore import rrule
+
+
+def test_rules_agree_with_finite_differences(check, example):
+    f, xs, options = example
+    check(f, *xs, **options)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (4, 2, 3), (3, 3, 3)])
+@pytest.mark.parametrize("offset", [-5, -1, 0, 2, 7])
+@pytest.mark.parametrize("axes", [(0, 1), (1, 0), (2, 0), (-1, 1)])
+def test_diagonals(check, shape, offset, axes):
+    x = np.sin(np.arange(np.prod(shape) * 1.0)).reshape(shape)
+    check(np.diagonal, x, offset, *axes)
+    check(np.trace, x, offset, *axes)
+
+
+@pytest.mark.parametrize("axis", [-4, -2, 0, 1, 3])
+@pytest.mark.parametrize("start", [-4, -1, 0, 2, 4])
+def test_rollaxis(check, axis, start):
+    check(np.rollaxis, np.sin(np.arange(24.0)).reshape(1, 2, 3, 4), axis, start)
+
+
+def test_paddings_without_a_rule_are_refused():
+    for options in ({"mode": "mean"}, {"mode": "reflect", "reflect_type": "odd"}):
+        with pytest.raises(NotImplementedError, match=options["mode"]):
+            rrule(np.pad, np.ones(3), 1, **options)
+
+
+def test_repeats_of_nothing(check):
+    check(np.repeat, np.ones((2, 3)), [0, 0], axis=0)
+    check(np.repeat, np.ones((2, 3)), 0)
+    check(np.tile, np.ones((2, 3)), (0, 2))

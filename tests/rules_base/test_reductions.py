@@ -1,0 +1,59 @@
+"""Sums, means, products and extremes."""
+
+import numpy as np
+import pytest
+
+from rulescore import rrule
+
+
+def test_rules_agree_with_finite_differences(check, example):
+    f, xs, options = example
+    check(f, *xs, **options)
+
+
+def test_ties_are_shared():
+    x = np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]])
+    _, dx = rrule(np.max, x, axis=1)[1](np.array([1.0, 3.0]))
+    np.testing.assert_array_equal(dx, [[0.0, 0.5, 0.5], [1.0, 1.0, 1.0]])
+
+
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.prod, np.max, np.min])
+def test_numbers(f):
+    assert rrule(f, 0.7)[1](2.0) == (None, 2.0)
+    assert rrule(f, np.float32(0.7))[1](np.float32(2.0)) == (None, np.float32(2.0))
+    x = np.array(0.7)
+    _, dx = rrule(f, x)[1](2.0)
+    assert dx.shape == ()
+    assert dx == 2.0
+
+
+@pytest.mark.parametrize("f", [np.sum, np.prod])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_empty_arrays(f, axis):
+    x = np.ones((0, 3))
+    y, back = rrule(f, x, axis=axis)
+    assert back(np.ones_like(y))[1].shape == (0, 3)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (2, 0), (0, 1, 2)])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.prod, np.max, np.min])
+def test_axes(check, f, axis, keepdims):
+    check(f, np.sin(np.arange(24.0)).reshape(2, 3, 4), axis=axis, keepdims=keepdims)
+
+
+def test_product_of_several_zeros_along_two_axes(check):
+    x = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+    x[0, 1, 2] = x[1, 1, 3] = x[0, 2, 0] = 0.0
+    check(np.prod, x, axis=(2, 0))
+    check(np.prod, x)
+
+
+def test_truth_values_have_no_gradient():
+    assert rrule(np.sum, np.array([True, False]))[1](1.0) == (None, None)
+
+
+def test_integers_count_as_real():
+    _, dx = rrule(np.sum, np.arange(3))[1](1.0)
+    assert dx.dtype == np.float64
+    np.testing.assert_array_equal(dx, np.ones(3))

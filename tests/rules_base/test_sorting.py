@@ -1,0 +1,46 @@
+"""Sorting and order statistics."""
+
+import numpy as np
+import pytest
+
+from rulescore import rrule
+
+
+def test_rules_agree_with_finite_differences(check, example):
+    f, xs, options = example
+    check(f, *xs, **options)
+
+
+def test_ties_keep_their_order():
+    x = np.array([2.0, 1.0, 2.0, 1.0])
+    _, dx = rrule(np.sort, x)[1](np.array([10.0, 20.0, 30.0, 40.0]))
+    np.testing.assert_array_equal(dx, [30.0, 10.0, 40.0, 20.0])
+    _, dx = rrule(np.unique, x)[1](np.array([10.0, 20.0]))
+    np.testing.assert_array_equal(dx, [20.0, 10.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("q", [0.0, 0.1, 0.5, 0.99, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_quantiles_of_samples(check, q, n):
+    x = np.sin(np.arange(3.0 * n)).reshape(n, 3)
+    for f in (np.quantile, np.nanquantile):
+        y, back = rrule(f, x, q, axis=0)
+        _, dx, _ = back(np.ones(3))
+        np.testing.assert_allclose(dx.sum(0), np.ones(3))
+        np.testing.assert_allclose((dx * x).sum(0), y, rtol=1e-12)
+
+
+def test_quantile_of_a_lane_of_missing_values():
+    x = np.array([[np.nan, 1.0], [np.nan, 2.0]])
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        _y, back = rrule(np.nanmedian, x, axis=0)
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        _, dx = back(np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(dx[:, 1], [0.5, 0.5])
+
+
+def test_partition_agrees_with_sorting():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4, 9))
+    y, back = rrule(np.partition, x, 4, axis=1)
+    np.testing.assert_allclose(back(y**2)[1], x**2)

@@ -1,0 +1,18 @@
+"""The statistics module."""
+
+import statistics
+
+from rulescore import rrule
+
+
+def test_rules_agree_with_finite_differences(check, example):
+    f, xs, options = example
+    check(f, *xs, **options)
+
+
+def test_deviation_of_equal_numbers_has_no_slope():
+    assert rrule(statistics.pstdev, [2.0, 2.0])[1](1.0) == (None, [0.0, 0.0])
+
+
+def test_median_of_an_even_number_is_shared():
+    assert rrule(statistics.median, [3.0, 1.0, 2.0, 9.0])[1](1.0) == (None, [0.5, 0.0, 0.5, 0.0])
