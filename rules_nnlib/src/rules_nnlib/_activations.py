@@ -21,11 +21,14 @@ GELU_SLOPE = math.sqrt(8 / math.pi)
 GELU_CUBIC = 0.044715
 
 
-@elementwise
 def sigmoid(x):
     """Return 1 / (1 + exp(-x)), the logistic function."""
-    t = np.exp(-abs(x))
-    return np.where(x < 0, t, 1.0) / (1 + t)
+    if type(x) is float:
+        t = math.exp(-abs(x))
+        return t / (1 + t) if x < 0 else 1 / (1 + t)
+    a = real(x)
+    t = np.exp(-abs(a))
+    return plain(np.where(a < 0, t, 1.0) / (1 + t), x)
 
 
 def tanh_act(x):

@@ -25,7 +25,7 @@ from rules_nnlib._losses import (
 )
 from rules_nnlib._numbers import plain
 from rules_nnlib._ruleset import rule
-from rules_nnlib._softmax import logsoftmax
+from rules_nnlib._softmax import largest
 from rulescore import Numeric, project
 
 Values = Numeric | list | tuple
@@ -52,6 +52,8 @@ def like(dx, x):
 
 def times(dy, x):
     """Return dy * x, and 0 where dy is 0, even where x is infinite."""
+    if type(dy) is float and dy:
+        return dy * x
     with np.errstate(all="ignore"):
         return np.where(dy == 0, 0.0, dy * x)
 
@@ -124,12 +126,16 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean, eps=None):
 @rule(logit_cross_entropy)
 def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean):
     p, t = pair(y_pred, y)
-    logs = logsoftmax(p, axis)
+    shifted = p - largest(p, axis)
+    e = np.exp(shifted)
+    total = np.sum(e, axis=axis, keepdims=True)
+    with np.errstate(divide="ignore"):  # the logarithm of an empty sum
+        logs = shifted - np.log(total)
     entropy = -np.sum(t * np.where(t == 0, 0.0, logs), axis=axis)
 
     def pullback(dy):
         de = share_classes(dy, entropy, agg, axis)
-        dp = de * (np.exp(logs) * np.sum(t, axis=axis, keepdims=True) - t)
+        dp = de * (e * (np.sum(t, axis=axis, keepdims=True) / total) - t)
         return like(dp, y_pred), like(times(-de, logs), y)
 
     return plain(aggregate(entropy, agg), y_pred, y), pullback
