@@ -6,6 +6,7 @@ import json
 import math
 import operator
 import re
+import struct
 import time
 import traceback
 import types
@@ -43,46 +44,49 @@ def line_of(f, text):
 # -- no rule -----------------------------------------------------------------------------------
 
 
+doubled = np.frompyfunc(lambda v: v * 2.0, 1, 1)  # a ufunc, which nobody has a rule for
+doubled_name = doubled.__name__
+
+
 def of_c(x):
     y = x * 2.0
-    return y + math.nextafter(y, x)  # nobody has a rule for a step of one bit
+    return y + doubled(y)
 
 
 def deep(x):
     return x + of_c(x)
 
 
-@pytest.fixture
-def no_rule_for_nextafter():
-    from rulescore import find_rule
-
-    assert find_rule(math.nextafter, 1.0, 2.0) is None, "choose another function for the tests"
-
-
-@pytest.mark.usefixtures("no_rule_for_nextafter")
 @pytest.mark.parametrize("f", [of_c, deep, lambda x: of_c(x)], ids=["plain", "deep", "lambda"])
 def test_a_c_function_without_a_rule(f):
     with pytest.raises(NoRuleError) as caught:
         pullback(f, 0.6)
     message = str(caught.value)
-    assert "math.nextafter" in message
-    assert f"{FILE}:{line_of(of_c, 'nextafter')}" in message
+    assert doubled_name in message
+    assert f"{FILE}:{line_of(of_c, 'doubled(')}" in message
     assert "float" in message
     assert "RuleSet" in message
     assert "plugin" in message
     assert isinstance(caught.value, DifferentiationError)
 
 
-@pytest.mark.usefixtures("no_rule_for_nextafter")
+def test_a_builtin_function_without_a_rule():
+    def f(x):
+        return struct.unpack("d", struct.pack("d", x))[0]
+
+    with pytest.raises(NoRuleError, match=rf"test_errors\.py:{line_of(f, 'pack')}.*struct\.pack"):
+        gradient(f, 2.0)
+    assert grad(lambda x, y: x * f(y))(2.0, 3.0) == 3.0
+
+
 def test_a_c_function_without_a_rule_itself():
-    with pytest.raises(NoRuleError, match=r"test_errors\.py:\d+.*math\.nextafter"):
-        pullback(math.nextafter, 0.6, 0.7)
+    with pytest.raises(NoRuleError, match=r"test_errors\.py:\d+.*vectorized"):
+        pullback(doubled, 0.6)
 
 
-@pytest.mark.usefixtures("no_rule_for_nextafter")
 def test_a_c_function_is_simply_run_where_no_gradient_passes():
-    assert grad(lambda x, y: x * math.nextafter(y, 2.0))(2.0, 1.0) == math.nextafter(1.0, 2.0)
-    assert gradient(lambda x: x * math.nextafter(1.0, 2.0), 2.0) == (math.nextafter(1.0, 2.0),)
+    assert grad(lambda x, y: x * doubled(y))(2.0, 1.5) == 3.0
+    assert gradient(lambda x: x * doubled(1.5), 2.0) == (3.0,)
 
 
 def parses(x):
@@ -164,8 +168,8 @@ def test_json_of_an_argument_carries_no_gradient():
 def test_a_rule_declared_later_is_used_from_the_next_call_on(rules):
     with pytest.raises(NoRuleError):
         gradient(of_c, 0.6)
-    rules.scalar(math.nextafter)(lambda x, y: (1.0, 0.0))
-    assert gradient(of_c, 0.6) == (4.0,)
+    rules.scalar(doubled)(lambda x: 2.0)
+    assert gradient(of_c, 0.6) == (6.0,)
     rules.unregister()
     with pytest.raises(NoRuleError):
         gradient(of_c, 0.6)
@@ -408,7 +412,7 @@ def test_a_failed_call_leaves_no_trace():
         gradient(calls, 2.0)
     assert gradient(lambda x: x * x, 3.0) == (6.0,)
     y, back = pullback(lambda p: p[0] * p[1], [2.0, 3.0])
-    with pytest.raises(Exception, match=""):
+    with pytest.raises(Exception, match="mul"):
         back("text")
     assert back(1.0)[1] == [3.0, 2.0]
 
@@ -452,7 +456,7 @@ def test_what_looks_at_local_variables_is_refused(f, text):
         pullback(f, 2.0)
     message = str(caught.value)
     assert text in message
-    assert f"{FILE}:{line_of(f, text + '(')}" in message
+    assert f"{FILE}:{f.__code__.co_firstlineno + 1}" in message
     assert f.__name__ in message
     assert "rule" in message
 
@@ -776,8 +780,6 @@ def through_text(x):
 
 
 def through_struct(x):
-    import struct
-
     return struct.unpack("d", struct.pack("d", x))[0] * 2.0
 
 
