@@ -103,7 +103,7 @@ class Rule:
                 if self.kind == "instance"
                 else self.body(*xs, **options)
             )
-            if type(given) is not tuple or len(given) != 2 or not callable(given[1]):
+            if type(given) is not tuple or len(given) != 2 or not _is_pullback(given[1]):
                 raise RuleError(
                     f"the rule {self.signature} ({self.place}) returned {_describe(given)}: "
                     "return the value and the pullback"
@@ -183,6 +183,10 @@ def apply_pullback(
                 f"{_describe(primals[position - 1])}"
             )
     return cotangents + (None,) * options if options else cotangents
+
+
+def _is_pullback(back: Any) -> bool:
+    return back is None or callable(back)  # None: no cotangent passes
 
 
 def _fits(dx: Any, x: Any) -> bool:

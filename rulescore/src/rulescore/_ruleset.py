@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
@@ -212,7 +213,9 @@ class RuleSet:
         try:
             faithful = _faithful[annotation]
         except KeyError:
-            faithful = _faithful[annotation] = plum.is_faithful(annotation)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # plum warns of what is refused below
+                faithful = _faithful[annotation] = plum.is_faithful(annotation)
         except TypeError:
             faithful = False
         if not faithful:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import plum
 
 from rulescore._rule import Pullback, Rule, RuleError, name_of
@@ -106,9 +105,10 @@ def _ambiguous(rules: list[Rule], arguments: tuple[Any, ...]) -> RuleError:
 
 def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
     """Return the patterns of a rule: its own, and those with positional options given."""
+    types = tuple(object if t is Any else t for t in rule.types + rule.optional)
     if rule.varargs is not None:
-        return [(rule.types + rule.optional, rule.varargs)]
-    return [(rule.types + rule.optional[:n], None) for n in range(len(rule.optional) + 1)]
+        return [(types, object if rule.varargs is Any else rule.varargs)]
+    return [(types[:n], None) for n in range(len(rule.types), len(types) + 1)]
 
 
 # A change of the table replaces these, so that a thread that reads them meanwhile sees the old

@@ -1,0 +1,270 @@
+"""A rule: what it tells about itself, and what its pullback may not do."""
+
+import math
+import operator
+
+import numpy as np
+import pytest
+from rulescore._rule import name_of
+
+from rulescore import Array, Numeric, RuleError, Tangent, find_rule, rrule
+
+PULLBACKS = [
+    ("too many", lambda dy: (dy, dy), "returned 2 cotangents where 1 was due"),
+    ("too few", lambda dy: (), "returned 0 cotangents where 1 was due"),
+    ("no tuple", lambda dy: dy, "returned float: return a tuple"),
+    ("a list", lambda dy: [dy], "returned list of length 1: return a tuple"),
+    ("nothing", lambda dy: None, "returned NoneType: return a tuple"),
+]
+
+
+@pytest.mark.parametrize(
+    ("pullback", "message"), [p[1:] for p in PULLBACKS], ids=[p[0] for p in PULLBACKS]
+)
+def test_a_wrong_number_of_cotangents(rule, pullback, message):
+    def cube(x):
+        return x**3
+
+    @rule(cube)
+    def _(x: float):
+        return cube(x), pullback
+
+    line = find_rule(cube, 2.0).line
+    _, back = rrule(cube, 2.0)
+    with pytest.raises(RuleError, match=message) as caught:
+        back(1.0)
+    assert f"mine, {__file__}:{line}" in str(caught.value)
+    assert "cube(float)" in str(caught.value)
+
+
+ARRAY = np.ones((2, 3))
+SHAPES = [
+    (ARRAY, np.ones((3, 2))),
+    (ARRAY, np.ones(6)),
+    (ARRAY, 1.0),
+    (ARRAY, [1.0]),
+    (np.array(1.0), np.ones(1)),
+    (np.float64(1.0), np.ones(1)),
+    (1.0, np.ones(1)),
+    (1.0, [1.0]),
+    (1.0, "1"),
+    (1, Tangent(object)),
+    (1j, np.ones((1, 1))),
+    ([1.0, 2.0], [1.0]),
+    ([1.0, 2.0], (1.0, 2.0)),
+    ([1.0, 2.0], np.ones(2)),
+    ((1.0,), [1.0]),
+]
+
+
+@pytest.mark.parametrize(("x", "dx"), SHAPES, ids=map(str, range(len(SHAPES))))
+def test_a_cotangent_of_the_wrong_shape(rule, x, dx):
+    def f(x, n):
+        return x
+
+    @rule(f)
+    def _(x: object, n: int):
+        def pullback(dy):
+            return dx, None
+
+        return x, pullback
+
+    _, back = rrule(f, x, 3)
+    with pytest.raises(RuleError, match=r"mine, .*test_rule.py:\d+\) returned a cotangent of") as c:
+        back(1.0)
+    assert "for argument 1, which is " in str(c.value)
+
+
+FITTING = [
+    (ARRAY, np.ones((2, 3), np.float32)),
+    (np.array(1.0), np.array(2.0)),
+    (np.float64(1.0), 2.0),
+    (np.float64(1.0), np.array(2.0)),
+    (1, 2.0),
+    (1.0, np.float64(2.0)),
+    (1.0, np.array(2.0)),
+    (1j, 2.0),
+    ([1.0, 2.0], [None, 1.0]),
+    ((1.0,), (1.0,)),
+    (ARRAY, None),
+    ({"a": 1.0}, {"a": 1.0}),
+    (object(), Tangent(object)),
+]
+
+
+@pytest.mark.parametrize(("x", "dx"), FITTING, ids=map(str, range(len(FITTING))))
+def test_a_cotangent_that_fits(rule, x, dx):
+    def f(x):
+        return x
+
+    @rule(f)
+    def _(x: object):
+        def pullback(dy):
+            return (dx,)
+
+        return x, pullback
+
+    assert rrule(f, x)[1](1.0)[1] is dx
+
+
+def test_the_pullback_of_none_is_all_none_and_the_rule_is_not_asked(rule):
+    def f(x, y):
+        return x * y
+
+    @rule(f)
+    def _(x: float, y: float):
+        def pullback(dy):
+            raise AssertionError
+
+        return x * y, pullback
+
+    def g(x):
+        return 2 * x
+
+    rule.scalar(g)(lambda x: 1 / 0)
+    rule.constant(h := lambda *xs: 0)
+    assert rrule(f, 2.0, 3.0)[1](None) == (None, None, None)
+    assert rrule(g, 2.0)[1](None) == (None, None)
+    assert rrule(h, 1, 2, 3)[1](None) == rrule(h, 1, 2, 3)[1](1.0) == (None,) * 4
+
+
+def test_positional_options_are_padded(rule):
+    def power(x, n=2, m=0):
+        return x**n + m
+
+    @rule(power)
+    def _(x: float, n: int = 2, m: int = 0):
+        def pullback(dy):
+            return (dy * n * x ** (n - 1),)
+
+        return power(x, n, m), pullback
+
+    assert rrule(power, 3.0)[1](1.0) == (None, 6.0)
+    assert rrule(power, 3.0, 3)[1](1.0) == (None, 27.0, None)
+    assert rrule(power, 3.0, 3, 1)[1](1.0) == (None, 27.0, None, None)
+    assert rrule(power, 3.0, m=1)[0] == 10.0
+    assert rrule(power, 3.0, base=1) is None
+
+
+def test_varargs_have_one_cotangent_each(rule):
+    def total(*xs):
+        return sum(xs)
+
+    @rule(total)
+    def _(*xs: float):
+        def pullback(dy):
+            return (dy,) * len(xs)
+
+        return sum(xs), pullback
+
+    for n in range(4):
+        y, back = rrule(total, *[2.0] * n)
+        assert y == 2 * n
+        assert back(3.0) == (None, *[3.0] * n)
+    assert rrule(total, 1.0, "x") is None
+
+
+def test_a_rule_of_instances_returns_the_tangent_of_the_object(rule):
+    class Line:
+        def __init__(self, slope):
+            self.slope = slope
+
+        def __call__(self, *xs):
+            return sum(self.slope * x for x in xs)
+
+    @rule.of_instances
+    def _(line: Line, *xs: float):
+        def pullback(dy):
+            return Tangent(Line, slope=dy * sum(xs)), *[dy * line.slope for x in xs]
+
+        return line(*xs), pullback
+
+    class Steep(Line):
+        pass
+
+    for kind in (Line, Steep):
+        y, back = rrule(kind(3.0), 1.0, 2.0)
+        assert y == 9.0
+        assert back(1.0) == (Tangent(Line, slope=3.0), 3.0, 3.0)
+    assert rrule(Line(3.0), "a") is None
+
+
+def test_a_body_that_returns_no_pullback(rule):
+    @rule(f := lambda x: x)
+    def _(x: float):
+        return x, 1.0
+
+    @rule(g := lambda x: x)
+    def _(x: float):
+        return x
+
+    for h in (f, g):
+        with pytest.raises(RuleError, match="return the value and the pullback"):
+            rrule(h, 1.0)
+
+
+def test_provenance(rule):
+    def f(x, y):
+        return x
+
+    @rule(f)
+    def _(x: Array, y: Numeric | None):
+        raise AssertionError
+
+    found = find_rule(f, np.ones(2), None)
+    assert found.plugin == "mine"
+    assert found.file == __file__
+    assert found.line == _.__code__.co_firstlineno
+    assert found.place == f"mine, {__file__}:{found.line}"
+    assert found.signature.endswith("f(Array, Numeric | None)") or found.signature.endswith(
+        "f(Array, Number | generic | Array | None)"
+    )
+    assert repr(found) == f"<general rule {found.signature} from {found.place}>"
+    assert found.kind == "general"
+
+    rule.constant(g := lambda: 0)
+    assert find_rule(g).line == g.__code__.co_firstlineno
+    assert find_rule(g).file == __file__
+
+
+class RefusesAttributes:
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __call__(self, x):
+        return x
+
+
+NAMES = [
+    (np.linalg.inv, "numpy.linalg.inv"),
+    (np.sin, "numpy.sin"),
+    (np.ndarray.sum, "numpy.ndarray.sum"),
+    (math.cos, "math.cos"),
+    (operator.truediv, "operator.truediv"),
+    (len, "len"),
+    (float.fromhex, "float.fromhex"),
+]
+
+
+@pytest.mark.parametrize(("f", "name"), NAMES)
+def test_names(f, name):
+    assert name_of(f) == name
+
+
+def test_a_callable_that_refuses_to_be_looked_at_has_a_name_and_a_rule(rule):
+    f = RefusesAttributes()
+    assert "RefusesAttributes object" in name_of(f)
+    rule.scalar(f)(lambda x: 1.0)
+    y, back = rrule(f, 2.0)
+    assert (y, back(3.0), repr(back)) == (2.0, (None, 3.0), "∂(RefusesAttributes)")
+
+
+def test_a_pullback_knows_its_rule_and_is_printed_with_its_function(rule):
+    def cosine(x):
+        return math.cos(x)
+
+    rule.scalar(cosine)(lambda x: -math.sin(x))
+    _, back = rrule(cosine, 0.6)
+    assert repr(back) == "∂(cosine)"
+    assert back.rule is find_rule(cosine, 0.6)
+    assert back(1.0) == back(1.0) == (None, -math.sin(0.6))

@@ -1,0 +1,386 @@
+"""The table of rules: which rule answers, changes of the table, and threads."""
+
+import gc
+import threading
+import types
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rulescore import RuleError, find_rule, generation, rrule
+
+
+def named(x):
+    return x
+
+
+def test_dispatch_is_on_types_and_the_most_specific_rule_answers(rule):
+    class Number(float):
+        pass
+
+    @rule(named)
+    def _(x: object):
+        return "object", lambda dy: (None,)
+
+    @rule(named)
+    def _(x: float):
+        return "float", lambda dy: (None,)
+
+    @rule(named)
+    def _(x: object, y: object):
+        return "two", lambda dy: (None, None)
+
+    for _ in range(2):
+        assert rrule(named, 1.0)[0] == "float"
+        assert rrule(named, Number(1.0))[0] == "float"
+        assert rrule(named, "x")[0] == "object"
+        assert rrule(named, 1)[0] == "object"
+        assert rrule(named, 1, 2)[0] == "two"
+        assert rrule(named) is None
+        assert rrule(named, 1, 2, 3) is None
+
+
+def test_several_rules_that_match_alike_are_an_error_that_names_them(rule):
+    @rule(named)
+    def _(x: float, y: object):
+        return 1, None
+
+    @rule(named)
+    def _(x: object, y: float):
+        return 2, None
+
+    for _ in range(2):
+        with pytest.raises(RuleError, match="none is the most specific") as caught:
+            rrule(named, 1.0, 2.0)
+        assert str(caught.value).count(f"mine, {__file__}:") == 2
+    assert rrule(named, "a", 2.0)[0] == 2
+
+
+def clash(a, b):
+    @a(named)
+    def _(x: float, n: int = 0):
+        return x, None
+
+    return b
+
+
+CLASHES = {
+    "the same types": lambda rule: rule(named)(same_types),
+    "an option given": lambda rule: rule(named)(one_more),
+    "an option left out": lambda rule: rule(named)(other_option),
+}
+
+
+def same_types(x: float):
+    raise AssertionError
+
+
+def one_more(x: float, n: int):
+    raise AssertionError
+
+
+def other_option(x: float, s: str = ""):
+    raise AssertionError
+
+
+@pytest.mark.parametrize("declare", CLASHES.values(), ids=CLASHES)
+def test_two_plugins_with_one_pattern_are_refused_with_both_places(new_ruleset, declare):
+    first, second = new_ruleset("first"), new_ruleset("second")
+    clash(first, second)
+    declare(second)
+    second.constant(np.lcm.reduceat)
+    first.register()
+    before = generation()
+    with pytest.raises(RuleError, match="two rules for") as caught:
+        second.register()
+    assert f"one from first, {__file__}:{first.rules[0].line}" in str(caught.value)
+    assert f"one from second, {__file__}:{second.rules[0].line}" in str(caught.value)
+    assert generation() == before
+    assert find_rule(named, 1.0).plugin == "first"
+    assert rrule(np.lcm.reduceat) is None
+    first.unregister()
+    second.register()
+    assert second.rules[0].plugin == "second"
+
+
+def test_patterns_that_mean_the_same_are_refused(rule):
+    @rule(named)
+    def _(x: Any):
+        return 1, None
+
+    with pytest.raises(RuleError, match="two rules for") as caught:
+        rule(named)(of_object)
+    assert str(caught.value).count(f"mine, {__file__}:") == 2
+
+
+def of_object(x: object):
+    raise AssertionError
+
+
+def test_patterns_that_are_found_to_mean_the_same_are_refused_when_they_are_asked(rule):
+    @rule(named)
+    def _(x: float):
+        return 1, None
+
+    @rule(named)
+    def _(x: float | np.float64):
+        return 2, None
+
+    for _ in range(2):
+        with pytest.raises(RuleError, match="two of these rules are for the same types") as caught:
+            rrule(named, 1.0)
+        assert str(caught.value).count(f"mine, {__file__}:") == 2
+
+
+def test_a_change_of_the_table_raises_the_generation(new_ruleset):
+    ruleset = new_ruleset()
+    ruleset.constant(named)
+    seen = [generation()]
+    for change in (ruleset.register, ruleset.unregister, ruleset.register):
+        change()
+        seen.append(generation())
+    assert sorted(set(seen)) == seen
+    ruleset.register()
+    assert generation() == seen[-1]
+    ruleset.unregister()
+    before = generation()
+    ruleset.unregister()
+    assert generation() == before
+
+
+class Unhashable:
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise AssertionError
+
+    def __call__(self, x):
+        return 3 * x
+
+    def method(self, x):
+        return 4 * x
+
+    @classmethod
+    def make(cls, x):
+        return 5 * x
+
+
+def test_functions_are_found_by_identity_not_by_equality(rule):
+    f, g = Unhashable(), Unhashable()
+    rule.scalar(f)(lambda x: 3.0)
+    assert rrule(f, 2.0)[1](1.0) == (None, 3.0)
+    assert rrule(g, 2.0) is None
+
+
+def test_bound_methods_are_found_though_they_are_made_anew(rule):
+    f, g = Unhashable(), Unhashable()
+    rule.scalar(f.method)(lambda x: 4.0)
+    rule.scalar(Unhashable.make)(lambda x: 5.0)
+    rule.constant(float.fromhex, dict.fromkeys)
+    assert rrule(f.method, 2.0)[1](1.0) == (None, 4.0)
+    assert rrule(g.method, 2.0) is None
+    for _ in range(2):
+        assert rrule(Unhashable.make, 2.0)[1](1.0) == (None, 5.0)
+        assert rrule(float.fromhex, "0x1p1")[0] == 2.0
+        assert rrule(dict.fromkeys, "a")[0] == {"a": None}
+        assert rrule(int.fromhex if hasattr(int, "fromhex") else bytes.fromhex, "00") is None
+
+
+class Meta(type):
+    __hash__ = None
+
+    def __eq__(cls, other):
+        return False
+
+
+class OfMeta(metaclass=Meta):
+    def __call__(self, x):
+        return x
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_types_that_cannot_be_hashed(rule, n):
+    x = OfMeta()
+
+    @rule(named)
+    def _(*xs: object):
+        return len(xs), None
+
+    for _ in range(2):
+        assert rrule(named, *[x] * n)[0] == n
+        assert rrule(x, 1.0) is None
+        assert find_rule(x, 1.0) is None
+
+
+class Proxy:
+    """Pretend to be of the class of what it holds, as the proxies of several libraries do."""
+
+    def __init__(self, held):
+        self.held = held
+
+    @property
+    def __class__(self):
+        return type(self.held)
+
+
+def test_a_proxy_does_not_decide_for_the_next_one(rule):
+    @rule(named)
+    def _(x: float):
+        return "float", None
+
+    @rule(named)
+    def _(x: str):
+        return "str", None
+
+    for held in (1.0, "a", 2.0):
+        assert rrule(named, Proxy(held))[0] == type(held).__name__
+    assert rrule(named, Proxy(1)) is None
+
+
+def test_rules_of_instances_follow_the_bases(rule):
+    class Layer:
+        def __call__(self, x):
+            return x
+
+    class Dense(Layer):
+        pass
+
+    class Sparse(Layer):
+        pass
+
+    @rule.of_instances
+    def _(layer: Layer, x: object):
+        return "layer", None
+
+    @rule.of_instances
+    def _(layer: Dense, x: float):
+        return "dense", None
+
+    for _ in range(2):
+        assert rrule(Dense(), 1.0)[0] == "dense"
+        assert rrule(Dense(), 1)[0] == "layer"
+        assert rrule(Sparse(), 1.0)[0] == "layer"
+        assert rrule(Sparse()) is None
+    special = Dense()
+
+    @rule(special)
+    def _(x: float):
+        return "special", None
+
+    assert rrule(special, 1.0)[0] == "special"
+    assert rrule(special, 1)[0] == "layer"
+    assert rrule(Dense(), 1.0)[0] == "dense"
+
+
+def test_a_type_made_in_a_loop_is_not_kept_for_ever(rule):
+    rule(named)(lambda x: (x, None))
+    kept = []
+    for _ in range(5000):
+        kind = types.new_class("Local", (), {})
+        rrule(named, kind())
+        rrule(kind(), 1.0)
+        kept.append(weakref.ref(kind))
+        del kind
+        if sum(ref() is not None for ref in kept[-100:]) == 0:
+            break
+    rule.unregister()
+    gc.collect()
+    alive = sum(ref() is not None for ref in kept)
+    assert alive == 0
+
+
+def test_what_is_unregistered_is_freed(new_ruleset):
+    ruleset = new_ruleset()
+
+    def f(x):
+        return x
+
+    ruleset.scalar(f)(lambda x: 1.0)
+    ruleset.register()
+    rrule(f, 1.0)
+    gone = weakref.ref(f)
+    ruleset.unregister()
+    ruleset.rules.clear()
+    del f
+    gc.collect()
+    assert gone() is None
+
+
+def test_readers_and_writers_in_threads(new_ruleset):
+    def f(x):
+        return x * x
+
+    always, sometimes = new_ruleset("always"), new_ruleset("sometimes")
+    always.scalar(f)(lambda x: 2 * x)
+    for _ in range(50):
+        sometimes.constant(lambda: 0)
+
+    @sometimes(f)
+    def _(x: str):
+        return x, None
+
+    always.register()
+    stop, wrong = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            try:
+                if rrule(f, 3.0)[1](1.0) != (None, 6.0):
+                    raise AssertionError
+                found = rrule(f, "a")
+                if found is not None and found[0] != "a":
+                    raise AssertionError
+            except BaseException as error:
+                wrong.append(error)
+                return
+
+    threads = [threading.Thread(target=read) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for _ in range(200):
+        sometimes.register()
+        sometimes.unregister()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert rrule(f, "a") is None
+    sometimes.register()
+    assert rrule(f, "a")[0] == "a"
+
+
+def test_the_first_call_from_many_threads_loads_the_plugins_once(install, python):
+    install(
+        "rules_slow",
+        """
+        import time
+        import operator
+        from rulescore import RuleSet, hookimpl
+        print("imported")
+        time.sleep(0.2)
+        rule = RuleSet("rules_slow")
+        rule.scalar(operator.index)(lambda x: 5.0)
+        @hookimpl
+        def rulescore_rules():
+            print("asked")
+            return [rule]
+        """,
+    )
+    done = python(
+        """
+        import operator, threading
+        from rulescore import rrule
+        found = []
+        start = threading.Barrier(16)
+        def call():
+            start.wait()
+            found.append(rrule(operator.index, 3)[1](1.0))
+        threads = [threading.Thread(target=call) for _ in range(16)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        print(found == [(None, 5.0)] * 16)
+        """
+    )
+    assert (done.stdout.split(), done.stderr) == (["imported", "asked", "True"], "")
