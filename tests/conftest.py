@@ -70,7 +70,8 @@ def wrap(x):
     if isinstance(x, np.ndarray | np.generic) and not isinstance(x, np.bool_):
         return Foreign(x)
     if isinstance(x, tuple | list):
-        return type(x)(wrap(entry) for entry in x)
+        parts = [wrap(entry) for entry in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
     return x
 
 

@@ -18,6 +18,7 @@ from rules_base._matrices import (
     as_array,
     columns,
     diagonal,
+    diagonal_matrix,
     rows,
     triangle_of_hermitian,
 )
@@ -28,7 +29,7 @@ rule = RuleSet("rules_base")
 
 @rule(np.linalg.cholesky)
 def _(a: ArrayLike, *, upper=False):
-    y = np.linalg.cholesky(a, upper=upper)
+    y = np.linalg.cholesky(a, upper=True) if upper else np.linalg.cholesky(a)
 
     def pullback(dy):
         factor, dfactor = (adjoint(y), adjoint(dy)) if upper else (y, dy)
@@ -45,7 +46,7 @@ def _(a: ArrayLike, *, upper=False):
 def _(a: ArrayLike, mode="reduced"):
     if mode not in ("reduced", "complete", "r"):
         raise NotImplementedError(f"np.linalg.qr has no rule for the mode {mode!r}")
-    y = np.linalg.qr(a, mode)
+    y = np.linalg.qr(a) if mode == "reduced" else np.linalg.qr(a, mode)
 
     def pullback(dy):
         if mode == "r":
@@ -57,7 +58,7 @@ def _(a: ArrayLike, mode="reduced"):
 
 
 def qr_cotangent(a, q, r, dq, dr):
-    """Return the cotangent of `a` for the cotangents of `q` and `r`, either of which may be `None`."""
+    """Return the cotangent of `a` for those of `q` and `r`, either of which may be `None`."""
     if dq is None and dr is None:
         return None
     n, length = a.shape[-1], r.shape[-2]
@@ -206,11 +207,6 @@ def over_gaps(m, s, used):
             "only the space that they span is determined"
         )
     return np.where(equal, 0, m / np.where(equal, 1, gaps))
-
-
-def diagonal_matrix(d):
-    """Return a stack of diagonal matrices."""
-    return np.eye(d.shape[-1], dtype=d.real.dtype) * columns(d)
 
 
 MATRIX = np.array([[2.5, -1.5, 0.5], [0.75, 1.25, -0.25], [-0.5, 1.0, 1.75]])

@@ -16,6 +16,7 @@ from rules_base._matrices import (
     ArrayLike,
     adjoint,
     columns,
+    diagonal_matrix,
     rows,
     triangle_of_hermitian,
 )
@@ -86,11 +87,6 @@ def _(a: ArrayLike):
         return (project(np.linalg.solve(adjoint(v), rows(dy) * adjoint(v)), a),)
 
     return y, pullback
-
-
-def diagonal_matrix(d):
-    """Return a stack of diagonal matrices."""
-    return np.eye(d.shape[-1], dtype=d.real.dtype) * columns(d)
 
 
 def over_gaps(m, w, dv):

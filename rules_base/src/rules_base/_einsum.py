@@ -74,7 +74,7 @@ def parse(subscripts, dimensions):
 
 
 def einsum_cotangents(dy, subscripts, operands, optimize):
-    """Return the cotangents of the operands of an Einstein sum; `None` where one has no gradient."""
+    """Return the cotangents of the operands of an Einstein sum, `None` for those without one."""
     arrays = [as_array(x) for x in operands]
     terms, result = parse(subscripts, tuple([np.ndim(x) for x in arrays]))
     optimize = bool(optimize) if not isinstance(optimize, str) else optimize

@@ -149,8 +149,9 @@ def _(a: ArrayLike, b: ArrayLike, rcond=None):
         u, s, vh = np.linalg.svd(as_array(a), full_matrices=False)
         da, db = 0.0, 0.0
         if dx is not None:
-            kept = u[:, :rank], s[:rank], vh[:rank]
-            da, db = least_squares_cotangents(dx, as_array(a), as_array(b), x, kept)
+            inverse = np.where(np.arange(s.shape[0]) < rank, 1 / np.where(s == 0, 1, s), 0)
+            factors = (u, inverse, vh)
+            da, db = least_squares_cotangents(dx, as_array(a), as_array(b), x, factors)
         if dresiduals is not None and np.size(dresiduals):
             residual = as_array(b) - as_array(a) @ x
             dresidual = 2 * np.reshape(dresiduals, np.shape(x)[1:]) * residual
@@ -169,21 +170,24 @@ def outer(y, x):
     return np.outer(y, conjugate(x)) if np.ndim(x) == 1 else y @ adjoint(x)
 
 
-def least_squares_cotangents(dx, a, b, x, decomposition):
+def least_squares_cotangents(dx, a, b, x, factors):
     """Return the cotangents of `a` and `b` for the shortest `x` that minimizes `|b - a x|`.
 
     Arguments:
-        decomposition: the singular value decomposition of `a`, without vanishing values.
+        factors: `u`, `1 / s` and `vh` of the singular value decomposition of `a`, with zeros in
+            the place of `1 / s` where `s` counts as zero.
 
     The rank of `a` is taken to be constant (Golub and Pereyra).
     """
-    u, s, vh = decomposition
-    inner = (vh @ dx).T / s  # the transpose, so that vectors and matrices divide alike
-    db = u @ inner.T
-    da = outer(b - a @ x, adjoint(vh) @ (inner / s).T) - outer(db, x)
-    if len(s) < a.shape[1]:
-        back = u @ ((vh @ x).T / s).T
-        da = da + outer(back, dx - adjoint(vh) @ (vh @ dx))
+    u, inverse, vh = factors
+    inverse = np.reshape(inverse, (-1,) + (1,) * (np.ndim(x) - 1))
+    inner = inverse * (vh @ dx)
+    db = u @ inner
+    da = outer(b - a @ x, adjoint(vh) @ (inverse * inner)) - outer(db, x)
+    if inverse.shape[0] < a.shape[1] or np.any(inverse == 0):
+        row_space = inverse != 0
+        null = dx - adjoint(vh) @ (row_space * (vh @ dx))
+        da = da + outer(u @ (inverse * (vh @ x)), null)
     return da, db
 
 

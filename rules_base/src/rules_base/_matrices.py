@@ -18,23 +18,28 @@ def conjugate(x):
 
 
 def adjoint(a):
-    """Return the conjugate transposes of a stack of matrices, without a copy where they are real."""
+    """Return the conjugate transposes of a stack of matrices, not copied where they are real."""
     return np.swapaxes(conjugate(a), -1, -2)
 
 
 def columns(d):
-    """Return the vectors `d` as diagonal matrices act on columns: `a * columns(d) == a @ diag(d)`."""
+    """Return vectors as diagonal matrices act on columns: `a * columns(d) == a @ diag(d)`."""
     return np.expand_dims(d, -2)
 
 
 def rows(d):
-    """Return the vectors `d` as diagonal matrices act on rows: `rows(d) * a == diag(d) @ a`."""
+    """Return vectors as diagonal matrices act on rows: `rows(d) * a == diag(d) @ a`."""
     return np.expand_dims(d, -1)
 
 
 def diagonal(a):
     """Return the diagonals of a stack of matrices."""
     return np.diagonal(a, axis1=-2, axis2=-1)
+
+
+def diagonal_matrix(d):
+    """Return a stack of diagonal matrices."""
+    return np.eye(d.shape[-1], dtype=d.real.dtype) * columns(d)
 
 
 def triangle_of_hermitian(a, lower=True):
@@ -47,4 +52,4 @@ def triangle_of_hermitian(a, lower=True):
     both = a + adjoint(a)
     half = np.real(diagonal(a))
     strict = np.tril(both, -1) if lower else np.triu(both, 1)
-    return strict + np.eye(a.shape[-1], dtype=half.dtype) * rows(half)
+    return strict + diagonal_matrix(half)

@@ -107,7 +107,10 @@ def cheapest_order(sizes):
 
 
 def multiplied(matrices, tree):
-    """Return the product of `matrices` in the order `tree`: `(value, left, right)` or `(value, place)`."""
+    """Return the product of `matrices` in the order `tree`, with the products on the way.
+
+    It is `(value, left, right)` for a product and `(value, place)` for one of the matrices.
+    """
     if isinstance(tree, int):
         return matrices[tree], tree
     left, right = (multiplied(matrices, branch) for branch in tree)

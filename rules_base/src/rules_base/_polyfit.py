@@ -60,13 +60,12 @@ def fit_cotangents(dfit, fit, x, y, deg, rcond, full, w, cov):
     weights = np.ones(points.shape) if w is None else as_array(w)
     powers = np.vander(points, int(deg) + 1)
     weighted = weights[:, None] * powers
-    values_in_columns = np.reshape(values, (len(points), -1))
+    values_in_columns = np.reshape(values, (points.shape[0], -1))
     target = weights[:, None] * values_in_columns
     coefficients = np.reshape(fit, (int(deg) + 1, -1))
-    u, s, vh = decomposed(weighted, rcond)
     dcoefficients = np.reshape(dfit, coefficients.shape)
     dweighted, dtarget = least_squares_cotangents(
-        dcoefficients, weighted, target, coefficients, (u, s, vh)
+        dcoefficients, weighted, target, coefficients, inverse_factors(weighted, rcond)
     )
     if dresiduals is not None and np.size(dresiduals):
         dresidual = 2 * dresiduals * (target - weighted @ coefficients)
@@ -83,15 +82,15 @@ def fit_cotangents(dfit, fit, x, y, deg, rcond, full, w, cov):
     return project(dx, x), project(dy, y), dw
 
 
-def decomposed(a, rcond):
-    """Return the singular value decomposition of `a`; raise `LinAlgError` if its rank is low."""
+def inverse_factors(a, rcond):
+    """Return `u, 1 / s, vh` of `a = u s vh`; raise `LinAlgError` if the rank of `a` is low."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     scaled = a / np.sqrt(np.sum(np.abs(a) ** 2, axis=0))
-    limit = len(a) * np.finfo(a.dtype).eps if rcond is None else rcond
+    limit = a.shape[0] * np.finfo(a.dtype).eps if rcond is None else rcond
     values = np.linalg.svd(scaled, compute_uv=False)
-    if len(s) < a.shape[1] or np.any(values <= limit * values[0]):
+    if a.shape[0] < a.shape[1] or np.any(values <= limit * values[0]):
         raise np.linalg.LinAlgError("the fit of a polynomial that is not unique has no gradient")
-    return u, s, vh
+    return u, 1 / s, vh
 
 
 def refuse(cotangent, what):
