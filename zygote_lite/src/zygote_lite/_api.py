@@ -8,7 +8,7 @@ import numpy as np
 
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._pull import name_of, pull
-from zygote_lite._store import OBJECT, Store, TUPLE, entries_of, kind_of, state
+from zygote_lite._store import FUNCTION, LIST, Store, entries_of, held_by, kind_of, state
 
 Argnums = int | Sequence[int]
 
@@ -69,11 +69,19 @@ def _pullback(
         raise TypeError(f"cannot differentiate {f!r}: it is not callable")
     outer = state.active
     state.active = {} if outer is None else outer
+    for operand, flag in zip((f, *xs, *kws.values()), flags, strict=True):
+        if flag:
+            state.active.update(_addresses(operand))
     try:
-        y, back = pull(flags, f, *xs, **kws)
+        y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
     finally:
         state.active = outer
     return y, Pullback(back, f, y, (*xs, *kws.values()), flags)
+
+
+def map_to_list(f: Any, /, *xs: Any) -> list[Any]:
+    """Return a list, as Julia's `map` does: what differentiating `map` itself gives."""
+    return list(map(f, *xs))
 
 
 def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
@@ -211,16 +219,21 @@ def _refuse_shared(operands: Any, flags: Any, store: Store) -> None:
                 )
 
 
-def _addresses(x: Any) -> set[int]:
-    found: set[int] = set()
+def _addresses(x: Any) -> dict[int, Any]:
+    """Return all that has an address and can be reached from a differentiated argument."""
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
     stack = [x]
     while stack:
         value = stack.pop()
         kind = kind_of(value)
-        if kind == TUPLE:
-            stack += value
-        elif kind > TUPLE and kind <= OBJECT and id(value) not in found:
-            if kind >= 4:
-                found.add(id(value))
-                stack += [entry for _, entry in entries_of(value)]
+        if kind < FUNCTION or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if kind == FUNCTION:
+            stack += held_by(value)
+        else:
+            if kind >= LIST:
+                found[id(value)] = value
+            stack += [entry for _, entry in entries_of(value)]
     return found

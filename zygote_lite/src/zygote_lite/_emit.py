@@ -25,24 +25,33 @@ class Emitted:
         return ast.unparse(ast.fix_missing_locations(copy.deepcopy(self.tree)))
 
 
-def emit(function: ir.Function, suffix: str = "") -> Emitted:
-    """Return the Python of an IR function; captured variables become leading parameters."""
-    return _Emitter(function).emit(suffix)
+def emit(function: ir.Function, suffix: str = "", leading: list[str] | None = None) -> Emitted:
+    """Return the Python of an IR function.
+
+    Arguments:
+        function: the IR.
+        suffix: of the emitted function's name.
+        leading: of recorded code, the names of the tape and of the companions of the parameters;
+            otherwise the captured variables lead.
+    """
+    tape = leading[0] if leading else None
+    return _Emitter(function, tape).emit(suffix, leading or function.captured)
 
 
 class _Emitter:
-    def __init__(self, function: ir.Function) -> None:
+    def __init__(self, function: ir.Function, tape: str | None) -> None:
         self.function = function
+        self.tape = tape
         self.aliases: dict[str, str] = {}
 
-    def emit(self, suffix: str) -> Emitted:
+    def emit(self, suffix: str, leading: list[str]) -> Emitted:
         f = self.function
         arguments = _without_annotations(f.parameters)
-        captured = [ast.arg(name) for name in f.captured]
+        before = [ast.arg(name) for name in leading]
         if arguments.posonlyargs:
-            arguments.posonlyargs = [*captured, *arguments.posonlyargs]
+            arguments.posonlyargs = [*before, *arguments.posonlyargs]
         else:
-            arguments.args = [*captured, *arguments.args]
+            arguments.args = [*before, *arguments.args]
         body = self.block(f.body)
         name = ("lambda_" if f.name == "<lambda>" else f.name) + suffix
         tree = ast.FunctionDef(name, arguments, body, [])
@@ -73,7 +82,7 @@ class _Emitter:
                 parts = [ast.Tuple([self.atom(flag) for flag in flags], ast.Load())]
                 parts += [self.atom(x) for x in (function, *arguments)]
                 named = [ast.keyword(name, self.atom(x)) for name, x in keywords]
-                pull = self.atom(ir.Intrinsic("pull"))
+                pull = self.pull()
                 return _assign([target, back], ast.Call(pull, parts, named))
             case ir.PullBack(_, targets, back, cotangent):
                 call = ast.Call(_load(back), [self.atom(cotangent)], [])
@@ -91,6 +100,21 @@ class _Emitter:
                 return ast.Return(self.atom(value))
             case ir.ReturnTuple(_, values):
                 return ast.Return(ast.Tuple([self.atom(v) for v in values], ast.Load()))
+            case ir.Track(_, targets, values, unpack):
+                given = [self.atom(v) for v in values]
+                value = given[0] if len(given) == 1 else ast.Tuple(given, ast.Load())
+                return _assign(targets, value, as_tuple=unpack)
+            case ir.YieldTuple(_, targets, values):
+                pair = ast.Tuple([self.atom(v) for v in values], ast.Load())
+                return _assign(targets, ast.Yield(pair))
+            case ir.CellOf(_, target, variable):
+                nothing = ast.arguments([], [], None, [], [], None, [])
+                holder = ast.Lambda(nothing, _load(variable))
+                return _assign([target], ast.Call(self.atom(ir.Intrinsic("cell_of")), [holder], []))
+            case ir.Declare(_, name):
+                return ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), None, 1)
+            case ir.Delete(_, name):
+                return ast.Delete([ast.Name(name, ast.Del())])
             case ir.Adjoint(_, name, parameter, body):
                 arguments = ast.arguments([], [ast.arg(parameter)], None, [], [], None, [])
                 node = ast.FunctionDef(name, arguments, self.block(body), [])
@@ -126,12 +150,31 @@ class _Emitter:
                 store = ast.Name(target, ast.Store())
                 rest = self.block(orelse) if orelse else []
                 return ast.For(store, self.atom(iterable), self.block(body), rest)
-            case ir.While(origin, before, test, body, orelse):
-                stop = ast.If(
-                    ast.UnaryOp(ast.Not(), self.atom(test)), [*self.block(orelse), ast.Break()], []
+            case ir.ForEach(_, tape, target, companion, iterable, flag, body, orelse):
+                pair = ast.Tuple(
+                    [ast.Name(target, ast.Store()), ast.Name(companion, ast.Store())], ast.Store()
                 )
-                whole = [*self.block(before), stop, *self.block(body)]
-                return ast.While(ast.Constant(True), whole, [])
+                steps = ast.Attribute(_load(tape), "iterate", ast.Load())
+                call = ast.Call(steps, [self.atom(iterable), self.atom(flag)], [])
+                return ast.For(pair, call, self.block(body), self.block(orelse) if orelse else [])
+            case ir.While(_, before, test, body, orelse):
+                return self.loop(before, test, body, orelse)
+            case ir.Try(_, body, handlers, orelse, final):
+                return ast.Try(
+                    self.block(body),
+                    [
+                        ast.ExceptHandler(
+                            _load("BaseException") if h.kind is None and h.name else h.kind,
+                            h.name,
+                            self.block(h.body),
+                        )
+                        for h in handlers
+                    ],
+                    self.block(orelse) if orelse else [],
+                    self.block(final) if final else [],
+                )
+            case ir.Yield(_, target, value):
+                return _assign([target], ast.Yield(self.atom(value)))
             case ir.Break():
                 return ast.Break()
             case ir.Continue():
@@ -142,6 +185,27 @@ class _Emitter:
                     None if cause is None else self.atom(cause),
                 )
         raise AssertionError(f"no Python for {type(s).__name__}")
+
+    def loop(
+        self,
+        before: list[ir.Statement],
+        test: ir.Atom,
+        body: list[ir.Statement],
+        orelse: list[ir.Statement],
+    ) -> ast.stmt:
+        """Return a `while` whose test takes statements: it is left by a `break` of its own."""
+        if not before and isinstance(test, ir.Const):
+            return ast.While(self.atom(test), self.block(body), [])
+        stop: list[ast.stmt] = [ast.Break()]
+        done = self.function.numbered("done") if orelse else ""
+        if orelse:
+            stop.insert(0, _assign([done], ast.Constant(True)))
+        leave = ast.If(ast.UnaryOp(ast.Not(), self.atom(test)), stop, [])
+        loop = ast.While(ast.Constant(True), [*self.block(before), leave, *self.block(body)], [])
+        if not orelse:
+            return loop
+        after = ast.If(_load(done), self.block(orelse), [])
+        return ast.If(ast.Constant(True), [_assign([done], ast.Constant(False)), loop, after], [])
 
     def call(
         self, function: ir.Atom, arguments: list[ir.Atom], keywords: list[tuple[str, ir.Atom]]
@@ -158,6 +222,11 @@ class _Emitter:
         if kind == "set":
             return ast.Set(items)
         return ast.Tuple(items, ast.Load()) if kind == "tuple" else ast.List(items, ast.Load())
+
+    def pull(self) -> ast.expr:
+        if self.tape is not None:
+            return ast.Attribute(_load(self.tape), "pull", ast.Load())
+        return self.atom(ir.Intrinsic("pull"))
 
     def atom(self, atom: ir.Atom) -> ast.expr:
         match atom:

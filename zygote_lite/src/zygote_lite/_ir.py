@@ -193,6 +193,40 @@ class Raise(Statement):
 
 
 @dataclass
+class Handler:
+    """`except kind as name: body`; `kind` is the user's own expression."""
+
+    kind: ast.expr | None
+    name: str | None
+    body: list[Statement]
+
+
+@dataclass
+class Try(Statement):
+    """`try: body except ...: else: orelse finally: final`."""
+
+    body: list[Statement]
+    handlers: list[Handler]
+    orelse: list[Statement]
+    final: list[Statement]
+
+
+@dataclass
+class Delete(Statement):
+    """`del name`."""
+
+    name: str
+
+
+@dataclass
+class Yield(Statement):
+    """`target = yield value`."""
+
+    target: str
+    value: Atom
+
+
+@dataclass
 class Function:
     """A lowered function.
 
@@ -203,6 +237,9 @@ class Function:
         captured: variables of enclosing functions that it reads.
         body: its statements.
         used: every name that occurs in it, so that new ones can be told apart.
+        shared: variables that functions defined inside capture.
+        nonlocals: variables of enclosing functions that it assigns.
+        is_generator: whether it yields.
     """
 
     name: str
@@ -212,6 +249,9 @@ class Function:
     captured: list[str]
     body: list[Statement]
     used: set[str]
+    shared: list[str] = field(default_factory=list)
+    nonlocals: list[str] = field(default_factory=list)
+    is_generator: bool = False
 
     def fresh(self, stem: str) -> str:
         """Return a name that occurs nowhere in the function, and take it."""
@@ -248,6 +288,9 @@ def blocks_of(statement: Statement) -> Iterator[list[Statement]]:
     for value in vars(statement).values():
         if isinstance(value, list) and value and isinstance(value[0], Statement):
             yield value
+    if isinstance(statement, Try):
+        for handler in statement.handlers:
+            yield handler.body
 
 
 # What the primal and the adjoint are made of, beside the above.
@@ -293,3 +336,54 @@ class ReturnTuple(Statement):
     """`return values`."""
 
     values: list[Atom]
+
+
+# What recorded code is made of: every variable has a companion that tells where its cotangent goes.
+
+
+@dataclass
+class Track(Statement):
+    """`targets = values`, all at once: variables together with their companions.
+
+    One value that is to be taken apart is said by `unpack`.
+    """
+
+    targets: list[str]
+    values: list[Atom]
+    unpack: bool = False
+
+
+@dataclass
+class ForEach(Statement):
+    """`for target, companion in tape.iterate(iterable, flag): body else: orelse`."""
+
+    tape: str
+    target: str
+    companion: str
+    iterable: Atom
+    flag: Atom
+    body: list[Statement]
+    orelse: list[Statement]
+
+
+@dataclass
+class YieldTuple(Statement):
+    """`targets = yield values`."""
+
+    targets: list[str]
+    values: list[Atom]
+
+
+@dataclass
+class Declare(Statement):
+    """`name: None`: a local variable, without a value so far."""
+
+    name: str
+
+
+@dataclass
+class CellOf(Statement):
+    """`target = cell_of(lambda: variable)`: the cell of a variable that functions share."""
+
+    target: str
+    variable: str

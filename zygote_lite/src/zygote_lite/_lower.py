@@ -6,14 +6,15 @@ operators become calls of `operator.*`; control flow stays as it was written.
 
 import ast
 import builtins
+import copy
 import symtable
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from zygote_lite import _ir as ir
 from zygote_lite._errors import UnsupportedSyntaxError
-from zygote_lite._source import definition_of
+from zygote_lite._source import definition_of, remember
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
@@ -50,14 +51,17 @@ class _Lowering:
         self.node = definition_of(code)
         self.used = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | self.locals
         self.temporaries = 0
+        self.nonlocals: list[str] = []
+        self.given: set[str] = set()  # names of variables of comprehensions
+        self.captured: set[str] = set()  # by functions defined inside
         self.out: list[ir.Statement] = []
 
     def function(self) -> ir.Function:
         code, node = self.code, self.node
         if isinstance(node, ast.AsyncFunctionDef):
             self.refuse(node, "an `async` function")
-        if code.co_flags & 0x20:
-            self.refuse(node, "a generator function")
+        if code.co_flags & 0x280:
+            self.refuse(node, "an `async` function")
         a = node.args
         names = [p.arg for p in (*a.posonlyargs, *a.args)]
         names += [a.vararg.arg] if a.vararg else []
@@ -78,6 +82,9 @@ class _Lowering:
             list(code.co_freevars),
             self.out,
             self.used,
+            shared=sorted(self.captured - {*code.co_freevars}),
+            nonlocals=self.nonlocals,
+            is_generator=bool(code.co_flags & 0x20),
         )
 
     # -- statements ----------------------------------------------------------------------------
@@ -110,11 +117,23 @@ class _Lowering:
         if len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
             self.expression(s.value, s.targets[0].id)
             return
+        if len(s.targets) == 1 and _same_displays(s.targets[0], s.value):
+            self.moves(s.targets[0], s.value)
+            return
         value = self.expression(s.value)
         if len(s.targets) > 1 or not isinstance(s.targets[0], ast.Name):
             value = self.snapshot(value, s.value)
         for target in s.targets:
             self.assign(target, value)
+
+    def moves(self, target: Any, value: Any) -> None:
+        """Lower `a, b = b, a`: all values first, then all targets, and no tuple."""
+        atoms = [
+            self.snapshot(atom, node)
+            for atom, node in zip(self.operands(*value.elts), value.elts, strict=True)
+        ]
+        for element, atom in zip(target.elts, atoms, strict=True):
+            self.assign(element, atom)
 
     def stmt_annassign(self, s: ast.AnnAssign) -> None:
         if s.value is not None:
@@ -190,6 +209,156 @@ class _Lowering:
         cause = None if s.cause is None else self.expression(s.cause)
         self.out.append(ir.Raise(s, exception, cause))
 
+    def stmt_try(self, s: ast.Try) -> None:
+        handlers = []
+        body = self.block(s.body)
+        for h in s.handlers:
+            if h.type is not None and any(
+                isinstance(n, ast.NamedExpr | ast.Call) for n in ast.walk(h.type)
+            ):
+                self.refuse(h, "a computed exception class")
+            handlers.append(ir.Handler(h.type, h.name, self.block(h.body)))
+        self.out.append(ir.Try(s, body, handlers, self.block(s.orelse), self.block(s.finalbody)))
+
+    def stmt_with(self, s: ast.With) -> None:
+        self.managed(s, s.items)
+
+    def managed(self, s: ast.With, items: list[ast.withitem]) -> None:
+        """Lower `with` to `try`, as the language reference defines it."""
+        if not items:
+            self.statements(s.body)
+            return
+        item = items[0]
+        manager = self.snapshot(self.expression(item.context_expr), item.context_expr)
+        value = self.call(item.context_expr, None, "enter_context", [manager])
+        left = self.temporary()
+        self.out.append(ir.Move(s, left, ir.Const(False)))
+        outer, self.out = self.out, []
+        if item.optional_vars is not None:
+            self.assign(item.optional_vars, value)
+        self.managed(s, items[1:])
+        body, self.out = self.out, []
+        raised = self.temporary()
+        self.out.append(ir.Move(s, left, ir.Const(True)))
+        swallowed = self.call(s, None, "exit_context", [manager, ir.Name(raised)])
+        self.out.append(ir.If(s, swallowed, [], [ir.Raise(s, None, None)]))
+        handler, self.out = ir.Handler(None, raised, self.out), []
+        self.call(s, None, "exit_context", [manager, ir.Const(None)])
+        final, self.out = [ir.If(s, ir.Name(left), [], self.out)], outer
+        inner = ir.Try(s, body, [handler], [], [])
+        self.out.append(ir.Try(s, [inner], [], [], list(final)))
+
+    def stmt_delete(self, s: ast.Delete) -> None:
+        for target in s.targets:
+            if isinstance(target, ast.Name):
+                self.out.append(ir.Delete(s, target.id))
+            elif isinstance(target, ast.Subscript):
+                owner, index = self.operands(target.value, target.slice)
+                self.out.append(ir.Call(s, "_", ir.Intrinsic("operator.delitem"), [owner, index]))
+            elif isinstance(target, ast.Attribute):
+                name = ir.Const(self.mangled(target.attr))
+                owner = self.expression(target.value)
+                self.out.append(ir.Call(s, "_", ir.Intrinsic("delattr"), [owner, name]))
+            else:
+                self.refuse(s, "this `del`")
+
+    def stmt_nonlocal(self, s: ast.Nonlocal) -> None:
+        self.nonlocals += s.names
+
+    def stmt_global(self, s: ast.Global) -> None:
+        self.refuse(s, "an assignment to a global variable")
+
+    def stmt_classdef(self, s: ast.ClassDef) -> None:
+        self.refuse(s, "a class defined inside a function")
+
+    def stmt_match(self, s: ast.Match) -> None:
+        subject = self.snapshot(self.expression(s.subject), s.subject)
+        self.cases(s, subject, s.cases)
+
+    def cases(self, s: ast.Match, subject: ir.Atom, cases: list[ast.match_case]) -> None:
+        if not cases:
+            return
+        case = cases[0]
+        matched = self.temporary()
+        self.pattern(case.pattern, subject, matched)
+        if case.guard is not None:
+            outer, self.out = self.out, []
+            self.expression(case.guard, matched)
+            guard, self.out = self.out, outer
+            self.out.append(ir.If(s, ir.Name(matched), guard, []))
+        body = self.block(case.body)
+        outer, self.out = self.out, []
+        self.cases(s, subject, cases[1:])
+        rest, self.out = self.out, outer
+        self.out.append(ir.If(s, ir.Name(matched), body, rest))
+
+    def pattern(self, p: ast.pattern, subject: ir.Atom, matched: str) -> None:
+        """Append what tests `subject` against a pattern, binding its names on the way."""
+        match p:
+            case ast.MatchValue(value):
+                self.call(p, matched, "operator.eq", [subject, self.expression(value)])
+            case ast.MatchSingleton(value):
+                self.call(p, matched, "operator.is_", [subject, ir.Const(value)])
+            case ast.MatchAs(None, None):
+                self.out.append(ir.Move(p, matched, ir.Const(True)))
+            case ast.MatchAs(inner, name):
+                if inner is None:
+                    self.out.append(ir.Move(p, matched, ir.Const(True)))
+                else:
+                    self.pattern(inner, subject, matched)
+                bind = ir.Move(p, str(name), subject)
+                self.out.append(ir.If(p, ir.Name(matched), [bind], []))
+            case ast.MatchOr(patterns):
+                self.pattern(patterns[0], subject, matched)
+                for other in patterns[1:]:
+                    outer, self.out = self.out, []
+                    self.pattern(other, subject, matched)
+                    block, self.out = self.out, outer
+                    self.out.append(ir.If(p, ir.Name(matched), [], block))
+            case ast.MatchSequence(patterns):
+                star = [i for i, q in enumerate(patterns) if isinstance(q, ast.MatchStar)]
+                counts = [ir.Const(len(patterns)), ir.Const(star[0] if star else None)]
+                self.call(p, matched, "matches_sequence", [subject, *counts])
+                self.parts(p, matched, subject, "unpack", counts, patterns)
+            case ast.MatchClass(cls, patterns, names, keyword_patterns):
+                kind = self.expression(cls)
+                spec = ir.Const((len(patterns), tuple(names)))
+                self.call(p, matched, "matches_class", [subject, kind, spec])
+                inner = [*patterns, *keyword_patterns]
+                self.parts(p, matched, subject, "class_parts", [kind, spec], inner)
+            case ast.MatchMapping(keys, patterns, None):
+                spec = self.build(p, None, "tuple", [self.expression(k) for k in keys])
+                self.call(p, matched, "matches_mapping", [subject, spec])
+                self.parts(p, matched, subject, "mapping_parts", [spec], patterns)
+            case _:
+                self.refuse(p, "this pattern")
+
+    def parts(
+        self,
+        p: ast.pattern,
+        matched: str,
+        subject: ir.Atom,
+        take: str,
+        spec: list[ir.Atom],
+        patterns: list[ast.pattern],
+    ) -> None:
+        """Append, where the subject matched so far, the tests of its parts."""
+        outer, self.out = self.out, []
+        parts = self.call(p, None, take, [subject, *spec])
+        for i, inner in enumerate(patterns):
+            part = self.temporary()
+            block: list[ir.Statement] = [ir.GetItem(inner, part, parts, ir.Const(i))]
+            saved, self.out = self.out, block
+            if isinstance(inner, ast.MatchStar):
+                if inner.name is not None:
+                    self.out.append(ir.Move(inner, inner.name, ir.Name(part)))
+            else:
+                self.pattern(inner, ir.Name(part), matched)
+            block, self.out = self.out, saved
+            self.out.append(ir.If(p, ir.Name(matched), block, []))
+        block, self.out = self.out, outer
+        self.out.append(ir.If(p, ir.Name(matched), block, []))
+
     def stmt_assert(self, s: ast.Assert) -> None:
         test = self.expression(s.test)
         outer, self.out = self.out, []
@@ -254,7 +423,7 @@ class _Lowering:
         return atoms
 
     def snapshot(self, atom: ir.Atom, origin: ast.AST) -> ir.Atom:
-        if not isinstance(atom, ir.Name) or atom.id not in self.locals:
+        if not isinstance(atom, ir.Name):
             return atom
         copy = self.temporary()
         self.out.append(ir.Move(origin, copy, atom))
@@ -434,15 +603,149 @@ class _Lowering:
         return ir.Name(target)
 
     def closure(self, definition: ast.FunctionDef | ast.Lambda, target: str) -> None:
-        if definition.args.defaults or any(definition.args.kw_defaults):
-            defaults = [*definition.args.defaults, *definition.args.kw_defaults]
-            if not all(isinstance(d, ast.Constant | None) for d in defaults):
-                self.refuse(definition, "a computed default of a function inside a function")
-        free = _free_names(definition) & self.locals
-        captured = sorted(free - {target} if isinstance(definition, ast.FunctionDef) else free)
-        if target in free and isinstance(definition, ast.FunctionDef):
-            self.refuse(definition, "a recursive function inside a function")
+        defaults = [*definition.args.defaults, *definition.args.kw_defaults]
+        if not all(isinstance(d, ast.Constant | None) for d in defaults):
+            self.refuse(definition, "a computed default of a function inside a function")
+        captured = sorted(_free_names(definition) & self.locals)
+        self.captured |= set(captured)
         self.out.append(ir.Closure(definition, target, definition, captured))
+
+    def expr_listcomp(self, e: ast.ListComp, target: str | None) -> ir.Atom:
+        return self.comprehension(e, target, "list", "append")
+
+    def expr_setcomp(self, e: ast.SetComp, target: str | None) -> ir.Atom:
+        return self.comprehension(e, target, "set", "add")
+
+    def expr_dictcomp(self, e: ast.DictComp, target: str | None) -> ir.Atom:
+        return self.comprehension(e, target, "dict", "")
+
+    def comprehension(self, e: Any, target: str | None, kind: str, method: str) -> ir.Atom:
+        """Lower a comprehension to loops; its variables are its own."""
+        if any(isinstance(n, ast.Lambda | ast.GeneratorExp) for n in ast.walk(e)):
+            if kind == "dict":
+                pair = ast.copy_location(ast.Tuple([e.key, e.value], ast.Load()), e)
+                return self.call(e, target, "dict", [self.generator(e, pair)])
+            return self.call(e, target, kind, [self.generator(e, e.elt)])
+        result = self.temporary()
+        self.build(e, result, kind, [])
+        own = {n.id for g in e.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        names = {name: self.fresh_variable(name) for name in own}
+        first = self.expression(e.generators[0].iter)
+
+        def loops(generators: list[ast.comprehension], iterable: ir.Atom | None) -> None:
+            if not generators:
+                if kind == "dict":
+                    key, value = self.operands(rename(e.key), rename(e.value))
+                    self.out.append(ir.SetItem(e, ir.Name(result), key, value))
+                else:
+                    item = self.expression(rename(e.elt))
+                    append = ir.Intrinsic("invoke")
+                    arguments = [ir.Name(result), ir.Const(method), item]
+                    self.out.append(ir.Call(e, "_", append, arguments))
+                return
+            g = generators[0]
+            if g.is_async:
+                self.refuse(e, "an `async` comprehension")
+            iterable = self.expression(rename(g.iter)) if iterable is None else iterable
+            outer, self.out = self.out, []
+            goal = rename(g.target)
+            variable = goal.id if isinstance(goal, ast.Name) else self.temporary()
+            if not isinstance(goal, ast.Name):
+                self.assign(goal, ir.Name(variable))
+            self.conditions([rename(c) for c in g.ifs], lambda: loops(generators[1:], None), e)
+            body, self.out = self.out, outer
+            self.out.append(ir.For(e, variable, iterable, body, []))
+
+        def rename(node: Any) -> Any:
+            return _Rename(names).visit(copy.deepcopy(node))
+
+        loops(e.generators, first)
+        if target is not None:
+            self.out.append(ir.Move(e, target, ir.Name(result)))
+        return ir.Name(target or result)
+
+    def conditions(self, tests: list[ast.expr], inner: Callable[[], None], origin: ast.AST) -> None:
+        if not tests:
+            inner()
+            return
+        test = self.expression(tests[0])
+        outer, self.out = self.out, []
+        self.conditions(tests[1:], inner, origin)
+        body, self.out = self.out, outer
+        self.out.append(ir.If(origin, test, body, []))
+
+    def fresh_variable(self, name: str) -> str:
+        """Return a name for a variable of a comprehension: its own, unless it is taken."""
+        if name in self.code.co_varnames or name in self.locals or name in self.given:
+            n = 1
+            while f"{name}_{n}" in self.used:
+                n += 1
+            name = f"{name}_{n}"
+        self.used.add(name)
+        self.given.add(name)
+        self.locals.add(name)
+        return name
+
+    def expr_generatorexp(self, e: ast.GeneratorExp, target: str | None) -> ir.Atom:
+        generated = self.generator(e, e.elt)
+        if target is not None:
+            self.out.append(ir.Move(e, target, generated))
+            return ir.Name(target)
+        return generated
+
+    def generator(self, e: Any, element: ast.expr) -> ir.Atom:
+        """Lower a generator expression to a generator function defined inside, and its call."""
+        first = self.expression(e.generators[0].iter)
+        body: list[ast.stmt] = [ast.Expr(ast.Yield(copy.deepcopy(element)))]
+        for i, g in reversed(list(enumerate(e.generators))):
+            if g.is_async:
+                self.refuse(e, "an `async` generator expression")
+            for test in reversed(g.ifs):
+                body = [ast.If(copy.deepcopy(test), body, [])]
+            source = copy.deepcopy(g.iter) if i else ast.Name("iterable_", ast.Load())
+            body = [ast.For(copy.deepcopy(g.target), source, body, [])]
+        name = f"genexpr_{e.lineno}_{e.col_offset}"
+        bound = sorted(
+            {n.target.id for n in ast.walk(e) if isinstance(n, ast.NamedExpr)} & self.locals
+        )
+        if bound:
+            body.insert(0, ast.Nonlocal(bound))
+        arguments = ast.arguments([], [ast.arg("iterable_")], None, [], [], None, [])
+        definition = ast.FunctionDef(name, arguments, body, [])
+        if "type_params" in definition._fields:
+            definition.type_params = []  # type: ignore[attr-defined]
+        ast.copy_location(definition, e)
+        ast.fix_missing_locations(definition)
+        remember(self.code.co_filename, name, definition)
+        function = self.fresh_variable(name)
+        captured = sorted(_free_names(definition) & self.locals)
+        self.captured |= set(captured)
+        self.out.append(ir.Closure(e, function, definition, captured))
+        iterator = self.call(e, None, "iter", [first])
+        generated = self.temporary()
+        self.out.append(ir.Call(e, generated, ir.Name(function), [iterator]))
+        return ir.Name(generated)
+
+    def expr_yield(self, e: ast.Yield, target: str | None) -> ir.Atom:
+        value = ir.Const(None) if e.value is None else self.expression(e.value)
+        target = target or self.temporary()
+        self.out.append(ir.Yield(e, target, value))
+        return ir.Name(target)
+
+    def expr_yieldfrom(self, e: ast.YieldFrom, target: str | None) -> ir.Atom:
+        """Lower `yield from` to a loop; what is sent in must be `None`."""
+        iterator = self.call(e, None, "iter", [self.expression(e.value)])
+        item, sent, result, stop = (self.temporary() for _ in range(4))
+        self.out.append(ir.Move(e, result, ir.Const(None)))
+        take = ir.Call(e, item, ir.Intrinsic("next"), [iterator])
+        name = ast.copy_location(ast.Name("StopIteration", ast.Load()), e)
+        value = ir.GetAttribute(e, result, ir.Name(stop), "value")
+        handler = ir.Handler(name, stop, [value, ir.Break(e)])
+        body: list[ir.Statement] = [ir.Try(e, [take], [handler], [], [])]
+        body.append(ir.Yield(e, sent, ir.Name(item)))
+        body.append(ir.Call(e, "_", ir.Intrinsic("refuse_sent"), [ir.Name(sent)]))
+        self.out.append(ir.While(e, [], ir.Const(True), body, []))
+        return ir.Name(result)
 
     def expr_call(self, e: ast.Call, target: str | None) -> ir.Atom:
         if isinstance(e.func, ast.Name) and e.func.id in ("exec", "eval", "locals", "vars"):
@@ -459,6 +762,8 @@ class _Lowering:
             return self.apply(e, target)
         values = [k.value for k in e.keywords]
         function, *atoms = self.operands(e.func, *arguments, *values)
+        if any(isinstance(n, ast.NamedExpr) for a in (*arguments, *values) for n in ast.walk(a)):
+            function = self.snapshot(function, e)  # the method is looked up before the arguments
         target = target or self.temporary()
         names = [k.arg or "" for k in e.keywords]
         positional, keyword = atoms[: len(arguments)], atoms[len(arguments) :]
@@ -510,6 +815,13 @@ def unsupported(filename: str, line: int, name: str, what: str) -> UnsupportedSy
     )
 
 
+def _same_displays(target: ast.expr, value: ast.expr) -> bool:
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
+        return False
+    starred = any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
+    return not starred and len(target.elts) == len(value.elts)
+
+
 def _keyword(statement: ast.stmt) -> str:
     return ast.unparse(statement).split("\n")[0].split(" ")[0].rstrip(":")
 
@@ -520,8 +832,20 @@ def _binds(node: ast.expr, name: str) -> bool:
 
 def _free_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
     """Return the names that a function defined inside may take from the enclosing one."""
-    table = symtable.symtable(ast.unparse(definition), "<closure>", "exec").get_children()[0]
-    return _names_from_outside(table)
+    definition = copy.deepcopy(definition)
+    rebound: set[str] = set()
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Nonlocal):  # means nothing to `symtable` out of its context
+            rebound.update(node.names)
+            node.names = []
+    text = ast.unparse(_WithoutNonlocal().visit(definition))
+    table = symtable.symtable(text, "<closure>", "exec").get_children()[0]
+    return _names_from_outside(table) | rebound
+
+
+class _WithoutNonlocal(ast.NodeTransformer):
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Pass:  # noqa: N802
+        return ast.Pass()
 
 
 def _names_from_outside(table: symtable.SymbolTable) -> set[str]:
@@ -530,3 +854,14 @@ def _names_from_outside(table: symtable.SymbolTable) -> set[str]:
     for child in table.get_children():
         names |= _names_from_outside(child) - own
     return names
+
+
+class _Rename(ast.NodeTransformer):
+    """Rename the variables of a comprehension."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802
+        node.id = self.names.get(node.id, node.id)
+        return node

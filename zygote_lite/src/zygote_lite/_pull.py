@@ -3,15 +3,17 @@
 A call is resolved in this order:
 
 1. inactive: nothing that it is given depends on a differentiated argument: it is simply run;
-2. a structural pullback of the engine's own: map, attribute access, construction, iteration;
+2. a structural pullback of the engine's own: attribute access, construction, subscripts;
 3. a rule of an installed plugin, through `rulescore`;
-4. what the callable stands for: a bound method, a partial, a class, an object with `__call__`;
-5. the source of the function, transformed; each call in it is resolved in the same way;
-6. an error that names the function and the place of the call, unless no gradient can pass.
+4. the source of the function, transformed; each call in it is resolved in the same way. Straight
+   code has its adjoint emitted; all else, and whatever stands for other calls (a method, a class,
+   a partial, an object with `__call__`), is recorded on a tape;
+5. an error that names the function and the place of the call, unless no gradient can pass.
 """
 
 import functools
 import inspect
+import operator
 import os
 import sys
 import types
@@ -19,10 +21,20 @@ from collections.abc import Callable
 from typing import Any
 
 import rulescore
-from rulescore import Tangent, find_rule
+from rulescore import find_rule
 
 from zygote_lite._errors import NoRuleError
-from zygote_lite._store import FUNCTION, INERT, LIST, TUPLE, VALUE, kind_of, reaches_active, state
+from zygote_lite._store import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    VALUE,
+    kind_of,
+    reaches_active,
+    state,
+    take,
+)
 
 Back = Callable[[Any], tuple[Any, ...]]
 Flags = tuple[Any, ...]
@@ -95,17 +107,28 @@ def pull(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
     The pullback maps the cotangent of the value to a tuple of those of `f`, the arguments and
     the keywords; it is false where the value is inactive.
     """
+    from zygote_lite._tape import COMPOSITE, via_tape
+    from zygote_lite._transform import is_pure, transformed
+
     if not is_active(flags, f, xs, kws):
         return f(*xs, **kws), inert(len(flags))
+    if id(f) not in COMPOSITE:
+        pulled = apply_leaf(flags, f, xs, kws)
+        if pulled is not None:
+            return pulled
+        if isinstance(f, types.FunctionType) and is_pure(f):
+            return transformed(flags, f, xs, kws)
+    return via_tape(flags, f, xs, kws)
+
+
+def apply_leaf(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled | None:
+    """Apply a structural pullback or a rule, if there is one."""
     found = STRUCTURAL.get(id(f))
     if found is not None:
         pulled = found[1](flags, *xs, **kws)
         if pulled is not None:
             return pulled  # type: ignore[no-any-return]
-    pulled = _by_rule(flags, f, xs, kws)
-    if pulled is not None:
-        return pulled
-    return _by_kind(flags, f, xs, kws)
+    return _by_rule(flags, f, xs, kws)
 
 
 def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
@@ -113,7 +136,26 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
     for flag in flags:
         if flag:
             return True
-    return bool(state.active) and reaches_active(f, *xs, *kws.values())
+    active = state.active
+    if not active:
+        return False
+    if id(f) in STRUCTURAL and (f is not operator.getitem or kind_of(xs[0]) in (LIST, DICT)):
+        if f is not getattr or not _computes(type(xs[0]), xs[1]):
+            return any([id(x) in active for x in xs]) or _any_array_active(xs)
+    return reaches_active(f, *xs, *kws.values())
+
+
+def _any_array_active(xs: tuple[Any, ...]) -> bool:
+    return any([kind_of(x) == VALUE and reaches_active(x) for x in xs])
+
+
+@functools.lru_cache(maxsize=4096)
+def _computes(kind: type, name: str) -> bool:
+    """Return whether looking up an attribute may run Python code."""
+    member = inspect.getattr_static(kind, name, None)
+    if isinstance(member, property | functools.cached_property):
+        return True
+    return hasattr(kind, "__getattr__") or type(member).__module__ not in ("builtins", "numpy")
 
 
 # -- rules -------------------------------------------------------------------------------------
@@ -165,18 +207,6 @@ def _routed(
     return routed
 
 
-def take(y: Any, dy: Any) -> Any:
-    """Return the whole cotangent of a value at its creation, and forget it."""
-    kind = kind_of(y)
-    if kind < LIST and kind != TUPLE:
-        return dy
-    store = state.store
-    assert store is not None
-    dy = store.collect(y, dy)
-    store.entries.pop(id(y), None)
-    return dy
-
-
 @functools.lru_cache(maxsize=1024)
 def _parameter_names(f: Any) -> tuple[str, ...]:
     try:
@@ -207,120 +237,38 @@ def handed_in(f: Any, /, *xs: Any) -> Pulled:
     return pull((True,) * (1 + len(xs)), f, *xs)
 
 
-# -- what a callable stands for ----------------------------------------------------------------
+# -- arguments and parameters ------------------------------------------------------------------
+
+VARARGS, VARKEYWORDS = 0x04, 0x08
 
 
-def _by_kind(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
-    if isinstance(f, types.FunctionType):
-        return _by_source(flags, f, xs, kws)
-    if isinstance(f, types.MethodType):
-        owner = f.__self__
-        y, back = pull((None, flags[0], *flags[1:]), f.__func__, owner, *xs, **kws)
-        return y, _rebound(back, f)
-    if isinstance(f, functools.partial):
-        return _by_partial(flags, f, xs, kws)
-    if isinstance(f, type):
-        return construct(flags, f, xs, kws)
-    if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
-        return _by_builtin_method(flags, f, xs, kws)
-    implementation = getattr(f, "_implementation", None)
-    if isinstance(implementation, types.FunctionType):
-        return pull(flags, implementation, *xs, **kws)
-    if isinstance(f, functools._lru_cache_wrapper):
-        return pull(flags, f.__wrapped__, *xs, **kws)
-    call = getattr(type(f), "__call__", None)
-    if isinstance(call, types.FunctionType):
-        y, back = pull((None, flags[0], *flags[1:]), call, f, *xs, **kws)
-        return y, _shifted(back)
-    return no_rule(flags, f, xs, kws)
+@functools.lru_cache(maxsize=4096)
+def place_arguments(
+    code: types.CodeType, count: int, keywords: tuple[str, ...]
+) -> tuple[list[str], list[tuple[int, Any]]]:
+    """Return a function's parameters, and for each operand of a call the parameter it is for.
 
-
-def _wrap(back: Any, new: Back) -> Any:
-    return new if back else Effect(new)
-
-
-def _shifted(back: Any) -> Any:
-    def shifted(dy: Any) -> tuple[Any, ...]:
-        return back(dy)[1:]  # type: ignore[no-any-return]
-
-    return _wrap(back, shifted)
-
-
-def _rebound(back: Any, method: Any) -> Any:
-    def rebound(dy: Any) -> tuple[Any, ...]:
-        _, d_owner, *d_xs = back(dy)
-        d_method = None if d_owner is None else Tangent(type(method), __self__=d_owner)
-        return d_method, *d_xs
-
-    return _wrap(back, rebound)
-
-
-def _by_builtin_method(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
-    """Resolve a method of a built-in type, such as `x.sum`, as `np.ndarray.sum` of the object."""
-    owner = getattr(f, "__self__", None)
-    if owner is None or isinstance(owner, types.ModuleType):
-        return no_rule(flags, f, xs, kws)
-    descriptor = getattr(type(owner), f.__name__, None)
-    if descriptor is None or isinstance(owner, type):
-        return no_rule(flags, f, xs, kws)
-    y, back = pull((None, flags[0], *flags[1:]), descriptor, owner, *xs, **kws)
-    return y, _rebound(back, f)
-
-
-def _by_partial(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
-    given = dict(f.keywords)
-    names = [*given, *(name for name in kws if name not in given)]
-    own = flags[0]
-    call_flags = dict(zip(kws, flags[1 + len(xs) :], strict=True))
-    inner_flags = (own, *(own for _ in f.args), *flags[1 : 1 + len(xs)])
-    inner_flags += tuple(call_flags.get(name, own) for name in names)
-    y, back = pull(inner_flags, f.func, *f.args, *xs, **(given | kws))
-
-    def partial_back(dy: Any) -> tuple[Any, ...]:
-        d_func, *rest = back(dy)
-        d_args, d_xs = rest[: len(f.args)], rest[len(f.args) : len(f.args) + len(xs)]
-        d_kws = dict(zip(names, rest[len(f.args) + len(xs) :], strict=True))
-        d_keywords = {name: d_kws[name] for name in given if name not in kws}
-        fields = {"func": d_func, "args": tuple(d_args), "keywords": d_keywords}
-        nothing = d_func is None and not any(d is not None for d in (*d_args, *d_keywords.values()))
-        d_f = None if nothing else Tangent(type(f), **fields)
-        return (d_f, *d_xs, *(d_kws[name] for name in kws))
-
-    return y, _wrap(back, partial_back)
-
-
-def construct(flags: Flags, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
-    """Make an instance: `__new__` makes an empty object, `__init__` is differentiated."""
-    if type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
-        return no_rule(flags, cls, xs, kws)
-    y = object.__new__(cls)
-    if cls.__init__ is object.__init__:
-        return cls(*xs, **kws), inert(len(flags))
-    _, back = pull((None, None, *flags[1:]), cls.__init__, y, *xs, **kws)
-
-    def construct_back(dy: Any) -> tuple[Any, ...]:
-        store = state.store
-        assert store is not None
-        d = back(None)
-        store.entries.pop(id(y), None)
-        return (None, *d[2:])
-
-    return y, construct_back
-
-
-def mark_active(x: Any) -> None:
-    """Note that a container holds an active value now."""
-    assert state.active is not None
-    state.active[id(x)] = x
-
-
-# -- source ------------------------------------------------------------------------------------
-
-
-def _by_source(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
-    from zygote_lite._transform import transformed
-
-    return transformed(flags, f, xs, kws)
+    A place is the number of the parameter, and the index within `*args` or the key within
+    `**kwargs`, or `None`. Operands that do not fit are left out: the call itself will tell.
+    """
+    n, m = code.co_argcount, code.co_kwonlyargcount
+    rest = list(code.co_varnames[n + m :])
+    varargs = rest.pop(0) if code.co_flags & VARARGS else None
+    varkeywords = rest.pop(0) if code.co_flags & VARKEYWORDS else None
+    every = [*code.co_varnames[:n], varargs, *code.co_varnames[n : n + m], varkeywords]
+    names = [name for name in every if name is not None]
+    places: list[tuple[int, Any]] = []
+    for i in range(count):
+        if i < n:
+            places.append((i, None))
+        elif varargs is not None:
+            places.append((n, i - n))
+    for name in keywords:
+        if name in names and name not in (varargs, varkeywords):
+            places.append((names.index(name), None))
+        elif varkeywords is not None:
+            places.append((len(names) - 1, name))
+    return names, places
 
 
 # -- errors ------------------------------------------------------------------------------------
@@ -329,8 +277,13 @@ def _by_source(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -
 def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
     """Refuse a call that has neither rule nor source, unless no gradient can pass through it."""
     operands = (getattr(f, "__self__", None), *xs, *kws.values())
-    if all(kind_of(x) == INERT for x in operands):
-        return f(*xs, **kws), inert(len(flags))
+    live = any(
+        flag and kind_of(x) != INERT
+        for flag, x in zip(flags[1:], (*xs, *kws.values()), strict=True)
+    )
+    if not live and not (flags[0] and kind_of(operands[0]) != INERT):
+        if not reaches_active(f, *operands):
+            return f(*xs, **kws), inert(len(flags))
     raise NoRuleError(
         f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in (*xs, *kws.values()))}) "
         f"has no rule and no Python source, and a gradient passes through it; {_advice(f)}"
@@ -353,10 +306,7 @@ def _advice(f: Any) -> str:
 
 def name_of(f: Any) -> str:
     """Return the name of a function as the user knows it."""
-    if isinstance(f, type) or not hasattr(f, "__name__"):
-        name = getattr(f, "__qualname__", type(f).__qualname__)
-    else:
-        name = getattr(f, "__qualname__", f.__name__)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", type(f).__qualname__)
     module = getattr(f, "__module__", None)
     if module is None and hasattr(f, "__objclass__"):
         module = f.__objclass__.__module__

@@ -23,6 +23,9 @@ def definition_of(code: CodeType) -> Definition:
     Several lambdas on one line are told apart by the positions in the code object. Raises
     `NoSourceError` where there is no source text, or where it changed since it was compiled.
     """
+    known = _made.get((code.co_filename, code.co_name))
+    if known is not None:
+        return known
     lines = linecache.getlines(code.co_filename)
     if not lines:
         raise NoSourceError(
@@ -42,6 +45,14 @@ def definition_of(code: CodeType) -> Definition:
             "what was compiled: it changed since; reload the module"
         )
     return candidates[0]
+
+
+_made: dict[tuple[str, str], Definition] = {}
+
+
+def remember(filename: str, name: str, definition: Definition) -> None:
+    """Remember the definition of a function that lowering made, of a generator expression."""
+    _made[filename, name] = definition
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ cotangents of their entries accumulate in a `Store`, keyed by identity, that liv
 
 import datetime
 import enum
+import functools
 import re
 import threading
 import types
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from rulescore import Array, Tangent, accumulate
 
-INERT, VALUE, TUPLE, FUNCTION, LIST, DICT, SET, OBJECT = range(8)
+INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
 _INERT_TYPES = (
     type(None), bool, np.bool_, str, bytes, bytearray, type, types.ModuleType, range, slice,
     type(...), type(NotImplemented), np.dtype, np.random.Generator, re.Pattern, re.Match,
@@ -67,6 +68,7 @@ class State(threading.local):
 
     active: dict[int, Any] | None = None  # containers that hold active values, by identity
     store: "Store | None" = None
+    writes = 0  # into arrays, so far
 
 
 state = State()
@@ -117,7 +119,7 @@ class Store:
         """
         kind = kind_of(x)
         if kind == TUPLE:
-            if not any(kind_of(value) >= TUPLE for value in x):
+            if not any(kind_of(value) >= TUPLE or kind_of(value) == FUNCTION for value in x):
                 return dx
             parts = [
                 self.collect(value, None if dx is None else dx[i], seen)
@@ -126,6 +128,8 @@ class Store:
             if all(d is None for d in parts):
                 return None
             return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        if kind == FUNCTION:
+            return self._collect_function(x, dx, seen)
         if kind < LIST:
             return dx
         seen = {} if seen is None else seen
@@ -143,6 +147,29 @@ class Store:
         if kind == DICT:
             return parts_by_key
         return Tangent(type(x), **{str(k): d for k, d in parts_by_key.items()})
+
+    def _collect_function(self, f: Any, dx: Any, seen: dict[int, Any] | None) -> Any:
+        """Return the cotangents of what a function holds, by the names of captured variables."""
+        seen = {} if seen is None else seen
+        if id(f) in seen:
+            return dx
+        seen[id(f)] = f
+        if isinstance(f, types.MethodType):
+            inner = None if dx is None else dx["__self__"]
+            d = self.collect(f.__self__, inner, seen)
+            return None if d is None else Tangent(type(f), __self__=d)
+        if not isinstance(f, types.FunctionType) or not f.__closure__:
+            return dx
+        fields: dict[str, Any] = {}
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
+            slots = self.entries[id(cell)][1] if id(cell) in self.entries else {}
+            given = dx[name] if isinstance(dx, Tangent) and name in dx else None
+            d = accumulate(slots.get("cell_contents"), given)
+            try:
+                fields[name] = self.collect(cell.cell_contents, d, seen)
+            except ValueError:  # not assigned yet
+                fields[name] = None
+        return None if all(d is None for d in fields.values()) else Tangent(type(f), **fields)
 
     def restore(self) -> None:
         """Put the state of the containers back to what it was before the reverse pass."""
@@ -165,6 +192,13 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(x)
     elif kind == DICT:
         yield from x.items()
+    elif isinstance(x, types.CellType):
+        try:
+            yield "cell_contents", x.cell_contents
+        except ValueError:  # not assigned yet
+            pass
+    elif isinstance(x, functools.partial):
+        yield from (("func", x.func), ("args", x.args), ("keywords", x.keywords))
     elif kind == OBJECT:
         yield from getattr(x, "__dict__", {}).items()
         for name in _slot_names(type(x)):
@@ -191,8 +225,43 @@ def _slot_names(t: type) -> tuple[str, ...]:
         return _slots[t]
 
 
+def current_store() -> Store:
+    """Return the store of the call of `back` that is running."""
+    assert state.store is not None
+    return state.store
+
+
+def slots_of(x: Any) -> dict[Any, Any]:
+    """Return the cotangents of the entries of a container."""
+    return current_store().slots(x)
+
+
+def give(slots: dict[Any, Any], key: Any, d: Any) -> None:
+    """Add the cotangent `d` to that of one entry."""
+    if d is not None:
+        slots[key] = accumulate(slots.get(key), d)
+
+
+def forget(x: Any) -> dict[Any, Any]:
+    """Return the cotangents of the entries of a container at its creation, and forget them."""
+    entry = current_store().entries.pop(id(x), None)
+    return {} if entry is None else entry[1]
+
+
+def mark_active(x: Any) -> None:
+    """Note that a container holds an active value now."""
+    if state.active is not None:
+        state.active[id(x)] = x
+
+
+LIMIT = 2000
+
+
 def reaches_active(*roots: Any) -> bool:
-    """Return whether an active container can be reached from `roots`."""
+    """Return whether something active can be reached from `roots`.
+
+    After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
+    """
     active = state.active
     if not active:
         return False
@@ -201,9 +270,13 @@ def reaches_active(*roots: Any) -> bool:
     while stack:
         x = stack.pop()
         kind = kind_of(x)
-        if kind in (INERT, VALUE) or id(x) in seen:
+        if kind == INERT or id(x) in seen:
             continue
-        if id(x) in active:
+        if kind == VALUE:
+            if type(x) is np.ndarray and id(owner_of(x)) in active:
+                return True
+            continue
+        if id(x) in active or len(seen) > LIMIT:
             return True
         seen.add(id(x))
         if kind == FUNCTION:
@@ -215,19 +288,43 @@ def reaches_active(*roots: Any) -> bool:
     return False
 
 
+def owner_of(x: Any) -> Any:
+    """Return the array whose memory `x` is a view of, or `x` itself."""
+    while isinstance(x.base, np.ndarray):
+        x = x.base
+    return x
+
+
+def take(y: Any, dy: Any) -> Any:
+    """Return the whole cotangent of a value at its creation, and forget it."""
+    kind = kind_of(y)
+    if kind < TUPLE:
+        return dy
+    store = state.store
+    assert store is not None
+    dy = store.collect(y, dy)
+    store.entries.pop(id(y), None)
+    return dy
+
+
+def held_by(f: Any) -> list[Any]:
+    """Return what a function holds: the cells of captured variables, or its bound object."""
+    if isinstance(f, types.FunctionType):
+        return [*(f.__closure__ or ())]
+    owner = getattr(f, "__self__", None)
+    return [] if owner is None else [owner]
+
+
 def _captured_by(f: Any) -> list[Any]:
-    """Return what a function holds: captured variables, bound object, the globals it names."""
+    """Return what a function holds and what it can reach: also defaults and globals it names."""
     if isinstance(f, types.MethodType):
         return [f.__self__, f.__func__]
+    f = getattr(f, "__wrapped__", f) if isinstance(f, functools._lru_cache_wrapper) else f
     if not isinstance(f, types.FunctionType):
         owner = getattr(f, "__self__", None)
         return [] if owner is None else [owner]
-    held = []
-    for cell in f.__closure__ or ():
-        try:
-            held.append(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            pass
+    held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ())]
+    held += (f.__kwdefaults__ or {}).values()
     for name in f.__code__.co_names:
         value = f.__globals__.get(name)
         if kind_of(value) >= TUPLE:

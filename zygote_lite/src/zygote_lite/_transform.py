@@ -1,136 +1,198 @@
 """The stages in their order, and the functions that came out of them.
 
     function --lower--> IR --instrument--> IR --primal, reverse--> IR --emit--> Python --> code
+                                           IR --record-----------> IR --emit--> Python --> code
 
-What was transformed is kept per code object and per set of active parameters.
+Pure straight code goes the upper way: its adjoint is emitted. All other code goes the lower way:
+it records what it runs. What came out is kept per code object (and set of active parameters).
 """
 
 import ast
 import threading
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from rulescore import Tangent
+from rulescore import Tangent, generation, plugins
 
 from zygote_lite import _ir as ir
 from zygote_lite._emit import Emitted, emit
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._instrument import instrument
 from zygote_lite._lower import lower
-from zygote_lite._primal import forward, primal
-from zygote_lite._pull import Effect, Flags, Pulled
+from zygote_lite._primal import primal
+from zygote_lite._pull import Effect, Flags, Pulled, place_arguments, pull
+from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
+from zygote_lite import _composite, _construct, _iteration
 from zygote_lite._structural import INTRINSICS
 
-VARARGS, VARKEYWORDS = 0x04, 0x08
+Gather = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
-
-@dataclass
-class Shape:
-    """How the operands of one shape of call meet the parameters of one function.
-
-    Attributes:
-        adjoint: the emitted function, without the function's own defaults.
-        gather: from the cotangents of captured variables and parameters to those of the
-            arguments and keywords, in order.
-    """
-
-    adjoint: types.FunctionType
-    gather: Callable[[tuple[Any, ...]], tuple[Any, ...]]
-
-
-_lowered: dict[Any, tuple[Any, ir.Function]] = {}
-_shapes: dict[Any, Shape] = {}
-_compiled: dict[Any, types.FunctionType] = {}
+_adjoints: dict[Any, types.FunctionType] = {}
+_recordings: dict[Any, tuple[types.FunctionType, bool]] = {}
+_gathers: dict[Any, tuple[types.FunctionType, Gather]] = {}
+_pure: dict[Any, tuple[int, bool]] = {}
 _lock = threading.RLock()
 
 
+# -- straight code -----------------------------------------------------------------------------
+
+
 def transformed(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
-    """Run the adjoint of a Python function: return its value and its pullback."""
+    """Run the adjoint of a pure straight function: return its value and its pullback."""
     key = (f.__code__, id(f.__globals__), tuple([bool(flag) for flag in flags]), *kws)
-    shape = _shapes.get(key)
-    if shape is None:
-        shape = _shapes[key] = _shape(f, flags, len(xs), tuple(kws))
-    run = shape.adjoint
+    known = _gathers.get(key)
+    if known is None:
+        known = _gathers[key] = _gather(f, flags, len(xs), tuple(kws))
+    run, gather = known
     if f.__defaults__ or f.__kwdefaults__:
-        run = types.FunctionType(
-            run.__code__, run.__globals__, run.__name__, f.__defaults__, run.__closure__
-        )
-        run.__kwdefaults__ = f.__kwdefaults__
-    captured = f.__code__.co_freevars
+        run = _with_defaults(run, f, run.__closure__)
     cells = [cell.cell_contents for cell in f.__closure__ or ()]
-    y, back, flag = run(*cells, *xs, **kws)
-    gather = shape.gather
+    y, back, flag = run_as_called(run, tuple(cells), f, xs, kws)
+    captured = f.__code__.co_freevars
 
     def transformed_back(dy: Any) -> tuple[Any, ...]:
         cotangents = back(dy)
-        return _closure_cotangent(f, captured, cotangents), *gather(cotangents)
+        fields = dict(zip(captured, cotangents, strict=False))
+        d_f = None
+        if any(d is not None for d in fields.values()):
+            d_f = Tangent(type(f), **fields)
+        return d_f, *gather(cotangents)
 
     return y, transformed_back if flag else Effect(transformed_back)
 
 
-def _closure_cotangent(f: Any, captured: tuple[str, ...], cotangents: tuple[Any, ...]) -> Any:
-    fields = dict(zip(captured, cotangents, strict=False))
-    if all(d is None for d in fields.values()):
-        return None
-    return Tangent(type(f), **fields)
+def run_as_called(
+    run: Any, before: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Any:
+    """Run an emitted function; arguments that do not fit raise what the user's function raises."""
+    try:
+        return run(*before, *xs, **kws)
+    except TypeError as error:
+        traceback = error.__traceback__
+        if traceback is not None and traceback.tb_next is None:
+            f(*xs, **kws)
+        raise
 
 
-def _shape(f: Any, flags: Flags, count: int, keywords: tuple[str, ...]) -> Shape:
+def _gather(
+    f: Any, flags: Flags, count: int, keywords: tuple[str, ...]
+) -> tuple[types.FunctionType, Gather]:
+    """Return the adjoint for these flags, and how its cotangents become those of the operands."""
     code = f.__code__
-    names, positional, varargs, varkeywords = _parameters(code)
-    start = len(code.co_freevars)
+    names, places = place_arguments(code, count, keywords)
     active = set(code.co_freevars) if flags[0] else set()
-    places: list[tuple[int, Any]] = []
-    for i, flag in enumerate(flags[1:]):
-        if i < count:
-            place = (i, None) if i < positional else (names.index(varargs), i - positional)
-            if i >= positional and varargs is None:
-                break  # too many arguments: calling it says so, as Python does
-        else:
-            name = keywords[i - count]
-            if name in names and name not in (varargs, varkeywords):
-                place = (names.index(name), None)
-            elif varkeywords is None:
-                break
-            else:
-                place = (names.index(varkeywords), name)
-        places.append((start + place[0], place[1]))
-        if flag:
-            active.add(names[place[0]])
+    active |= {names[i] for (i, _), flag in zip(places, flags[1:], strict=False) if flag}
+    start = len(code.co_freevars)
+    found = [(start + i, key) for i, key in places]
 
     def gather(cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple([_entry(cotangents[i], key) for i, key in places])
+        return tuple([_entry(cotangents[i], key) for i, key in found])
 
-    return Shape(adjoint_of(f, frozenset(active)), gather)
+    return adjoint_of(f, frozenset(active)), gather
 
 
 def _entry(d: Any, key: Any) -> Any:
     return d if key is None or d is None else d[key]
 
 
-def _parameters(code: types.CodeType) -> tuple[list[str], int, Any, Any]:
-    """Return the parameters as in `ir.Function.names`, and how many are positional."""
-    n, m = code.co_argcount, code.co_kwonlyargcount
-    rest = list(code.co_varnames[n + m :])
-    varargs = rest.pop(0) if code.co_flags & VARARGS else None
-    varkeywords = rest.pop(0) if code.co_flags & VARKEYWORDS else None
-    names = [*code.co_varnames[:n], varargs, *code.co_varnames[n : n + m], varkeywords]
-    return [name for name in names if name is not None], n, varargs, varkeywords
-
-
 def adjoint_of(f: Any, active: frozenset[str]) -> types.FunctionType:
-    """Return the compiled adjoint of a function, for a set of active parameters."""
+    """Return the compiled adjoint of a straight function, for a set of active parameters."""
     key = (f.__code__, id(f.__globals__), active)
-    found = _compiled.get(key)
-    if found is None:
+    with _lock:
+        if key not in _adjoints:
+            emitted = emit(reverse(primal(lowered(f), active)), "_pullback")
+            _adjoints[key] = compile_emitted(emitted, f)
+        return _adjoints[key]
+
+
+_WRITING = ("setattr", "delattr", "operator.setitem", "operator.delitem", "operator.i", "invoke",
+            "apply", "enter_context", "exit_context", "super")  # fmt: skip
+
+
+def is_pure(f: Any) -> bool:
+    """Return whether a function is straight code that calls only rules and the like of itself.
+
+    Such a function writes nothing, so that cotangents may go from call to call by value.
+    """
+    key = (f.__code__, id(f.__globals__))
+    known = _pure.get(key)
+    if known is None or known[0] != generation():
+        _pure[key] = (generation(), False)  # while it is looked at: recursion is not straight
+        _pure[key] = (generation(), _is_pure(f))
+    return _pure[key][1]
+
+
+def _is_pure(f: Any) -> bool:
+    try:
+        function = lowered(f)
+    except DifferentiationError:
+        return False
+    if function.is_generator or function.nonlocals or function.parameters.kwarg:
+        return False
+    targets: list[str] = []
+    for s in function.body[:-1]:
+        if not isinstance(s, ir.Call | ir.Move):
+            return False
+        targets.append(s.target)
+        if isinstance(s, ir.Call) and not _is_pure_call(s.function, f):
+            return False
+    rebound = {*function.captured} & {*targets}
+    return isinstance(function.body[-1], ir.Return) and not rebound
+
+
+def _is_pure_call(function: ir.Atom, f: Any) -> bool:
+    if isinstance(function, ir.Intrinsic):
+        return not function.path.startswith(_WRITING) and function.path not in ("iter", "next")
+    if not isinstance(function, ir.Global):
+        return False
+    head, *rest = function.path.split(".")
+    builtins = f.__builtins__
+    value = f.__globals__.get(head, builtins.get(head))
+    for name in rest:
+        value = getattr(value, name, None)
+    if isinstance(value, types.FunctionType) and not has_rule(value):
+        return not value.__closure__ and is_pure(value)
+    return has_rule(value)
+
+
+_known_functions: tuple[int, set[int]] = (-1, set())
+
+
+def has_rule(f: Any) -> bool:
+    """Return whether some plugin has a rule for `f`, whatever the types of its arguments."""
+    global _known_functions
+    if _known_functions[0] != generation():
+        rules = [r for plugin in plugins() for ruleset in plugin.rulesets for r in ruleset.rules]
+        _known_functions = (generation(), {id(rule.function) for rule in rules})
+    return id(f) in _known_functions[1]
+
+
+# -- recorded code -----------------------------------------------------------------------------
+
+
+def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
+    """Return the recording code of a function, with its cells, and whether it is a generator."""
+    key = (f.__code__, id(f.__globals__))
+    known = _recordings.get(key)
+    if known is None:
         with _lock:
-            found = _compiled.get(key)
-            if found is None:
-                emitted = emit(reverse(primal(lowered(f), active)), "_pullback")
-                found = _compiled[key] = compile_emitted(emitted, f)
-    return found
+            function = lowered(f)
+            before = leading(function)
+            emitted = emit(record(function), "_recorded", before)
+            made = compile_emitted(emitted, f, f.__code__.co_freevars)
+            known = _recordings[key] = (made, function.is_generator)
+    run, is_generator = known
+    if f.__closure__ or f.__defaults__ or f.__kwdefaults__:
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        own = zip(run.__code__.co_freevars, run.__closure__ or (), strict=True)
+        closure = tuple([cells.get(name, cell) for name, cell in own])
+        run = _with_defaults(run, f, closure)
+    return run, is_generator
+
+
+# -- both --------------------------------------------------------------------------------------
 
 
 def lowered(f: Any) -> ir.Function:
@@ -138,11 +200,22 @@ def lowered(f: Any) -> ir.Function:
     return instrument(lower(f.__code__, f.__globals__))
 
 
-def compile_emitted(emitted: Emitted, f: Any) -> types.FunctionType:
-    """Compile emitted Python, with the user's file name, lines, globals and function name."""
-    parameters = ast.arguments(
-        [], [ast.arg(alias) for alias in emitted.intrinsics], None, [], [], None, []
-    )
+def _with_defaults(run: types.FunctionType, f: Any, closure: Any) -> types.FunctionType:
+    made = types.FunctionType(run.__code__, run.__globals__, run.__name__, f.__defaults__, closure)
+    made.__kwdefaults__ = f.__kwdefaults__
+    return made
+
+
+def compile_emitted(emitted: Emitted, f: Any, free: tuple[str, ...] = ()) -> types.FunctionType:
+    """Compile emitted Python, with the user's file name, lines, globals and function name.
+
+    Arguments:
+        emitted: what to compile.
+        f: the user's function.
+        free: captured variables, which stay free variables of the compiled function.
+    """
+    names = [*emitted.intrinsics, *free]
+    parameters = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     tree = emitted.tree
     give = ast.Return(ast.Name(tree.name, ast.Load()))
     factory = ast.FunctionDef("factory", parameters, [tree, give], [])
@@ -152,15 +225,10 @@ def compile_emitted(emitted: Emitted, f: Any) -> types.FunctionType:
     module = ast.fix_missing_locations(ast.Module([factory], []))
     scope: dict[str, Any] = {}
     exec(compile(module, f.__code__.co_filename, "exec"), f.__globals__, scope)
-    made: types.FunctionType = scope["factory"](
-        *(resolve(path) for path in emitted.intrinsics.values())
-    )
+    known = INTRINSICS | {"pull": pull}
+    values = [known[path] for path in emitted.intrinsics.values()]
+    made: types.FunctionType = scope["factory"](*values, *(None for _ in free))
     made.__code__ = made.__code__.replace(
         co_name=f.__code__.co_name, co_qualname=f.__code__.co_qualname
     )
     return made
-
-
-def resolve(path: str) -> Any:
-    """Return the intrinsic of that name."""
-    return INTRINSICS[path]

@@ -1,0 +1,338 @@
+"""Calls that stand for other calls: methods, properties, operators of user classes, `with`.
+
+Each resolves to other calls on the same tape, in the way in which Python itself resolves it.
+"""
+
+import functools
+import operator
+import types
+from typing import Any
+
+from zygote_lite._pull import structural
+from zygote_lite._store import FUNCTION, OBJECT, TUPLE, kind_of, mark_active
+from zygote_lite._structural import INTRINSICS, apply, invoke, member_of, write_attribute
+from zygote_lite._tape import Generated, Node, Recorded, Tape, composite
+
+Nodes = tuple[Node, ...]
+_PYTHON = types.FunctionType
+
+
+def bind_method(kind: type, name: str) -> Any:
+    """Return the Python function that a class defines as the method `name`, or `None`."""
+    member = member_of(kind, name)
+    return member if isinstance(member, _PYTHON) else None
+
+
+@composite(invoke)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, *xs: Any, **kws: Any) -> Recorded:
+    if not isinstance(x, type | types.ModuleType | super):
+        member = member_of(type(x), name)
+        fields = getattr(x, "__dict__", None)
+        plain = isinstance(member, _PYTHON | types.MethodDescriptorType)
+        if (
+            plain
+            and not (fields and name in fields)
+            and not bind_method(type(x), "__getattribute__")
+        ):
+            return tape.pull((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
+    method, node = tape.pull((None, nodes[1], None), getattr, x, name)
+    return tape.pull((node, *nodes[3:]), method, *xs, **kws)
+
+
+@composite(apply)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Recorded:
+    arguments, at = tape.pull((None, nodes[2]), tuple, xs)
+    parts = [tape.pull((None, at, None), operator.getitem, arguments, i)[1]
+             for i in range(len(arguments))]  # fmt: skip
+    named = {name: tape.pull((None, nodes[3], None), operator.getitem, kws, name) for name in kws}
+    inner = (nodes[1], *parts, *(node for _, node in named.values()))
+    return tape.pull(inner, f, *arguments, **{name: value for name, (value, _) in named.items()})
+
+
+@composite(getattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
+    if isinstance(x, types.ModuleType | type | types.FunctionType):
+        return None
+    if isinstance(x, super):
+        return getattr(x, name), nodes[1]
+    member = member_of(type(x), name)
+    if isinstance(member, property) and isinstance(member.fget, _PYTHON):
+        return tape.pull((None, nodes[1]), member.fget, x)
+    fields = getattr(x, "__dict__", {})
+    if isinstance(member, functools.cached_property) and name not in fields:
+        y, node = tape.pull((None, nodes[1]), member.func, x)
+        tape.pull((None, None, None, node), setattr, x, name, y)
+        return y, node
+    getter = bind_method(type(member), "__get__")
+    if getter and (name not in fields or bind_method(type(member), "__set__")):
+        return tape.pull((None, None, nodes[1], None), getter, member, x, type(x))
+    hook = bind_method(type(x), "__getattr__")
+    if member is None and name not in fields and hook:
+        return tape.pull((None, nodes[1], None), hook, x, name)
+    if kind_of(x) != OBJECT or member is not None:
+        y = getattr(x, name, *default)
+        if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+            return y, nodes[1]  # what the method has got goes to its object
+    return None
+
+
+@composite(setattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    member = member_of(type(x), name)
+    setter = member.fset if isinstance(member, property) else None
+    if setter is None and bind_method(type(member), "__set__"):
+        return tape.pull((None, None, nodes[1], nodes[3]), type(member).__set__, member, x, value)
+    if isinstance(setter, _PYTHON):
+        return tape.pull((None, nodes[1], nodes[3]), setter, x, value)
+    hook = bind_method(type(x), "__setattr__")
+    if hook and not hasattr(type(x), "__dataclass_fields__"):
+        return tape.pull((None, nodes[1], None, nodes[3]), hook, x, name, value)
+    return None
+
+
+# -- operators ---------------------------------------------------------------------------------
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+           "lshift", "rshift")  # fmt: skip
+_COMPARE = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _declare_operators() -> None:
+    for name in _BINARY:
+        f = getattr(operator, name, None) or getattr(operator, name + "_")
+        composite(f)(functools.partial(_binary, f, f"__{name}__", f"__r{name}__"))
+        g = getattr(operator, "i" + name)
+        composite(g)(functools.partial(_in_place, f, g, f"__i{name}__"))
+    for name, reflected in _COMPARE.items():
+        f = getattr(operator, name)
+        composite(f)(functools.partial(_binary, f, f"__{name}__", f"__{reflected}__"))
+    for name in ("neg", "pos", "abs", "invert"):
+        composite(getattr(operator, name))(functools.partial(_unary, f"__{name}__"))
+    composite(abs)(functools.partial(_unary, "__abs__"))
+    composite(float)(functools.partial(_unary, "__float__"))
+    composite(len)(functools.partial(_unary, "__len__"))
+    composite(bool, operator.truth)(functools.partial(_unary, "__bool__"))
+
+
+def _binary(
+    f: Any, name: str, reflected: str, tape: Tape, nodes: Nodes, a: Any, b: Any
+) -> Recorded | None:
+    """Resolve an operator of user classes as Python does: left, then reflected right."""
+    left, right = bind_method(type(a), name), bind_method(type(b), reflected)
+    if left is None and right is None:
+        return None
+    tries = [(left, a, b, nodes[1], nodes[2])]
+    if (
+        type(a) is not type(b)
+        or reflected == name
+        or name in ("__lt__", "__le__", "__gt__", "__ge__")
+    ):
+        tries.append((right, b, a, nodes[2], nodes[1]))
+    if (
+        len(tries) == 2
+        and issubclass(type(b), type(a))
+        and right is not None
+        and (member_of(type(a), reflected) is not right)
+    ):
+        tries.reverse()
+    for method, x, y, at_x, at_y in tries:
+        if method is not None:
+            result, node = tape.pull((None, at_x, at_y), method, x, y)
+            if result is not NotImplemented:
+                return result, node
+        elif x is a:
+            builtin = getattr(type(x), name, None)
+            if builtin is not None and kind_of(x) < OBJECT:
+                result = builtin(x, y)
+                if result is not NotImplemented:
+                    return None
+    f(a, b)  # raises what Python raises
+    return None
+
+
+def _in_place(
+    f: Any, g: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any
+) -> Recorded | None:
+    method = bind_method(type(a), name)
+    if method is not None:
+        result, node = tape.pull((None, nodes[1], nodes[2]), method, a, b)
+        if result is not NotImplemented:
+            return result, node
+    if getattr(type(a), name, None) is None or method is not None:
+        return tape.pull(nodes, f, a, b)
+    return None
+
+
+def _unary(name: str, tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
+    method = bind_method(type(x), name)
+    return None if method is None else tape.pull((None, nodes[1]), method, x)
+
+
+_declare_operators()
+
+
+@composite(operator.getitem)
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+    method = bind_method(type(x), "__getitem__")
+    return None if method is None else tape.pull((None, nodes[1], nodes[2]), method, x, index)
+
+
+@composite(operator.setitem)
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
+    method = bind_method(type(x), "__setitem__")
+    if method is None:
+        return None
+    return tape.pull((None, nodes[1], nodes[2], nodes[3]), method, x, index, value)
+
+
+@composite(operator.contains)
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded | None:
+    method = bind_method(type(x), "__contains__")
+    return None if method is None else tape.pull((None, nodes[1], nodes[2]), method, x, value)
+
+
+@composite(super)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
+    return super(*xs), nodes[2] if len(xs) > 1 else None
+
+
+# -- with --------------------------------------------------------------------------------------
+
+
+def enter_context(manager: Any) -> Any:
+    """Enter a context, as `with` does."""
+    return type(manager).__enter__(manager)
+
+
+def exit_context(manager: Any, raised: Any) -> Any:
+    """Leave a context, as `with` does, with the exception that was raised or `None`."""
+    if raised is None:
+        return type(manager).__exit__(manager, None, None, None)
+    return type(manager).__exit__(manager, type(raised), raised, raised.__traceback__)
+
+
+def refuse_sent(sent: Any) -> None:
+    """Refuse a value sent into a generator through `yield from`."""
+    if sent is not None:
+        raise NotImplementedError("sending a value through `yield from` cannot be differentiated")
+
+
+# -- match -------------------------------------------------------------------------------------
+
+
+def matches_sequence(x: Any, count: int, star: int | None) -> bool:
+    """Return whether `x` is a sequence of a length that a pattern asks for."""
+    match x:
+        case [*_]:
+            return len(x) == count if star is None else len(x) >= count - 1
+    return False
+
+
+def matches_class(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> bool:
+    """Return whether `x` is an instance with the attributes that a pattern asks for."""
+    return isinstance(x, cls) and all(hasattr(x, n) for n in _attributes(cls, spec))
+
+
+def _attributes(cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[str, ...]:
+    count, names = spec
+    if count and cls in (int, float, complex, str, bytes, bool, list, tuple, dict, set, frozenset):
+        return names
+    return (*getattr(cls, "__match_args__", ())[:count], *names)
+
+
+def class_parts(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[Any, ...]:
+    """Return the attributes that a class pattern looks at."""
+    names = _attributes(cls, spec)
+    if len(names) < spec[0] + len(spec[1]):
+        return (x,)
+    parts: tuple[Any, ...] = ()
+    for name in names:
+        parts = (*parts, getattr(x, name))
+    return parts
+
+
+def matches_mapping(x: Any, keys: tuple[Any, ...]) -> bool:
+    """Return whether `x` is a mapping with the keys that a pattern asks for."""
+    match x:
+        case {}:
+            return all(key in x for key in keys)
+    return False
+
+
+def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values that a mapping pattern looks at."""
+    parts: tuple[Any, ...] = ()
+    for key in keys:
+        parts = (*parts, x[key])
+    return parts
+
+
+structural(matches_sequence)(lambda flags, *xs: (matches_sequence(*xs), _false(len(flags))))
+structural(matches_class)(lambda flags, *xs: (matches_class(*xs), _false(len(flags))))
+structural(matches_mapping)(lambda flags, *xs: (matches_mapping(*xs), _false(len(flags))))
+
+
+def _false(count: int) -> Any:
+    from zygote_lite._pull import inert
+
+    return inert(count)
+
+
+INTRINSICS.update(
+    enter_context=enter_context,
+    exit_context=exit_context,
+    refuse_sent=refuse_sent,
+    matches_sequence=matches_sequence,
+    matches_class=matches_class,
+    matches_mapping=matches_mapping,
+    class_parts=class_parts,
+    mapping_parts=mapping_parts,
+)
+
+
+# -- generators --------------------------------------------------------------------------------
+
+
+@composite(iter)
+def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
+    if isinstance(x, Generated):
+        return x, None
+    method = bind_method(type(x), "__iter__")
+    return tape.pull((None, nodes[1]), method, x) if method and not sentinel else None
+
+
+@composite(next)
+def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
+    method = None if isinstance(x, Generated) else bind_method(type(x), "__next__")
+    if method is None and not isinstance(x, Generated):
+        return None
+    try:
+        return x.step() if method is None else tape.pull((None, nodes[1]), method, x)
+    except StopIteration:
+        if default:
+            return default[0], nodes[2]
+        raise
+
+
+@composite(Generated.__next__)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    return x.step()  # type: ignore[no-any-return]
+
+
+@composite(Generated.__iter__)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    return x, None
+
+
+@composite(Generated.send)
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
+    return x.step((value, nodes[2]))  # type: ignore[no-any-return]
+
+
+@composite(Generated.close)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    x.frame.close()
+    return None, None
+
+
+__all__ = ["FUNCTION", "TUPLE", "mark_active", "write_attribute"]

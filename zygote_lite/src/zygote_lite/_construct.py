@@ -1,0 +1,145 @@
+"""Making instances: `__new__` makes the object, and `__init__` is a function like others."""
+
+import dataclasses
+import functools
+import inspect
+import types
+from typing import Any
+
+from zygote_lite._pull import Flags, Pulled, structural
+from zygote_lite._store import DICT, forget, give, kind_of, mark_active, slots_of
+from zygote_lite._structural import member_of, write_attribute
+from zygote_lite._tape import Node, Recorded, Tape
+
+Nodes = tuple[Node, ...]
+
+
+def construct(
+    tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Make an instance of a class on a tape."""
+    called = member_of(type(cls), "__call__")
+    if isinstance(called, types.FunctionType):
+        if any(n is not None for n in nodes[1:]) and called.__module__ != "enum":
+            return tape.pull((None, *nodes), called, cls, *xs, **kws)
+        return cls(*xs, **kws), None
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return tape.pull((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
+    new = cls.__new__
+    if isinstance(new, types.FunctionType):
+        y, node = tape.pull((None, None, *nodes[1:]), new, cls, *xs, **kws)
+        if not isinstance(y, cls):
+            return y, node
+    elif new is object.__new__:
+        y, node = object.__new__(cls), None
+        if cls.__init__ is object.__init__:
+            return cls(*xs, **kws), None
+    elif issubclass(cls, BaseException):
+        y, node = new(cls, *xs, **kws), None
+    elif issubclass(cls, list | dict | set) and isinstance(cls.__init__, types.FunctionType):
+        y, node = new(cls), None
+    else:
+        return tape.refuse(nodes, cls, xs, kws)
+    init = cls.__init__
+    if _is_generated(init) and dataclasses.is_dataclass(cls):
+        _fill_dataclass(tape, nodes, y, xs, kws)
+    elif isinstance(init, types.FunctionType):
+        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
+    else:
+        init(y, *xs, **kws)
+    return y, node
+
+
+def _is_generated(f: Any) -> bool:
+    return isinstance(f, types.FunctionType) and f.__code__.co_filename.startswith("<")
+
+
+@functools.lru_cache(maxsize=512)
+def _signature(cls: Any) -> inspect.Signature:
+    return inspect.signature(cls)
+
+
+def _fill_dataclass(
+    tape: Tape, nodes: Nodes, y: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> None:
+    """Do what the `__init__` of a dataclass does, which has no source."""
+    cls = type(y)
+    try:
+        bound = _signature(cls).bind(*xs, **kws).arguments
+    except TypeError:
+        cls(*xs, **kws)  # raises what Python raises
+        raise
+    flags = dict(zip(bound, nodes[1 : 1 + len(xs)], strict=False))
+    flags |= dict(zip(kws, nodes[1 + len(xs) :], strict=True))
+    late: list[tuple[Any, Node]] = []
+    for name, f in cls.__dataclass_fields__.items():
+        kind = f._field_type.name  # type: ignore[attr-defined]
+        if kind == "_FIELD_CLASSVAR":
+            continue
+        if name in bound:
+            value, node = bound[name], flags[name]
+        elif f.default is not dataclasses.MISSING:
+            value, node = f.default, None
+        elif f.default_factory is not dataclasses.MISSING:
+            value, node = tape.pull((None,), f.default_factory)
+        else:
+            continue
+        if kind == "_FIELD_INITVAR":
+            late.append((value, node))
+        else:
+            tape.pull((None, None, None, node), _set_field, y, name, value)
+    after = member_of(cls, "__post_init__")
+    if after is not None:
+        inner = (None, None, *(node for _, node in late))
+        tape.pull(inner, after, y, *(value for value, _ in late))
+
+
+def _set_field(x: Any, name: str, value: Any) -> None:
+    object.__setattr__(x, name, value)
+
+
+@structural(_set_field)
+def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+    return write_attribute(x, name, value, object.__setattr__)
+
+
+def _make_named_tuple(cls: Any, *xs: Any, **kws: Any) -> Any:
+    return cls(*xs, **kws)
+
+
+@structural(_make_named_tuple)
+def _(flags: Flags, cls: Any, *xs: Any, **kws: Any) -> Pulled:
+    y = cls(*xs, **kws)
+    fields = cls._fields
+    positions = [*range(len(xs)), *(fields.index(name) for name in kws)]
+
+    def named_tuple_back(dy: Any) -> tuple[Any, ...]:
+        return (None, None, *(None if dy is None else dy[i] for i in positions))
+
+    return y, named_tuple_back
+
+
+@structural(functools.partial)
+def _(flags: Flags, f: Any, *xs: Any, **kws: Any) -> Pulled:
+    y = functools.partial(f, *xs, **kws)
+    mark_active(y)
+    mark_active(y.keywords)
+    inner = f if isinstance(f, functools.partial) else None
+    before = 0 if inner is None else len(inner.args)
+
+    def partial_back(dy: Any) -> tuple[Any, ...]:
+        slots = forget(y)
+        named = forget(y.keywords)
+        given = slots.get("args") or (None,) * len(y.args)
+        if inner is not None:
+            if any(d is not None for d in given[:before]):
+                give(slots_of(inner), "args", tuple(given[:before]))
+            for name, d in named.items():
+                if name not in kws:
+                    give(slots_of(inner.keywords), name, d)
+        return (None, slots.get("func"), *given[before:], *(named.get(name) for name in kws))
+
+    return y, partial_back
+
+
+__all__ = ["DICT", "construct", "kind_of"]

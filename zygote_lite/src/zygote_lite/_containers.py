@@ -1,0 +1,376 @@
+"""Methods of lists, dicts and sets: those that write move the cotangents of the entries."""
+
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._pull import Effect, Flags, Pulled, inert, structural
+from zygote_lite._store import current_store, forget, give, mark_active, slots_of
+
+# -- lists -------------------------------------------------------------------------------------
+
+
+@structural(list.append)
+def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
+    x.append(value)
+    mark_active(x)
+
+    def append_back(dy: Any) -> tuple[Any, ...]:
+        x.pop()
+        current_store().redo.append(lambda: x.append(value))
+        return None, None, slots_of(x).pop(len(x), None)
+
+    return None, Effect(append_back)
+
+
+@structural(list.pop)
+def _(flags: Flags, x: list[Any], *index: int) -> Pulled:
+    if index and index[0] not in (-1, len(x) - 1):
+        old = list(x)
+        y = x.pop(*index)
+        back = _rearranged(x, old, lambda tags: tags.pop(*index))
+    else:
+        y = x.pop(*index)
+        place = len(x)
+        back = None
+
+    def pop_back(dy: Any) -> tuple[Any, ...]:
+        if back is not None:
+            back()
+            position = range(len(x))[index[0]]
+        else:
+            x.append(y)
+            position = place
+            current_store().redo.append(x.pop)
+        give(slots_of(x), position, dy)
+        return (None,) * len(flags)
+
+    return y, pop_back
+
+
+def _rearranged(
+    x: list[Any], old: list[Any], same: Callable[[list[Any]], Any], count: int = 0
+) -> Callable[[], list[Any]]:
+    """Return what undoes a change of a list, after it was made.
+
+    Arguments:
+        x: the list.
+        old: its elements before.
+        same: makes the same change to a list of tags, in which `-1 - j` stands for the `j`-th of
+            `count` new values.
+
+    What it returns gives the cotangents of the new values.
+    """
+    tags = list(range(len(old)))
+    same(tags)
+    new = list(x)
+    mark_active(x)
+
+    def undo() -> list[Any]:
+        slots = slots_of(x)
+        given: list[Any] = [None] * count
+        moved: dict[Any, Any] = {}
+        for position, tag in enumerate(tags):
+            d = slots.get(position)
+            if d is not None:
+                if tag >= 0:
+                    give(moved, tag, d)
+                else:
+                    give_at(given, -1 - tag, d)
+        slots.clear()
+        slots.update(moved)
+        x[:] = old
+        current_store().redo.append(lambda: x.__setitem__(slice(None), new))
+        return given
+
+    return undo
+
+
+def give_at(given: list[Any], i: int, d: Any) -> None:
+    """Add a cotangent to one of a list."""
+    slots = {i: given[i]}
+    give(slots, i, d)
+    given[i] = slots[i]
+
+
+def _new(count: int) -> list[int]:
+    return [-1 - j for j in range(count)]
+
+
+@structural(list.insert)
+def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
+    old = list(x)
+    x.insert(index, value)
+    undo = _rearranged(x, old, lambda tags: tags.insert(index, -1), 1)
+    return None, Effect(lambda dy: (None, None, None, undo()[0]))
+
+
+@structural(list.extend, list.__iadd__)
+def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
+    return extend(x, values, None)
+
+
+def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
+    """Extend a list in place; the value is `y`."""
+    if not isinstance(values, list | tuple):
+        return None
+    added = list(values)
+    start = len(x)
+    x.extend(added)
+    mark_active(x)
+
+    def extend_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(x)
+        d = [slots.pop(i, None) for i in range(start, start + len(added))]
+        del x[start:]
+        current_store().redo.append(lambda: x.extend(added))
+        if isinstance(values, tuple):
+            return None, None, None if all(v is None for v in d) else tuple(d)
+        given = slots_of(values)
+        for i, v in enumerate(d):
+            give(given, i, v)
+        return None, None, None
+
+    return y, Effect(extend_back)
+
+
+def _change(name: str) -> None:
+    method = getattr(list, name)
+
+    @structural(method)
+    def change(flags: Flags, x: list[Any], *xs: Any, **kws: Any) -> Pulled:
+        old = list(x)
+        if name == "remove":
+            position = x.index(*xs)
+            same: Callable[[list[Any]], Any] = lambda tags: tags.pop(position)  # noqa: E731
+        elif name == "sort":
+            order = list(range(len(x)))
+            key = kws.get("key")
+            values = old if key is None else [key(v) for v in old]
+            order.sort(key=values.__getitem__, reverse=kws.get("reverse", False))
+            same = lambda tags: tags.__setitem__(slice(None), order)  # noqa: E731
+        else:
+            same = lambda tags: getattr(tags, name)(*xs)  # noqa: E731
+        method(x, *xs, **kws)
+        undo = _rearranged(x, old, same)
+
+        def change_back(dy: Any) -> tuple[Any, ...]:
+            undo()
+            return (None,) * len(flags)
+
+        return None, Effect(change_back)
+
+
+for _name in ("remove", "sort", "reverse", "clear"):
+    _change(_name)
+
+for _f in (list.index, list.count, list.__len__, list.__contains__):
+    structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
+
+
+def set_slice(x: list[Any], index: slice, values: Any) -> Pulled | None:
+    """Write a slice of a list."""
+    if not isinstance(values, list | tuple):
+        return None
+    old = list(x)
+    added = list(values)
+    x[index] = added
+    undo = _rearranged(x, old, lambda tags: tags.__setitem__(index, _new(len(added))), len(added))
+
+    def set_slice_back(dy: Any) -> tuple[Any, ...]:
+        d = undo()
+        if isinstance(values, tuple):
+            return None, None, None, None if all(v is None for v in d) else tuple(d)
+        given = slots_of(values)
+        for i, v in enumerate(d):
+            give(given, i, v)
+        return None, None, None, None
+
+    return None, Effect(set_slice_back)
+
+
+def delete_item(x: Any, index: Any) -> Pulled:
+    """Delete an element or a slice of a list, or an entry of a dict."""
+    if isinstance(x, dict):
+        old = dict(x)
+        del x[index]
+
+        def delete_back(dy: Any) -> tuple[Any, ...]:
+            _restore_dict(x, old)
+            return None, None, None
+
+        return None, Effect(delete_back)
+    before = list(x)
+    del x[index]
+    undo = _rearranged(x, before, lambda tags: tags.__delitem__(index))
+
+    def delete_item_back(dy: Any) -> tuple[Any, ...]:
+        undo()
+        return None, None, None
+
+    return None, Effect(delete_item_back)
+
+
+# -- dicts -------------------------------------------------------------------------------------
+
+
+def _restore_dict(x: dict[Any, Any], old: dict[Any, Any]) -> None:
+    new = dict(x)
+
+    def redo() -> None:
+        x.clear()
+        x.update(new)
+
+    x.clear()
+    x.update(old)
+    current_store().redo.append(redo)
+
+
+@structural(dict.get)
+def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
+    if key not in x:
+        y = default[0] if default else None
+        return y, lambda dy: (None, None, None, dy)[: len(flags)]
+
+    def get_back(dy: Any) -> tuple[Any, ...]:
+        give(slots_of(x), key, dy)
+        return (None,) * len(flags)
+
+    return x[key], get_back
+
+
+@structural(dict.pop)
+def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
+    if key not in x and default:
+        return default[0], lambda dy: (None, None, None, dy)
+    old = dict(x)
+    y = x.pop(key)
+
+    def pop_back(dy: Any) -> tuple[Any, ...]:
+        _restore_dict(x, old)
+        give(slots_of(x), key, dy)
+        return (None,) * len(flags)
+
+    return y, pop_back
+
+
+@structural(dict.setdefault)
+def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
+    old = dict(x) if key not in x else None
+    y = x.setdefault(key, default)
+    mark_active(x)
+
+    def setdefault_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(x)
+        give(slots, key, dy)
+        if old is None:
+            return (None,) * len(flags)
+        d = slots.pop(key, None)
+        _restore_dict(x, old)
+        return (None, None, None, d)[: len(flags)]
+
+    return y, setdefault_back
+
+
+@structural(dict.update)
+def _(flags: Flags, x: dict[Any, Any], *xs: Any, **kws: Any) -> Pulled | None:
+    if not all(isinstance(given, dict) for given in xs):
+        return None
+    old = dict(x)
+    added = dict(*xs, **kws)
+    x.update(added)
+    mark_active(x)
+
+    def update_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(x)
+        d = {key: slots.pop(key, None) for key in added}
+        _restore_dict(x, old)
+        for source in xs:
+            given = slots_of(source)
+            for key in source:
+                if key not in kws:
+                    give(given, key, d[key])
+        return (None, None, *(None for _ in xs), *(d[name] for name in kws))
+
+    return None, Effect(update_back)
+
+
+@structural(dict.clear)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    old = dict(x)
+    x.clear()
+
+    def clear_back(dy: Any) -> tuple[Any, ...]:
+        _restore_dict(x, old)
+        return None, None
+
+    return None, Effect(clear_back)
+
+
+@structural(dict.copy)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    y = x.copy()
+    mark_active(y)
+
+    def copy_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(x)
+        for key, d in forget(y).items():
+            give(slots, key, d)
+        return None, None
+
+    return y, copy_back
+
+
+@structural(dict.keys, dict.__len__, dict.__contains__)
+def _(flags: Flags, x: dict[Any, Any], *xs: Any) -> Pulled:
+    if not xs:
+        return x.keys(), inert(len(flags))
+    return xs[0] in x, inert(len(flags))
+
+
+structural(dict.__len__)(lambda flags, x: (len(x), inert(2)))
+
+
+@structural(dict.values)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    keys = list(x)
+
+    def values_back(dy: Any) -> tuple[Any, ...]:
+        if dy is not None:
+            slots = slots_of(x)
+            for key, d in zip(keys, dy, strict=True):
+                give(slots, key, d)
+        return None, None
+
+    return tuple(x.values()), values_back
+
+
+@structural(dict.items)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    keys = list(x)
+
+    def items_back(dy: Any) -> tuple[Any, ...]:
+        if dy is not None:
+            slots = slots_of(x)
+            for key, d in zip(keys, dy, strict=True):
+                give(slots, key, None if d is None else d[1])
+        return None, None
+
+    return tuple(x.items()), items_back
+
+
+# -- sets --------------------------------------------------------------------------------------
+
+
+@structural(set.add)
+def _(flags: Flags, x: set[Any], value: Any) -> Pulled:
+    if value in x:
+        return None, inert(3)
+    x.add(value)
+    mark_active(x)
+
+    def add_back(dy: Any) -> tuple[Any, ...]:
+        x.discard(value)
+        current_store().redo.append(lambda: x.add(value))
+        return None, None, slots_of(x).pop(value, None)
+
+    return None, Effect(add_back)

@@ -1,0 +1,168 @@
+"""Fifth stage, for code with control flow: the forward code that records what it runs on a tape.
+
+The user's own control flow stays as it is, whatever it is; every variable `x` gets a companion
+`x_` that goes with it through all of it, and tells where on the tape its cotangent goes (`None`:
+nowhere). The reverse pass walks the tape backwards: it needs no control flow of its own.
+
+Variables that functions defined inside share live in cells, and are read and written through them.
+"""
+
+from dataclasses import replace
+
+from zygote_lite import _ir as ir
+
+NOTHING = ir.Const(None)
+Cells = dict[str, str]
+
+
+def record(function: ir.Function) -> ir.Function:
+    """Return the recording forward code of an instrumented function.
+
+    It takes `tape` and the companions of its parameters before the parameters, and returns its
+    value and the companion of its value.
+    """
+    return _Recorder(function).run()
+
+
+def leading(function: ir.Function) -> list[str]:
+    """Return the parameters that recorded code takes before the user's."""
+    return ["tape", "nodes"] if not {"tape", "nodes"} & function.used else ["tape_", "nodes_"]
+
+
+class _Recorder:
+    def __init__(self, function: ir.Function) -> None:
+        self.function = function
+        self.tape, self.nodes = leading(function)
+        function.used |= {self.tape, self.nodes}
+        self.companions: dict[str, str] = {}
+        self.cells: Cells = {}
+        for name in (*function.captured, *function.shared):
+            self.cells[name] = function.fresh(name.strip("_") + "_cell")
+
+    def run(self) -> ir.Function:
+        f = self.function
+        origin = f.body[0].origin
+        parameters = [self.companion(name) for name in f.names]
+        body = self.block(f.body)
+        start: list[ir.Statement] = []
+        if parameters:
+            start.append(ir.Track(origin, parameters, [ir.Name(self.nodes)], unpack=True))
+        others = [c for name, c in self.companions.items() if name not in f.names]
+        start += [ir.Track(origin, [c], [NOTHING]) for c in others]
+        for name, cell in self.cells.items():
+            if name in f.shared and name not in f.names:
+                start.append(ir.Declare(origin, name))
+            start.append(ir.CellOf(origin, cell, name))
+            if name in f.names:
+                start.append(self.write(origin, name, ir.Name(name), self.flag(ir.Name(name))))
+        return replace(f, body=[*start, *body])
+
+    def companion(self, name: str) -> str:
+        if name not in self.companions:
+            self.companions[name] = self.function.fresh(name + "_")
+        return self.companions[name]
+
+    def flag(self, atom: ir.Atom) -> ir.Atom:
+        return ir.Name(self.companion(atom.id)) if isinstance(atom, ir.Name) else NOTHING
+
+    def write(self, origin: object, name: str, value: ir.Atom, flag: ir.Atom) -> ir.Statement:
+        cell = [ir.Name(self.cells[name]), value]
+        function = ir.Intrinsic("write_cell")
+        return ir.Pull(origin, "_", "_", [NOTHING, NOTHING, flag], function, list(cell), [])  # type: ignore[arg-type]
+
+    def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
+        out: list[ir.Statement] = []
+        for s in body:
+            self.statement(s, out)
+        return out
+
+    def read(self, origin: object, atom: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
+        """Return an atom for the value of an operand now: shared variables are read from cells."""
+        if not isinstance(atom, ir.Name) or atom.id not in self.cells:
+            return atom
+        value = self.function.numbered(atom.id.strip("_") + "_now")
+        cell = [ir.Name(self.cells[atom.id])]
+        function = ir.Intrinsic("read_cell")
+        flags = [NOTHING, NOTHING]
+        out.append(
+            ir.Pull(origin, value, self.companion(value), list(flags), function, list(cell), [])  # type: ignore[arg-type]
+        )
+        return ir.Name(value)
+
+    def assign(
+        self, origin: object, target: str, out: list[ir.Statement]
+    ) -> tuple[str, str, list[ir.Statement]]:
+        """Return where a new value of `target` goes, its companion, and what then must follow."""
+        if target not in self.cells:
+            return target, self.companion(target), []
+        new = self.function.numbered(target.strip("_") + "_new")
+        flag = self.flag(ir.Name(new))
+        return new, self.companion(new), [self.write(origin, target, ir.Name(new), flag)]
+
+    def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:
+        match s:
+            case ir.Call(origin, target, function, arguments, keywords):
+                function = self.read(origin, function, out)
+                arguments = [self.read(origin, x, out) for x in arguments]
+                keywords = [(name, self.read(origin, x, out)) for name, x in keywords]
+                operands = [function, *arguments, *(x for _, x in keywords)]
+                flags = [self.flag(x) for x in operands]
+                then: list[ir.Statement] = []
+                companion = "_"
+                if target != "_":
+                    target, companion, then = self.assign(origin, target, out)
+                out.append(ir.Pull(origin, target, companion, flags, function, arguments, keywords))
+                out += then
+            case ir.Move(origin, target, source):
+                source = self.read(origin, source, out)
+                target, companion, then = self.assign(origin, target, out)
+                out.append(ir.Track(origin, [target, companion], [source, self.flag(source)]))
+                out += then
+            case ir.Closure(origin, target, _, _):
+                out.append(s)
+                out.append(ir.Track(origin, [self.companion(target)], [NOTHING]))
+            case ir.Plain(origin, targets):
+                out.append(s)
+                out += [ir.Track(origin, [self.companion(t)], [NOTHING]) for t in targets]
+            case ir.Return(origin, value):
+                value = self.read(origin, value, out)
+                out.append(ir.ReturnTuple(origin, [value, self.flag(value)]))
+            case ir.If(origin, test, body, orelse):
+                test = self.read(origin, test, out)
+                out.append(ir.If(origin, test, self.block(body), self.block(orelse)))
+            case ir.While(origin, before, test, body, orelse):
+                inner = self.block(before)
+                test = self.read(origin, test, inner)
+                out.append(ir.While(origin, inner, test, self.block(body), self.block(orelse)))
+            case ir.For(origin, target, iterable, body, orelse):
+                iterable = self.read(origin, iterable, out)
+                flag = self.flag(iterable)
+                target, companion, then = self.assign(origin, target, out)
+                whole = [*then, *self.block(body)]
+                out.append(
+                    ir.ForEach(
+                        origin, self.tape, target, companion, iterable, flag, whole,
+                        self.block(orelse),
+                    )
+                )  # fmt: skip
+            case ir.Try(origin, body, handlers, orelse, final):
+                caught = []
+                for h in handlers:
+                    first = (
+                        [ir.Track(origin, [self.companion(h.name)], [NOTHING])] if h.name else []
+                    )
+                    caught.append(ir.Handler(h.kind, h.name, [*first, *self.block(h.body)]))
+                out.append(
+                    ir.Try(origin, self.block(body), caught, self.block(orelse), self.block(final))
+                )
+            case ir.Raise(origin, exception, cause):
+                exception = None if exception is None else self.read(origin, exception, out)
+                cause = None if cause is None else self.read(origin, cause, out)
+                out.append(ir.Raise(origin, exception, cause))
+            case ir.Yield(origin, target, value):
+                value = self.read(origin, value, out)
+                target, companion, then = self.assign(origin, target, out)
+                out.append(ir.YieldTuple(origin, [target, companion], [value, self.flag(value)]))
+                out += then
+            case _:
+                out.append(s)

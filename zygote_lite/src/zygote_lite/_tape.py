@@ -1,0 +1,285 @@
+"""The tape: what recorded code ran, in order, and the walk backwards over it.
+
+A value is known by the number of the entry that it came from. One tape serves a whole tree of
+calls: a function called from recorded code records on the same tape, so that exceptions,
+generators and callbacks need nothing of their own.
+"""
+
+import functools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rulescore import accumulate
+
+from zygote_lite._pull import (
+    Effect,
+    Inert,
+    apply_leaf,
+    inert,
+    is_active,
+    no_rule,
+    place_arguments,
+)
+from zygote_lite._store import TUPLE, kind_of, mark_active
+
+Node = int | None
+Recorded = tuple[Any, Node]
+Composite = Callable[..., Recorded | None]
+
+COMPOSITE: dict[int, tuple[Any, Composite]] = {}
+"""What is resolved by other calls, by identity: `(tape, nodes, *xs, **kws) -> (y, node)`.
+
+One may return `None`: not for these arguments.
+"""
+
+EQUIVALENT: dict[int, tuple[Any, Any]] = {}
+"""Functions written in C, by identity, and Python that means the same and is transformed."""
+
+
+def composite(*functions: Any) -> Callable[[Composite], Composite]:
+    """Declare how calls of `functions` are resolved by other calls."""
+
+    def declare(body: Composite) -> Composite:
+        for f in functions:
+            COMPOSITE[id(f)] = (f, body)
+        return body
+
+    return declare
+
+
+def equivalent(*functions: Any) -> Callable[[Any], Any]:
+    """Declare the Python function that means the same as `functions` written in C."""
+
+    def declare(body: Any) -> Any:
+        for f in functions:
+            EQUIVALENT[id(f)] = (f, body)
+        return body
+
+    return declare
+
+
+class Tape:
+    """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
+
+    __slots__ = ("count", "entries", "guarded")
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
+        self.count = 0
+        self.guarded = 0  # how many `try` statements are being run
+
+    def input(self) -> Node:
+        """Return the number of a new value that no entry of the tape made."""
+        self.count += 1
+        return self.count
+
+    def record(self, y: Any, back: Any, nodes: tuple[Node, ...]) -> Recorded:
+        """Note that `y` was made from the values `nodes`, and how its cotangent goes back."""
+        if type(back) is Inert:
+            return y, None
+        if not back:
+            self.entries.append((back, nodes, None))
+            return y, None
+        self.count = node = self.count + 1
+        self.entries.append((back, nodes, node))
+        return y, node
+
+    def back(self, cotangents: dict[Any, Any]) -> None:
+        """Walk backwards: pull the cotangents of values back to the inputs, by their numbers."""
+        for back, nodes, node in reversed(self.entries):
+            dy = cotangents.pop(node, None) if node is not None else None
+            for operand, d in zip(nodes, back(dy), strict=False):
+                if operand is not None and d is not None:
+                    known = cotangents.get(operand)
+                    cotangents[operand] = d if known is None else accumulate(known, d)
+
+    def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
+        """Run `f(*xs, **kws)`, record it, and return its value and the value's number."""
+        if not is_active(nodes, f, xs, kws):
+            return f(*xs, **kws), None
+        found = COMPOSITE.get(id(f))
+        if found is not None:
+            done = found[1](self, nodes, *xs, **kws)
+            if done is not None:
+                return done
+        pulled = apply_leaf(nodes, f, xs, kws)
+        if pulled is not None:
+            return self.record(*pulled, nodes)
+        known = EQUIVALENT.get(id(f))
+        if known is not None:
+            return self.pull(nodes, known[1], *xs, **kws)
+        return self.call(nodes, f, xs, kws)
+
+    def call(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded:
+        """Resolve a call by what the callable stands for."""
+        if isinstance(f, types.FunctionType):
+            return self.function(nodes, f, xs, kws)
+        if isinstance(f, types.MethodType):
+            return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
+        if isinstance(f, functools.partial):
+            return self.partial(nodes, f, xs, kws)
+        if isinstance(f, type):
+            from zygote_lite._construct import construct
+
+            return construct(self, nodes, f, xs, kws)
+        if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
+            owner = getattr(f, "__self__", None)
+            descriptor = getattr(type(owner), f.__name__, None)
+            if owner is None or isinstance(owner, types.ModuleType | type) or descriptor is None:
+                return self.refuse(nodes, f, xs, kws)
+            return self.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
+        inner = getattr(f, "_implementation", None)
+        if inner is None and isinstance(f, functools._lru_cache_wrapper):
+            inner = f.__wrapped__
+        if isinstance(inner, types.FunctionType):
+            return self.pull(nodes, inner, *xs, **kws)
+        call = getattr(type(f), "__call__", None)
+        if isinstance(call, types.FunctionType):
+            return self.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)
+        return self.refuse(nodes, f, xs, kws)
+
+    def refuse(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded:
+        """Run what no gradient can pass through, or raise `NoRuleError`."""
+        return no_rule(nodes, f, xs, kws)[0], None
+
+    def partial(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded:
+        given, node = self.pull((None, nodes[0], None), getattr, f, "args")
+        parts = [self.pull((None, node, None), _getitem, given, i) for i in range(len(given))]
+        named = {
+            name: self.pull((None, nodes[0], None), _getitem, f.keywords, name)
+            for name in f.keywords
+            if name not in kws
+        }
+        inner = (None, *(n for _, n in parts), *nodes[1 : 1 + len(xs)])
+        inner += (*(n for _, n in named.values()), *nodes[1 + len(xs) :])
+        values = {name: value for name, (value, _) in named.items()}
+        return self.pull(inner, f.func, *(v for v, _ in parts), *xs, **values, **kws)
+
+    def function(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded:
+        """Run the recording code of a Python function on this tape."""
+        from zygote_lite._transform import recording_of, run_as_called
+
+        run, is_generator = recording_of(f)
+        given = self.bind(nodes, f, xs, kws)
+        result = run_as_called(run, (self, given), f, xs, kws)
+        if is_generator:
+            generated = Generated(result, self)
+            mark_active(generated)
+            return generated, None
+        y, node = result
+        return y, node
+
+    def bind(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """Return the companions of a function's parameters, from those of a call's operands."""
+        names, places = place_arguments(f.__code__, len(xs), tuple(kws))
+        given: list[Any] = [None] * len(names)
+        variable: dict[int, dict[Any, Node]] = {}
+        for (position, key), node in zip(places, nodes[1:], strict=False):
+            if key is None:
+                given[position] = node
+            else:
+                variable.setdefault(position, {})[key] = node
+        for position, entries in variable.items():
+            if any(entries.values()):
+                given[position] = self.collected(entries)
+        return tuple(given)
+
+    def collected(self, entries: dict[Any, Node]) -> Any:
+        """Return the companion of `*args`; that of `**kwargs` is settled where the dict is made."""
+        if isinstance(next(iter(entries)), str):
+            return entries
+        nodes = (None, *(entries.get(i) for i in range(len(entries))))
+        return self.record(None, _spread(len(entries)), nodes)[1]
+
+    def keywords(self, made: dict[str, Any], entries: Any) -> None:
+        """Note where the cotangents of the entries of a function's `**kwargs` go."""
+        if entries:
+            from zygote_lite._structural import adopted
+
+            back = adopted(made, list(entries))
+            self.record(None, back, tuple(entries.values()))
+
+    def iterate(self, x: Any, node: Node) -> Iterator[Recorded]:
+        """Yield the elements of an iterable, with their numbers, as a `for` statement takes them."""
+        if not is_active((node,), iter, (x,), {}):
+            for y in x:
+                yield y, None
+            return
+        iterator, at = self.pull((None, node), iter, x)
+        while True:
+            try:
+                step = self.pull((None, at), next, iterator)
+            except StopIteration:
+                return
+            yield step
+
+
+def _getitem(x: Any, i: Any) -> Any:
+    return x[i]
+
+
+def _spread(count: int) -> Any:
+    def spread_back(dy: Any) -> tuple[Any, ...]:
+        return (None,) * (count + 1) if dy is None else (None, *dy)
+
+    return spread_back
+
+
+class Generated:
+    """A generator whose frame is recorded on a tape."""
+
+    def __init__(self, frame: Any, tape: Tape) -> None:
+        self.frame = frame
+        self.tape = tape
+        self.started = False
+
+    def step(self, sent: Any = (None, None)) -> Recorded:
+        """Run to the next `yield`, sending a value and its number in."""
+        if not self.started:
+            self.started, sent = True, None
+        return self.frame.send(sent)  # type: ignore[no-any-return]
+
+    def send(self, value: Any) -> Any:
+        """Send a value in (differentiated code calls `step`)."""
+        return self.__next__()
+
+    def close(self) -> None:
+        """End the generator."""
+        self.frame.close()
+
+    def __iter__(self) -> "Generated":
+        return self
+
+    def __next__(self) -> Any:
+        raise RuntimeError("a generator through which a gradient passes was iterated from outside")
+
+
+def via_tape(
+    flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Run a call on a tape of its own, and return its value and its pullback."""
+    tape = Tape()
+    nodes = tuple([tape.input() if flag else None for flag in flags])
+    y, node = tape.pull(nodes, f, *xs, **kws)
+
+    def tape_back(dy: Any) -> tuple[Any, ...]:
+        cotangents: dict[Any, Any] = {}
+        if node is not None and dy is not None:
+            cotangents[node] = dy
+        tape.back(cotangents)
+        return tuple([cotangents.get(n) if n is not None else None for n in nodes])
+
+    if not tape.entries and node is None:
+        return y, inert(len(flags))
+    return y, tape_back if node is not None or kind_of(y) >= TUPLE else Effect(tape_back)
