@@ -298,6 +298,12 @@ def test_what_is_not_real_is_refused(f, x):
         f(x)
 
 
+@every_parametric
+def test_a_complex_parameter_is_refused(f):
+    with pytest.raises(TypeError, match="real numbers and arrays"):
+        f(0.5, 1j)
+
+
 @every_activation
 def test_foreign_arrays_stay_foreign(f, foreign):
     y, back = rrule(f, foreign(POINTS))

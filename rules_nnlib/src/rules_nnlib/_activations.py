@@ -51,22 +51,22 @@ def relu6(x):
     return np.clip(x, 0.0, 6.0)
 
 
-@elementwise
 def leakyrelu(x, a=0.01):
     """Return x where x > 0, else a * x."""
-    return np.maximum(x, 0.0) + a * np.minimum(x, 0.0)
+    r = real(x)
+    return plain(np.maximum(r, 0.0) + real(a) * np.minimum(r, 0.0), x, a)
 
 
-@elementwise
 def trelu(x, theta=1.0):
     """Return x where x > theta, else 0: the threshold-gated rectifier (arXiv:1402.3337)."""
-    return 1.0 * np.where(x <= theta, 0.0, x)  # NaN stays NaN, a scalar a scalar
+    r = real(x)
+    return plain(1.0 * np.where(r <= real(theta), 0.0, r), x, theta)  # NaN stays NaN
 
 
-@elementwise
 def elu(x, alpha=1.0):
     """Return x where x > 0, else alpha * (exp(x) - 1) (arXiv:1511.07289)."""
-    return np.maximum(x, 0.0) + alpha * np.expm1(np.minimum(x, 0.0))
+    r = real(x)
+    return plain(np.maximum(r, 0.0) + real(alpha) * np.expm1(np.minimum(r, 0.0)), x, alpha)
 
 
 @elementwise
@@ -75,10 +75,10 @@ def selu(x):
     return SELU_SCALE * elu(x, SELU_ALPHA)
 
 
-@elementwise
 def celu(x, alpha=1.0):
     """Return x where x > 0, else alpha * (exp(x / alpha) - 1), for alpha > 0 (arXiv:1704.07483)."""
-    return np.maximum(x, 0.0) + alpha * np.expm1(np.minimum(x, 0.0) / alpha)
+    r, a = real(x), real(alpha)
+    return plain(np.maximum(r, 0.0) + a * np.expm1(np.minimum(r, 0.0) / a), x, alpha)
 
 
 @elementwise
@@ -160,10 +160,10 @@ def tanhshrink(x):
     return x - np.tanh(x)
 
 
-@elementwise
 def softshrink(x, lam=0.5):
     """Return x moved towards 0 by lam, and 0 where |x| <= lam, for lam >= 0."""
-    return np.maximum(x - lam, 0.0) + np.minimum(x + lam, 0.0)
+    r, bound = real(x), real(lam)
+    return plain(np.maximum(r - bound, 0.0) + np.minimum(r + bound, 0.0), x, lam)
 
 
 @elementwise

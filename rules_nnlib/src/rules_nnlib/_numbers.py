@@ -10,15 +10,15 @@ _PYTHON = (float, int, bool)
 
 
 def elementwise(formula):
-    """Make a function of one real argument and parameters from its formula.
+    """Make a function of one real argument from its formula.
 
-    Integers and truth values count as float64, floating arrays keep their precision, and Python
-    numbers give a Python float. Raises `TypeError` for complex numbers and for what is no number.
+    Integers and truth values count as float64, floating arrays keep their precision, and a Python
+    number gives a Python float. Raises `TypeError` for complex numbers and for what is no number.
     """
 
     @wraps(formula)
-    def activation(x, *parameters, **named):
-        return plain(formula(real(x), *parameters, **named), x, *parameters, *named.values())
+    def activation(x):
+        return plain(formula(real(x)), x)
 
     return activation
 
