@@ -10,6 +10,7 @@ from rules_nnlib._normal import normal_cdf, normal_pdf
 
 import rules_nnlib as nn
 from rulescore import rrule
+from zygote_lite import gradient
 
 
 def softplus(x):
@@ -325,6 +326,18 @@ def test_small_results_are_precise(f, x):
     }[f]
     assert f(x) == pytest.approx(expected, rel=1e-10)
     assert f(np.array([x]))[0] == pytest.approx(expected, rel=1e-10)
+
+
+@every_activation
+def test_a_derivative_has_a_derivative(f):
+    """What the partials are made of has rules or source: an AD can differentiate them again."""
+    rule = next(r for r in rule_set().rules if r.function is f and len(r.types) == 1)
+
+    def partial(x):
+        return 1.0 * (rule.body(x, f(x)) if rule.takes_out else rule.body(x))
+
+    (second,) = gradient(partial, 0.3)
+    assert (second or 0.0) == pytest.approx(float(slope(partial, 0.3)), abs=1e-9)
 
 
 def test_every_activation_is_tested():
