@@ -1,12 +1,15 @@
 """`gradient`, `grad`, `value_and_grad`, `jacobian`, and what they refuse."""
 
+# the code that is differentiated may be odd on purpose
+# ruff: noqa: E501
+
 import math
 
 import numpy as np
 import pytest
 
-from zygote_lite import grad, gradient, jacobian, pullback, value_and_grad
 import zygote_lite
+from zygote_lite import grad, gradient, jacobian, pullback, value_and_grad
 
 
 def f(a, b, c=1.0):
@@ -99,7 +102,9 @@ def test_an_int_as_value():
     assert gradient(lambda x, y: x * y, 2, 3) == (3.0, 2.0)
 
 
-@pytest.mark.parametrize("y", [np.float32(2), np.array(2.0), np.array(2, np.float32), np.float64(2)])
+@pytest.mark.parametrize(
+    "y", [np.float32(2), np.array(2.0), np.array(2, np.float32), np.float64(2)]
+)
 def test_numpy_numbers_as_value(y):
     (d,) = gradient(lambda v: v * 3.0, y)
     assert d == 3.0
@@ -150,7 +155,11 @@ def test_what_is_not_callable(g):
 
 
 def test_wrong_numbers_of_arguments_are_what_python_says():
-    for xs, pattern in (((), "missing 2"), ((1.0,), "missing 1"), ((1.0,) * 4, "takes from 2 to 3")):
+    for xs, pattern in (
+        ((), "missing 2"),
+        ((1.0,), "missing 1"),
+        ((1.0,) * 4, "takes from 2 to 3"),
+    ):
         with pytest.raises(TypeError, match=pattern):
             pullback(f, *xs)
     with pytest.raises(TypeError, match="unexpected keyword argument 'd'"):

@@ -1,5 +1,8 @@
 """Right or loud: every error names the function, the user's file and line, and what to do."""
 
+# the code that is differentiated may be odd on purpose
+# ruff: noqa: F821, F841, PT017
+
 import hashlib
 import inspect
 import json
@@ -128,7 +131,7 @@ def hashes(x, text):
 
 
 def formats(x, text):
-    label = "{:>10} {}".format(x, text) + f"{x:.3f}" + "%s" % x + str(x) + repr(x)
+    label = f"{x:>10} {text}" + f"{x:.3f}" + f"{x}" + str(x) + repr(x)
     return x * 3.0 + 0.0 * len(label)
 
 
@@ -326,11 +329,11 @@ def calls(x):
 
 
 def unknown_name(x):
-    return x * nothing_of_this_name  # noqa: F821
+    return x * nothing_of_this_name
 
 
 def unbound(x):
-    y = z * x  # noqa: F821
+    y = z * x
     z = 1.0
     return y
 
@@ -392,11 +395,11 @@ def _links(tb):
 
 def test_unpacking_errors_are_pythons():
     def two(p):
-        a, b = p
+        a, _b = p
         return a
 
     def star(p):
-        a, *b, c = p
+        a, *_b, _c = p
         return a
 
     for f, p in ((two, [1.0]), (two, [1.0, 2.0, 3.0]), (star, [1.0]), (two, 1.0), (two, (1.0,))):
@@ -411,7 +414,7 @@ def test_a_failed_call_leaves_no_trace():
     with pytest.raises(ZeroDivisionError):
         gradient(calls, 2.0)
     assert gradient(lambda x: x * x, 3.0) == (6.0,)
-    y, back = pullback(lambda p: p[0] * p[1], [2.0, 3.0])
+    _y, back = pullback(lambda p: p[0] * p[1], [2.0, 3.0])
     with pytest.raises(Exception, match="mul"):
         back("text")
     assert back(1.0)[1] == [3.0, 2.0]
@@ -809,3 +812,160 @@ def test_right_or_loud(name):
     assert y == pytest.approx(4.0)
     assert back(1.0)[1] == pytest.approx(2.0)
     assert back(1.0)[1] == pytest.approx(2.0)
+
+
+# -- classes that do it their own way: the right slope, or an error ----------------------------
+
+
+class OwnSetattr:
+    def __init__(self, x):
+        self.x = x
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value * 2.0)
+
+
+class OwnGetattribute(Odd):
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, "x") * 2.0
+
+
+class Triple:
+    def __get__(self, owner, kind):
+        return owner.x * 2.0
+
+
+class OwnDescriptor(Odd):
+    y = Triple()
+
+
+class OwnNew:
+    def __new__(cls, x):
+        made = object.__new__(cls)
+        made.x = x * 2.0
+        return made
+
+
+class Meta(type):
+    def __call__(cls, *xs):
+        made = type.__call__(cls, *xs)
+        made.x = made.x * 2.0
+        return made
+
+
+class OwnMeta(metaclass=Meta):
+    def __init__(self, x):
+        self.x = x
+
+
+class OwnComparison(Odd):
+    def __lt__(self, other):
+        return self.x * other
+
+
+class OwnLength(Odd):
+    def __len__(self):
+        self.x = self.x * 2.0
+        return 1
+
+
+class OwnText(Odd):
+    def __str__(self):
+        self.x = self.x * 2.0
+        return ""
+
+
+class OwnIteration(Odd):
+    def __iter__(self):
+        return iter([self.x, self.x])
+
+
+class OwnDict(dict):
+    def __getitem__(self, key):
+        return dict.__getitem__(self, key) * 2.0
+
+
+class OwnMissing(dict):
+    def __missing__(self, key):
+        return self["a"] * 2.0
+
+
+class OwnList(list):
+    def __getitem__(self, index):
+        return list.__getitem__(self, index) * 2.0
+
+
+def unpacks_own(x):
+    a, b = OwnIteration(x)
+    return a + b
+
+
+def with_length(x):
+    own = OwnLength(x)
+    len(own)
+    return own.x
+
+
+def with_text(x):
+    own = OwnText(x)
+    f"{own}"
+    return own.x
+
+
+def own_keywords(x):
+    def f(name, flags, f, xs, kws=1.0):
+        return name + flags * 0.0 + f * 0.0 + xs
+
+    return f(name=x, flags=x, f=x, xs=x)
+
+
+class OwnKeywords(Odd):
+    def method(self, x, name, flags, f):
+        return x + name + flags * 0.0 + f * 0.0
+
+
+ODD = {
+    "setattr": lambda x: OwnSetattr(x).x,
+    "getattribute": lambda x: OwnGetattribute(x).x,
+    "descriptor": lambda x: OwnDescriptor(x).y,
+    "new": lambda x: OwnNew(x).x,
+    "metaclass": lambda x: OwnMeta(x).x,
+    "comparison": lambda x: OwnComparison(x) < 2.0,
+    "length": with_length,
+    "text": with_text,
+    "iteration": unpacks_own,
+    "iteration_list": lambda x: sum(list(OwnIteration(x))),
+    "dict": lambda x: OwnDict(a=x)["a"],
+    "missing": lambda x: OwnMissing(a=x)["b"],
+    "list": lambda x: OwnList([x])[0],
+    "keywords": own_keywords,
+    "method_keywords": lambda x: OwnKeywords(1.0).method(x=x, name=x, flags=x, f=x),
+    "getattr_default": lambda x: getattr(Odd(x), "x") + getattr(Odd(1.0), "y", x),
+    "dict_get_default": lambda x: {"a": x}["a"] + {"a": 1.0}.get("b", x),
+    "object_array": lambda x: np.array([x * 2.0, 1.0], dtype=object)[0],
+    "structured_array": lambda x: np.array([(x * 2.0,)], dtype=[("a", float)])["a"][0],
+    "flat": lambda x: np.array([x, x * 2.0]).flat[1],
+    "class_of_instance": lambda x: Odd(x).__class__(x * 2.0).x,
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_classes_that_do_it_their_own_way(name):
+    f = ODD[name]
+    assert f(2.0) == pytest.approx(4.0)
+    try:
+        y, back = pullback(f, 2.0)
+    except DifferentiationError as error:
+        assert ".py:" in str(error)
+        return
+    assert y == pytest.approx(4.0)
+    assert back(1.0)[1] == pytest.approx(2.0)
+
+
+def test_an_array_of_objects_is_right_or_refused():
+    a = np.array([2.0, 3.0], dtype=object)
+    try:
+        (d,) = gradient(lambda v: v[0] * v[1], a)
+    except (DifferentiationError, TypeError):
+        return
+    np.testing.assert_array_equal(np.asarray(d, float), [3.0, 2.0])

@@ -1,5 +1,8 @@
 """The lowered code means the same as the source: it is run here in its place."""
 
+# the code that is differentiated may be odd on purpose
+# ruff: noqa: F541, F821, F842
+
 import ast
 import math
 import operator
@@ -7,8 +10,8 @@ import operator
 import numpy as np
 import pytest
 
-from zygote_lite import code_lowered
 from zygote_lite import _structural as structural
+from zygote_lite import code_lowered
 
 
 def run(f, *xs, **kws):
@@ -116,7 +119,7 @@ def displays(x):
 
 
 def texts(x):
-    return f"{x}", f"{x!r:>12}", f"{x[0]:{4 + 1}d}", f"{{}}", f"{x=}", "a" "b", f"{x!s}{x!a}"
+    return f"{x}", f"{x!r:>12}", f"{x[0]:{4 + 1}d}", f"{{}}", f"{x=}", "ab", f"{x!s}{x!a}"
 
 
 def augmented(x):
@@ -185,7 +188,8 @@ def shadows_builtins(x):
 
 def uses_modules(x):
     import math as m
-    from math import cos, sin as sine
+    from math import cos
+    from math import sin as sine
 
     return m.exp(0.5), cos(0.5), sine(0.5), math.pi, np.linalg.norm([3.0, 4.0])
 
@@ -205,7 +209,7 @@ def nested_functions(x):
 
 
 def type_hints_inside(x):
-    y: "unknown" = 1  # noqa: F821
+    y: unknown = 1
     return y
 
 

@@ -1,5 +1,8 @@
 """The definition that a code object was compiled from is found, or an error says why not."""
 
+# the code that is differentiated may be odd on purpose
+# ruff: noqa: E702
+
 import ast
 import importlib.util
 import linecache
@@ -7,22 +10,22 @@ import math
 
 import numpy as np
 import pytest
-
-from zygote_lite import gradient
 from zygote_lite._source import NoSourceError, definition_of
 
+from zygote_lite import gradient
+
+# fmt: off
 same_line = [lambda x: x * 2.0, lambda x: x * 3.0, lambda y: y * 3.0, lambda: 1.0]
 nested = lambda x: (lambda y: (lambda z: z * y * x)(x))(x)
 same_text = [lambda x: x * x, lambda x: x * x]
 over_lines = lambda x: (
     math.sin(x)
     * x
-)  # fmt: skip
-in_a_call = sorted([3.0, 1.0], key=lambda x: (lambda y: -y)(x))
+)
 by_key = {"a": (lambda x: x + 1.0), "b": (lambda x: x + 1.0 * x)}
 with_default = lambda x, f=lambda y: y * 5.0, g=lambda y: y * 7.0: f(x) + g(x)
 conditional = (lambda x: x * 2.0) if same_line else (lambda x: x * 3.0)
-returns_lambda = lambda a: lambda x: a * x; other = lambda a: lambda x: a + x  # noqa: E702
+returns_lambda = lambda a: lambda x: a * x; other = lambda a: lambda x: a + x
 returns_constant = [lambda x: 1.0, lambda x: 2.0]
 swapped = [lambda x: x, lambda y: y, lambda x: (x, x)[0]]
 
@@ -49,16 +52,17 @@ async def asynchronous(x):
 
 
 class Holder:
-    f = lambda self, x: x * 2.0; g = lambda self, x: x * 3.0  # noqa: E702
+    f = lambda self, x: x * 2.0; g = lambda self, x: x * 3.0
 
-    def method(self, x): return x * 4.0  # noqa: E704
+    def method(self, x): return x * 4.0
 
     @staticmethod
     def static(x):
         return x * 5.0
 
     @property
-    def value(self): return 6.0  # noqa: E704
+    def value(self): return 6.0
+# fmt: on
 
 
 def text_of(f):
@@ -227,4 +231,3 @@ def test_source_with_tabs_unicode_and_continuations(tmp_path):
 
 def test_the_source_of_numpy_is_found():
     assert gradient(lambda x: np.polyval([1.0, 2.0, 3.0], x), 2.0) == (6.0,)
-

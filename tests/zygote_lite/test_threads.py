@@ -69,7 +69,7 @@ def test_the_first_call_and_all_others():
 def test_many_threads_share_one_model_and_one_pullback():
     f = new_function()
     xs, model = [0.5, 0.6], {"w": 0.7}
-    y, back = pullback(f, 0.3, xs, model)
+    _y, back = pullback(f, 0.3, xs, model)
     once = back(1.0)
 
     def work(i, k):
