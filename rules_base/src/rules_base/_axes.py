@@ -1,4 +1,4 @@
-"""Undoing a reduction: bring the cotangent of a result back to the shape of what was reduced."""
+"""What rules along axes share: reduced axes put back, and the dtype and sign of cotangents."""
 
 import numpy as np
 
@@ -7,6 +7,16 @@ def inexact_type(dy):
     """Return the dtype to hold `dy` in: its own, or float64 where that is no inexact one."""
     dtype = np.result_type(dy)
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+def conjugate(x):
+    """Return the conjugate of an array, which is the array itself where it is real."""
+    return x.conj() if isinstance(x, np.ndarray) else np.conjugate(x)
+
+
+def reshaped(x, shape, order):
+    """Reshape `x`, naming the order only where it is not the usual one: few libraries take it."""
+    return np.reshape(x, shape) if order == "C" else np.reshape(x, shape, order=order)
 
 
 def restored(dy, x, axis, keepdims):

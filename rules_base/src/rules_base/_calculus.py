@@ -119,16 +119,22 @@ def slope_back(dy, n, step, axis, edge_order):
     """
     width = min(3, n)
     first = np.clip(np.arange(n) - 1, 0, n - width)
-    probes = [
-        np.gradient(1.0 * (np.arange(n) % 3 == c), step, edge_order=edge_order) for c in range(3)
-    ]
-    dy = np.moveaxis(dy, axis, 0)
-    dx = np.zeros_like(dy)
+    every_third = [1.0 * (np.arange(n) % 3 == start) for start in range(3)]
+    probes = [np.gradient(probe, step, edge_order=edge_order) for probe in every_third]
+    dy = np.moveaxis(dy, axis, -1)
+    dx = 0.0
     for k in range(width):
-        column = first + k
-        coefficients = np.choose(column % 3, probes)
-        np.add.at(dx, column, np.conjugate(coefficients.reshape((-1,) + (1,) * (dy.ndim - 1))) * dy)
-    return np.moveaxis(dx, 0, axis)
+        part = np.conjugate(np.choose((first + k) % 3, probes)) * dy
+        dx = dx + shifted(part[..., :1], k, n) + shifted(part[..., -1:], n - width + k, n)
+        if n > 2:
+            dx = dx + shifted(part[..., 1:-1], k, n)
+    return np.moveaxis(dx, -1, axis)
+
+
+def shifted(part, start, n):
+    """Return `part` from `start` on in a last axis of `n` zeros."""
+    width = [(0, 0)] * (part.ndim - 1) + [(start, n - start - part.shape[-1])]
+    return np.pad(part, width)
 
 
 @rule(np.interp)

@@ -19,9 +19,9 @@ def _(values: list | tuple, dtype=None, *, copy=True, order="K", subok=False, nd
     y = np.array(values, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
 
     def pullback(dy):
-        extra = y.ndim - ndim_of(values)
-        dy = np.reshape(dy, y.shape[extra:])
-        return (unstacked(dy, values) if kept(values, y) else None,)
+        if not kept(values, y):
+            return (None,)
+        return (unstacked(np.reshape(dy, y.shape[y.ndim - ndim_of(values) :]), values),)
 
     return y, pullback
 
@@ -278,9 +278,9 @@ def _(x: Array, N=None, increasing=False):
 
 
 @rule(np.meshgrid)
-def _(*xs: Numeric, copy=True, sparse=False, indexing="xy"):
+def _(*xs: Numeric, **options):
     def pullback(dy):
-        wide = np.meshgrid(*xs, copy=False, sparse=True, indexing=indexing)
+        wide = np.meshgrid(*xs, sparse=True, indexing=options.get("indexing", "xy"))
         return tuple(
             [
                 None if d is None else project(np.reshape(project(d, w), np.shape(x)), x)
@@ -288,7 +288,7 @@ def _(*xs: Numeric, copy=True, sparse=False, indexing="xy"):
             ]
         )
 
-    return np.meshgrid(*xs, copy=copy, sparse=sparse, indexing=indexing), pullback
+    return np.meshgrid(*xs, **options), pullback
 
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])

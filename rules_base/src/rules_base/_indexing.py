@@ -47,24 +47,32 @@ def may_repeat(index):
 
 def scatter_lazily(dy, x, index):
     """Scatter into an array of a foreign type, through the flat positions of its entries."""
-    positions = np.arange(x.size).reshape(x.shape)[index]
-    order = np.argsort(positions, axis=None, kind="stable")
-    ranked = np.reshape(positions, (-1,))[order]
-    values = np.reshape(np.broadcast_to(dy, positions.shape), (-1,))[order]
-    # the sum of what falls on one position is a difference of running sums
-    sums = np.concatenate([np.zeros_like(values[:1]), np.cumsum(values)])
-    first = np.searchsorted(ranked, np.arange(x.size), side="left")
-    last = np.searchsorted(ranked, np.arange(x.size), side="right")
-    return project(np.reshape(sums[last] - sums[first], x.shape), x)
+    positions = np.reshape(np.arange(x.size), x.shape)[index]
+    return from_positions(np.broadcast_to(dy, positions.shape), x, positions)
 
 
 def from_positions(dy, x, positions):
     """Return the cotangent of `x` whose entries, at these flat `positions`, `dy` belongs to."""
-    flat, places = np.reshape(dy, (-1,)), np.reshape(positions, (-1,))
-    dx = np.bincount(places, np.real(flat), np.size(x))
-    if np.iscomplexobj(flat):
-        dx = dx + 1j * np.bincount(places, np.imag(flat), np.size(x))
+    values, places = np.reshape(dy, (-1,)), np.reshape(positions, (-1,))
+    if isinstance(values, np.ndarray | np.generic):
+        dx = np.bincount(places, np.real(values), np.size(x))
+        if np.iscomplexobj(values):
+            dx = dx + 1j * np.bincount(places, np.imag(values), np.size(x))
+    else:
+        dx = sums_at(values, places, np.size(x))
     return project(np.reshape(dx, np.shape(x)), x)
+
+
+def sums_at(values, places, n):
+    """Return the sums of the foreign `values` that fall on each of `n` places.
+
+    Sorted by their place, they are differences of running sums: foreign arrays need no writing.
+    """
+    order = np.argsort(places, kind="stable")
+    sums = np.cumsum(values[order])
+    sums = np.concatenate([np.zeros_like(sums[:1]), sums])
+    ends = np.searchsorted(places[order], np.arange(n), side="right")
+    return sums[ends] - sums[np.concatenate([[0], ends[:-1]])]
 
 
 @rule(operator.getitem)
@@ -80,7 +88,7 @@ def _(x: Numeric, indices=None, axis=None, *, mode="raise"):
     def pullback(dy):
         return (taken_back(dy, x, indices, axis, mode),)
 
-    return np.take(x, indices, axis, mode=mode), pullback
+    return np.take(x, indices, axis, **named(mode)), pullback
 
 
 @rule(np.ndarray.take)
@@ -88,7 +96,12 @@ def _(x: Array, indices=None, axis=None, *, mode="raise"):
     def pullback(dy):
         return (taken_back(dy, x, indices, axis, mode),)
 
-    return np.take(x, indices, axis, mode=mode), pullback
+    return np.take(x, indices, axis, **named(mode)), pullback
+
+
+def named(mode):
+    """Return the option `mode`, or nothing where it is the default: few libraries take it."""
+    return {} if mode == "raise" else {"mode": mode}
 
 
 def taken_back(dy, x, indices, axis, mode):
@@ -103,7 +116,7 @@ def taken_back(dy, x, indices, axis, mode):
 
 
 @rule(np.take_along_axis)
-def _(x: Array, indices=None, axis=-1):
+def _(x: np.ndarray, indices=None, axis=-1):
     def pullback(dy):
         if axis is None:
             return (from_positions(dy, x, np.take_along_axis(np.arange(x.size), indices, 0)),)

@@ -50,9 +50,9 @@ rule.scalar(math.erfc, poles=False)(lambda x: -2 / SQRT_PI * math.exp(-x * x))
 rule.scalar(math.gamma)(lambda x, out: out * digamma(x))
 rule.scalar(math.lgamma)(lambda x: digamma(x))
 
-rule.scalar(math.fabs, poles=False)(lambda x: (x > 0) - (x < 0))
+rule.scalar(math.fabs, poles=False)(lambda x: (x > 0) - 1.0 * (x < 0))
 rule.scalar(math.copysign, poles=False)(
-    lambda x, y: (((x > 0) - (x < 0)) * math.copysign(1.0, y), None)
+    lambda x, y: (((x > 0) - 1.0 * (x < 0)) * math.copysign(1.0, y), None)
 )
 rule.scalar(math.fmod)(lambda x, y: (1, -math.trunc(x / y)))
 rule.scalar(math.remainder)(lambda x, y, out: (1, -round((x - out) / y)))

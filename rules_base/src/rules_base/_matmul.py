@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 
+from rules_base._axes import conjugate
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -19,7 +20,7 @@ def _(a: Array, b: Array):
 
 def matmul_left(dy, a, b):
     """Return the cotangent of `a` in `a @ b`, before batch axes are summed."""
-    b = b.conj()
+    b = conjugate(b)
     if b.ndim == 1:
         return np.multiply(dy, b) if a.ndim == 1 else np.expand_dims(dy, -1) * b
     if a.ndim == 1:
@@ -32,7 +33,7 @@ def matmul_left(dy, a, b):
 
 def matmul_right(dy, a, b):
     """Return the cotangent of `b` in `a @ b`, before batch axes are summed."""
-    a = a.conj()
+    a = conjugate(a)
     if a.ndim == 1:
         return np.multiply(dy, a) if b.ndim == 1 else np.expand_dims(a, -1) * np.expand_dims(dy, -2)
     if b.ndim == 1:
@@ -60,7 +61,7 @@ def dot_left(dy, a, b):
         return matmul_left(dy, a, b)
     own = a.ndim - 1
     others = (*range(b.ndim - 2), b.ndim - 1)
-    return np.tensordot(dy, b.conj(), (tuple(range(own, dy.ndim)), others))
+    return np.tensordot(dy, conjugate(b), (tuple(range(own, dy.ndim)), others))
 
 
 def dot_right(dy, a, b):
@@ -70,7 +71,7 @@ def dot_right(dy, a, b):
     if b.ndim <= 2:
         return matmul_right(dy, a, b)
     own = tuple(range(a.ndim - 1))
-    summed = np.tensordot(a.conj(), dy, (own, own))  # the contracted axis comes first
+    summed = np.tensordot(conjugate(a), dy, (own, own))  # the contracted axis comes first
     return np.moveaxis(summed, 0, -2)
 
 

@@ -117,7 +117,11 @@ def _(x: Array, pad_width=None, mode="constant", **options):
         positions = np.reshape(np.arange(x.size), x.shape)
         if mode == "constant":
             marked = np.pad(positions, pad_width, mode, constant_values=-1)
-            return (project(np.reshape(dy[marked >= 0], x.shape), x),)
+            start = (
+                np.unravel_index(np.argmax(marked >= 0), marked.shape) if x.size else (0,) * x.ndim
+            )
+            inner = tuple([slice(s, s + n) for s, n in zip(start, x.shape, strict=True)])
+            return (project(dy[inner], x),)
         return (from_positions(dy, x, np.pad(positions, pad_width, mode)),)
 
     return np.pad(x, pad_width, mode, **options), pullback
@@ -186,17 +190,20 @@ def _(x: Array, offset=0, axis1=0, axis2=1):
 
 
 def on_diagonal(dy, x, offset, axis1, axis2):
-    """Return zeros of the shape of `x` with `dy` on a diagonal."""
-    axis1, axis2 = axis1 % x.ndim, axis2 % x.ndim
-    rows = np.arange(x.shape[axis1]).reshape(-1, 1)
-    columns = np.arange(x.shape[axis2])
-    hits = columns - rows == offset
-    n = np.diagonal(hits, offset).size
-    last = np.zeros_like(x, dtype=inexact_type(dy))
-    last = np.moveaxis(last, (axis1, axis2), (-2, -1))
-    along = np.arange(n)
-    last[..., along + max(-offset, 0), along + max(offset, 0)] = dy
-    return project(np.moveaxis(last, (-2, -1), (axis1, axis2)), x)
+    """Return zeros of the shape of `x` with `dy` on a diagonal, or one number all along it."""
+    axes = (axis1, axis2)
+    n_rows, n_columns = x.shape[axis1], x.shape[axis2]
+    first = max(-offset, 0)
+    n = max(min(n_rows - first, n_columns - max(offset, 0)), 0)
+    if isinstance(x, np.ndarray):
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
+        along = np.arange(n)
+        np.moveaxis(dx, axes, (-2, -1))[..., along + first, along + max(offset, 0)] = dy
+        return project(dx, x)
+    dy = dy + np.zeros(n)
+    by_row = np.pad(dy, [(0, 0)] * (dy.ndim - 1) + [(first, n_rows - n - first)])
+    hits = np.arange(n_columns) - np.arange(n_rows)[:, None] == offset
+    return project(np.moveaxis(np.where(hits, by_row[..., None], 0.0), (-2, -1), axes), x)
 
 
 def declare_atleast(f):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._axes import reshaped
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -10,15 +11,15 @@ rule = RuleSet("rules_base")
 @rule(np.reshape)
 def _(x: Numeric, shape=None, order="C"):
     def pullback(dy):
-        return (project(np.reshape(dy, np.shape(x), order=order), x),)
+        return (project(reshaped(dy, np.shape(x), order), x),)
 
-    return np.reshape(x, shape, order=order), pullback
+    return reshaped(x, shape, order), pullback
 
 
 @rule(np.ndarray.reshape)
 def _(x: Array, *shape: object, order="C"):
     def pullback(dy):
-        return (project(np.reshape(dy, x.shape, order=order), x), *(None for _ in shape))
+        return (project(reshaped(dy, x.shape, order), x), *(None for _ in shape))
 
     return x.reshape(*shape, order=order), pullback
 
@@ -26,15 +27,15 @@ def _(x: Array, *shape: object, order="C"):
 @rule(np.ravel, np.ndarray.ravel)
 def _(x: Numeric, order="C"):
     def pullback(dy):
-        return (project(np.reshape(dy, np.shape(x), order=order), x),)
+        return (project(reshaped(dy, np.shape(x), order), x),)
 
-    return np.ravel(x, order), pullback
+    return (np.ravel(x) if order == "C" else np.ravel(x, order)), pullback
 
 
 @rule(np.ndarray.flatten)
 def _(x: Array, order="C"):
     def pullback(dy):
-        return (project(np.reshape(dy, x.shape, order=order), x),)
+        return (project(reshaped(dy, x.shape, order), x),)
 
     return x.flatten(order), pullback
 
@@ -81,11 +82,11 @@ def _(x: Array, axis1=None, axis2=None):
 
 
 @rule(np.broadcast_to)
-def _(x: Numeric, shape=None, subok=False):
+def _(x: Numeric, shape=None):
     def pullback(dy):
         return (project(dy, x),)
 
-    return np.broadcast_to(x, shape, subok), pullback
+    return np.broadcast_to(x, shape), pullback
 
 
 @rule(np.squeeze, np.ndarray.squeeze)

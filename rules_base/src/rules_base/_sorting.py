@@ -1,18 +1,19 @@
 """Sorting and order statistics: every sorted entry passes its cotangent to where it came from.
 
-Entries that are equal keep their order, so that of a tie the first one is meant.
+Entries that are equal keep their order, so that of a tie the first one is meant. Foreign arrays
+have no rule here: their libraries sort otherwise, or not at all.
 """
 
 import numpy as np
 
 from rules_base._axes import inexact_type, restored
-from rulescore import Array, Numeric, RuleSet, project
+from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
 
 @rule(np.sort)
-def _(x: Array, axis=-1, kind=None, *, stable=None):
+def _(x: np.ndarray, axis=-1, kind=None, *, stable=None):
     y = np.sort(x, axis, kind, stable=stable)
 
     def pullback(dy):
@@ -22,7 +23,7 @@ def _(x: Array, axis=-1, kind=None, *, stable=None):
 
 
 @rule(np.partition)
-def _(x: Array, kth=None, axis=-1, kind="introselect"):
+def _(x: np.ndarray, kth=None, axis=-1, kind="introselect"):
     y = np.partition(x, kth, axis, kind)
 
     def pullback(dy):
@@ -42,8 +43,8 @@ def sorted_back(dy, x, axis):
 
 
 @rule(np.unique)
-def _(x: Array, return_index=False, return_inverse=False, return_counts=False, axis=None, **more):
-    y = np.unique(x, return_index, return_inverse, return_counts, axis, **more)
+def _(x: np.ndarray, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    y = np.unique(x, return_index, return_inverse, return_counts, axis)
     several = return_index or return_inverse or return_counts
 
     def pullback(dy):
@@ -70,7 +71,7 @@ def first_back(dy, y, x, axis):
 
 
 @rule(np.unique_values)
-def _(x: Array):
+def _(x: np.ndarray):
     y = np.unique_values(x)
 
     def pullback(dy):
@@ -83,7 +84,7 @@ def declare_unique(f):
     """Declare the rule of a function that returns the different entries first, in a tuple."""
 
     @rule(f)
-    def _(x: Array):
+    def _(x: np.ndarray):
         y = f(x)
 
         def pullback(dy):
@@ -167,7 +168,7 @@ def declare_quantile(f, unit, nan):
     """Declare the rule of a quantile function whose `q` goes from 0 to `unit`."""
 
     @rule(f)
-    def _(x: Array, q: Numeric | list | tuple, axis=None, *, method="linear", keepdims=False):
+    def _(x: np.ndarray, q: Numeric | list | tuple, axis=None, *, method="linear", keepdims=False):
         y = f(x, q, axis, method=method, keepdims=keepdims)
 
         def pullback(dy):
@@ -185,7 +186,7 @@ def declare_median(f, nan):
     """Declare the rule of a median."""
 
     @rule(f)
-    def _(x: Array, axis=None, *, keepdims=False):
+    def _(x: np.ndarray, axis=None, *, keepdims=False):
         y = f(x, axis, keepdims=keepdims)
 
         def pullback(dy):
@@ -214,7 +215,8 @@ def _(x: Numeric, axis=None, *, keepdims=False):
         dx = np.where(top, dy / np.maximum(n_top, 1), 0.0)
         return (project(dx - np.where(bottom, dy / np.maximum(n_bottom, 1), 0.0), x),)
 
-    return np.ptp(x, axis=axis, keepdims=keepdims), pullback
+    y = np.ptp(x, axis, keepdims=True) if keepdims else np.ptp(x, axis)
+    return y, pullback
 
 
 MATRIX = np.array([[0.5, -1.5, 2.0, 0.1], [1.25, 0.75, -0.25, 0.3]])

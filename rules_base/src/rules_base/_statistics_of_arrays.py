@@ -151,7 +151,7 @@ def _(x: Array, y=None, rowvar=True, bias=False, ddof=None):
     n = rows.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
 
     def pullback(dy):
-        return (covariance_back(np.reshape(dy, (len(rows),) * 2), rows, n, x, rowvar),)
+        return (covariance_back(np.reshape(dy, (rows.shape[0],) * 2), rows, n, x, rowvar),)
 
     return np.cov(x, None, rowvar, bias, ddof), pullback
 
@@ -177,7 +177,7 @@ def _(x: Array, y=None, rowvar=True):
     out = np.corrcoef(x, None, rowvar)
 
     def pullback(dy):
-        r = np.reshape(out, (len(rows),) * 2)
+        r = np.reshape(out, (rows.shape[0],) * 2)
         centered = rows - np.mean(rows, axis=1, keepdims=True)
         norm = np.sqrt(np.sum(np.abs(centered) ** 2, axis=1, keepdims=True))
         unit = centered / norm
@@ -214,7 +214,7 @@ def edges_back(dedges, x, bins, range):
     """Return the cotangent of the samples from that of the edges of their histogram."""
     if dedges is None or range is not None or np.ndim(bins) > 0 or np.size(x) == 0:
         return None
-    t = np.linspace(0.0, 1.0, len(dedges))
+    t = np.linspace(0.0, 1.0, np.size(dedges))
     dlow, dhigh = dedges @ (1 - t), dedges @ t
     low, high = np.min(x), np.max(x)
     return accumulate(
