@@ -153,7 +153,7 @@ ON_ARRAYS = [
     example
     for example in EXAMPLES
     if any(isinstance(x, np.ndarray) for x in example.values[1])
-    and not any(type(x) is list and isinstance(x[0], float) for x in example.values[1])
+    and not any(type(x) is list and isinstance(x[0], float | list) for x in example.values[1])
 ]
 
 

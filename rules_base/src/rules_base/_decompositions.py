@@ -94,13 +94,14 @@ def within_range(basis, null, dbasis, dnull):
     Raises `LinAlgError` where `dnull` depends on that.
     """
     turning = adjoint(null) @ dnull
-    refuse(turning - adjoint(turning), dnull, "the basis of a null space")
+    refuse(turning - adjoint(turning), [dnull], "the basis of a null space")
     return dbasis - null @ (adjoint(dnull) @ basis)
 
 
-def refuse(turning, cotangent, what):
+def refuse(turning, cotangents, what):
     """Raise `LinAlgError` where `turning`, by which nothing may change, is more than rounding."""
-    size = np.sqrt(np.sum(np.abs(cotangent) ** 2, axis=(-2, -1), keepdims=True))
+    squares = [np.sum(np.abs(d) ** 2, axis=(-2, -1), keepdims=True) for d in cotangents]
+    size = np.sqrt(sum(squares))
     if np.any(np.abs(turning) > 64 * np.sqrt(np.finfo(size.dtype).eps) * size):
         raise np.linalg.LinAlgError(f"the gradient depends on {what}, which is not determined")
 
@@ -158,7 +159,9 @@ def svd_cotangent(u, s, vh, du, ds, dvh):
     z = 0.0 if dv is None else adjoint(v) @ dv
     inner = over_gaps(skew(x) * columns(s) + rows(s) * skew(z), s, used)
     if np.iscomplexobj(u):
-        inner = inner + diagonal_matrix(phase_cotangent(x, z, s, u if du is None else du))
+        inner = inner + diagonal_matrix(
+            phase_cotangent(x, z, s, [d for d in (du, dv) if d is not None])
+        )
     if ds is not None:
         inner = inner + diagonal_matrix(np.where(s == 0, 0, ds))
     da = u @ inner @ adjoint(v)
@@ -189,10 +192,10 @@ def skew(x):
     return x - adjoint(x) if np.ndim(x) else x
 
 
-def phase_cotangent(x, z, s, cotangent):
+def phase_cotangent(x, z, s, cotangents):
     """Return what the phases of singular vectors, which `u` and `v` share, add to the diagonal."""
     of_u, of_v = (np.imag(diagonal(m)) if np.ndim(m) else 0.0 for m in (x, z))
-    refuse(rows(of_u + of_v), cotangent, "the phase of complex singular vectors")
+    refuse(rows(of_u + of_v), cotangents, "the phase of complex singular vectors")
     return 1j * of_u / np.where(s == 0, 1, s)
 
 

@@ -19,6 +19,7 @@ from rules_base._matrices import (
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_base")
+rule.constant(np.linalg.matrix_rank)
 
 
 @rule(np.linalg.inv)
@@ -90,6 +91,39 @@ def _(a: ArrayLike, b: ArrayLike):
         return project(-db @ adjoint(y), a), project(db, b)
 
     return y, pullback
+
+
+@rule(np.linalg.trace)
+def _(x: ArrayLike, *, offset=0, dtype=None):
+    def pullback(dy):
+        return (project(on_diagonal(rows(rows(dy)), x, offset), x),)
+
+    return np.linalg.trace(x, offset=offset, dtype=dtype), pullback
+
+
+@rule(np.linalg.diagonal)
+def _(x: ArrayLike, *, offset=0):
+    def pullback(dy):
+        # the diagonal starts in the row `-offset`, or in the column `offset`
+        n = np.shape(x)[-2]
+        before = max(-offset, 0)
+        widths = [(0, 0)] * (np.ndim(dy) - 1) + [(before, n - before - np.shape(dy)[-1])]
+        return (project(on_diagonal(rows(np.pad(dy, widths)), x, offset), x),)
+
+    return np.linalg.diagonal(x, offset=offset), pullback
+
+
+def on_diagonal(dy, x, offset):
+    """Return matrices of the shape of `x` with `dy`, a value for each row, on a diagonal."""
+    return np.where(np.eye(*np.shape(x)[-2:], offset, dtype=bool), dy, 0)
+
+
+@rule(np.linalg.matrix_transpose)
+def _(x: ArrayLike):
+    def pullback(dy):
+        return (project(np.swapaxes(dy, -1, -2), x),)
+
+    return np.linalg.matrix_transpose(x), pullback
 
 
 @rule(np.linalg.tensorinv)
@@ -222,6 +256,12 @@ for a in (TALL, TALL + 1j * np.cos(TALL)):
         rule.example(np.linalg.lstsq, a.T, b)
     for b in (TALL[:, 0] ** 2, TALL[:, :2] ** 2 + 0.5j):
         rule.example(np.linalg.lstsq, a, b)
+for offset in (-1, 0, 2):
+    for f in (np.linalg.trace, np.linalg.diagonal):
+        rule.example(f, TALL, offset=offset)
+        rule.example(f, STACK[:, :2] + 0.5j, offset=offset)
+rule.example(np.linalg.trace, MATRIX.tolist())
+rule.example(np.linalg.matrix_transpose, STACK)
 rule.example(np.linalg.tensorinv, TENSOR)
 rule.example(np.linalg.tensorinv, TENSOR.reshape(6, 2, 3) + 0.5j, ind=1)
 rule.example(np.linalg.tensorsolve, TENSOR, TENSOR[0, :, :2, 1].T)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._matmul import matmul_left, matmul_right
 from rules_base._matrices import ArrayLike, adjoint, as_array, conjugate
 from rulescore import RuleSet, project
 
@@ -109,8 +110,8 @@ def _(a: ArrayLike, b: ArrayLike):
         pairs = np.reshape(dy, [n for pair in zip(of_a, of_b, strict=True) for n in pair])
         every = list(range(ndim))
         outer, inner = list(range(0, 2 * ndim, 2)), list(range(1, 2 * ndim, 2))
-        da = np.tensordot(pairs, np.conj(np.reshape(b, of_b)), (inner, every))
-        db = np.tensordot(pairs, np.conj(np.reshape(a, of_a)), (outer, every))
+        da = np.tensordot(pairs, conjugate(np.reshape(b, of_b)), (inner, every))
+        db = np.tensordot(pairs, conjugate(np.reshape(a, of_a)), (outer, every))
         return (
             project(np.reshape(da, np.shape(a)), a),
             project(np.reshape(db, np.shape(b)), b),
@@ -146,10 +147,7 @@ def cross_cotangents(dy, a, b, axisa, axisb, axisc):
         dy = np.moveaxis(dy, axisc, -1)
     da = np.cross(conjugate(in_space(z)), dy)[..., : x.shape[-1]]
     db = np.cross(dy, conjugate(in_space(x)))[..., : z.shape[-1]]
-    return (
-        project(np.moveaxis(project(da, x), -1, axisa), a),
-        project(np.moveaxis(project(db, z), -1, axisb), b),
-    )
+    return moved_back(da, axisa, a), moved_back(db, axisb, b)
 
 
 def in_space(x):
@@ -201,6 +199,15 @@ def padded(dy, start, length):
     return np.pad(dy, (start, length - start - np.size(dy)))
 
 
+@rule(np.linalg.matmul)
+def _(a: ArrayLike, b: ArrayLike):
+    def pullback(dy):
+        x, z = as_array(a), as_array(b)
+        return project(matmul_left(dy, x, z), a), project(matmul_right(dy, x, z), b)
+
+    return np.linalg.matmul(a, b), pullback
+
+
 @rule(np.vecdot)
 def _(a: ArrayLike, b: ArrayLike, *, axis=-1):
     def pullback(dy):
@@ -221,11 +228,13 @@ def vecdot_cotangents(dy, a, b, axis):
     """Return the cotangents of `sum(conj(a) * b, axis)`, whose first argument is conjugated."""
     dy = np.expand_dims(dy, -1)
     x, z = np.moveaxis(as_array(a), axis, -1), np.moveaxis(as_array(b), axis, -1)
-    da, db = project(conjugate(dy) * z, x), project(dy * x, z)
-    return (
-        project(np.moveaxis(da, -1, axis), a),
-        project(np.moveaxis(db, -1, axis), b),
-    )
+    return moved_back(conjugate(dy) * z, axis, a), moved_back(dy * x, axis, b)
+
+
+def moved_back(dx, axis, x):
+    """Return the cotangent of `x`, given that of `x` with `axis` moved to the end."""
+    dx = project(dx, np.moveaxis(as_array(x), axis, -1))
+    return None if dx is None else project(np.moveaxis(dx, -1, axis), x)
 
 
 def outer_of_stacks(dy, v, matrix):
@@ -242,7 +251,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
     @rule(np.matvec)
     def _(a: ArrayLike, v: ArrayLike):
         def pullback(dy):
-            da = outer_of_stacks(dy, np.conj(v), a)
+            da = outer_of_stacks(dy, conjugate(as_array(v)), a)
             dv = np.matvec(adjoint(as_array(a)), dy)
             return project(da, a), project(dv, v)
 
@@ -293,6 +302,8 @@ rule.example(np.cross, STACK, VECTOR)
 rule.example(np.cross, STACK, np.ones((2, 1, 3)) * PHASE)
 rule.example(np.cross, STACK.T, STACK.T, axis=0)
 rule.example(np.linalg.cross, STACK.T, STACK.T + 0.5, axis=0)
+rule.example(np.linalg.matmul, STACK, COMPLEX.T)
+rule.example(np.linalg.matmul, MATRIX.tolist(), VECTOR)
 for f in (np.convolve, np.correlate):
     for mode in ("full", "same", "valid"):
         rule.example(f, PHASE, VECTOR[:2], mode=mode)
