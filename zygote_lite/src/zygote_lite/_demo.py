@@ -42,8 +42,9 @@ class Chain:
         self.layers = list(layers)
 
     def __call__(self, X: Array) -> Array:
-        first, second, third = self.layers
-        return third(second(first(X)))  # type: ignore[no-any-return]
+        for layer in self.layers:
+            X = layer(X)
+        return X
 
 
 class Adam:
