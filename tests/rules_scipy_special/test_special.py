@@ -152,7 +152,8 @@ def test_integers_are_real_numbers(f):
     x = np.array([1, 2, 5, 20], np.int8)
     _, back = rrule(f, x)
     expected = rrule(f, x.astype(float))[1](np.ones(4))[1]
-    np.testing.assert_allclose(back(np.ones(4))[1], expected, rtol=1e-6, atol=1e-300)
+    # SciPy gives int8 a result in single precision, or less
+    np.testing.assert_allclose(back(np.ones(4))[1], expected, rtol=1e-2, atol=1e-5)
 
 
 def test_every_rule_has_an_example():
