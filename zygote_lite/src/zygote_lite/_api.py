@@ -2,13 +2,27 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
+from rulescore import Array, Tangent
 
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._pull import name_of, pull
-from zygote_lite._store import FUNCTION, LIST, Store, entries_of, held_by, kind_of, state
+from zygote_lite._store import (
+    DICT,
+    FUNCTION,
+    LIST,
+    OBJECT,
+    TUPLE,
+    VALUE,
+    Store,
+    entries_of,
+    held_by,
+    kind_of,
+    state,
+)
 
 Argnums = int | Sequence[int]
 
@@ -27,6 +41,7 @@ class Pullback:
         self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
+        _check_fit(dy, self._y, self)
         outer, state.store = state.store, Store()
         store = state.store
         try:
@@ -162,7 +177,9 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 
 def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    numbers = list(argnums) if isinstance(argnums, Sequence) else [argnums]
+    if not all(isinstance(n, int) for n in numbers) or isinstance(argnums, str):
+        raise TypeError(f"argnums must be an int or a sequence of ints, and it is {argnums!r}")
     for n in numbers:
         if not -count <= n < count:
             raise TypeError(
@@ -170,6 +187,33 @@ def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
                 f"argument{'s' * (count != 1)}; only these can be differentiated"
             )
     return [n % count for n in numbers]
+
+
+def _check_fit(dy: Any, y: Any, back: Any) -> None:
+    """Raise where a cotangent is not of the shape and structure of the value."""
+    if dy is None:
+        return
+    kind = kind_of(y)
+    if kind == VALUE:
+        fits = isinstance(dy, Number | np.generic | Array) and np.shape(dy) == np.shape(y)
+    elif kind in (TUPLE, LIST):
+        fits = isinstance(dy, tuple if kind == TUPLE else list) and len(dy) == len(y)
+    elif kind == DICT:
+        fits = isinstance(dy, dict) and dy.keys() <= y.keys()
+    elif kind == OBJECT:
+        names = {str(name) for name, _ in entries_of(y)}
+        fits = isinstance(dy, Tangent) and set(dy) <= names
+    else:
+        return
+    if not fits:
+        raise TypeError(
+            f"the cotangent given to {back!r} is {_describe(dy)}, and the value is {_describe(y)}: "
+            "they must have the same shape and structure"
+        )
+    if kind >= TUPLE:
+        for key, value in entries_of(y):
+            if kind in (TUPLE, LIST) or key in dy:
+                _check_fit(dy[key], value, back)
 
 
 def _seed(f: Any, y: Any) -> Any:

@@ -10,7 +10,16 @@ from typing import Any
 
 from zygote_lite._pull import structural
 from zygote_lite._store import FUNCTION, OBJECT, TUPLE, kind_of, mark_active
-from zygote_lite._structural import INTRINSICS, apply, invoke, member_of, write_attribute
+from zygote_lite._structural import (
+    INTRINSICS,
+    apply,
+    format_value,
+    invoke,
+    join_arguments,
+    join_tuple,
+    member_of,
+    write_attribute,
+)
 from zygote_lite._tape import Generated, Node, Recorded, Tape, composite
 
 Nodes = tuple[Node, ...]
@@ -24,10 +33,10 @@ def bind_method(kind: type, name: str) -> Any:
 
 
 @composite(invoke)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, *xs: Any, **kws: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> Recorded:
     if not isinstance(x, type | types.ModuleType | super):
         member = member_of(type(x), name)
-        fields = getattr(x, "__dict__", None)
+        fields = fields_of(x)
         plain = isinstance(member, _PYTHON | types.MethodDescriptorType)
         if (
             plain
@@ -37,6 +46,14 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *xs: Any, **kws: Any) -> Reco
             return tape.pull((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
     method, node = tape.pull((None, nodes[1], None), getattr, x, name)
     return tape.pull((node, *nodes[3:]), method, *xs, **kws)
+
+
+def fields_of(x: Any) -> Any:
+    """Return the `__dict__` of an object, whatever its class makes of attribute access."""
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
 
 
 @composite(apply)
@@ -49,16 +66,27 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Recorded:
     return tape.pull(inner, f, *arguments, **{name: value for name, (value, _) in named.items()})
 
 
+@composite(join_arguments)
+def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Recorded:
+    for part in parts:
+        if not hasattr(type(part), "__iter__") and not hasattr(type(part), "__getitem__"):
+            f(*part)  # raises what Python raises
+    return tape.pull((None, *nodes[2:]), join_tuple, *parts)
+
+
 @composite(getattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
     if isinstance(x, types.ModuleType | type | types.FunctionType):
         return None
     if isinstance(x, super):
         return getattr(x, name), nodes[1]
+    own = bind_method(type(x), "__getattribute__")
+    if own is not None:
+        return tape.pull((None, nodes[1], None), own, x, name)
     member = member_of(type(x), name)
     if isinstance(member, property) and isinstance(member.fget, _PYTHON):
         return tape.pull((None, nodes[1]), member.fget, x)
-    fields = getattr(x, "__dict__", {})
+    fields = fields_of(x)
     if isinstance(member, functools.cached_property) and name not in fields:
         y, node = tape.pull((None, nodes[1]), member.func, x)
         tape.pull((None, None, None, node), setattr, x, name, y)
@@ -69,6 +97,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     hook = bind_method(type(x), "__getattr__")
     if member is None and name not in fields and hook:
         return tape.pull((None, nodes[1], None), hook, x, name)
+    if default and member is None and name not in fields and not hasattr(x, name):
+        return default[0], nodes[3]
     if kind_of(x) != OBJECT or member is not None:
         y = getattr(x, name, *default)
         if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
@@ -194,6 +224,24 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded | None:
 @composite(super)
 def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
     return super(*xs), nodes[2] if len(xs) > 1 else None
+
+
+@composite(str, repr)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded | None:
+    """Run the user's own `__str__`, for what it does beside."""
+    if len(xs) != 1:
+        return None
+    method = bind_method(type(xs[0]), "__str__") or bind_method(type(xs[0]), "__repr__")
+    return None if method is None else tape.pull((None, nodes[1]), method, xs[0])
+
+
+@composite(format_value)
+def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded | None:
+    method = bind_method(type(x), "__format__")
+    if method is not None and conversion == -1:
+        return tape.pull((None, nodes[1], None), method, x, spec)
+    text, _ = tape.pull((None, nodes[1]), repr if conversion in (114, 97) else str, x)
+    return (format(text, spec), None) if kind_of(x) == OBJECT else None
 
 
 # -- with --------------------------------------------------------------------------------------

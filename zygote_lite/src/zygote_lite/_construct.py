@@ -1,5 +1,6 @@
 """Making instances: `__new__` makes the object, and `__init__` is a function like others."""
 
+import collections
 import dataclasses
 import functools
 import inspect
@@ -36,6 +37,18 @@ def construct(
             return cls(*xs, **kws), None
     elif issubclass(cls, BaseException):
         y, node = new(cls, *xs, **kws), None
+        if any(n is not None for n in nodes[1:]):
+            mark_active(y)
+    elif issubclass(cls, dict) and not isinstance(cls.__init__, types.FunctionType):
+        if cls.__init__ not in (dict.__init__, collections.OrderedDict.__init__):
+            return tape.refuse(nodes, cls, xs, kws)
+        y = cls()
+        tape.pull((None, None, *nodes[1:]), _fill_dict, y, *xs, **kws)
+        return y, None
+    elif issubclass(cls, list) and not isinstance(cls.__init__, types.FunctionType):
+        y = cls()
+        tape.pull((None, None, *nodes[1:]), _fill_list, y, *xs, **kws)
+        return y, None
     elif issubclass(cls, list | dict | set) and isinstance(cls.__init__, types.FunctionType):
         y, node = new(cls), None
     else:
@@ -48,6 +61,16 @@ def construct(
     else:
         init(y, *xs, **kws)
     return y, node
+
+
+def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
+    for key, value in dict(x, **kws).items():
+        dict.__setitem__(y, key, value)
+
+
+def _fill_list(y: Any, x: Any = (), /) -> None:
+    for value in x:
+        list.append(y, value)
 
 
 def _is_generated(f: Any) -> bool:
@@ -103,12 +126,12 @@ def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, object.__setattr__)
 
 
-def _make_named_tuple(cls: Any, *xs: Any, **kws: Any) -> Any:
+def _make_named_tuple(cls: Any, /, *xs: Any, **kws: Any) -> Any:
     return cls(*xs, **kws)
 
 
 @structural(_make_named_tuple)
-def _(flags: Flags, cls: Any, *xs: Any, **kws: Any) -> Pulled:
+def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
     y = cls(*xs, **kws)
     fields = cls._fields
     positions = [*range(len(xs)), *(fields.index(name) for name in kws)]
@@ -120,7 +143,7 @@ def _(flags: Flags, cls: Any, *xs: Any, **kws: Any) -> Pulled:
 
 
 @structural(functools.partial)
-def _(flags: Flags, f: Any, *xs: Any, **kws: Any) -> Pulled:
+def _(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
     y = functools.partial(f, *xs, **kws)
     mark_active(y)
     mark_active(y.keywords)

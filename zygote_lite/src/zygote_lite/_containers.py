@@ -137,7 +137,7 @@ def _change(name: str) -> None:
     method = getattr(list, name)
 
     @structural(method)
-    def change(flags: Flags, x: list[Any], *xs: Any, **kws: Any) -> Pulled:
+    def change(flags: Flags, x: list[Any], /, *xs: Any, **kws: Any) -> Pulled:
         old = list(x)
         if name == "remove":
             position = x.index(*xs)
@@ -272,7 +272,7 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
 
 
 @structural(dict.update)
-def _(flags: Flags, x: dict[Any, Any], *xs: Any, **kws: Any) -> Pulled | None:
+def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None:
     if not all(isinstance(given, dict) for given in xs):
         return None
     old = dict(x)

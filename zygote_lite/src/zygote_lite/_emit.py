@@ -48,10 +48,7 @@ class _Emitter:
         f = self.function
         arguments = _without_annotations(f.parameters)
         before = [ast.arg(name) for name in leading]
-        if arguments.posonlyargs:
-            arguments.posonlyargs = [*before, *arguments.posonlyargs]
-        else:
-            arguments.args = [*before, *arguments.args]
+        arguments.posonlyargs = [*before, *arguments.posonlyargs]
         body = self.block(f.body)
         name = ("lambda_" if f.name == "<lambda>" else f.name) + suffix
         tree = ast.FunctionDef(name, arguments, body, [])
@@ -111,6 +108,9 @@ class _Emitter:
                 nothing = ast.arguments([], [], None, [], [], None, [])
                 holder = ast.Lambda(nothing, _load(variable))
                 return _assign([target], ast.Call(self.atom(ir.Intrinsic("cell_of")), [holder], []))
+            case ir.Adopt(_, tape, name, companion):
+                adopt = ast.Attribute(_load(tape), "keywords", ast.Load())
+                return ast.Expr(ast.Call(adopt, [_load(name), _load(companion)], []))
             case ir.Declare(_, name):
                 return ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), None, 1)
             case ir.Delete(_, name):

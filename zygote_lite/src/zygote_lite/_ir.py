@@ -375,6 +375,15 @@ class YieldTuple(Statement):
 
 
 @dataclass
+class Adopt(Statement):
+    """`tape.keywords(name, companion)`: note where the entries of `**name` came from."""
+
+    tape: str
+    name: str
+    companion: str
+
+
+@dataclass
 class Declare(Statement):
     """`name: None`: a local variable, without a value so far."""
 

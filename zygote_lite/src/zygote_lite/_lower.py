@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from zygote_lite import _ir as ir
 from zygote_lite._errors import UnsupportedSyntaxError
-from zygote_lite._source import definition_of, remember
+from zygote_lite._source import Definition, definition_of, remember
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
@@ -48,7 +48,7 @@ class _Lowering:
         self.code = code
         self.globals = globals_
         self.locals = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-        self.node = definition_of(code)
+        self.node = _mangle(definition_of(code), code)
         self.used = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | self.locals
         self.temporaries = 0
         self.nonlocals: list[str] = []
@@ -78,7 +78,7 @@ class _Lowering:
             code.co_name,
             code.co_filename,
             a,
-            [self.mangled(name) for name in names],
+            names,
             list(code.co_freevars),
             self.out,
             self.used,
@@ -151,7 +151,7 @@ class _Lowering:
             self.out.append(ir.Call(s, target.id, function, self.operands(target, s.value)))
             return
         if isinstance(target, ast.Attribute):
-            name = self.mangled(target.attr)
+            name = target.attr
             owner = self.expression(target.value)
             old = self.temporary()
             self.out.append(ir.GetAttribute(target, old, owner, name))
@@ -256,7 +256,7 @@ class _Lowering:
                 owner, index = self.operands(target.value, target.slice)
                 self.out.append(ir.Call(s, "_", ir.Intrinsic("operator.delitem"), [owner, index]))
             elif isinstance(target, ast.Attribute):
-                name = ir.Const(self.mangled(target.attr))
+                name = ir.Const(target.attr)
                 owner = self.expression(target.value)
                 self.out.append(ir.Call(s, "_", ir.Intrinsic("delattr"), [owner, name]))
             else:
@@ -376,7 +376,7 @@ class _Lowering:
             self.out.append(ir.Move(target, target.id, value))
         elif isinstance(target, ast.Attribute):
             owner = self.expression(target.value)
-            self.out.append(ir.SetAttribute(target, owner, self.mangled(target.attr), value))
+            self.out.append(ir.SetAttribute(target, owner, target.attr, value))
         elif isinstance(target, ast.Subscript):
             owner, index = self.operands(target.value, target.slice)
             self.out.append(ir.SetItem(target, owner, index, value))
@@ -445,7 +445,7 @@ class _Lowering:
         return ir.Const(e.value)
 
     def expr_name(self, e: ast.Name, target: str | None) -> ir.Atom:
-        name = self.mangled(e.id)
+        name = e.id
         return ir.Name(name) if name in self.locals else ir.Global(name)
 
     def expr_attribute(self, e: ast.Attribute, target: str | None) -> ir.Atom:
@@ -454,7 +454,7 @@ class _Lowering:
             return ir.Global(path)
         value = self.expression(e.value)
         target = target or self.temporary()
-        self.out.append(ir.GetAttribute(e, target, value, self.mangled(e.attr)))
+        self.out.append(ir.GetAttribute(e, target, value, e.attr))
         return ir.Name(target)
 
     def path(self, e: ast.expr) -> str | None:
@@ -466,7 +466,7 @@ class _Lowering:
         if isinstance(e, ast.Attribute):
             prefix = self.path(e.value)
             if prefix is not None and isinstance(self.path_value(prefix), _NAMESPACES):
-                return f"{prefix}.{self.mangled(e.attr)}"
+                return f"{prefix}.{e.attr}"
         return None
 
     def global_value(self, name: str) -> Any:
@@ -773,11 +773,20 @@ class _Lowering:
         return ir.Name(target)
 
     def apply(self, e: ast.Call, target: str | None) -> ir.Atom:
+        plain = not any(isinstance(a, ast.Starred) for a in e.args)
         positional = ast.copy_location(ast.Tuple(list(e.args)), e)
+        starred = [
+            a.value if isinstance(a, ast.Starred) else ast.copy_location(ast.Tuple([a]), a)
+            for a in e.args
+        ]
         keys = [None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value)
                 for k in e.keywords]  # fmt: skip
         keyword = ast.copy_location(ast.Dict(list(keys), [k.value for k in e.keywords]), e)
-        function, arguments, keywords = self.operands(e.func, positional, keyword)
+        if plain:
+            function, arguments, keywords = self.operands(e.func, positional, keyword)
+        else:
+            function, *parts, keywords = self.operands(e.func, *starred, keyword)
+            arguments = self.call(e, None, "join_arguments", [function, *parts])
         target = target or self.temporary()
         self.out.append(ir.Apply(e, target, function, arguments, keywords))
         return ir.Name(target)
@@ -791,13 +800,6 @@ class _Lowering:
             if name not in self.used:
                 self.used.add(name)
                 return name
-
-    def mangled(self, name: str) -> str:
-        """Return a private name as the compiler sees it: `self.__w` is `self._Model__w`."""
-        if not name.startswith("__") or name.endswith("__"):
-            return name
-        known = (*self.code.co_names, *self.code.co_varnames, *self.code.co_freevars)
-        return next((n for n in known if n.endswith(name) and n[0] == "_" and n != name), name)
 
     def refuse(self, node: ast.AST, what: str) -> NoReturn:
         line = getattr(node, "lineno", self.code.co_firstlineno)
@@ -813,6 +815,21 @@ def unsupported(filename: str, line: int, name: str, what: str) -> UnsupportedSy
         f"{filename}:{line}: {what} cannot be differentiated (in {name}); declare a rule for "
         f"{name}, or move this into a function that no gradient passes through"
     )
+
+
+def _mangle(node: Definition, code: types.CodeType) -> Definition:
+    """Return a definition with private names as the compiler sees them: `_Model__w` for `__w`."""
+    known = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    private = {n.rpartition("__")[2]: n for n in known if n[0] == "_" and "__" in n[1:]}
+    if not any(not n.endswith("__") and not n.startswith("__") for n in private.values()):
+        return node
+    node = copy.deepcopy(node)
+    for part in ast.walk(node):
+        for name in ("id", "attr", "arg", "name"):
+            given = getattr(part, name, None)
+            if isinstance(given, str) and given.startswith("__") and not given.endswith("__"):
+                setattr(part, name, private.get(given[2:], given))
+    return node
 
 
 def _same_displays(target: ast.expr, value: ast.expr) -> bool:

@@ -20,6 +20,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import rulescore
 from rulescore import find_rule
 
@@ -29,6 +30,7 @@ from zygote_lite._store import (
     FUNCTION,
     INERT,
     LIST,
+    TUPLE,
     VALUE,
     kind_of,
     reaches_active,
@@ -178,11 +180,22 @@ def _by_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> 
             )
     if rule.needs_ad:
         options["ad"] = handed_in
+    for x in arguments:
+        _refuse_objects(f, x)
     y, back = rule(f, *arguments, **options)
+    _refuse_objects(f, y)
     simple = kind_of(y) <= VALUE and not kws and kind_of(f) <= FUNCTION
     for x in xs:
         simple = simple and kind_of(x) <= VALUE
     return y, back if simple else _routed(back, f, xs, y, list(kws), arguments, moved)
+
+
+def _refuse_objects(f: Any, x: Any) -> None:
+    if type(x) is np.ndarray and x.dtype.kind in "OV":
+        raise NoRuleError(
+            f"{where()}: {name_of(f)} meets an array of dtype {x.dtype}, which carries no gradient; "
+            "use an array of numbers, or a list"
+        )
 
 
 def _routed(
@@ -275,27 +288,36 @@ def place_arguments(
 
 
 def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
-    """Refuse a call that has neither rule nor source, unless no gradient can pass through it."""
+    """Run a call that has neither rule nor source; refuse it if a gradient passes through it.
+
+    None passes where nothing active is given, or where the value has no gradient (a text, say)
+    and nothing was given that the call may have changed.
+    """
+    y = f(*xs, **kws)
     operands = (getattr(f, "__self__", None), *xs, *kws.values())
-    live = any(
-        flag and kind_of(x) != INERT
-        for flag, x in zip(flags[1:], (*xs, *kws.values()), strict=True)
-    )
-    if not live and not (flags[0] and kind_of(operands[0]) != INERT):
-        if not reaches_active(f, *operands):
-            return f(*xs, **kws), inert(len(flags))
+    given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
+    if all(kind_of(x) == INERT for x in given) and not reaches_active(f, *operands):
+        return y, inert(len(flags))
+    if kind_of(y) == INERT and all(_is_immutable(x) for x in operands):
+        return y, inert(len(flags))
     raise NoRuleError(
         f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in (*xs, *kws.values()))}) "
         f"has no rule and no Python source, and a gradient passes through it; {_advice(f)}"
     )
 
 
+def _is_immutable(x: Any) -> bool:
+    kind = kind_of(x)
+    if kind == VALUE:
+        return not hasattr(x, "__setitem__")
+    return kind <= FUNCTION or (kind == TUPLE and all(map(_is_immutable, x)))
+
+
 def _advice(f: Any) -> str:
     module = getattr(f, "__module__", None) or type(f).__module__ or ""
     top = module.split(".")[0]
-    installed = {plugin.name for plugin in rulescore.plugins() if plugin.rulesets}
     if top in ("numpy", "math", "cmath", "operator", "_operator", "builtins") and (
-        "rules_base" not in installed
+        find_rule(operator.add, 1.0, 1.0) is None
     ):
         return "install the plugin with rules for Python and NumPy (pip install rules_base)"
     return (
@@ -315,6 +337,7 @@ def name_of(f: Any) -> str:
 
 
 _HERE = (
+    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
     os.path.dirname(os.path.abspath(__file__)) + os.sep,
     os.path.dirname(os.path.abspath(rulescore.__file__)) + os.sep,
 )

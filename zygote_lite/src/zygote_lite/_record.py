@@ -47,6 +47,11 @@ class _Recorder:
         start: list[ir.Statement] = []
         if parameters:
             start.append(ir.Track(origin, parameters, [ir.Name(self.nodes)], unpack=True))
+        if f.parameters.kwarg is not None:
+            keywords = f.parameters.kwarg.arg
+            companion = self.companion(keywords)
+            start.append(ir.Adopt(origin, self.tape, keywords, companion))
+            start.append(ir.Track(origin, [companion], [NOTHING]))
         others = [c for name, c in self.companions.items() if name not in f.names]
         start += [ir.Track(origin, [c], [NOTHING]) for c in others]
         for name, cell in self.cells.items():

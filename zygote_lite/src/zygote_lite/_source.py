@@ -39,7 +39,7 @@ def definition_of(code: CodeType) -> Definition:
     ]
     if len(candidates) > 1:
         candidates = _enclosing(candidates, code)
-    if not candidates or not _same_parameters(candidates[0], code):
+    if not candidates or not _is_what_was_compiled(candidates[0], code):
         raise NoSourceError(
             f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
             "what was compiled: it changed since; reload the module"
@@ -94,6 +94,40 @@ def _enclosing(candidates: list[Definition], code: CodeType) -> list[Definition]
             enclosing.append((end, start, node))
     enclosing.sort(key=lambda item: (item[0][0] - item[1][0], item[0][1] - item[1][1]))
     return [node for _, _, node in enclosing]
+
+
+def _is_what_was_compiled(node: Definition, code: CodeType) -> bool:
+    """Return whether the source has the parameters, names and numbers of the code."""
+    return _same_parameters(node, code) and _constants_of(node) <= _numbers_in(code)
+
+
+def _constants_of(node: Definition) -> set[Any]:
+    """Return the numbers and the attributes and globals in a definition's body."""
+    body = [node.body] if isinstance(node, ast.Lambda) else node.body
+    module = ast.Module([ast.Expr(b) if isinstance(b, ast.expr) else b for b in body], [])
+    wrapped = ast.FunctionDef("f", node.args, module.body, [])
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    if "type_params" in wrapped._fields:
+        wrapped.type_params = []  # type: ignore[attr-defined]
+    tree = ast.fix_missing_locations(ast.Module([ast.copy_location(wrapped, node)], []))
+    try:
+        whole = compile(tree, "<source>", "exec", dont_inherit=True)
+    except SyntaxError:  # `nonlocal` means nothing out of its context
+        return set()
+    return _numbers_in(next(c for c in whole.co_consts if isinstance(c, CodeType)))
+
+
+def _numbers_in(code: CodeType) -> set[Any]:
+    found: set[Any] = {n for n in code.co_names if not n.startswith("_")}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _numbers_in(constant)
+        elif isinstance(constant, int | float | complex):
+            found.add(repr(constant))
+    names = (*code.co_freevars, *code.co_cellvars, *code.co_varnames)
+    return found | {n for n in names if not n.startswith("_")}
 
 
 def _same_parameters(node: Definition, code: CodeType) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from rulescore import Array, Tangent, accumulate
+from rulescore import Array, Tangent, accumulate, project
 
 INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
 _INERT_TYPES = (
@@ -117,10 +117,13 @@ class Store:
 
         An object that is met a second time has given its cotangent at the first place.
         """
+        seen = {} if seen is None else seen
         kind = kind_of(x)
+        if kind == VALUE:
+            return project(dx, x)
+        if kind == INERT:
+            return None
         if kind == TUPLE:
-            if not any(kind_of(value) >= TUPLE or kind_of(value) == FUNCTION for value in x):
-                return dx
             parts = [
                 self.collect(value, None if dx is None else dx[i], seen)
                 for i, value in enumerate(x)
@@ -132,7 +135,6 @@ class Store:
             return self._collect_function(x, dx, seen)
         if kind < LIST:
             return dx
-        seen = {} if seen is None else seen
         if id(x) in seen:
             return None
         seen[id(x)] = x
@@ -148,9 +150,8 @@ class Store:
             return parts_by_key
         return Tangent(type(x), **{str(k): d for k, d in parts_by_key.items()})
 
-    def _collect_function(self, f: Any, dx: Any, seen: dict[int, Any] | None) -> Any:
+    def _collect_function(self, f: Any, dx: Any, seen: dict[int, Any]) -> Any:
         """Return the cotangents of what a function holds, by the names of captured variables."""
-        seen = {} if seen is None else seen
         if id(f) in seen:
             return dx
         seen[id(f)] = f

@@ -100,6 +100,14 @@ def join_tuple(*parts: Any) -> tuple[Any, ...]:
     return tuple(x for part in parts for x in part)
 
 
+def join_arguments(f: Any, /, *parts: Any) -> tuple[Any, ...]:
+    """Return the positional arguments of a call of `f` with `*`."""
+    for part in parts:
+        if not hasattr(type(part), "__iter__") and not hasattr(type(part), "__getitem__"):
+            f(*part)  # raises what Python raises
+    return join_tuple(*parts)
+
+
 def join_list(*parts: Any) -> list[Any]:
     """Return the elements of all parts as a list."""
     return [x for part in parts for x in part]
@@ -297,7 +305,7 @@ def _repeated(x: Any, count: int, first: bool) -> Pulled:
 
 
 @structural(dict)
-def _(flags: Flags, *xs: Any, **kws: Any) -> Pulled | None:
+def _(flags: Flags, /, *xs: Any, **kws: Any) -> Pulled | None:
     if not all(kind_of(x) == DICT for x in xs):
         return None
     y = dict(*xs, **kws)
@@ -315,8 +323,14 @@ def _(flags: Flags, *xs: Any, **kws: Any) -> Pulled | None:
     return y, dict_back
 
 
+@structural(operator.or_)
+def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+    return join_dicts(flags, a, b) if type(a) is type(b) is dict else None
+
+
 @structural(join_dict)
-def _(flags: Flags, *parts: Any) -> Pulled | None:
+def join_dicts(flags: Flags, *parts: Any) -> Pulled | None:
+    """Return the entries of several dicts as a new one, and its pullback."""
     if not all(kind_of(part) == DICT for part in parts):
         return None
     y = join_dict(*parts)
@@ -394,6 +408,11 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     if isinstance(x, types.ModuleType | type):
         return getattr(x, name, *default), inert(count)
     member = member_of(type(x), name)
+    if name == "__dict__":
+        raise DifferentiationError(
+            f"{where()}: the attributes of a {type(x).__qualname__} are reached through its "
+            "`__dict__`, which cannot be differentiated; use `getattr` and `setattr`"
+        )
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
         return _builtin_attribute(flags, x, name, member)
     y = getattr(x, name, *default)
@@ -452,14 +471,20 @@ def _field_back(x: Any, name: str, count: int) -> Any:
     return getattr_back
 
 
-@structural(setattr, object.__setattr__)
+@structural(setattr)
 def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, setattr)
+
+
+@structural(object.__setattr__)
+def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+    return write_attribute(x, name, value, object.__setattr__)
 
 
 def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -> Pulled:
     """Write an attribute; the pullback takes the cotangent of the new value and restores the old."""
     if kind_of(x) not in (OBJECT, LIST, DICT, SET):
+        write(x, name, value)
         raise DifferentiationError(
             f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
         )
@@ -508,7 +533,7 @@ def _field(x: Any, name: str) -> tuple[bool, Any]:
 _BUILTIN_GETITEM = (tuple.__getitem__, list.__getitem__, dict.__getitem__)
 
 
-@structural(operator.getitem)
+@structural(operator.getitem, dict.__getitem__, list.__getitem__, tuple.__getitem__)
 def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
     kind = kind_of(x)
     if kind not in (TUPLE, LIST, DICT) or type(x).__getitem__ not in _BUILTIN_GETITEM:
@@ -551,7 +576,7 @@ def _get_slice(x: Any, index: slice) -> Pulled:
     return y, getitem_back
 
 
-@structural(operator.setitem)
+@structural(operator.setitem, dict.__setitem__, list.__setitem__)
 def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
     kind = kind_of(x)
     if kind == LIST and isinstance(index, slice):
@@ -595,7 +620,7 @@ INTRINSICS: dict[str, Any] = {
     name: globals()[name]
     for name in (
         "apply", "build_dict", "build_list", "build_set", "build_slice", "build_tuple", "capture",
-        "cell_of", "format_value", "invoke", "join_dict", "join_list", "join_set", "join_text",
+        "cell_of", "format_value", "invoke", "join_arguments", "join_dict", "join_list", "join_set", "join_text",
         "join_tuple", "read_cell", "unpack", "write_cell",
     )
 }  # fmt: skip

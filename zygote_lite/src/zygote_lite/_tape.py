@@ -6,6 +6,7 @@ generators and callbacks need nothing of their own.
 """
 
 import functools
+import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,6 +22,7 @@ from zygote_lite._pull import (
     no_rule,
     place_arguments,
 )
+from zygote_lite._structural import build_tuple, invoke
 from zygote_lite._store import TUPLE, kind_of, mark_active
 
 Node = int | None
@@ -136,10 +138,33 @@ class Tape:
             inner = f.__wrapped__
         if isinstance(inner, types.FunctionType):
             return self.pull(nodes, inner, *xs, **kws)
+        if isinstance(f, operator.attrgetter | operator.itemgetter | operator.methodcaller):
+            return self.getter(nodes, f, xs)
         call = getattr(type(f), "__call__", None)
         if isinstance(call, types.FunctionType):
             return self.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)
         return self.refuse(nodes, f, xs, kws)
+
+    def getter(self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...]) -> Recorded:
+        """Resolve an `attrgetter`, an `itemgetter` or a `methodcaller`."""
+        names = f.__reduce__()[1]
+        if isinstance(f, operator.methodcaller):
+            if not isinstance(names[0], str):
+                return self.refuse(nodes, f, xs, {})
+            flags = (None, nodes[1], None, *(None for _ in names[1:]))
+            return self.pull(flags, invoke, xs[0], *names)
+        found = []
+        for name in names:
+            y, node = xs[0], nodes[1]
+            if isinstance(f, operator.itemgetter):
+                y, node = self.pull((None, node, None), operator.getitem, y, name)
+            else:
+                for part in name.split("."):
+                    y, node = self.pull((None, node, None), getattr, y, part)
+            found.append((y, node))
+        if len(found) == 1:
+            return found[0]
+        return self.pull((None, *(n for _, n in found)), build_tuple, *(y for y, _ in found))
 
     def refuse(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -151,9 +176,11 @@ class Tape:
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Recorded:
         given, node = self.pull((None, nodes[0], None), getattr, f, "args")
-        parts = [self.pull((None, node, None), _getitem, given, i) for i in range(len(given))]
+        parts = [
+            self.pull((None, node, None), operator.getitem, given, i) for i in range(len(given))
+        ]
         named = {
-            name: self.pull((None, nodes[0], None), _getitem, f.keywords, name)
+            name: self.pull((None, nodes[0], None), operator.getitem, f.keywords, name)
             for name in f.keywords
             if name not in kws
         }
@@ -223,10 +250,6 @@ class Tape:
             except StopIteration:
                 return
             yield step
-
-
-def _getitem(x: Any, i: Any) -> Any:
-    return x[i]
 
 
 def _spread(count: int) -> Any:

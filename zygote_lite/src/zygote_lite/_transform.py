@@ -228,7 +228,16 @@ def compile_emitted(emitted: Emitted, f: Any, free: tuple[str, ...] = ()) -> typ
     known = INTRINSICS | {"pull": pull}
     values = [known[path] for path in emitted.intrinsics.values()]
     made: types.FunctionType = scope["factory"](*values, *(None for _ in free))
-    made.__code__ = made.__code__.replace(
-        co_name=f.__code__.co_name, co_qualname=f.__code__.co_qualname
-    )
+    made.__code__ = _as_the_users(made.__code__, tree.name, f.__code__)
     return made
+
+
+def _as_the_users(code: types.CodeType, name: str, own: types.CodeType) -> types.CodeType:
+    """Return emitted code under the user's names, and so all functions defined inside it."""
+    old, new = f"factory.<locals>.{name}", own.co_qualname
+
+    def renamed(c: types.CodeType) -> types.CodeType:
+        consts = tuple([renamed(k) if isinstance(k, types.CodeType) else k for k in c.co_consts])
+        return c.replace(co_consts=consts, co_qualname=c.co_qualname.replace(old, new, 1))
+
+    return renamed(code).replace(co_name=own.co_name)
