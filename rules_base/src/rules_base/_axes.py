@@ -28,7 +28,12 @@ def restored(dy, x, axis, keepdims):
 
 def spread(dy, x, axis, keepdims):
     """Return `dy` repeated along the reduced axes, in the shape of `x`."""
+    if axis is None and isinstance(x, np.ndarray) and x.size < SMALL and np.ndim(dy) == 0:
+        return np.full(x.shape, dy)
     return np.broadcast_to(restored(dy, x, axis, keepdims), np.shape(x))
+
+
+SMALL = 1000  # below this many entries, writing them is faster than making a broadcast view
 
 
 def count(x, axis):

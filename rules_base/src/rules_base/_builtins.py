@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._nesting import in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -41,7 +42,7 @@ def _(xs: list | tuple):
     refuse_containers(xs)
 
     def pullback(dy):
-        return (type(xs)([project(dy, x) for x in xs]),)
+        return (in_kind_of(xs, [project(dy, x) for x in xs]),)
 
     return sum(xs), pullback
 
@@ -51,7 +52,7 @@ def _(xs: list | tuple, start: Numeric):
     refuse_containers(xs)
 
     def pullback(dy):
-        return type(xs)([project(dy, x) for x in xs]), project(dy, start)
+        return in_kind_of(xs, [project(dy, x) for x in xs]), project(dy, start)
 
     return sum(xs, start), pullback
 
@@ -87,7 +88,7 @@ def _(xs: list | tuple):
     y = max(xs)
 
     def pullback(dy):
-        return (type(xs)(shared_by_equals(dy, y, xs)),)
+        return (in_kind_of(xs, shared_by_equals(dy, y, xs)),)
 
     return y, pullback
 
@@ -97,7 +98,7 @@ def _(xs: list | tuple):
     y = min(xs)
 
     def pullback(dy):
-        return (type(xs)(shared_by_equals(dy, y, xs)),)
+        return (in_kind_of(xs, shared_by_equals(dy, y, xs)),)
 
     return y, pullback
 

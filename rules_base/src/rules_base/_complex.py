@@ -106,3 +106,5 @@ for f in (np.absolute, abs, operator.abs):
 for f in (np.ndarray.conj, np.ndarray.conjugate):
     rule.example(f, COMPLEX)
 rule.example(np.angle, COMPLEX, deg=True)
+for f in (np.generic.conj, np.generic.conjugate):
+    rule.example(f, np.complex128(0.5 - 2j))

@@ -23,7 +23,7 @@ rule.constant(operator.countOf, operator.indexOf, operator.index, operator.lengt
 # on sets and dicts, and on classes of users, these return their arguments: numbers only
 for f in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
     rule.scalar(f, poles=False)(lambda x, y: (None, None))
-rule.scalar(operator.invert, poles=False)(lambda x: None)
+rule.scalar(operator.invert, operator.inv, poles=False)(lambda x: None)
 
 rule.constant(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 rule.constant(np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.all, np.any)
@@ -61,4 +61,7 @@ rule.constant(np.seterr, np.geterr, np.seterrcall, np.geterrcall, np.setbufsize,
 rule.constant(np.ndarray.all, np.ndarray.any, np.ndarray.argmax, np.ndarray.argmin)
 rule.constant(np.ndarray.argsort, np.ndarray.argpartition, np.ndarray.nonzero, np.ndarray.round)
 rule.constant(np.ndarray.searchsorted, np.ndarray.tobytes, np.ndarray.tofile, np.ndarray.dump)
+rule.constant(np.generic.all, np.generic.any, np.generic.argmax, np.generic.argmin)
+rule.constant(np.generic.argsort, np.generic.nonzero, np.generic.round, np.generic.searchsorted)
+rule.constant(np.generic.tobytes)
 rule.constant(np.ndarray.dumps, np.ndarray.__len__, np.ndarray.__contains__)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._sequences import unstacked
+from rules_base._nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -110,16 +110,16 @@ def _(x: Numeric, order="K", subok=False):
     return np.copy(x, order, subok), pullback
 
 
-@rule(np.ndarray.copy)
-def _(x: Array, order="C"):
+@rule(np.ndarray.copy, np.generic.copy)
+def _(x: Array | np.generic, order="C"):
     def pullback(dy):
         return (project(dy, x),)
 
     return x.copy(order), pullback
 
 
-@rule(np.ndarray.astype)
-def _(x: Array, dtype=None, order="K", casting="unsafe", subok=True, copy=True):
+@rule(np.ndarray.astype, np.generic.astype)
+def _(x: Array | np.generic, dtype=None, order="K", casting="unsafe", subok=True, copy=True):
     y = x.astype(dtype, order, casting, subok, copy)
 
     def pullback(dy):
@@ -328,3 +328,5 @@ rule.example(np.vander, MATRIX[0])
 rule.example(np.vander, MATRIX[0], 4, increasing=True)
 rule.example(np.meshgrid, MATRIX[0], MATRIX[1, :2], np.array([0.3, 0.4]))
 rule.example(np.meshgrid, MATRIX[0], MATRIX[1, :2], indexing="ij", sparse=True)
+rule.example(np.generic.copy, np.float64(0.5))
+rule.example(np.generic.astype, np.float64(0.5), np.complex128)

@@ -26,8 +26,8 @@ def cumprod_back(dy, x, axis):
     return np.where(first, of_first, np.where(zero, 0.0, plain))
 
 
-@rule(np.cumsum, np.ndarray.cumsum)
-def _(x: Array, axis=None, dtype=None):
+@rule(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)
+def _(x: Array | np.generic, axis=None, dtype=None):
     def pullback(dy):
         if axis is None:
             return (project(np.reshape(cumsum_back(dy, 0), x.shape), x),)
@@ -36,8 +36,8 @@ def _(x: Array, axis=None, dtype=None):
     return np.cumsum(x, axis, dtype), pullback
 
 
-@rule(np.cumprod, np.ndarray.cumprod)
-def _(x: Array, axis=None, dtype=None):
+@rule(np.cumprod, np.ndarray.cumprod, np.generic.cumprod)
+def _(x: Array | np.generic, axis=None, dtype=None):
     def pullback(dy):
         if axis is None:
             return (project(np.reshape(cumprod_back(dy, np.ravel(x), 0), x.shape), x),)
@@ -111,3 +111,5 @@ if hasattr(np, "cumulative_sum"):
     for f in (np.cumulative_sum, np.cumulative_prod):
         rule.example(f, MATRIX[0])
         rule.example(f, MATRIX, axis=1, include_initial=True)
+for f in (np.generic.cumsum, np.generic.cumprod):
+    rule.example(f, np.float64(0.5))

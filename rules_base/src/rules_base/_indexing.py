@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from rules_base._axes import inexact_type
-from rules_base._sequences import unstacked
+from rules_base._nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -171,7 +171,7 @@ def _(x: Array, *index: object):
     return x.item(*index), pullback
 
 
-@rule(np.generic.item)
+@rule(np.generic.item, np.generic.tolist)
 def _(x: np.generic):
     def pullback(dy):
         return (project(dy, x),)
@@ -234,4 +234,5 @@ rule.example(np.ndarray.item, CUBE, 7)
 rule.example(np.ndarray.item, CUBE, 1, 0, 2)
 rule.example(np.ndarray.item, CUBE, (1, 0, 2))
 rule.example(np.generic.item, np.float64(0.5))
+rule.example(np.generic.tolist, np.float64(0.5))
 rule.example(np.ndarray.tolist, CUBE[0])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._sequences import unstacked
+from rules_base._nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -11,7 +11,7 @@ rule = RuleSet("rules_base")
 @rule(np.concatenate)
 def _(arrays: list | tuple, axis=0):
     def pullback(dy):
-        return (type(arrays)(slices(dy, arrays, axis)),)
+        return (in_kind_of(arrays, slices(dy, arrays, axis)),)
 
     return np.concatenate(arrays, axis), pullback
 
@@ -39,7 +39,7 @@ def slices(dy, arrays, axis, widened=lambda x: x):
 def _(arrays: list | tuple, axis=0):
     def pullback(dy):
         first = np.moveaxis(dy, axis, 0)
-        return (type(arrays)([unstacked(first[i], x) for i, x in enumerate(arrays)]),)
+        return (in_kind_of(arrays, [unstacked(first[i], x) for i, x in enumerate(arrays)]),)
 
     return np.stack(arrays, axis), pullback
 
@@ -47,7 +47,7 @@ def _(arrays: list | tuple, axis=0):
 @rule(np.vstack)
 def _(arrays: list | tuple):
     def pullback(dy):
-        return (type(arrays)(slices(dy, arrays, 0, np.atleast_2d)),)
+        return (in_kind_of(arrays, slices(dy, arrays, 0, np.atleast_2d)),)
 
     return np.vstack(arrays), pullback
 
@@ -55,7 +55,7 @@ def _(arrays: list | tuple):
 @rule(np.hstack)
 def _(arrays: list | tuple):
     def pullback(dy):
-        return (type(arrays)(slices(dy, arrays, 0 if dy.ndim == 1 else 1, np.atleast_1d)),)
+        return (in_kind_of(arrays, slices(dy, arrays, 0 if dy.ndim == 1 else 1, np.atleast_1d)),)
 
     return np.hstack(arrays), pullback
 
@@ -63,7 +63,7 @@ def _(arrays: list | tuple):
 @rule(np.dstack)
 def _(arrays: list | tuple):
     def pullback(dy):
-        return (type(arrays)(slices(dy, arrays, 2, np.atleast_3d)),)
+        return (in_kind_of(arrays, slices(dy, arrays, 2, np.atleast_3d)),)
 
     return np.dstack(arrays), pullback
 
@@ -71,7 +71,7 @@ def _(arrays: list | tuple):
 @rule(np.column_stack)
 def _(arrays: list | tuple):
     def pullback(dy):
-        return (type(arrays)(slices(dy, arrays, 1, as_columns)),)
+        return (in_kind_of(arrays, slices(dy, arrays, 1, as_columns)),)
 
     return np.column_stack(arrays), pullback
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from rules_base._nesting import in_kind_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -112,7 +113,7 @@ def _(p: list | tuple, q: list | tuple):
 
     def pullback(dy):
         dp = [dy * ((a - b) / y) if y else 0.0 for a, b in zip(p, q, strict=True)]
-        return type(p)(dp), type(q)([-d for d in dp])
+        return in_kind_of(p, dp), in_kind_of(q, [-d for d in dp])
 
     return y, pullback
 
@@ -139,7 +140,7 @@ def _(x: Numeric):
 @rule(math.fsum)
 def _(xs: list | tuple):
     def pullback(dy):
-        return (type(xs)([project(dy, x) for x in xs]),)
+        return (in_kind_of(xs, [project(dy, x) for x in xs]),)
 
     return math.fsum(xs), pullback
 
@@ -147,7 +148,7 @@ def _(xs: list | tuple):
 @rule(math.prod)
 def _(xs: list | tuple, *, start=1):
     def pullback(dy):
-        return (type(xs)(product_cotangents(dy, xs, start)),)
+        return (in_kind_of(xs, product_cotangents(dy, xs, start)),)
 
     return math.prod(xs, start=start), pullback
 
@@ -169,8 +170,8 @@ if hasattr(math, "sumprod"):
     @rule(math.sumprod)
     def _(p: list | tuple, q: list | tuple):
         def pullback(dy):
-            dp = type(p)([project(dy * b, a) for a, b in zip(p, q, strict=True)])
-            dq = type(q)([project(dy * a, b) for a, b in zip(p, q, strict=True)])
+            dp = in_kind_of(p, [project(dy * b, a) for a, b in zip(p, q, strict=True)])
+            dq = in_kind_of(q, [project(dy * a, b) for a, b in zip(p, q, strict=True)])
             return dp, dq
 
         return math.sumprod(p, q), pullback

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._sequences import unstacked
+from rules_base._nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -44,7 +44,7 @@ def polynomial_cotangents(dy, x, coeffs):
 def _(x: Numeric, coeffs: list | tuple):
     def pullback(dy):
         dx, dcoeffs = polynomial_cotangents(dy, x, coeffs)
-        return dx, type(coeffs)(dcoeffs)
+        return dx, in_kind_of(coeffs, dcoeffs)
 
     return evalpoly(x, coeffs), pullback
 
@@ -104,6 +104,47 @@ def polyval_cotangents(dy, x, c, tensor):
     return dx, project(np.reshape(np.stack(dc), c.shape), c)
 
 
+@rule(np.polyadd)
+def _(p: Array, q: Array):
+    def pullback(dy):
+        return project(dy[dy.size - p.size :], p), project(dy[dy.size - q.size :], q)
+
+    return np.polyadd(p, q), pullback
+
+
+@rule(np.polysub)
+def _(p: Array, q: Array):
+    def pullback(dy):
+        return project(dy[dy.size - p.size :], p), project(-dy[dy.size - q.size :], q)
+
+    return np.polysub(p, q), pullback
+
+
+@rule(np.polyder)
+def _(p: Array, m=1):
+    y = np.polyder(p, m)
+
+    def pullback(dy):
+        powers = np.arange(p.size - 1, m - 1, -1.0)
+        for k in range(m):
+            dy = dy * (powers - k)
+        return (project(np.pad(dy, (0, p.size - dy.size)), p),)
+
+    return y, pullback
+
+
+@rule(np.polyint)
+def _(p: Array, m=1):
+    def pullback(dy):
+        dp = dy[: p.size]
+        powers = np.arange(p.size - 1, -1, -1.0)
+        for k in range(1, m + 1):
+            dp = dp / (powers + k)
+        return (project(dp, p),)
+
+    return np.polyint(p, m), pullback
+
+
 rule.example(evalpoly, 1.2, [2.0, 0.0, 3.0, 4.0])
 rule.example(evalpoly, 0.0, [2.0, 0.5, 3.0])
 rule.example(evalpoly, 1.2, (2.0,))
@@ -116,3 +157,11 @@ for polyval in (np.polynomial.polynomial.polyval,):
     rule.example(polyval, np.array([0.0, 1.2]), np.array([[2.0, 0.5], [3.0, 1.0], [0.5, 0.2]]))
 rule.example(np.polyval, np.array([2.0, 0.5, 3.0]), 1.2)
 rule.example(np.polyval, [2.0, 0.5, 3.0], np.array([0.0, 1.2]))
+P, Q = np.array([2.0, 0.5, 3.0, 1.5]), np.array([0.5, -1.5])
+for f in (np.polyadd, np.polysub):
+    rule.example(f, P, Q)
+    rule.example(f, Q, P)
+for f in (np.polyder, np.polyint):
+    rule.example(f, P)
+    rule.example(f, P, 2)
+rule.example(np.polyder, Q, 2)

@@ -83,7 +83,7 @@ def _(x: Numeric, reps=1):
     return np.tile(x, reps), pullback
 
 
-@rule(np.repeat, np.ndarray.repeat)
+@rule(np.repeat, np.ndarray.repeat, np.generic.repeat)
 def _(x: Numeric, repeats=1, axis=None):
     def pullback(dy):
         if axis is None:
@@ -295,3 +295,4 @@ rule.example(np.broadcast_arrays, MATRIX, 0.5, MATRIX[0])
 rule.example(np.unwrap, np.array([0.5, 3.0, 8.0, -2.0]))
 rule.example(np.real_if_close, np.array([0.5 + 1j, 2.0]))
 rule.example(np.real_if_close, np.array([0.5 + 0j, 2.0]))
+rule.example(np.generic.repeat, np.float64(0.5), 3)

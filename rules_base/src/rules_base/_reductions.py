@@ -8,7 +8,7 @@ from rulescore import Numeric, RuleSet, project
 rule = RuleSet("rules_base")
 
 
-@rule(np.sum, np.ndarray.sum)
+@rule(np.sum, np.ndarray.sum, np.generic.sum)
 def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
     def pullback(dy):
         return (project(spread(dy, x, axis, keepdims), x),)
@@ -16,7 +16,7 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
     return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
 
 
-@rule(np.mean, np.ndarray.mean)
+@rule(np.mean, np.ndarray.mean, np.generic.mean)
 def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
     def pullback(dy):
         return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
@@ -24,7 +24,7 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
     return np.mean(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
 
 
-@rule(np.prod, np.ndarray.prod)
+@rule(np.prod, np.ndarray.prod, np.generic.prod)
 def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
     def pullback(dy):
         others = np.conjugate(products_of_others(x, axis))
@@ -61,7 +61,7 @@ def take_slice(x, axis, part):
     return x[(slice(None),) * (axis % x.ndim) + (part,)]
 
 
-@rule(np.max, np.ndarray.max, np.amax)
+@rule(np.max, np.ndarray.max, np.amax, np.generic.max)
 def _(x: Numeric, axis=None, *, keepdims=False):
     y = np.max(x, axis=axis, keepdims=keepdims)
 
@@ -71,7 +71,7 @@ def _(x: Numeric, axis=None, *, keepdims=False):
     return y, pullback
 
 
-@rule(np.min, np.ndarray.min, np.amin)
+@rule(np.min, np.ndarray.min, np.amin, np.generic.min)
 def _(x: Numeric, axis=None, *, keepdims=False):
     y = np.min(x, axis=axis, keepdims=keepdims)
 
@@ -104,3 +104,5 @@ rule.example(np.prod, np.array([[0.5, 0.0, 0.0], [1.0, 2.0, 3.0]]), axis=1)
 rule.example(np.prod, np.arange(1.0, 25.0).reshape(2, 3, 4) / 9, axis=(0, 2))
 for f in (np.ndarray.sum, np.ndarray.mean, np.ndarray.prod, np.ndarray.max, np.ndarray.min):
     rule.example(f, MATRIX, axis=1)
+for f in (np.generic.sum, np.generic.mean, np.generic.prod, np.generic.max, np.generic.min):
+    rule.example(f, np.float64(0.5))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base._indexing import scatter
+from rules_base._nesting import in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -28,7 +29,7 @@ def _(condition: object):
     return np.where(condition), pullback
 
 
-@rule(np.clip, np.ndarray.clip)
+@rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
     def pullback(dy):
         return clip_cotangents(dy, x, lower, upper)
@@ -36,7 +37,7 @@ def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
     return np.clip(x, lower, upper), pullback
 
 
-@rule(np.clip, np.ndarray.clip)
+@rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, *, min=None, max=None):
     def pullback(dy):
         return (clip_cotangents(dy, x, min, max)[0],)
@@ -62,7 +63,7 @@ def clip_cotangents(dy, x, lower, upper):
 @rule(np.choose)
 def _(which: Array, choices: list | tuple, *, mode="raise"):
     def pullback(dy):
-        return None, type(choices)(chosen_cotangents(dy, which, choices, mode))
+        return None, in_kind_of(choices, chosen_cotangents(dy, which, choices, mode))
 
     return np.choose(which, choices, mode=mode), pullback
 
@@ -161,3 +162,4 @@ rule.example(np.compress, [True, False, True], MATRIX, axis=1)
 rule.example(np.compress, [True, False, True, True], MATRIX)
 rule.example(np.ndarray.compress, MATRIX, [True, False, True], 1)
 rule.example(np.extract, MATRIX > 0.6, MATRIX)
+rule.example(np.generic.clip, np.float64(0.5), 0.0, 1.0)

@@ -4,19 +4,10 @@ import operator
 
 import numpy as np
 
-from rulescore import Array, Numeric, RuleSet, project, rrule
+from rules_base._nesting import unstacked
+from rulescore import Array, Numeric, RuleSet, rrule
 
 rule = RuleSet("rules_base")
-
-
-def unstacked(dx, xs):
-    """Give the cotangent of `np.array(xs)` the nested structure of `xs`."""
-    if dx is None:
-        return None
-    if isinstance(xs, list | tuple):
-        parts = [unstacked(d, x) for d, x in zip(dx, xs, strict=True)]
-        return type(xs)(*parts) if hasattr(xs, "_fields") else type(xs)(parts)
-    return project(dx, xs)
 
 
 def as_array(x):

@@ -16,15 +16,15 @@ def _(x: Numeric, shape=None, order="C"):
     return reshaped(x, shape, order), pullback
 
 
-@rule(np.ndarray.reshape)
-def _(x: Array, *shape: object, order="C"):
+@rule(np.ndarray.reshape, np.generic.reshape)
+def _(x: Array | np.generic, *shape: object, order="C"):
     def pullback(dy):
         return (project(reshaped(dy, x.shape, order), x), *(None for _ in shape))
 
     return x.reshape(*shape, order=order), pullback
 
 
-@rule(np.ravel, np.ndarray.ravel)
+@rule(np.ravel, np.ndarray.ravel, np.generic.ravel)
 def _(x: Numeric, order="C"):
     def pullback(dy):
         return (project(reshaped(dy, np.shape(x), order), x),)
@@ -32,8 +32,8 @@ def _(x: Numeric, order="C"):
     return (np.ravel(x) if order == "C" else np.ravel(x, order)), pullback
 
 
-@rule(np.ndarray.flatten)
-def _(x: Array, order="C"):
+@rule(np.ndarray.flatten, np.generic.flatten)
+def _(x: Array | np.generic, order="C"):
     def pullback(dy):
         return (project(reshaped(dy, x.shape, order), x),)
 
@@ -48,8 +48,8 @@ def _(x: Numeric, axes=None):
     return np.transpose(x, axes), pullback
 
 
-@rule(np.ndarray.transpose)
-def _(x: Array, *axes: object):
+@rule(np.ndarray.transpose, np.generic.transpose)
+def _(x: Array | np.generic, *axes: object):
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
 
     def pullback(dy):
@@ -89,7 +89,7 @@ def _(x: Numeric, shape=None):
     return np.broadcast_to(x, shape), pullback
 
 
-@rule(np.squeeze, np.ndarray.squeeze)
+@rule(np.squeeze, np.ndarray.squeeze, np.generic.squeeze)
 def _(x: Numeric, axis=None):
     def pullback(dy):
         return (project(np.reshape(dy, np.shape(x)), x),)
@@ -129,3 +129,6 @@ for f in (np.squeeze, np.ndarray.squeeze):
     rule.example(f, CUBE[:1])
     rule.example(f, CUBE[:, :1, :1], axis=1)
 rule.example(np.expand_dims, CUBE, (0, -1))
+for f in (np.generic.ravel, np.generic.flatten, np.generic.transpose, np.generic.squeeze):
+    rule.example(f, np.float64(0.5))
+rule.example(np.generic.reshape, np.float64(0.5), 1, 1)

@@ -7,6 +7,7 @@ have no rule here: their libraries sort otherwise, or not at all.
 import numpy as np
 
 from rules_base._axes import inexact_type, restored
+from rules_base._nesting import in_kind_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -177,7 +178,7 @@ def declare_quantile(f, unit, nan):
             if dq is None:
                 return dx, None
             dq = dq / unit
-            return dx, type(q)(dq.tolist()) if isinstance(q, list | tuple) else project(dq, q)
+            return dx, in_kind_of(q, dq.tolist()) if isinstance(q, list | tuple) else project(dq, q)
 
         return y, pullback
 

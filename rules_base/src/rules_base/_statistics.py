@@ -3,6 +3,7 @@
 import math
 import statistics
 
+from rules_base._nesting import in_kind_of
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -10,7 +11,7 @@ rule = RuleSet("rules_base")
 
 def like(xs, dxs):
     """Return the cotangents `dxs` in the kind of `xs`, each in the kind of its own number."""
-    return type(xs)([project(dx, x) for dx, x in zip(dxs, xs, strict=True)])
+    return in_kind_of(xs, [project(dx, x) for dx, x in zip(dxs, xs, strict=True)])
 
 
 @rule(statistics.mean)

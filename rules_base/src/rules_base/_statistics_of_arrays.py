@@ -9,7 +9,7 @@ from rulescore import Array, Numeric, RuleSet, accumulate, project
 rule = RuleSet("rules_base")
 
 
-@rule(np.var, np.ndarray.var)
+@rule(np.var, np.ndarray.var, np.generic.var)
 def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
     def pullback(dy):
         n = count(x, axis) - (ddof or correction)
@@ -19,7 +19,7 @@ def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0
     return np.var(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims), pullback
 
 
-@rule(np.std, np.ndarray.std)
+@rule(np.std, np.ndarray.std, np.generic.std)
 def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
     y = np.std(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims)
 
@@ -289,3 +289,5 @@ rule.example(np.histogram, MATRIX, bins=[0.0, 0.6, 2.0])
 rule.example(np.histogram2d, MATRIX[0], MATRIX[1], 4)
 rule.example(np.histogram_bin_edges, MATRIX, 3)
 rule.example(np.histogram_bin_edges, MATRIX, range=(0.0, 2.0))
+for f in (np.generic.var, np.generic.std):
+    rule.example(f, np.float64(0.5))

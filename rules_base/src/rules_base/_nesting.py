@@ -1,0 +1,19 @@
+"""Lists and tuples of values: their cotangents have the same kind and structure."""
+
+from rulescore import project
+
+
+def in_kind_of(xs, parts):
+    """Return the list `parts` as what `xs` is: a list, a tuple or a named tuple."""
+    if isinstance(xs, list):
+        return parts
+    return type(xs)(*parts) if hasattr(xs, "_fields") else tuple(parts)
+
+
+def unstacked(dx, xs):
+    """Give the cotangent of `np.array(xs)` the nested structure of `xs`."""
+    if dx is None:
+        return None
+    if isinstance(xs, list | tuple):
+        return in_kind_of(xs, [unstacked(d, x) for d, x in zip(dx, xs, strict=True)])
+    return project(dx, xs)
