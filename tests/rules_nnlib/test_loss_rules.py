@@ -296,6 +296,22 @@ def test_foreign_arrays_stay_foreign(f, agg, foreign):
         np.testing.assert_allclose(dx.data, expected_dx, rtol=1e-14)
 
 
+@every_loss
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_zero_cotangent_is_a_strong_zero(f, value):
+    """A loss that is masked out leaves no trace, whatever it was."""
+    p, t = P.copy(), T.copy()
+    p[1] = value
+    with np.errstate(all="ignore"):
+        losses, back = rrule(f, p, t, agg=None)
+        _, kept_back = rrule(f, P, T, agg=None)
+    dy = np.ones_like(losses)
+    dy[1] = 0
+    for dx, kept_dx in zip(back(dy)[1:], kept_back(dy)[1:], strict=True):
+        np.testing.assert_array_equal(dx, kept_dx)
+    assert not back(dy)[1][1].any()
+
+
 def test_seeds_numbers():
     y, back = rrule(nn.mse, [3.0, 6.0], [2.0, 4.0])
     assert y == 2.5

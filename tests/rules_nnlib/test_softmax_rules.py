@@ -141,6 +141,21 @@ def test_integers_numbers_and_layouts(f):
 
 
 @every_function
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_zero_cotangent_is_a_strong_zero(f, value):
+    """A row that is masked out leaves no trace, though its softmax is undefined."""
+    x = LOGITS[0].copy()
+    x[1] = value
+    with np.errstate(all="ignore"):
+        y, back = rrule(f, x, axis=1)
+    dy = np.arange(1.0, 1 + y.size).reshape(y.shape)
+    dy[1] = 0
+    dx = back(dy)[1]
+    np.testing.assert_array_equal(dx, rrule(f, LOGITS[0], axis=1)[1](dy)[1])
+    assert not dx[1].any()
+
+
+@every_function
 def test_what_is_not_real_is_refused(f):
     with pytest.raises(TypeError, match="real numbers and arrays"):
         f(np.ones(3, complex))

@@ -23,7 +23,7 @@ from rules_nnlib._losses import (
     pair,
     xlogy,
 )
-from rules_nnlib._numbers import plain
+from rules_nnlib._numbers import plain, times
 from rules_nnlib._ruleset import rule
 from rules_nnlib._softmax import largest
 from rulescore import Numeric, project
@@ -50,21 +50,13 @@ def like(dx, x):
     return project(dx, x)
 
 
-def times(dy, x):
-    """Return dy * x, and 0 where dy is 0, even where x is infinite."""
-    if type(dy) is float and dy:
-        return dy * x
-    with np.errstate(all="ignore"):
-        return np.where(dy == 0, 0.0, dy * x)
-
-
 @rule(mse)
 def _(y_pred: Values, y: Values, *, agg=np.mean):
     p, t = pair(y_pred, y)
     error = p - t
 
     def pullback(dy):
-        de = share(dy, error, agg) * 2 * error
+        de = times(share(dy, error, agg), 2 * error)
         return like(de, y_pred), like(-de, y)
 
     return plain(aggregate(error * error, agg), y_pred, y), pullback
@@ -76,7 +68,7 @@ def _(y_pred: Values, y: Values, *, agg=np.mean):
     error = p - t
 
     def pullback(dy):
-        de = share(dy, error, agg) * np.sign(error)
+        de = times(share(dy, error, agg), np.sign(error))
         return like(de, y_pred), like(-de, y)
 
     return plain(aggregate(abs(error), agg), y_pred, y), pullback
@@ -90,7 +82,7 @@ def _(y_pred: Values, y: Values, *, agg=np.mean, delta=1.0):
     bent = np.minimum(size, delta)
 
     def pullback(dy):
-        de = share(dy, error, agg) * np.clip(error, -delta, delta)
+        de = times(share(dy, error, agg), np.clip(error, -delta, delta))
         return like(de, y_pred), like(-de, y)
 
     return plain(aggregate(bent * (size - 0.5 * bent), agg), y_pred, y), pullback
@@ -102,7 +94,7 @@ def _(y_pred: Values, y: Values, *, agg=np.mean):
     losses = np.maximum(1 - p * t, 0.0)
 
     def pullback(dy):
-        dm = -share(dy, losses, agg) * np.sign(losses)
+        dm = times(-share(dy, losses, agg), np.sign(losses))
         return like(times(dm, t), y_pred), like(times(dm, p), y)
 
     return plain(aggregate(losses, agg), y_pred, y), pullback
@@ -116,9 +108,10 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean, eps=None):
 
     def pullback(dy):
         de = -share_classes(dy, entropy, agg, axis)
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):  # the value has given its warnings
+            dp = times(de, t / np.where(t == 0, 1.0, q))
             dt = times(de, np.log(q))
-        return like(de * t / np.where(t == 0, 1.0, q), y_pred), like(dt, y)
+        return like(dp, y_pred), like(dt, y)
 
     return plain(aggregate(entropy, agg), y_pred, y), pullback
 
@@ -135,7 +128,8 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean):
 
     def pullback(dy):
         de = share_classes(dy, entropy, agg, axis)
-        dp = de * (e * (np.sum(t, axis=axis, keepdims=True) / total) - t)
+        with np.errstate(all="ignore"):  # the value has given its warnings
+            dp = times(de, e * (np.sum(t, axis=axis, keepdims=True) / total) - t)
         return like(dp, y_pred), like(times(-de, logs), y)
 
     return plain(aggregate(entropy, agg), y_pred, y), pullback
@@ -150,10 +144,11 @@ def _(y_pred: Values, y: Values, *, agg=np.mean, eps=None):
 
     def pullback(dy):
         de = share(dy, losses, agg)
-        dp = (1 - t) / np.where(t == 1, 1.0, r) - t / np.where(t == 0, 1.0, q)
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):  # the value has given its warnings
+            slope = (1 - t) / np.where(t == 1, 1.0, r) - t / np.where(t == 0, 1.0, q)
+            dp = times(de, slope)
             dt = times(de, np.log(r) - np.log(q))
-        return like(de * dp, y_pred), like(dt, y)
+        return like(dp, y_pred), like(dt, y)
 
     return plain(aggregate(losses, agg), y_pred, y), pullback
 
@@ -165,7 +160,7 @@ def _(y_pred: Values, y: Values, *, agg=np.mean):
 
     def pullback(dy):
         de = share(dy, losses, agg)
-        return like(de * (sigmoid(p) - t), y_pred), like(-de * p, y)
+        return like(times(de, sigmoid(p) - t), y_pred), like(times(-de, p), y)
 
     return plain(aggregate(losses, agg), y_pred, y), pullback
 

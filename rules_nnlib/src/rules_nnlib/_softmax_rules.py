@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_nnlib._numbers import plain, real
+from rules_nnlib._numbers import plain, real, times
 from rules_nnlib._ruleset import rule
 from rules_nnlib._softmax import largest, logsoftmax, logsumexp, softmax
 from rulescore import Numeric, project
@@ -13,8 +13,9 @@ def _(x: Numeric, axis=-1):
     y = softmax(x, axis)
 
     def pullback(dy):
-        weighted = dy * y
-        return (project(weighted - y * np.sum(weighted, axis=axis, keepdims=True), x),)
+        weighted = times(dy, y)
+        total = np.sum(weighted, axis=axis, keepdims=True)
+        return (project(weighted - times(total, y), x),)
 
     return y, pullback
 
@@ -24,7 +25,7 @@ def _(x: Numeric, axis=-1):
     y = logsoftmax(x, axis)
 
     def pullback(dy):
-        return (project(dy - np.exp(y) * np.sum(dy, axis=axis, keepdims=True), x),)
+        return (project(dy - times(np.sum(dy, axis=axis, keepdims=True), np.exp(y)), x),)
 
     return y, pullback
 
@@ -40,10 +41,11 @@ def _(x: Numeric, axis=None, keepdims=False):
 
     def pullback(dy):
         # exp(a - y) would lose the logarithm where it is small beside the peak
-        shares = e / np.where(total == 0, 1.0, total)
+        with np.errstate(invalid="ignore"):  # of infinite entries there are no shares
+            shares = e / np.where(total == 0, 1.0, total)
         if axis is not None and not keepdims and np.ndim(a):
             dy = np.expand_dims(dy, axis)
-        return (project(dy * shares, x),)
+        return (project(times(dy, shares), x),)
 
     return plain(y if keepdims else np.sum(y, axis=axis), x), pullback
 
