@@ -44,3 +44,12 @@ def test_scalar_types_convert(kind):
     assert type(y) is kind
     assert back(y)[1] == 0.5
     assert type(back(y)[1]) is float
+
+
+def test_long_lists_of_floats_and_of_other_numbers():
+    for xs in ([0.5] * 20, [0.5] * 19 + [1], tuple([0.5] * 20), [0.5] * 19 + [True]):
+        _, dxs = rrule(np.array, xs)[1](np.arange(20.0))
+        assert type(dxs) is type(xs)
+        assert dxs[:19] == type(xs)(np.arange(19.0).tolist())
+        assert type(dxs[0]) is float
+        assert dxs[19] == (None if xs[19] is True else 19.0)

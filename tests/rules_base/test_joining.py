@@ -24,3 +24,12 @@ def test_parts_without_a_cotangent():
     _, dx, none = back([None, np.ones(2), None])
     assert none is None
     np.testing.assert_array_equal(dx, [0, 0, 1, 1, 0, 0])
+
+
+def test_named_tuples_stay_named():
+    from collections import namedtuple
+
+    Pair = namedtuple("Pair", "a b")
+    _, dparts = rrule(np.concatenate, Pair(np.ones(2), np.ones(1)))[1](np.arange(3.0))
+    assert type(dparts) is Pair
+    np.testing.assert_array_equal(dparts.a, [0.0, 1.0])

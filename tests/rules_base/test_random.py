@@ -64,3 +64,10 @@ def test_draws_without_parameters_are_constant():
 def test_families_without_a_rule_are_refused():
     for name in ("gamma", "beta", "poisson", "permutation", "choice", "shuffle"):
         assert rrule(getattr(Generator, name), np.random.default_rng(5), 2.0) is None
+
+
+def test_methods_of_the_legacy_generator():
+    method = np.random.RandomState.normal
+    y, back = rrule(method, np.random.RandomState(5), 0.3, 1.7)
+    assert y == np.random.RandomState(5).normal(0.3, 1.7)
+    assert back(1.0) == pytest.approx((None, None, 1.0, (y - 0.3) / 1.7))

@@ -165,8 +165,8 @@ def _(x: Numeric):
     return x.conjugate(), pullback
 
 
-rule.constant(float.is_integer, float.as_integer_ratio, float.hex)
-rule.constant(int.bit_length, int.bit_count, int.as_integer_ratio, int.to_bytes)
+rule.constant(float.is_integer, float.hex)
+rule.constant(int.bit_length, int.bit_count, int.to_bytes)
 
 rule.example(round, 0.7)
 rule.example(round, 0.777, 2)

@@ -29,7 +29,7 @@ def evalpoly(x, coeffs):
 def polynomial_cotangents(dy, x, coeffs):
     """Return the cotangents of `x` and of each coefficient, by Horner's method and by powers."""
     degree = len(coeffs) - 1
-    slope = degree * coeffs[degree] if degree else 0.0
+    slope = 1.0 * degree * coeffs[degree] if degree else 0.0
     for k in range(degree - 1, 0, -1):
         slope = slope * x + k * coeffs[k]
     dcoeffs = [project(dy, coeffs[0])]

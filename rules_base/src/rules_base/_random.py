@@ -11,7 +11,7 @@ from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
-Generator = np.random.Generator
+Generator, RandomState = np.random.Generator, np.random.RandomState
 
 rule.constant(np.random.default_rng, np.random.seed, np.random.get_state, np.random.set_state)
 rule.constant(np.random.rand, np.random.randn, np.random.random, np.random.random_sample)
@@ -20,6 +20,10 @@ rule.constant(np.random.standard_normal, np.random.standard_exponential)
 rule.constant(np.random.standard_cauchy, np.random.SeedSequence)
 rule.constant(Generator.random, Generator.integers, Generator.bytes, Generator.standard_normal)
 rule.constant(Generator.standard_exponential, Generator.standard_cauchy)
+rule.constant(RandomState.rand, RandomState.randn, RandomState.random_sample)
+rule.constant(RandomState.random, RandomState.randint, RandomState.bytes)
+rule.constant(RandomState.standard_normal, RandomState.standard_exponential)
+rule.constant(RandomState.standard_cauchy)
 
 
 def declare_location_scale(name):
@@ -35,9 +39,9 @@ def declare_location_scale(name):
 
         return y, pullback
 
-    @rule(method)
-    def _(generator: Generator, location: Numeric, scale: Numeric, size=None):
-        y = method(generator, location, scale, size)
+    @rule(method, getattr(RandomState, name))
+    def _(generator: Generator | RandomState, location: Numeric, scale: Numeric, size=None):
+        y = getattr(generator, name)(location, scale, size)
 
         def pullback(dy):
             return None, project(dy, location), project(dy * standard(y, location, scale), scale)
@@ -51,12 +55,12 @@ def declare_location_scale(name):
 
         return draw(location, size=size), pullback
 
-    @rule(method)
-    def _(generator: Generator, location: Numeric, *, size=None):
+    @rule(method, getattr(RandomState, name))
+    def _(generator: Generator | RandomState, location: Numeric, *, size=None):
         def pullback(dy):
             return None, project(dy, location)
 
-        return method(generator, location, size=size), pullback
+        return getattr(generator, name)(location, size=size), pullback
 
 
 def standard(y, location, scale):
@@ -77,9 +81,9 @@ def declare_scale(name):
 
         return y, pullback
 
-    @rule(method)
-    def _(generator: Generator, scale: Numeric, size=None):
-        y = method(generator, scale, size)
+    @rule(method, getattr(RandomState, name))
+    def _(generator: Generator | RandomState, scale: Numeric, size=None):
+        y = getattr(generator, name)(scale, size)
 
         def pullback(dy):
             return None, project(dy * standard(y, 0.0, scale), scale)
@@ -104,8 +108,8 @@ def _(low: Numeric, high: Numeric, size=None):
     return y, pullback
 
 
-@rule(Generator.uniform)
-def _(generator: Generator, low: Numeric, high: Numeric, size=None):
+@rule(Generator.uniform, RandomState.uniform)
+def _(generator: Generator | RandomState, low: Numeric, high: Numeric, size=None):
     y = generator.uniform(low, high, size)
 
     def pullback(dy):
@@ -126,12 +130,12 @@ def declare_without_parameters(name):
 
         return draw(size=size), pullback
 
-    @rule(method)
-    def _(generator: Generator, *, size=None):
+    @rule(method, getattr(RandomState, name))
+    def _(generator: Generator | RandomState, *, size=None):
         def pullback(dy):
             return (None,)
 
-        return method(generator, size=size), pullback
+        return getattr(generator, name)(size=size), pullback
 
 
 for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh", "uniform"):

@@ -9,19 +9,28 @@ rule = RuleSet("rules_base")
 
 
 @rule(np.sum, np.ndarray.sum, np.generic.sum)
-def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
-    def pullback(dy):
-        return (project(spread(dy, x, axis, keepdims), x),)
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
+    only = {} if where is None else {"where": where}
 
-    return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
+    def pullback(dy):
+        dx = spread(dy, x, axis, keepdims)
+        return (project(dx if where is None else np.where(where, dx, 0.0), x),)
+
+    return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims, **only), pullback
 
 
 @rule(np.mean, np.ndarray.mean, np.generic.mean)
-def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
-    def pullback(dy):
-        return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
+    only = {} if where is None else {"where": where}
 
-    return np.mean(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
+    def pullback(dy):
+        if where is None:
+            return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
+        there = np.broadcast_to(where, np.shape(x))
+        share = restored(dy, x, axis, keepdims) / np.sum(there, axis=axis, keepdims=True)
+        return (project(np.where(there, share, 0.0), x),)
+
+    return np.mean(x, axis=axis, dtype=dtype, keepdims=keepdims, **only), pullback
 
 
 @rule(np.prod, np.ndarray.prod, np.generic.prod)
@@ -40,7 +49,7 @@ def products_of_others(x, axis):
     if axis is None:
         return np.reshape(products_of_others(np.reshape(x, (-1,)), 0), x.shape)
     axes = tuple(a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,)))
-    if len(axes) > 1:
+    if len(axes) != 1:
         kept = tuple(a for a in range(x.ndim) if a not in axes)
         moved = np.transpose(x, kept + axes)
         flat = np.reshape(moved, (*(x.shape[a] for a in kept), count(x, axes)))
@@ -50,7 +59,7 @@ def products_of_others(x, axis):
     n = x.shape[axis]
     if n == 0:
         return x
-    one = np.ones_like(take_slice(x, axis, slice(0, 1)))
+    one = np.ones_like(take_slice(x, axis, slice(0, 1)), dtype=inexact_type(x))
     before = np.concatenate([one, take_slice(x, axis, slice(0, n - 1))], axis)
     after = np.flip(np.concatenate([take_slice(x, axis, slice(1, n)), one], axis), axis)
     return np.cumprod(before, axis) * np.flip(np.cumprod(after, axis), axis)
@@ -99,7 +108,11 @@ for f in (np.sum, np.mean, np.prod, np.max, np.min):
     rule.example(f, 0.7)
 for f in (np.sum, np.mean, np.prod):
     rule.example(f, MATRIX + 0.5j, axis=1)
+for f in (np.sum, np.mean):
+    rule.example(f, MATRIX, axis=1, where=MATRIX > 0)
+    rule.example(f, MATRIX, where=np.array([True, False, True]))
 rule.example(np.prod, np.array([0.5, 0.0, 2.0]))
+rule.example(np.prod, MATRIX, axis=())
 rule.example(np.prod, np.array([[0.5, 0.0, 0.0], [1.0, 2.0, 3.0]]), axis=1)
 rule.example(np.prod, np.arange(1.0, 25.0).reshape(2, 3, 4) / 9, axis=(0, 2))
 for f in (np.ndarray.sum, np.ndarray.mean, np.ndarray.prod, np.ndarray.max, np.ndarray.min):
