@@ -13,6 +13,7 @@ from zygote_lite._pull import name_of, pull
 from zygote_lite._store import (
     DICT,
     FUNCTION,
+    INERT,
     LIST,
     OBJECT,
     TUPLE,
@@ -82,16 +83,20 @@ def _pullback(
 ) -> tuple[Any, Pullback]:
     if not callable(f):
         raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+    operands = (f, *xs, *kws.values())
+    flags = tuple(
+        [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]
+    )
     outer = state.active
     state.active = {} if outer is None else outer
-    for operand, flag in zip((f, *xs, *kws.values()), flags, strict=True):
+    for operand, flag in zip(operands, flags, strict=True):
         if flag:
             state.active.update(_addresses(operand))
     try:
         y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
     finally:
         state.active = outer
-    return y, Pullback(back, f, y, (*xs, *kws.values()), flags)
+    return y, Pullback(back, f, y, operands[1:], flags)
 
 
 def map_to_list(f: Any, /, *xs: Any) -> list[Any]:

@@ -38,11 +38,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> R
         member = member_of(type(x), name)
         fields = fields_of(x)
         plain = isinstance(member, _PYTHON | types.MethodDescriptorType)
-        if (
-            plain
-            and not (fields and name in fields)
-            and not bind_method(type(x), "__getattribute__")
-        ):
+        if plain and name not in fields and not bind_method(type(x), "__getattribute__"):
             return tape.pull((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
     method, node = tape.pull((None, nodes[1], None), getattr, x, name)
     return tape.pull((node, *nodes[3:]), method, *xs, **kws)
@@ -204,6 +200,9 @@ _declare_operators()
 @composite(operator.getitem)
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
     method = bind_method(type(x), "__getitem__")
+    if method is None and isinstance(x, dict):
+        missing = bind_method(type(x), "__missing__")
+        method = missing if missing and index not in x else None
     return None if method is None else tape.pull((None, nodes[1], nodes[2]), method, x, index)
 
 

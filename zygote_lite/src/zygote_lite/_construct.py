@@ -7,10 +7,10 @@ import inspect
 import types
 from typing import Any
 
-from zygote_lite._pull import Flags, Pulled, structural
+from zygote_lite._pull import Flags, Pulled, inert, structural
 from zygote_lite._store import DICT, forget, give, kind_of, mark_active, slots_of
 from zygote_lite._structural import member_of, write_attribute
-from zygote_lite._tape import Node, Recorded, Tape
+from zygote_lite._tape import Node, Recorded, Tape, equivalent
 
 Nodes = tuple[Node, ...]
 
@@ -71,6 +71,21 @@ def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
 def _fill_list(y: Any, x: Any = (), /) -> None:
     for value in x:
         list.append(y, value)
+
+
+structural(object.__init__)(lambda flags, *xs, **kws: (None, inert(len(flags))))
+
+
+@structural(BaseException.__init__)
+def _(flags: Flags, e: BaseException, /, *xs: Any) -> Pulled:
+    BaseException.__init__(e, *xs)
+    if any(flags[2:]):
+        mark_active(e)
+    return None, inert(len(flags))
+
+
+equivalent(dict.__init__)(_fill_dict)
+equivalent(list.__init__)(_fill_list)
 
 
 def _is_generated(f: Any) -> bool:

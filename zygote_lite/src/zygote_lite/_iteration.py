@@ -35,6 +35,8 @@ def _iter(x, sentinel=_MISSING):
         return iterate_sequence(x)
     if isinstance(x, dict):
         return iterate_keys(x)
+    if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
+        raise TypeError(f"'{type(x).__name__}' object is not iterable")
     return iterate_elements(x)
 
 

@@ -30,6 +30,7 @@ from zygote_lite._store import (
     FUNCTION,
     INERT,
     LIST,
+    OBJECT,
     TUPLE,
     VALUE,
     kind_of,
@@ -64,6 +65,18 @@ _inert = [Inert(n) for n in range(16)]
 def inert(count: int) -> Inert:
     """Return the pullback that gives `count` times `None`."""
     return _inert[count] if count < 16 else Inert(count)
+
+
+class Opaque:
+    """The pullback of a text that was made of active values: no gradient may pass through it."""
+
+    __slots__ = ("nothing",)
+
+    def __init__(self, count: int) -> None:
+        self.nothing = (None,) * count
+
+    def __call__(self, dy: Any) -> tuple[None, ...]:
+        return self.nothing
 
 
 class Effect:
@@ -143,8 +156,17 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         return False
     if id(f) in STRUCTURAL and (f is not operator.getitem or kind_of(xs[0]) in (LIST, DICT)):
         if f is not getattr or not _computes(type(xs[0]), xs[1]):
+            if f is getattr and id(_dict_of(xs[0])) in active:
+                return True
             return any([id(x) in active for x in xs]) or _any_array_active(xs)
     return reaches_active(f, *xs, *kws.values())
+
+
+def _dict_of(x: Any) -> Any:
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return None
 
 
 def _any_array_active(xs: tuple[Any, ...]) -> bool:
@@ -171,7 +193,8 @@ def _by_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> 
     if rule is None:
         return None
     if rule.kind == "constant":
-        return f(*xs, **kws), inert(len(flags))
+        y = f(*xs, **kws)
+        return y, Opaque(len(flags)) if isinstance(y, str | bytes) else inert(len(flags))
     for name, flag in zip(kws, flags[1 + len(xs) :], strict=True):
         if flag and name in options and kind_of(options[name]) != INERT:
             raise NoRuleError(
@@ -296,10 +319,12 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     y = f(*xs, **kws)
     operands = (getattr(f, "__self__", None), *xs, *kws.values())
     given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
-    if all(kind_of(x) == INERT for x in given) and not reaches_active(f, *operands):
+    if not given and not reaches_active(f, *operands):
         return y, inert(len(flags))
-    if kind_of(y) == INERT and all(_is_immutable(x) for x in operands):
-        return y, inert(len(flags))
+    only_text = all(kind_of(x) == INERT for x in given) and not reaches_active(f, *operands)
+    if kind_of(y) == (OBJECT if only_text else INERT) or (only_text and kind_of(y) == INERT):
+        if all(_is_immutable(x) for x in operands):
+            return y, Opaque(len(flags))
     raise NoRuleError(
         f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in (*xs, *kws.values()))}) "
         f"has no rule and no Python source, and a gradient passes through it; {_advice(f)}"

@@ -116,7 +116,8 @@ def _constants_of(node: Definition) -> set[Any]:
         whole = compile(tree, "<source>", "exec", dont_inherit=True)
     except SyntaxError:  # `nonlocal` means nothing out of its context
         return set()
-    return _numbers_in(next(c for c in whole.co_consts if isinstance(c, CodeType)))
+    codes = [c for c in whole.co_consts if isinstance(c, CodeType)]
+    return _numbers_in(next(c for c in codes if c.co_name == "f"))
 
 
 def _numbers_in(code: CodeType) -> set[Any]:

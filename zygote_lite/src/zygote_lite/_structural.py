@@ -17,7 +17,7 @@ from rulescore import Tangent, accumulate, find_rule
 
 from zygote_lite._containers import delete_item, extend, set_slice
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._pull import Effect, Flags, Pulled, inert, no_rule, structural, where
+from zygote_lite._pull import Effect, Flags, Opaque, Pulled, inert, no_rule, structural, where
 from zygote_lite._store import (
     DICT,
     FUNCTION,
@@ -32,6 +32,7 @@ from zygote_lite._store import (
     kind_of,
     mark_active,
     slots_of,
+    state,
 )
 
 
@@ -55,6 +56,8 @@ def apply(f: Any, xs: Any, kws: Any, /) -> Any:
 
 def unpack(x: Any, count: int, star: int | None, /) -> tuple[Any, ...]:
     """Take a sequence apart, as an assignment to `count` targets does."""
+    if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
+        raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object")
     parts = tuple(x)
     if star is None:
         if len(parts) < count:
@@ -155,8 +158,8 @@ def cell_of(holder: Any, /) -> Any:
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 
 
-structural(join_text)(lambda flags, *xs: (join_text(*xs), inert(len(flags))))
-structural(format_value)(lambda flags, *xs: (format_value(*xs), inert(len(flags))))
+structural(join_text)(lambda flags, *xs: (join_text(*xs), Opaque(len(flags))))
+structural(format_value)(lambda flags, *xs: (format_value(*xs), Opaque(len(flags))))
 structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
 
 
@@ -408,7 +411,7 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     if isinstance(x, types.ModuleType | type):
         return getattr(x, name, *default), inert(count)
     member = member_of(type(x), name)
-    if name == "__dict__":
+    if name == "__dict__" or (state.active and id(getattr(x, "__dict__", None)) in state.active):
         raise DifferentiationError(
             f"{where()}: the attributes of a {type(x).__qualname__} are reached through its "
             "`__dict__`, which cannot be differentiated; use `getattr` and `setattr`"

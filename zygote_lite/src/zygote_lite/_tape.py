@@ -129,7 +129,7 @@ class Tape:
             return construct(self, nodes, f, xs, kws)
         if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
             owner = getattr(f, "__self__", None)
-            descriptor = getattr(type(owner), f.__name__, None)
+            descriptor = _descriptor_of(f)
             if owner is None or isinstance(owner, types.ModuleType | type) or descriptor is None:
                 return self.refuse(nodes, f, xs, kws)
             return self.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
@@ -250,6 +250,18 @@ class Tape:
             except StopIteration:
                 return
             yield step
+
+
+def _descriptor_of(f: Any) -> Any:
+    """Return the method of a built-in type that a bound method is of."""
+    owner = getattr(f, "__objclass__", None)
+    if owner is not None:
+        return owner.__dict__.get(f.__name__)
+    for base in type(f.__self__).__mro__:
+        member = base.__dict__.get(f.__name__)
+        if isinstance(member, types.MethodDescriptorType | types.WrapperDescriptorType):
+            return member
+    return None
 
 
 def _spread(count: int) -> Any:
