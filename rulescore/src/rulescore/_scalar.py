@@ -10,6 +10,7 @@ from rulescore._project import project, shape_of
 from rulescore._rule import Rule, RuleError
 
 _REAL = frozenset((float, np.float64))
+_FACTOR = _REAL | {bool, np.bool_}  # a slope of 0 or 1 may be written as a comparison
 # Above this many elements a test of each is faster than one dot product, which may start threads.
 _MANY = 4096
 
@@ -90,7 +91,7 @@ def pull(dy: Any, partial: Any, x: Any) -> Any:
         return None
     kind = type(x)
     if kind is float:
-        if type(dy) in _REAL and type(partial) in _REAL:
+        if type(dy) in _REAL and type(partial) in _FACTOR:
             return float(dy * partial) if dy else 0.0
     elif kind is np.ndarray and type(dy) is kind and type(partial) is kind:
         dtype = x.dtype
@@ -115,6 +116,8 @@ def _times(dy: Any, partial: Any) -> Any:
 
 
 def _is_finite(partial: np.ndarray) -> bool:
+    if partial.dtype.kind == "b":
+        return True
     if partial.size < _MANY:
         # an overflow of the squares costs time, not truth: the caller masks then
         return math.isfinite(np.vdot(partial, partial).real)
