@@ -50,7 +50,7 @@ def _(x: Array):
 @rule(np.generic.T)
 def _(x: np.generic):
     def pullback(dy):
-        return (dy,)
+        return (project(dy, x),)
 
     return x.T, pullback
 
@@ -73,3 +73,6 @@ for attribute in (complex.real, complex.imag):
     rule.example(attribute, 0.5 - 2j)
 for attribute in (float.real, float.imag):
     rule.example(attribute, 0.5)
+for attribute in (int.real, int.imag):
+    rule.example(attribute, 2)
+rule.example(np.ndarray.flat, MATRIX)

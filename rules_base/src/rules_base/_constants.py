@@ -65,3 +65,8 @@ rule.constant(np.generic.all, np.generic.any, np.generic.argmax, np.generic.argm
 rule.constant(np.generic.argsort, np.generic.nonzero, np.generic.round, np.generic.searchsorted)
 rule.constant(np.generic.tobytes)
 rule.constant(np.ndarray.dumps, np.ndarray.__len__, np.ndarray.__contains__)
+
+for f in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
+    rule.example(f, 6, 2)
+for f in (operator.invert, operator.inv):
+    rule.example(f, 6)

@@ -310,8 +310,10 @@ rule.example(np.ndarray.astype, MATRIX, complex)
 rule.example(np.ndarray.astype, MATRIX, int)
 if hasattr(np, "astype"):
     rule.example(np.astype, MATRIX, complex)
-for kind in (np.float64, np.complex128, np.longdouble):
+for kind in (np.float64, np.complex128, np.longdouble, np.clongdouble):
     rule.example(kind, 0.5)
+for kind in (np.float16, np.float32, np.complex64):
+    rule.example(kind, kind(0.5))
 rule.example(np.full, (2, 3), 0.5)
 rule.example(np.full, (2, 3), np.array([[0.5], [1.5]]))
 rule.example(np.full, (3, 2), [0.5, 1.5])

@@ -100,7 +100,7 @@ def shared_by_hits(dy, y, x, axis, keepdims):
 
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
-for f in (np.sum, np.mean, np.prod, np.max, np.min):
+for f in (np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin):
     rule.example(f, MATRIX)
     rule.example(f, MATRIX, 0)
     rule.example(f, MATRIX, axis=-1, keepdims=True)
