@@ -59,7 +59,7 @@ def test_the_vector_of_a_single_eigenvalue_beside_repeated_ones(f):
 def test_one_triangle_is_read():
     a = np.array([[2.0, 99.0], [1.0, 3.0]])
     for f in (np.linalg.eigh, np.linalg.eigvalsh):
-        y, back = rrule(f, a)
+        _, back = rrule(f, a)
         da = back((np.array([1.0, -2.0]), None) if f is np.linalg.eigh else np.array([1.0, -2.0]))[
             1
         ]

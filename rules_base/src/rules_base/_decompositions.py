@@ -35,8 +35,8 @@ def _(a: ArrayLike, *, upper=False):
         factor, dfactor = (adjoint(y), adjoint(dy)) if upper else (y, dy)
         product = adjoint(factor) @ dfactor
         half = diagonal_matrix(np.real(diagonal(product)) / 2)
-        left = np.linalg.solve(adjoint(factor), np.tril(product, -1) + half)
-        da = adjoint(np.linalg.solve(adjoint(factor), adjoint(left)))
+        inverse = np.linalg.inv(factor)
+        da = adjoint(inverse) @ (np.tril(product, -1) + half) @ inverse
         return (project(triangle_of_hermitian(da, not upper), a),)
 
     return y, pullback

@@ -76,50 +76,69 @@ def parse(subscripts, dimensions):
 def einsum_cotangents(dy, subscripts, operands, optimize):
     """Return the cotangents of the operands of an Einstein sum, `None` for those without one."""
     arrays = [as_array(x) for x in operands]
-    terms, result = parse(subscripts, tuple([np.ndim(x) for x in arrays]))
-    optimize = bool(optimize) if not isinstance(optimize, str) else optimize
+    plans = plans_for(subscripts, tuple([x.shape for x in arrays]))
+    if not isinstance(optimize, str):
+        optimize = bool(optimize)
     cotangents = []
     for i, x in enumerate(arrays):
-        if x.dtype.kind not in "iufc":
-            cotangents.append(None)
-            continue
-        others = [conjugate(other) for k, other in enumerate(arrays) if k != i]
-        labels = [result, *terms[:i], *terms[i + 1 :]]
-        dx = operand_cotangent([dy, *others], labels, terms[i], x, optimize)
-        cotangents.append(project(dx, operands[i]))
+        dx = None
+        if x.dtype.kind in "iufc":
+            others = [conjugate(other) for k, other in enumerate(arrays) if k != i]
+            dx = project(operand_cotangent(dy, others, plans[i], x.shape, optimize), operands[i])
+        cotangents.append(dx)
     return cotangents
 
 
-def operand_cotangent(factors, labels, term, x, optimize):
-    """Return the cotangent of the operand `x` with labels `term`.
+@lru_cache(maxsize=4096)
+def plans_for(subscripts, shapes):
+    """Return how to compute the cotangent of each operand of the given shapes.
 
-    Arguments:
-        factors, labels: `dy` and the (conjugated) other operands, with their labels.
-
-    A label that only `x` has was summed over: `dx` is constant along it. A label that `x` has
-    twice has `dx` on its diagonal. Along an axis of length 1 `x` was broadcast: `dx` is summed.
+    A plan is `(sum, stretched, diagonals)`. `sum` is what to pass to `np.einsum` with `dy` and the
+    other operands. A label that only this operand has was summed over, and the cotangent is
+    constant along it: then `stretched` is the shape before it is broadcast along such axes,
+    otherwise `None`. A label that it has twice puts the cotangent on `diagonals`, pairs of axes.
     """
-    known = {}
-    for factor, term_of_factor in zip(factors, labels, strict=True):
-        for c, n in zip(term_of_factor, np.shape(factor), strict=True):
-            known[c] = n if known.get(c, 1) == 1 else known[c]
-    sizes = dict(zip(term, x.shape, strict=True))
-    kept = "".join([c for c, n in sizes.items() if c in known and (n != 1 or known[c] == 1)])
-    if len(factors) == 1 and kept == labels[0]:
-        dx = factors[0]
-    else:
-        dx = np.einsum(",".join(labels) + "->" + kept, *factors, optimize=optimize)
-    if kept == term and np.shape(dx) == x.shape:
+    terms, result = parse(subscripts, tuple([len(shape) for shape in shapes]))
+    sizes = {}
+    for term, shape in zip(terms, shapes, strict=True):
+        for c, n in zip(term, shape, strict=True):
+            sizes[c] = n if sizes.get(c, 1) == 1 else sizes[c]
+    plans = []
+    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        known = {c: sizes[c] for c in result}
+        for k, (other, lengths) in enumerate(zip(terms, shapes, strict=True)):
+            if k != i:
+                for c, n in zip(other, lengths, strict=True):
+                    known[c] = n if known.get(c, 1) == 1 else known[c]
+        # along an axis of length 1 the operand was broadcast, and its cotangent is summed
+        own = dict(zip(term, shape, strict=True))
+        kept = [c for c, n in own.items() if c in known and (n != 1 or known[c] == 1)]
+        labels = [result, *terms[:i], *terms[i + 1 :]]
+        first = [c not in term[:axis] for axis, c in enumerate(term)]
+        stretched = tuple(
+            [known[c] if c in kept and new else 1 for c, new in zip(term, first, strict=True)]
+        )
+        diagonals = [(term.index(c), axis) for axis, c in enumerate(term) if not first[axis]]
+        plans.append(
+            (
+                ",".join(labels) + "->" + "".join(kept),
+                None if stretched == shape and len(kept) == len(term) else stretched,
+                diagonals,
+            )
+        )
+    return plans
+
+
+def operand_cotangent(dy, others, plan, shape, optimize):
+    """Return the cotangent of one operand of the given shape."""
+    subscripts, stretched, diagonals = plan
+    dx = np.einsum(subscripts, dy, *others, optimize=optimize)
+    if stretched is None:
         return dx
-    found = dict(zip(kept, np.shape(dx), strict=True))
-    first = [c not in term[:axis] for axis, c in enumerate(term)]
-    shape = [found.get(c, 1) if own else 1 for c, own in zip(term, first, strict=True)]
-    dx = np.broadcast_to(np.reshape(dx, shape), x.shape)
-    for axis, c in enumerate(term):
-        if not first[axis]:
-            pair = (term.index(c), axis)
-            shape = [n if k in pair else 1 for k, n in enumerate(x.shape)]
-            dx = np.where(np.reshape(np.eye(sizes[c], dtype=bool), shape), dx, 0)
+    dx = np.broadcast_to(np.reshape(dx, stretched), shape)
+    for pair in diagonals:
+        on_diagonal = [n if axis in pair else 1 for axis, n in enumerate(shape)]
+        dx = np.where(np.reshape(np.eye(shape[pair[0]], dtype=bool), on_diagonal), dx, 0)
     return dx
 
 

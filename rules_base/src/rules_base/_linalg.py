@@ -42,9 +42,14 @@ def _(a: ArrayLike):
     y = np.linalg.det(a)
 
     def pullback(dy):
-        return (project(rows(rows(dy)) * cofactors(as_array(a), y), a),)
+        return (project(scaled(dy, cofactors(as_array(a), y)), a),)
 
     return y, pullback
+
+
+def scaled(factor, matrices):
+    """Return `factor * matrices`, with one factor for each matrix of a stack."""
+    return (factor[..., None, None] if np.ndim(factor) else factor) * matrices
 
 
 def cofactors(a, determinant):
@@ -54,12 +59,12 @@ def cofactors(a, determinant):
     found from the singular values, in which they are finite.
     """
     if np.all(determinant != 0):
-        return conjugate(rows(rows(determinant))) * adjoint(np.linalg.inv(a))
+        return scaled(conjugate(determinant), adjoint(np.linalg.inv(a)))
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
     others = np.where(np.eye(n, dtype=bool), 1, columns(s))
     phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))
-    return rows(rows(phase)) * ((u * columns(np.prod(others, axis=-1))) @ vh)
+    return scaled(phase, (u * columns(np.prod(others, axis=-1))) @ vh)
 
 
 @rule(np.linalg.slogdet)
@@ -71,7 +76,7 @@ def _(a: ArrayLike):
         scale = 0.0 if dlogabsdet is None else dlogabsdet
         if dsign is not None and np.iscomplexobj(y.sign):
             scale = scale + 1j * np.imag(np.conj(y.sign) * dsign)
-        scale = rows(rows(scale))
+        scale = scale[..., None, None] if np.ndim(scale) else scale
         # a zero in `dy` is a strong zero: a matrix that does not matter may be singular
         safe = np.where(scale == 0, np.eye(np.shape(a)[-1], dtype=y.sign.dtype), a)
         return (project(scale * adjoint(np.linalg.inv(safe)), a),)
@@ -84,6 +89,9 @@ def _(a: ArrayLike, b: ArrayLike):
     y = np.linalg.solve(a, b)
 
     def pullback(dy):
+        if np.ndim(y) == 1:
+            db = np.linalg.solve(adjoint(as_array(a)), dy)
+            return project(-rows(db) * conjugate(y), a), project(db, b)
         if np.ndim(b) == 1:
             db = np.linalg.solve(adjoint(as_array(a)), rows(dy))
             return project(-db @ adjoint(rows(y)), a), project(db[..., 0], b)
@@ -96,7 +104,8 @@ def _(a: ArrayLike, b: ArrayLike):
 @rule(np.linalg.trace)
 def _(x: ArrayLike, *, offset=0, dtype=None):
     def pullback(dy):
-        return (project(on_diagonal(rows(rows(dy)), x, offset), x),)
+        dy = dy[..., None, None] if np.ndim(dy) else dy
+        return (project(on_diagonal(dy, x, offset), x),)
 
     return np.linalg.trace(x, offset=offset, dtype=dtype), pullback
 

@@ -24,12 +24,12 @@ def adjoint(a):
 
 def columns(d):
     """Return vectors as diagonal matrices act on columns: `a * columns(d) == a @ diag(d)`."""
-    return np.expand_dims(d, -2)
+    return d[..., None, :]
 
 
 def rows(d):
     """Return vectors as diagonal matrices act on rows: `rows(d) * a == diag(d) @ a`."""
-    return np.expand_dims(d, -1)
+    return d[..., None]
 
 
 def diagonal(a):

@@ -8,7 +8,7 @@ values) are the largest at once they share the gradient.
 import numpy as np
 
 from rules_base._linalg import inv_cotangent
-from rules_base._matrices import ArrayLike, as_array, columns, rows
+from rules_base._matrices import ArrayLike, as_array, columns
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -52,11 +52,13 @@ def _(x: ArrayLike, p=None):
 
     def pullback(dy):
         matrix = as_array(x)
-        singular = rows(rows(np.isinf(y)))
-        if np.any(singular & (rows(rows(dy)) != 0)):
+        singular = np.isinf(y)
+        if np.any(singular & (dy != 0)):
             raise np.linalg.LinAlgError("the condition number of a singular matrix has no gradient")
         # a zero in `dy` is a strong zero: a matrix that does not matter may be singular
-        matrix = np.where(singular, np.eye(*matrix.shape[-2:], dtype=matrix.dtype), matrix)
+        if np.any(singular):
+            singular = np.reshape(singular, (*np.shape(singular), 1, 1))
+            matrix = np.where(singular, np.eye(*matrix.shape[-2:], dtype=matrix.dtype), matrix)
         if p is None or p in (2, -2):
             return (project(cond_cotangent(dy, matrix, p), x),)
         inverse = np.linalg.inv(matrix)
@@ -77,7 +79,7 @@ def axes_of(x, axis):
 
 def widen(dy, axes, keepdims):
     """Return the cotangent, or the value, of a reduction with the reduced axes kept."""
-    return dy if keepdims else np.expand_dims(dy, axes)
+    return dy if keepdims or np.ndim(dy) == 0 else np.expand_dims(dy, axes)
 
 
 def norm_cotangent(dy, x, y, ord, axis, keepdims):
@@ -105,9 +107,9 @@ def vector_norm_cotangent(dy, y, x, ord, axes):
         return dy * np.sign(x)
     if ord in (np.inf, -np.inf):
         return share(dy, np.abs(x) == y, axes) * np.sign(x)
-    safe = np.where(y == 0, 1, y)
+    safe = y + (y == 0)  # where `y` is 0 so is `x`
     if ord == 2:
-        return x * np.where(y == 0, 0, dy / safe)
+        return x * (dy / safe)
     ratio = np.where(x == 0, 1, np.abs(x)) / safe
     return dy * np.where((x == 0) | (y == 0), 0, ratio ** (ord - 1)) * np.sign(x)
 
@@ -115,7 +117,7 @@ def vector_norm_cotangent(dy, y, x, ord, axes):
 def spectral_cotangent(dy, x, ord, axes):
     """Return the cotangent of `x` in a norm of its singular values along two axes."""
     u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
-    ds = np.moveaxis(dy, axes, (-2, -1))[..., 0]
+    ds = np.moveaxis(dy, axes, (-2, -1))[..., 0] if np.ndim(dy) else dy
     if ord != "nuc":
         extremum = np.max if ord > 0 else np.min
         ds = share(ds, s == extremum(s, axis=-1, keepdims=True), -1)
@@ -126,8 +128,9 @@ def cond_cotangent(dy, x, p):
     """Return the cotangent of `x` in the quotient of its largest and smallest singular value."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     largest, smallest = s[..., :1], s[..., -1:]
-    of_largest = share(rows(dy), s == largest, -1)
-    of_smallest = share(rows(dy), s == smallest, -1)
+    dy = np.reshape(dy, (*np.shape(dy), 1))
+    of_largest = share(dy, s == largest, -1)
+    of_smallest = share(dy, s == smallest, -1)
     if p == -2:
         ds = np.where(s == 0, 0, of_smallest / largest - of_largest * smallest / largest**2)
     else:

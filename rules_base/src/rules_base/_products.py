@@ -1,5 +1,7 @@
 """Products of arrays: inner, outer and tensor products, cross products and convolutions."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from rules_base._matmul import matmul_left, matmul_right
@@ -12,7 +14,7 @@ rule = RuleSet("rules_base")
 @rule(np.inner)
 def _(a: ArrayLike, b: ArrayLike):
     def pullback(dy):
-        if np.ndim(a) == 0 or np.ndim(b) == 0:
+        if np.ndim(dy) == 0 or np.ndim(a) == 0 or np.ndim(b) == 0:
             return project(dy * np.conj(b), a), project(dy * np.conj(a), b)
         return tensordot_cotangents(dy, a, b, (-1, -1))
 
@@ -79,24 +81,29 @@ def tensordot_cotangents(dy, a, b, axes):
     """
     x, z = as_array(a), as_array(b)
     if isinstance(axes, int | np.integer):
-        summed_a, summed_b = range(x.ndim - axes, x.ndim), range(axes)
+        summed_a, summed_b = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
     else:
-        summed_a, summed_b = [[k] if np.ndim(k) == 0 else list(k) for k in axes]
-    summed_a = [int(k) % x.ndim for k in summed_a]
-    summed_b = [int(k) % z.ndim for k in summed_b]
-    free_a = [k for k in range(x.ndim) if k not in summed_a]
-    free_b = [k for k in range(z.ndim) if k not in summed_b]
-    split = len(free_a)
-    ends = list(range(split, split + len(free_b)))
-    da = np.tensordot(dy, conjugate(z), (ends, free_b))
-    db = np.tensordot(conjugate(x), dy, (free_a, list(range(split))))
-    partner_of = dict(zip(summed_b, summed_a, strict=True))
-    origin_a = free_a + [partner_of[k] for k in sorted(summed_b)]
-    partner_of = dict(zip(summed_a, summed_b, strict=True))
-    origin_b = [partner_of[k] for k in sorted(summed_a)] + free_b
+        summed_a, summed_b = [(k,) if np.ndim(k) == 0 else tuple(k) for k in axes]
+    of_a, of_b = tensordot_plan(summed_a, summed_b, x.ndim, z.ndim)
+    da = np.tensordot(dy, conjugate(z), of_a[:2])
+    db = np.tensordot(conjugate(x), dy, of_b[:2])
+    return project(np.transpose(da, of_a[2]), a), project(np.transpose(db, of_b[2]), b)
+
+
+@lru_cache(maxsize=4096)
+def tensordot_plan(summed_a, summed_b, ndim_a, ndim_b):
+    """Return, for both arguments, the axes to contract and the order to bring the rest into."""
+    summed_a, summed_b = [k % ndim_a for k in summed_a], [k % ndim_b for k in summed_b]
+    free_a = [k for k in range(ndim_a) if k not in summed_a]
+    free_b = [k for k in range(ndim_b) if k not in summed_b]
+    count = len(free_a)
+    ends = list(range(count, count + len(free_b)))
+    # the axes of `np.tensordot(dy, b)` are the free ones of `a`, then those left of `b`
+    origin_a = free_a + [summed_a[summed_b.index(k)] for k in sorted(summed_b)]
+    origin_b = [summed_b[summed_a.index(k)] for k in sorted(summed_a)] + free_b
     return (
-        project(np.transpose(da, [origin_a.index(k) for k in range(x.ndim)]), a),
-        project(np.transpose(db, [origin_b.index(k) for k in range(z.ndim)]), b),
+        (ends, free_b, [origin_a.index(k) for k in range(ndim_a)]),
+        (free_a, list(range(count)), [origin_b.index(k) for k in range(ndim_b)]),
     )
 
 
