@@ -77,7 +77,7 @@ def test_a_builtin_function_without_a_rule():
     def f(x):
         return struct.unpack("d", struct.pack("d", x))[0]
 
-    with pytest.raises(NoRuleError, match=rf"test_errors\.py:{line_of(f, 'pack')}.*struct\.pack"):
+    with pytest.raises(NoRuleError, match=rf"test_errors\.py:{line_of(f, 'pack')}.*struct\.unpack"):
         gradient(f, 2.0)
     assert grad(lambda x, y: x * f(y))(2.0, 3.0) == 3.0
 
@@ -264,7 +264,7 @@ def test_a_rule_with_a_cotangent_of_the_wrong_shape_is_named(shape, rules):
 
 @pytest.mark.parametrize(
     ("given", "pattern"),
-    [(lambda x: x, "float"), (lambda x: (x, None), "pullback"), (lambda x: (x, x, x), "tuple")],
+    [(lambda x: x, "float"), (lambda x: (x, 1.0), "pullback"), (lambda x: (x, x, x), "tuple")],
     ids=["value", "no_pullback", "three"],
 )
 def test_a_rule_that_returns_no_pair_is_named(given, pattern, rules):
@@ -415,7 +415,7 @@ def test_a_failed_call_leaves_no_trace():
         gradient(calls, 2.0)
     assert gradient(lambda x: x * x, 3.0) == (6.0,)
     _y, back = pullback(lambda p: p[0] * p[1], [2.0, 3.0])
-    with pytest.raises(Exception, match="mul"):
+    with pytest.raises(TypeError, match="cotangent"):
         back("text")
     assert back(1.0)[1] == [3.0, 2.0]
 

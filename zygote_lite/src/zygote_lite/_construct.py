@@ -10,7 +10,7 @@ from typing import Any
 from zygote_lite._pull import Flags, Pulled, inert, structural
 from zygote_lite._store import DICT, forget, give, kind_of, mark_active, slots_of
 from zygote_lite._structural import member_of, write_attribute
-from zygote_lite._tape import Node, Recorded, Tape, equivalent
+from zygote_lite._tape import Node, Recorded, Tape, composite
 
 Nodes = tuple[Node, ...]
 
@@ -73,19 +73,34 @@ def _fill_list(y: Any, x: Any = (), /) -> None:
         list.append(y, value)
 
 
-structural(object.__init__)(lambda flags, *xs, **kws: (None, inert(len(flags))))
+def initialize(
+    tape: Tape, nodes: Nodes, init: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Run the `__init__` of a built-in base class, as `super().__init__(...)` does."""
+    base = init.__objclass__
+    if base in (dict, list):
+        return tape.pull(nodes, _fill_dict if base is dict else _fill_list, *xs, **kws)
+    if base is not object and not issubclass(base, BaseException):
+        return tape.refuse(nodes, init, xs, kws)
+    init(*xs, **kws)
+    if any(n is not None for n in nodes[2:]):
+        mark_active(xs[0])
+    return None, None
 
 
-@structural(BaseException.__init__)
-def _(flags: Flags, e: BaseException, /, *xs: Any) -> Pulled:
-    BaseException.__init__(e, *xs)
-    if any(flags[2:]):
-        mark_active(e)
-    return None, inert(len(flags))
+@composite(tuple.__new__)
+def _(tape: Tape, nodes: Nodes, cls: Any, x: Any = ()) -> Recorded:
+    items, node = tape.pull((None, (*nodes, None)[2]), tuple, x)
+    return tape.pull((None, None, node), _with_class, cls, items)
 
 
-equivalent(dict.__init__)(_fill_dict)
-equivalent(list.__init__)(_fill_list)
+def _with_class(cls: Any, items: tuple[Any, ...]) -> Any:
+    return tuple.__new__(cls, items)
+
+
+@structural(_with_class)
+def _(flags: Flags, cls: Any, items: tuple[Any, ...]) -> Pulled:
+    return tuple.__new__(cls, items), lambda dy: (None, None, None if dy is None else tuple(dy))
 
 
 def _is_generated(f: Any) -> bool:

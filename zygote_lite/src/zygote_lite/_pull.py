@@ -325,8 +325,13 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     if kind_of(y) == (OBJECT if only_text else INERT) or (only_text and kind_of(y) == INERT):
         if all(_is_immutable(x) for x in operands):
             return y, Opaque(len(flags))
-    raise NoRuleError(
-        f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in (*xs, *kws.values()))}) "
+    raise refusal(f, (*xs, *kws.values()))
+
+
+def refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+    """Return the error for a function that a gradient passes, and that has no rule."""
+    return NoRuleError(
+        f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in xs)}) "
         f"has no rule and no Python source, and a gradient passes through it; {_advice(f)}"
     )
 

@@ -13,6 +13,7 @@ import re
 import threading
 import types
 from collections.abc import Callable, Iterator
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ _FUNCTION_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
     types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
 )  # fmt: skip
+_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 _kinds: dict[type, int] = {}
 
 
@@ -55,6 +57,9 @@ def _classify(t: type) -> int:
         return DICT
     if issubclass(t, set | frozenset):
         return SET
+    known = (types.CellType, functools.partial)
+    if t.__dictoffset__ == 0 and not t.__flags__ & _PYTHON_TYPE and t not in known:
+        return VALUE  # of a type written in C: nothing in it can be told apart
     return OBJECT
 
 
@@ -97,6 +102,11 @@ class Store:
         kind = kind_of(x)
         if kind < LIST:
             return self._add_tuple(x, dx) if kind == TUPLE and isinstance(dx, tuple) else dx
+        if kind == OBJECT and not isinstance(dx, Tangent):
+            raise TypeError(
+                f"the cotangent of a {type(x).__qualname__} must be a Tangent, and it is a "
+                f"{type(dx).__qualname__}"
+            )
         slots = self.slots(x)
         for key, value in entries_of(x):
             d = _entry(dx, key, kind)
@@ -120,7 +130,7 @@ class Store:
         seen = {} if seen is None else seen
         kind = kind_of(x)
         if kind == VALUE:
-            return project(dx, x)
+            return project(dx, x) if isinstance(x, Number | np.generic | Array) else dx
         if kind == INERT:
             return None
         if kind == TUPLE:

@@ -17,7 +17,7 @@ from rulescore import Tangent, accumulate, find_rule
 
 from zygote_lite._containers import delete_item, extend, set_slice
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._pull import Effect, Flags, Opaque, Pulled, inert, no_rule, structural, where
+from zygote_lite._pull import Effect, Flags, Opaque, Pulled, inert, refusal, structural, where
 from zygote_lite._store import (
     DICT,
     FUNCTION,
@@ -441,7 +441,7 @@ def _builtin_attribute(flags: Flags, x: Any, name: str, member: Any) -> Pulled:
         y = getattr(x, name)
         if kind_of(y) == INERT:
             return y, inert(len(flags))
-        return no_rule(flags[:2], member, (x,), {})
+        raise refusal(member, (x,))
     if rule.kind == "constant":
         return getattr(x, name), inert(len(flags))
     y, back = rule(member, x)

@@ -123,6 +123,10 @@ class Tape:
             return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
         if isinstance(f, functools.partial):
             return self.partial(nodes, f, xs, kws)
+        if isinstance(f, types.WrapperDescriptorType) and f.__name__ == "__init__":
+            from zygote_lite._construct import initialize
+
+            return initialize(self, nodes, f, xs, kws)
         if isinstance(f, type):
             from zygote_lite._construct import construct
 
@@ -170,7 +174,7 @@ class Tape:
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Recorded:
         """Run what no gradient can pass through, or raise `NoRuleError`."""
-        return no_rule(nodes, f, xs, kws)[0], None
+        return self.record(*no_rule(nodes, f, xs, kws), nodes)
 
     def partial(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
