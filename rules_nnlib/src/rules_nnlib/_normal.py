@@ -87,10 +87,10 @@ def erfc(x: Any) -> Any:
     middle = np.clip(z, 0.46875, 4.0)
     tail = np.maximum(z, 4.0)
     inverse = 1 / (tail * tail)
+    decay = _exp_minus_square(z)
     near = 1 - small * _ratio(small * small, _SMALL)
-    between = _exp_minus_square(middle) * _ratio(middle, _MIDDLE)
-    beyond = (1 / math.sqrt(math.pi) - inverse * _ratio(inverse, _TAIL)) / tail
-    beyond = _exp_minus_square(tail) * beyond
+    between = decay * _ratio(middle, _MIDDLE)
+    beyond = decay * (1 / math.sqrt(math.pi) - inverse * _ratio(inverse, _TAIL)) / tail
     y = np.where(z <= 0.46875, near, np.where(z <= 4.0, between, beyond))
     # a NaN fails every comparison above
     return np.where(np.isnan(x), x, np.where(x < 0, 2 - y, y))
