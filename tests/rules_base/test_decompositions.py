@@ -130,6 +130,12 @@ def test_singular_vectors_of_repeated_or_vanishing_values(a):
     assert not np.any(back((np.zeros((3, 3)), None, np.zeros((3, 3))))[1])
 
 
+def test_singular_values_that_differ_by_rounding_are_repeated():
+    q = np.linalg.qr(np.sin(np.arange(25.0) ** 2).reshape(5, 5))[0]
+    for values in ([3.0, 2.0, 2.0, 2.0, 1.0], [3.0, 2.0, 1.0, 0.0, 0.0]):
+        refused(np.linalg.svd, (q * values) @ q, dy=lambda y: (q, None, None), match="repeated")
+
+
 def test_vector_of_the_single_one_among_repeated_values():
     first = np.zeros((3, 3))
     first[0, 0] = 1.0

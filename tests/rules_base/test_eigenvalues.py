@@ -31,6 +31,20 @@ def test_eigenvectors_of_a_repeated_eigenvalue_have_no_gradient(f):
 
 
 @pytest.mark.parametrize("f", [np.linalg.eigh, np.linalg.eig])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_eigenvalues_that_differ_by_rounding_are_repeated(f, dtype):
+    q = np.linalg.qr(np.sin(np.arange(25.0) ** 2).reshape(5, 5))[0]
+    a = ((q * [1.0, 2.0, 2.0, 2.0, 3.0]) @ q.T).astype(dtype)
+    with pytest.raises(np.linalg.LinAlgError, match="repeated eigenvalue"):
+        pulled(f, a, None, np.ones((5, 5), dtype))
+
+
+@pytest.mark.parametrize("f", [np.linalg.eigh, np.linalg.eig])
+def test_no_cotangent_at_all(f):
+    assert pulled(f, np.eye(2), None, None) is None
+
+
+@pytest.mark.parametrize("f", [np.linalg.eigh, np.linalg.eig])
 def test_the_eigenvalues_that_repeat_have_a_gradient(f):
     np.testing.assert_allclose(pulled(f, np.eye(3), np.ones(3), None), np.eye(3), atol=1e-15)
     zeros = np.zeros((3, 3))

@@ -16,6 +16,7 @@ from rules_base._matrices import (
     ArrayLike,
     adjoint,
     as_array,
+    coincide,
     columns,
     diagonal,
     diagonal_matrix,
@@ -141,13 +142,9 @@ def values_cotangent(u, s, vh, ds):
 
 def svd_cotangent(u, s, vh, du, ds, dvh):
     """Return the cotangent of a matrix for those of its decomposition, which may be `None`."""
-    if du is None and dvh is None:
-        return (
-            None
-            if ds is None
-            else values_cotangent(thin(u, s), s, adjoint(thin(adjoint(vh), s)), ds)
-        )
     k = s.shape[-1]
+    if du is None and dvh is None:
+        return None if ds is None else values_cotangent(u[..., :k], s, vh[..., :k, :], ds)
     v, dv = adjoint(vh), None if dvh is None else adjoint(dvh)
     used = np.zeros(s.shape, dtype=bool)
     for cotangent in (du, dv):
@@ -173,11 +170,6 @@ def svd_cotangent(u, s, vh, du, ds, dvh):
     return da
 
 
-def thin(u, s):
-    """Return the singular vectors that belong to a singular value."""
-    return u[..., : s.shape[-1]]
-
-
 def reduced(u, du, k):
     """Return the first `k` singular vectors, and their cotangent with that of the others."""
     if du is None:
@@ -201,10 +193,10 @@ def phase_cotangent(x, z, s, cotangents):
 
 def over_gaps(m, s, used):
     """Return `m_ij / (s_j^2 - s_i^2)`, with zeros on the diagonal, for the singular values `s`."""
-    gaps = (columns(s) - rows(s)) * (columns(s) + rows(s))
-    equal = gaps == 0
+    gaps, equal = (columns(s) - rows(s)) * (columns(s) + rows(s)), coincide(s)
     ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(s.shape[-1], dtype=bool)
-    if np.any(ambiguous) or np.any(used & (s == 0)):
+    vanishing = s <= s.shape[-1] * np.finfo(s.dtype).eps * s[..., :1]
+    if np.any(ambiguous) or np.any(used & vanishing):
         raise np.linalg.LinAlgError(
             "the singular vectors of a repeated or vanishing singular value have no gradient: "
             "only the space that they span is determined"

@@ -7,7 +7,8 @@ normalized (Giles 2008; Boeddeker et al. 2017 for complex matrices).
 An eigenvector is known but for a factor. LAPACK makes its length 1 and one of its entries real, and
 so does its differential here, as in ChainRules. The eigenvectors of a repeated eigenvalue have no
 derivative: a cotangent of theirs raises `LinAlgError`, while the eigenvalues themselves get what
-the formula says. `eigh` reads one triangle of its argument, and so the other gets a zero.
+the formula says. Eigenvalues count as repeated where they differ by no more than rounding.
+`eigh` reads one triangle of its argument, and so the other gets a zero.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
+    coincide,
     columns,
     diagonal_matrix,
     rows,
@@ -33,8 +35,10 @@ def _(a: ArrayLike, UPLO="L"):
         dw, dv = dy
         lower = UPLO.upper() == "L"
         w, v = y
+        if dw is None and dv is None:
+            return (None,)
         if dv is None:
-            da = 0.0 if dw is None else (v * columns(dw)) @ adjoint(v)
+            da = (v * columns(dw)) @ adjoint(v)
         else:
             if np.iscomplexobj(v):
                 # the tridiagonal form that LAPACK starts from leaves this row real
@@ -64,12 +68,14 @@ def _(a: ArrayLike):
     def pullback(dy):
         dw, dv = dy
         w, v = y
+        if dw is None and dv is None:
+            return (None,)
         if dv is None:
-            inner = None if dw is None else rows(dw) * adjoint(v)
+            inner = rows(dw) * adjoint(v)
         else:
             inner = over_gaps(adjoint(v) @ normalized(dv, v), np.conj(w), dv)
             inner = (inner if dw is None else inner + diagonal_matrix(dw)) @ adjoint(v)
-        return (None if inner is None else project(np.linalg.solve(adjoint(v), inner), a),)
+        return (project(np.linalg.solve(adjoint(v), inner), a),)
 
     return y, pullback
 
@@ -94,8 +100,7 @@ def over_gaps(m, w, dv):
 
     Raises `LinAlgError` where eigenvalues coincide and `dv` is not zero for their eigenvectors.
     """
-    gaps = columns(w) - rows(w)
-    equal = gaps == 0
+    gaps, equal = columns(w) - rows(w), coincide(w)
     used = np.any(dv != 0, axis=-2)
     ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(w.shape[-1], dtype=bool)
     if np.any(ambiguous):
@@ -109,7 +114,7 @@ def over_gaps(m, w, dv):
 def normalized(dv, v):
     """Return the cotangent of eigenvectors before they were made of length 1, one entry real."""
     along = np.real(np.sum(np.conj(dv) * v, axis=-2, keepdims=True))
-    if np.iscomplexobj(v):
+    if np.iscomplexobj(v) and v.shape[-1]:
         # the largest of the entries that LAPACK made real
         size = np.where(np.imag(v) == 0, np.abs(v), -1.0)
         dv = with_phase(dv, v, np.argmax(size, axis=-2))

@@ -42,6 +42,16 @@ def diagonal_matrix(d):
     return np.eye(d.shape[-1], dtype=d.real.dtype) * columns(d)
 
 
+def coincide(values):
+    """Return which pairs of eigenvalues or singular values are equal but for rounding.
+
+    LAPACK's error is that of the largest value, times the machine precision and the size.
+    """
+    largest = np.max(np.abs(values), axis=-1, keepdims=True, initial=0.0)
+    rounding = values.shape[-1] * np.finfo(values.dtype).eps * largest
+    return np.abs(columns(values) - rows(values)) <= rounding[..., None]
+
+
 def triangle_of_hermitian(a, lower=True):
     """Return the cotangent of the one triangle of a Hermitian matrix that LAPACK reads.
 
