@@ -4,9 +4,6 @@ The checks run in the order of the methods of `_Call`: what a later check needs,
 shown.
 """
 
-import copy
-import gc
-import random
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +14,17 @@ import numpy as np
 from rulescore._rule import Pullback, Rule, RuleError, name_of
 from rulescore._table import find_rule, rrule
 from rulescore._tangent import Tangent
+from rulescore.testing._compare import kind_of, unequal, unlike, wrong_kind
+from rulescore.testing._cotangents import (
+    KINDS,
+    NUMBERS,
+    changed,
+    combine,
+    like,
+    parts,
+    settled,
+    with_fields,
+)
 from rulescore.testing._differences import derivatives, quietly
 from rulescore.testing._leaves import (
     CheckError,
@@ -26,9 +34,16 @@ from rulescore.testing._leaves import (
     inner,
     is_number,
     leaves,
-    plain,
     random_direction,
-    rebuild,
+)
+from rulescore.testing._memory import (
+    all_collected,
+    copied,
+    free_lists_filled,
+    random_states,
+    restore,
+    same_states,
+    shares,
 )
 
 # how far a rule may be off, relative and absolute, by the coarsest precision that takes part
@@ -113,7 +128,7 @@ class _Call:
         self.relative, self.absolute = _TOLERANCE[found]
         if tolerance is not None:
             self.relative = tolerance
-        self.before = (_copied(xs), _random_states())
+        self.before = copied(xs)
 
     # -- the rule and its value
 
@@ -131,9 +146,10 @@ class _Call:
             self.fail(f"it answers instead of a rule of {plugin}")
 
     def has_the_value(self) -> None:
-        states = _random_states()
-        primal = self.ran(*_copied(self.xs), **self.options)
-        _restore(states)
+        states = random_states()
+        primal = self.ran(*copied(self.xs), **self.options)
+        self.states = random_states()
+        restore(states)
         try:
             self.y, self.back = self.apply()
         except (CheckError, RuleError):
@@ -141,9 +157,10 @@ class _Call:
         except Exception as error:
             self.fail(f"the rule raises {type(error).__name__}: {error}", error)
         self.unchanged("the rule")
+        self.draws_no_random_numbers("the rule")
         if type(self.back) is not Pullback or self.back.rule is not self.rule:
             self.fail(f"another rule fired: {getattr(self.back, 'rule', self.back)}")
-        problem = _unlike(self.y, primal, "")
+        problem = unlike(self.y, primal, "")
         if problem:
             self.fail(f"the value differs from the function's: {problem}")
         moving = any(not _is_integer(leaf) for x in self.xs for _, leaf in leaves(x))
@@ -165,18 +182,19 @@ class _Call:
         dy = random_direction(self.y, self.generator)
         for name, dx in zip(self.names(), self.pull(dy), strict=True):
             if any(np.any(leaf) for _, leaf in leaves(dx)):
-                self.fail(f"{name}: a cotangent passes, and the result is {_kind(self.y)}")
+                self.fail(f"{name}: a cotangent passes, and the result is {kind_of(self.y)}")
 
     def has_cotangents_of_the_kind(self) -> None:
-        before = _copied(self.dy)
+        before = copied(self.dy)
         self.cotangents = self.pull(self.dy)
-        if _unlike(self.dy, before, ""):
+        if unlike(self.dy, before, ""):
             self.fail("the pullback changes `dy`")
         self.unchanged("the pullback")
+        self.draws_no_random_numbers("the pullback")
         if len(self.cotangents) != len(self.xs) + 1:
             self.fail(f"{len(self.cotangents)} cotangents where {len(self.xs) + 1} were due")
         for name, x, dx in self.arguments():
-            problem = _wrong_kind(dx, x, name)
+            problem = wrong_kind(dx, x, name)
             if problem:
                 self.fail(problem)
 
@@ -185,10 +203,10 @@ class _Call:
             pattern = dx if isinstance(dx, Tangent) else x
             if self.is_option(position) or (dx is None and not _has_floats(x)):
                 continue
-            whole = self.direction(random_direction(_fields(x, pattern), self.generator))
+            whole = self.direction(random_direction(with_fields(x, pattern), self.generator))
             if whole is None:
                 continue
-            for part, v in _parts(whole, name):
+            for part, v in parts(whole, name):
                 self.compare(position, part, dx, v)
 
     def compare(self, position: int, name: str, dx: Any, v: Any) -> None:
@@ -196,7 +214,8 @@ class _Call:
         try:
             found = derivatives(self.call, (self.f, *self.xs), position, v, self.dy)
         except Exception as error:
-            if not any(not _is_integer(leaf) for _, leaf in leaves(self.xs[position - 1])):
+            numbers = list(leaves((self.f, *self.xs)[position]))
+            if numbers and all(_is_integer(leaf) for _, leaf in numbers):
                 return  # who takes nothing but integers has no derivative to compare with
             self.fail(
                 f"{name}: no finite differences, as the function raises "
@@ -218,44 +237,44 @@ class _Call:
     def is_linear(self) -> None:
         other = random_direction(self.dy, self.generator)
         dx_other = self.pull(other)
-        combined = self.pull(_combine(2.0, self.dy, -3.0, other))
+        combined = self.pull(combine(2.0, self.dy, -3.0, other))
         for (name, _, dx), dz, found in zip(self.arguments(), dx_other, combined, strict=True):
-            problem = _unequal(found, _combine(2.0, dx, -3.0, dz), self.relative, self.absolute)
+            problem = unequal(found, combine(2.0, dx, -3.0, dz), self.relative, self.absolute)
             if problem:
                 self.fail(f"{name}{problem}: the pullback is not linear in `dy`")
 
     def can_be_repeated(self) -> None:
         again = self.pull(self.dy)
         for (name, _, dx), found in zip(self.arguments(), again, strict=True):
-            problem = _unequal(found, dx, 0.0, 0.0)
+            problem = unequal(found, dx, 0.0, 0.0)
             if problem:
                 self.fail(f"{name}{problem}: a second call of the pullback gives something else")
-        kept = _copied(self.cotangents)
+        kept = copied(self.cotangents)
         for dx in again:
             for _, array in arrays(dx):
-                if array.flags.writeable and not _shares(array, self.dy):
+                if array.flags.writeable and not shares(array, self.dy):
                     array[...] = 0 if array.dtype.kind == "O" else 77
         self.unchanged("who writes to a cotangent")
         for (name, _, _), dx, found in zip(self.arguments(), kept, self.pull(self.dy), strict=True):
-            problem = _unequal(found, dx, 0.0, 0.0)
+            problem = unequal(found, dx, 0.0, 0.0)
             if problem:
                 self.fail(f"{name}{problem}: who writes to a cotangent changes the next one")
 
     def takes_every_kind_of_cotangent(self) -> None:
-        for kind, change in _KINDS.items():
-            dy = _changed(self.dy, change)
+        for kind, change in KINDS.items():
+            dy = changed(self.dy, change)
             if dy is None:
                 continue
-            exact = _changed(self.dy, partial(_settled, change))
-            before = _copied(dy)
+            exact = changed(self.dy, partial(settled, change))
+            before = copied(dy)
             found, expected = self.pull(dy, f"a {kind} `dy`"), self.pull(exact)
-            if _unlike(dy, before, ""):
+            if unlike(dy, before, ""):
                 self.fail(f"the pullback changes a {kind} `dy`")
             for (name, x, _), dx, dz in zip(self.arguments(), found, expected, strict=True):
-                problem = _wrong_kind(dx, x, name)
-                if problem:
+                problem = wrong_kind(dx, x, name)
+                if problem and kind not in NUMBERS:  # a number may come back as it was given
                     self.fail(f"{problem}, for a {kind} `dy`")
-                problem = _unequal(dx, dz, self.relative, self.absolute)
+                problem = unequal(dx, dz, self.relative, self.absolute)
                 if problem:
                     self.fail(f"{name}{problem}: a {kind} `dy` gives something else")
         self.takes_none_in_a_container()
@@ -268,40 +287,47 @@ class _Call:
                 continue
             entries = [entry for _, entry in children(self.dy)]
             without, zero = list(entries), list(entries)
-            without[i], zero[i] = None, _combine(0.0, part, 0.0, part)
-            found = self.pull(_like(self.dy, without), f"`dy{step}` of None")
-            expected = self.pull(_like(self.dy, zero))
+            without[i], zero[i] = None, combine(0.0, part, 0.0, part)
+            found = self.pull(like(self.dy, without), f"`dy{step}` of None")
+            expected = self.pull(like(self.dy, zero))
             for (name, _, _), dx, dz in zip(self.arguments(), found, expected, strict=True):
                 if dx is None or dz is None:
                     continue
-                problem = _unequal(dx, dz, self.relative, self.absolute)
+                problem = unequal(dx, dz, self.relative, self.absolute)
                 if problem:
                     self.fail(f"{name}{problem}: None in `dy{step}` is not taken as zero")
 
     def shares_no_memory(self) -> None:
-        given = [(name + path, a) for name, _, dx in self.arguments() for path, a in arrays(dx)]
-        for number, (name, array) in enumerate(given):
-            for position, x in enumerate(self.xs):
-                if _shares(array, x):
-                    self.fail(f"{name}: the cotangent is memory of argument {position + 1}")
-            if _shares(array, self.dy):
-                continue
-            if _shares(array, self.y):
-                self.fail(f"{name}: the cotangent is memory of the result")
-            for other, second in given[:number]:
-                if np.shares_memory(array, second):
-                    self.fail(f"{name}: the cotangent is memory of that of {other}")
+        ones = changed(self.dy, lambda d: d * 0 + 1)  # where a product is its other factor
+        for dy in (self.dy, ones):
+            given = [
+                (name + path, array)
+                for name, dx in zip(self.names(), self.pull(dy), strict=True)
+                for path, array in arrays(dx)
+            ]
+            for number, (name, array) in enumerate(given):
+                for position, x in enumerate(self.xs):
+                    if shares(array, x):
+                        self.fail(f"{name}: the cotangent is memory of argument {position + 1}")
+                if shares(array, dy):
+                    continue
+                if shares(array, self.y):
+                    self.fail(f"{name}: the cotangent is memory of the result")
+                for other, second in given[:number]:
+                    if np.shares_memory(array, second):
+                        self.fail(f"{name}: the cotangent is memory of that of {other}")
 
     # -- what remains
 
     def leaves_nothing_behind(self) -> None:
-        for generation in (0, 0, 2):  # a cycle is no leak; collecting all takes long
-            _fill_free_lists()
-            before = sys.getallocatedblocks()
-            for _ in range(_CALLS):
-                quietly(self.apply_and_pull)
-            gc.collect(generation)
-            if sys.getallocatedblocks() - before < _CALLS:
+        for settle in (free_lists_filled, free_lists_filled, all_collected):
+            with settle() as collect:
+                before = sys.getallocatedblocks()
+                for _ in range(_CALLS):
+                    quietly(self.apply_and_pull)
+                collect()
+                grown = sys.getallocatedblocks() - before
+            if grown < _CALLS:
                 break
         else:
             self.fail("each call keeps memory")
@@ -367,13 +393,14 @@ class _Call:
         return position > len(self.rule.types) - (self.rule.kind == "instance")
 
     def unchanged(self, who: str) -> None:
-        before, states = self.before
-        for i, (x, copied) in enumerate(zip(self.xs, before, strict=True)):
-            problem = _unlike(x, copied, "")
+        for i, (x, earlier) in enumerate(zip(self.xs, self.before, strict=True)):
+            problem = unlike(x, earlier, "")
             if problem:
                 self.fail(f"{who} changes argument {i + 1}: {problem}")
-        if not _same_states(states, _random_states()):
-            self.fail(f"{who} uses the global random state")
+
+    def draws_no_random_numbers(self, who: str) -> None:
+        if not same_states(self.states, random_states()):
+            self.fail(f"{who} draws random numbers that the function does not")
 
     def fail(self, message: str, cause: BaseException | None = None) -> NoReturn:
         raise CheckError(f"{self.rule.signature} ({self.rule.place}): {message}") from cause
@@ -407,9 +434,6 @@ def _numerical(f: Any, xs: tuple[Any, ...], options: dict[str, Any]) -> tuple[An
     return f(*xs, **options), pullback
 
 
-# -- comparing ---------------------------------------------------------------------------------
-
-
 def _precision(x: Any) -> int:
     """Return the bytes of one real number of the value: 8 for Python's own."""
     dtype = np.asarray(x).dtype
@@ -424,243 +448,3 @@ def _is_integer(x: Any) -> bool:
 
 def _has_floats(x: Any) -> bool:
     return any(not _is_integer(leaf) for _, leaf in leaves(x))
-
-
-def _kind(x: Any) -> str:
-    if isinstance(x, np.ndarray | np.generic):
-        return f"{type(x).__name__} of {x.dtype}{list(x.shape)}"
-    return type(x).__name__
-
-
-def _wrong_kind(dx: Any, x: Any, name: str) -> str:
-    """Tell how the kind of a cotangent differs from that of its primal, or return nothing."""
-    if dx is None:
-        return ""
-    told = f"{name}: the cotangent is {_kind(dx)}, and the argument {_kind(x)}"
-    if isinstance(x, np.ndarray | np.generic):
-        if x.dtype.kind == "O":
-            return "" if np.shape(dx) == x.shape else told
-        if not is_number(x):
-            return f"{told}: None is due"
-        if isinstance(x, np.ndarray) is not isinstance(dx, np.ndarray) or not is_number(dx):
-            return told
-        dtype = getattr(dx, "dtype", None)
-        right = (
-            dtype == x.dtype if x.dtype.kind in "fc" else dtype is not None and dtype.kind == "f"
-        )
-        return "" if right and np.shape(dx) == x.shape else told
-    if is_number(x):
-        due = complex if isinstance(x, complex) else float
-        return "" if isinstance(dx, due) else told
-    if isinstance(x, bool | str | bytes):
-        return f"{told}: None is due"
-    if isinstance(dx, Tangent):
-        fields = [(step, entry, getattr(x, step[1:], None)) for step, entry in children(dx)]
-    elif isinstance(x, list | tuple):
-        if not isinstance(dx, list if isinstance(x, list) else tuple) or len(dx) != len(x):
-            return told
-        pairs = zip(children(x), children(list(dx)), strict=True)
-        fields = [(step, entry, primal) for (step, primal), (_, entry) in pairs]
-    elif isinstance(x, dict):
-        if not isinstance(dx, dict) or not dx.keys() <= x.keys():
-            return told
-        fields = [(f"[{key!r}]", entry, x[key]) for key, entry in dx.items()]
-    else:
-        return ""
-    return next(filter(None, (_wrong_kind(d, primal, name + s) for s, d, primal in fields)), "")
-
-
-def _unlike(a: Any, b: Any, path: str) -> str:
-    """Tell where two values differ in type, shape or number, or return nothing."""
-    a, b = plain(a), plain(b)
-    where = f"{path}: " if path else ""
-    if type(a) is not type(b):
-        return f"{where}{_kind(a)} and {_kind(b)}"
-    if isinstance(a, np.ndarray | np.generic):
-        if a.dtype != b.dtype or a.shape != b.shape:
-            return f"{where}{_kind(a)} and {_kind(b)}"
-        if a.dtype.kind not in "fc":
-            same = bool(np.all(a == b)) if a.dtype.names is None else True
-        else:
-            tolerance = 64 * float(np.finfo(a.dtype).eps)
-            scale = np.max(np.abs(b), initial=0, where=np.isfinite(b))
-            same = np.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
-        return "" if same else f"{where}{a} and {b}"
-    if isinstance(a, float | complex):
-        return "" if np.isclose(a, b, rtol=1e-13, atol=0, equal_nan=True) else f"{where}{a} and {b}"
-    if isinstance(a, int | str | bytes):
-        return "" if a == b else f"{where}{a!r} and {b!r}"
-    mine, theirs = children(a), children(b)
-    if [step for step, _ in mine] != [step for step, _ in theirs]:
-        return f"{where}{len(mine)} and {len(theirs)} entries"
-    pairs = zip(mine, theirs, strict=True)
-    return next(filter(None, (_unlike(x, y, path + s) for (s, x), (_, y) in pairs)), "")
-
-
-def _unequal(a: Any, b: Any, relative: float, absolute: float) -> str:
-    """Return the path at which two cotangents differ, or nothing where they agree."""
-    if a is None or b is None:
-        return "" if a is b else " (None)"
-    if is_number(a) and is_number(b):
-        scale = np.max(np.abs(b), initial=0, where=np.isfinite(b))
-        off = relative * scale + absolute
-        same = np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0, atol=off, equal_nan=True)
-        return "" if same else " "
-    mine, theirs = children(a), children(b)
-    if len(mine) != len(theirs):
-        return " "
-    found = (
-        (step, _unequal(x, y, relative, absolute))
-        for (step, x), (_, y) in zip(mine, theirs, strict=True)
-    )
-    return next((step + deeper.strip() for step, deeper in found if deeper), "")
-
-
-def _combine(p: float, a: Any, q: float, b: Any) -> Any:
-    """Return `p * a + q * b`, of the kind of `a`."""
-    if a is None or b is None:
-        return None
-    if isinstance(a, np.ndarray):
-        return np.asarray(p * a + q * b, dtype=a.dtype)
-    if is_number(a):
-        return type(a)(p * a + q * b)
-    others = iter([entry for _, entry in children(b)])
-    return rebuild(a, lambda entry: _combine(p, entry, q, next(others)))
-
-
-def _like(x: Any, entries: list[Any]) -> Any:
-    return type(x)(*entries) if hasattr(x, "_fields") else type(x)(entries)
-
-
-# -- directions and cotangents of several kinds ------------------------------------------------
-
-
-def _fields(x: Any, pattern: Any) -> Any:
-    if not isinstance(pattern, Tangent):
-        return x
-    return Tangent(type(x), **{name: getattr(x, name) for name in pattern})
-
-
-def _parts(v: Any, name: str) -> list[tuple[str, Any]]:
-    """Return the direction leaf by leaf, complex ones in real and imaginary parts."""
-    if v is None:
-        return []
-    if is_number(v):
-        if not np.iscomplexobj(v):
-            return [(name, v)]
-        return [(f"{name} (real part)", v.real + 0 * v), (f"{name} (imaginary part)", 1j * v.imag)]
-    found: list[tuple[str, Any]] = []
-    for i, (step, entry) in enumerate(children(v)):
-        for part, moving in _parts(entry, name + step):
-            found.append((part, _only(v, i, moving)))
-    return found
-
-
-def _only(v: Any, position: int, moving: Any) -> Any:
-    places = iter(range(len(children(v))))
-    return rebuild(v, lambda _: moving if next(places) == position else None)
-
-
-def _changed(dy: Any, change: Callable[[Any], Any]) -> Any:
-    """Return `dy` with its arrays changed, or `None` where there is nothing to change."""
-    if dy is None or is_number(dy):
-        return None if dy is None else change(dy)
-    changed = rebuild(dy, lambda entry: _or(_changed(entry, change), entry))
-    return changed if any(True for _ in leaves(changed)) else None
-
-
-def _or(a: Any, b: Any) -> Any:
-    return b if a is None else a
-
-
-def _settled(change: Callable[[Any], Any], dy: Any) -> Any:
-    """Return the numbers of the changed cotangent in the kind of the first."""
-    changed = change(dy)
-    if changed is None:
-        return dy
-    if isinstance(dy, np.ndarray):
-        return np.array(changed, dtype=dy.dtype, order="C")
-    return type(dy)(changed)
-
-
-def _strided(dy: Any) -> Any:
-    if not isinstance(dy, np.ndarray) or not dy.ndim:
-        return None
-    wide = np.zeros((*dy.shape[:-1], 2 * dy.shape[-1]), dy.dtype)
-    wide[..., ::-2] = dy
-    return wide[..., ::-2]
-
-
-def _fortran(dy: Any) -> Any:
-    return np.asfortranarray(dy) if isinstance(dy, np.ndarray) and dy.ndim > 1 else None
-
-
-def _read_only(dy: Any) -> Any:
-    if not isinstance(dy, np.ndarray):
-        return None
-    frozen = dy.copy()
-    frozen.flags.writeable = False
-    return frozen
-
-
-def _broadcast(dy: Any) -> Any:
-    if not isinstance(dy, np.ndarray) or not dy.size:
-        return None
-    return np.broadcast_to(dy.flat[0], dy.shape)
-
-
-def _zero_dimensional(dy: Any) -> Any:
-    return np.array(dy) if np.ndim(dy) == 0 else None
-
-
-def _numpy_scalar(dy: Any) -> Any:
-    return np.array(dy)[()] if np.ndim(dy) == 0 else None
-
-
-_KINDS: dict[str, Callable[[Any], Any]] = {
-    "0-d": _zero_dimensional,
-    "NumPy scalar": _numpy_scalar,
-    "strided": _strided,
-    "Fortran-ordered": _fortran,
-    "read-only": _read_only,
-    "broadcast": _broadcast,
-}
-
-
-# -- memory and random states ------------------------------------------------------------------
-
-
-def _fill_free_lists() -> None:
-    """Let Python keep as many freed small objects as it will, so that it keeps no more later."""
-    made: list[Any] = [(number,) * size for size in range(1, 9) for number in range(2000)]
-    made += [[float(number), {}] for number in range(200)]
-    del made
-
-
-def _shares(array: np.ndarray, x: Any) -> bool:
-    held = x.base if isinstance(x, np.flatiter) else x
-    return any(np.shares_memory(array, other) for _, other in arrays(held))
-
-
-def _copied(x: Any) -> Any:
-    if isinstance(x, np.flatiter):
-        return x.base.copy().flat
-    if isinstance(x, np.ndarray):
-        return x.copy(order="K")
-    return rebuild(x, _copied) if children(x) else copy.deepcopy(x)
-
-
-def _random_states() -> tuple[Any, Any]:
-    return np.random.get_state(legacy=False), random.getstate()
-
-
-def _restore(states: tuple[Any, Any]) -> None:
-    np.random.set_state(states[0])
-    random.setstate(states[1])
-
-
-def _same_states(a: tuple[Any, Any], b: tuple[Any, Any]) -> bool:
-    mine, theirs = a[0]["state"], b[0]["state"]
-    return bool(
-        np.array_equal(mine["key"], theirs["key"]) and mine["pos"] == theirs["pos"] and a[1] == b[1]
-    )

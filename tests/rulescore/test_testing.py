@@ -1,0 +1,599 @@
+"""The tester is tested: broken rules are caught, each by the right message, and right ones pass."""
+
+import copy
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from rulescore.testing import CheckError, check_rrule
+
+from rulescore import Array, Numeric, Tangent, project
+
+X = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]])
+V = np.array([0.5, -0.8, 1.3])
+KEPT = []
+
+
+def cube(x):
+    return x**3
+
+
+def scaled(x, y):
+    return x * y
+
+
+def total(x, axis=None):
+    return np.sum(x, axis)
+
+
+def halves(x):
+    return x[: len(x) // 2], x[len(x) // 2 :]
+
+
+def sums(xs):
+    return xs[0] ** 2 + 3.0 * xs[1]
+
+
+def holomorphic(z):
+    return z * z
+
+
+class Line:
+    def __init__(self, slope, offset):
+        self.slope = slope
+        self.offset = offset
+
+    def __call__(self, x):
+        return self.slope * x + self.offset
+
+
+# Each is a function, its arguments and options, the broken body, and what the tester has to say.
+
+
+def wrong_factor(x: Array):
+    return x**3, lambda dy: (2 * x**2 * dy,)
+
+
+def wrong_sign(x: Array):
+    return x**3, lambda dy: (-3 * x**2 * dy,)
+
+
+def missing_conjugate(z: Numeric):
+    return z * z, lambda dy: (2 * z * dy,)
+
+
+def lost_broadcast_sum(x: Array, y: Array):
+    return x * y, lambda dy: (dy * y, dy[0] * x[0])
+
+
+def unsummed(x: Array, y: Array):
+    return x * y, lambda dy: (dy * y, dy * x)
+
+
+def extra_slot(x: Array):
+    return x**3, lambda dy: (3 * x**2 * dy, None)
+
+
+def missing_slot(x: Array, y: Array):
+    return x * y, lambda dy: (project(dy * y, x),)
+
+
+def returns_a_list(x: Array):
+    return x**3, lambda dy: [3 * x**2 * dy]
+
+
+def mutates_dy(x: Array):
+    def pullback(dy):
+        dy *= 3 * x**2
+        return (dy,)
+
+    return x**3, pullback
+
+
+def mutates_read_only_dy(x: Array):
+    def pullback(dy):
+        if dy.flags.writeable:
+            return (3 * x**2 * dy,)
+        dy[...] = 0
+        return (dy,)
+
+    return x**3, pullback
+
+
+def mutates_x_forward(x: Array):
+    y = x**3
+    x *= 2
+    return y, lambda dy: (3 * (x / 2) ** 2 * dy,)
+
+
+def mutates_x_back(x: Array):
+    y = x**3
+
+    def pullback(dy):
+        np.square(x, out=x)
+        return (3 * x * dy,)
+
+    return y, pullback
+
+
+def wrong_dtype(x: Array):
+    return x**3, lambda dy: (3 * x.astype(np.float64) ** 2 * dy,)
+
+
+def complex_for_real(x: Array):
+    return x**3, lambda dy: (3 * x**2 * dy + 0j,)
+
+
+def wrong_container(xs: list):
+    return sums(xs), lambda dy: ((2 * xs[0] * dy, 3.0 * dy),)
+
+
+def array_for_list(xs: list):
+    return sums(xs), lambda dy: (np.array([2 * xs[0] * dy, 3.0 * dy]),)
+
+
+def wrong_leaf(xs: list):
+    return sums(xs), lambda dy: ([2 * xs[0] * dy, 2.0 * dy],)
+
+
+def wrong_entry(d: dict):
+    return d["a"] * d["b"], lambda dy: ({"a": dy * d["b"], "b": dy * d["b"]},)
+
+
+def forgotten_argument(x: Array, y: Array):
+    return x * y, lambda dy: (project(dy * y, x), None)
+
+
+def one_shot(x: Array):
+    saved = [3 * x**2]
+    return x**3, lambda dy: (saved.pop() * dy,)
+
+
+def accumulates(x: Array):
+    buffer = np.zeros_like(x)
+
+    def pullback(dy):
+        buffer[...] += 3 * x**2 * dy
+        return (buffer.copy(),)
+
+    return x**3, pullback
+
+
+def hands_out_its_buffer(x: Array):
+    factor = 3 * x**2
+
+    def pullback(dy):
+        np.multiply(factor, dy, out=buffer)
+        return (buffer,)
+
+    buffer = np.empty_like(x)
+    return x**3, pullback
+
+
+def overwrites_instead_of_accumulating(x: Array, i: Array):
+    def pullback(dy):
+        dx = np.zeros_like(x)
+        dx[i] = dy
+        return dx, None
+
+    return x[i], pullback
+
+
+def ignores_an_option(x: Array, axis: object = None):
+    return np.sum(x, axis), lambda dy: (np.broadcast_to(dy, x.shape).copy(),)
+
+
+def ignores_an_option_forward(x: Array, axis: object = None):
+    return np.sum(x), lambda dy: (dy * np.ones_like(x),)
+
+
+def changes_arity(x: Array, *, axis: object = None):
+    def pullback(dy):
+        if axis is None:
+            return dy * np.ones_like(x), None
+        return (np.expand_dims(dy, axis) * np.ones_like(x),)
+
+    return np.sum(x, axis), pullback
+
+
+def aliases_its_input(x: Array, y: Array):
+    def pullback(dy):
+        return (y if dy == 1 else dy * y), dy * x
+
+    return np.sum(x * y), pullback
+
+
+def aliases_the_result(x: Array):
+    y = np.exp(x)
+    return y, lambda dy: (y if np.all(dy == 1) else dy * y,)
+
+
+def one_array_for_both(x: Array, y: Array):
+    def pullback(dy):
+        d = 1.0 * dy
+        return d, d
+
+    return x + y, pullback
+
+
+def not_linear(x: Array):
+    def pullback(dy):
+        return (3 * x**2 * dy + (np.abs(dy) > 2) * 0.1,)
+
+    return x**3, pullback
+
+
+def affine(x: Array):
+    return x**3, lambda dy: (3 * x**2 * dy + 1e-3,)
+
+
+def wrong_value(x: Array):
+    return x**3 + 1e-6, lambda dy: (3 * x**2 * dy,)
+
+
+def wrong_kind_of_value(x: float):
+    return np.float64(x**3), lambda dy: (3 * x**2 * dy,)
+
+
+def draws_random_numbers(x: Array):
+    np.random.rand()
+    return x**3, lambda dy: (3 * x**2 * dy,)
+
+
+def draws_random_numbers_back(x: Array):
+    def pullback(dy):
+        random.random()
+        return (3 * x**2 * dy,)
+
+    return x**3, pullback
+
+
+def grows(x: Array):
+    KEPT.append([x + i for i in range(2)])
+    return x**3, lambda dy: (3 * x**2 * dy,)
+
+
+def forgets_strides(x: Array):
+    def pullback(dy):
+        flat = np.frombuffer(dy.data if dy.flags.c_contiguous else dy.base.data, dy.dtype, dy.size)
+        return (3 * x**2 * flat.reshape(x.shape),)
+
+    return x**3, pullback
+
+
+def fails_for_0_d(x: np.float64):
+    def pullback(dy):
+        if isinstance(dy, np.ndarray):
+            raise TypeError("no arrays")
+        return (3 * x**2 * dy,)
+
+    return x**3, pullback
+
+
+def gradient_of_bool(x: Array, keep: bool):
+    return x * keep, lambda dy: (dy * keep, np.sum(dy * x))
+
+
+def no_none_in_a_tuple(x: Array):
+    return halves(x), lambda dys: (np.concatenate([np.asarray(dy, float) for dy in dys]),)
+
+
+def wrong_field(line: Line, x: float):
+    return line(x), lambda dy: (Tangent(Line, slope=dy * x, offset=2 * dy), dy * line.slope)
+
+
+def takes_a_row(x, keep):
+    return x * keep
+
+
+def take(x, i):
+    return x[i]
+
+
+def product(d):
+    return d["a"] * d["b"]
+
+
+def plus(x, y):
+    return x + y
+
+
+def dotted(x, y):
+    return np.sum(x * y)
+
+
+def exponential(x):
+    return np.exp(x)
+
+
+LONG = np.array([0.4, -0.9, 1.2, 0.8])
+BROKEN = {
+    "wrong factor": (wrong_factor, cube, [X], "argument 1: along a random direction"),
+    "wrong sign": (wrong_sign, cube, [X], "argument 1: along a random direction"),
+    "missing conjugate": (
+        missing_conjugate,
+        holomorphic,
+        [0.3 + 0.7j],
+        "argument 1 (real part): along",
+    ),
+    "missing conjugate of arrays": (missing_conjugate, holomorphic, [X + 1j], "argument 1 ("),
+    "lost broadcast sum": (lost_broadcast_sum, scaled, [X, V], "argument 2: along a random"),
+    "broadcasting not undone": (unsummed, scaled, [X, V], "of shape (2, 3) for argument 2"),
+    "extra slot": (extra_slot, cube, [X], "returned 2 cotangents where 1 was due"),
+    "missing slot": (missing_slot, scaled, [X, V], "returned 1 cotangent where 2 were due"),
+    "returns a list": (returns_a_list, cube, [X], "return a tuple"),
+    "mutates dy": (mutates_dy, cube, [X], "the pullback changes `dy`"),
+    "mutates read-only dy": (mutates_read_only_dy, cube, [X], "read-only"),
+    "mutates x": (mutates_x_forward, cube, [X], "the rule changes argument 1"),
+    "mutates x back": (mutates_x_back, cube, [X], "the pullback changes argument 1"),
+    "wrong dtype": (wrong_dtype, cube, [X.astype(np.float32)], "ndarray of float64[2, 3]"),
+    "complex for real": (complex_for_real, cube, [X], "ndarray of complex128[2, 3]"),
+    "wrong container": (wrong_container, sums, [[0.3, 0.4]], "tuple of length 2 for argument 1"),
+    "array for a list": (array_for_list, sums, [[0.3, 0.4]], "ndarray of shape (2,) for argument"),
+    "wrong leaf": (wrong_leaf, sums, [[0.3, 0.4]], "argument 1[1]: along a random direction"),
+    "wrong entry": (wrong_entry, product, [{"a": 0.3, "b": 0.4}], "argument 1['b']: along"),
+    "forgotten argument": (forgotten_argument, scaled, [X, V], "(the cotangent is None)"),
+    "one-shot": (one_shot, cube, [X], "IndexError: pop from empty list"),
+    "accumulates over calls": (accumulates, cube, [X], "argument 1"),
+    "hands out its buffer": (hands_out_its_buffer, cube, [X], "argument 1"),
+    "overwrites": (
+        overwrites_instead_of_accumulating,
+        take,
+        [V, np.array([0, 2, 0])],
+        "argument 1: along a random direction",
+    ),
+    "ignores an option": (ignores_an_option, total, [X, 1], "raises ValueError"),
+    "ignores an option forward": (ignores_an_option_forward, total, [X, 1], "the value differs"),
+    "arity varies": (changes_arity, total, [X], "without the option axis", {"axis": 1}),
+    "aliases its input": (aliases_its_input, dotted, [V, V + 1], "is memory of argument 2"),
+    "aliases the result": (aliases_the_result, exponential, [V], "is memory of the result"),
+    "one array for both": (one_array_for_both, plus, [V, V + 1], "is memory of that of argument 1"),
+    "not linear": (not_linear, cube, [X], "argument 1"),
+    "affine": (affine, cube, [X], "argument 1"),
+    "wrong value": (wrong_value, cube, [X], "the value differs from the function's"),
+    "another kind of value": (wrong_kind_of_value, cube, [0.3], "float64 of float64[] and float"),
+    "draws random numbers": (draws_random_numbers, cube, [X], "the rule draws random numbers"),
+    "draws them back": (draws_random_numbers_back, cube, [X], "the pullback draws random numbers"),
+    "grows": (grows, cube, [X], "each call keeps memory"),
+    "forgets strides": (forgets_strides, cube, [X], "strided `dy`"),
+    "fails for 0-d": (fails_for_0_d, cube, [np.float64(0.3)], "a 0-d `dy` raises TypeError"),
+    "gradient of a bool": (gradient_of_bool, takes_a_row, [X, True], "None is due"),
+    "no None in a tuple": (no_none_in_a_tuple, halves, [LONG], "`dy[0]` of None"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_rule_is_caught(rule, name):
+    body, f, xs, message, *options = BROKEN[name]
+    rule(f)(body)
+    with pytest.raises(CheckError) as caught:
+        check_rrule(f, *copy.deepcopy(xs), **(options[0] if options else {}))
+    assert message in str(caught.value)
+    assert f"mine, {__file__}:{body.__code__.co_firstlineno}" in str(caught.value)
+
+
+def test_a_wrong_field_of_an_object_is_caught(rule):
+    rule.of_instances(wrong_field)
+    with pytest.raises(CheckError, match=r"self.offset: along a random direction"):
+        check_rrule(Line(0.3, 0.4), 0.7)
+
+
+def test_a_rule_that_nobody_has(rule):
+    with pytest.raises(
+        CheckError, match=r"no rule answers for .*cube of \(float\) with the options n"
+    ):
+        check_rrule(cube, 0.3, n=2)
+
+
+def test_the_rule_meant_is_the_rule_that_fires(rule):
+    rule(cube)(right_cube)
+    assert check_rrule(cube, X, check_plugin="mine").body is right_cube
+    with pytest.raises(CheckError, match="it answers instead of a rule of theirs"):
+        check_rrule(cube, X, check_plugin="theirs")
+
+
+def right_cube(x: Array):
+    return x**3, lambda dy: (3 * x**2 * dy,)
+
+
+def test_a_scalar_rule_with_a_wrong_partial(rule):
+    rule.scalar(cube)(lambda x: 3 * x)
+    rule.scalar(scaled)(lambda x, y: (y, y))
+    for x in (0.3, np.float32(0.3), X, 0.3 + 1j):
+        with pytest.raises(CheckError, match=r"argument 1.*: along a random direction"):
+            check_rrule(cube, x)
+        with pytest.raises(CheckError, match=r"argument 2.*: along a random direction"):
+            check_rrule(scaled, x, 2 * x)
+
+
+def test_a_constant_that_passes_no_cotangent(rule):
+    rule.constant(np.random.RandomState(3).permutation, shuffled)
+    assert check_rrule(shuffled, 5).kind == "constant"
+
+
+def shuffled(n):
+    return np.random.permutation(n)
+
+
+def declare_right(rule):
+    rule.scalar(cube)(lambda x: 3 * x**2)
+    rule.scalar(scaled)(lambda x, y: (y, x))
+    rule.scalar(exponential)(lambda x, out: out)
+    rule.scalar(holomorphic, poles=False)(lambda z: 2 * z)
+
+    @rule(total)
+    def _(x: Array, axis: object = None):
+        def pullback(dy):
+            dy = dy if axis is None else np.expand_dims(dy, axis)
+            return (project(np.broadcast_to(dy, x.shape), x),)
+
+        return np.sum(x, axis), pullback
+
+    @rule(sums)
+    def _(xs: list | tuple):
+        def pullback(dy):
+            return (project([2 * xs[0] * dy, 3.0 * dy], xs),)
+
+        return sums(xs), pullback
+
+    @rule(product)
+    def _(d: dict):
+        def pullback(dy):
+            return ({"a": dy * d["b"], "b": dy * d["a"]},)
+
+        return d["a"] * d["b"], pullback
+
+    @rule(take)
+    def _(x: Array, i: object):
+        def pullback(dy):
+            dx = np.zeros_like(x)
+            np.add.at(dx, i, dy)
+            return dx, None
+
+        return x[i], pullback
+
+    @rule(halves)
+    def _(x: Array):
+        def pullback(dys):
+            n = len(x) // 2
+            parts = zip(dys, (x[:n], x[n:]), strict=True)
+            return (np.concatenate([np.zeros_like(p) if d is None else d for d, p in parts]),)
+
+        return halves(x), pullback
+
+    @rule(takes_a_row)
+    def _(x: Numeric, keep: bool):
+        return x * keep, lambda dy: (project(dy * keep, x), None)
+
+    @rule(repeated)
+    def _(f: object, x: Numeric, *, n: int = 1, ad):
+        backs = []
+        for _ in range(n):
+            x, back = ad(f, x)
+            backs.append(back)
+
+        def pullback(dy):
+            for back in reversed(backs):
+                dy = back(dy)[1]
+            return None, dy
+
+        return x, pullback
+
+    @rule.of_instances
+    def _(line: Line, x: float):
+        return line(x), lambda dy: (Tangent(Line, slope=dy * x, offset=dy), dy * line.slope)
+
+
+def repeated(f, x, *, n=1):
+    for _ in range(n):
+        x = f(x)
+    return x
+
+
+def without_a_rule(x):
+    return x / (1 + x * x)
+
+
+RIGHT = {
+    "float": (cube, 0.3),
+    "int": (cube, 3),
+    "int array": (cube, np.array([1, 2, 3])),
+    "complex": (cube, 0.3 - 0.8j),
+    "float16": (cube, np.float16(0.3)),
+    "float32": (cube, X.astype(np.float32)),
+    "complex64": (cube, (X + 1j).astype(np.complex64)),
+    "0-d": (cube, np.array(0.3)),
+    "empty": (cube, np.zeros((0, 3))),
+    "NumPy scalar": (cube, np.float64(0.3)),
+    "strided": (cube, X[:, ::-2]),
+    "Fortran-ordered": (cube, np.asfortranarray(X)),
+    "broadcast": (scaled, X, V),
+    "broadcast number": (scaled, 0.3, V),
+    "broadcast column": (scaled, X, X[:, :1]),
+    "mixed precision": (scaled, X.astype(np.float32), V),
+    "mixed complex": (scaled, X, V + 1j),
+    "int and float": (scaled, 3, V),
+    "output": (exponential, X),
+    "holomorphic": (holomorphic, X + 1j),
+    "option": (total, X),
+    "option given": (total, X, 1),
+    "list": (sums, [0.3, 0.4]),
+    "tuple": (sums, (0.3, 0.4)),
+    "list of arrays": (sums, [V, V + 1]),
+    "dict": (product, {"a": 0.3, "b": np.float64(0.4)}),
+    "repeated index": (take, V, np.array([0, 2, 0])),
+    "index": (take, V, 1),
+    "slice": (take, V, slice(None, None, 2)),
+    "tuple result": (halves, LONG),
+    "bool": (takes_a_row, X, True),
+    "function": (repeated, cube, 0.3),
+    "function without a rule": (repeated, without_a_rule, 0.3),
+    "object": (Line(0.3, 0.4), 0.7),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_rule_passes(rule, name):
+    declare_right(rule)
+    f, *xs = RIGHT[name]
+    kept = copy.deepcopy(xs)
+    assert check_rrule(f, *xs) in rule.rules
+    assert repr(xs) == repr(kept)
+
+
+def test_right_rules_with_options_pass(rule):
+    declare_right(rule)
+    assert check_rrule(total, X, axis=0).kind == "general"
+    assert check_rrule(repeated, cube, 0.7, n=2).needs_ad
+    assert check_rrule(repeated, without_a_rule, V, n=2).needs_ad
+
+
+def test_directions_may_be_chosen(rule):
+    @rule(lower_product)
+    def _(x: Array):
+        return np.sum(np.tril(x) ** 2), lambda dy: (dy * (x + x * np.eye(3)),)
+
+    symmetric = X.T @ X
+    check_rrule(lower_product, symmetric, check_direction=lambda v: None if v is None else v + v.T)
+    with pytest.raises(CheckError):
+        check_rrule(lower_product, symmetric)
+
+
+def lower_product(x):
+    return np.sum(np.tril(x) ** 2)
+
+
+def test_the_tolerance_may_be_chosen(rule):
+    rule(cube)(lambda x: (x**3, lambda dy: (3.001 * x**2 * dy,)))
+    with pytest.raises(CheckError):
+        check_rrule(cube, X)
+    check_rrule(cube, X, check_tolerance=1e-2)
+
+
+def test_the_check_leaves_the_global_random_state_alone(rule):
+    declare_right(rule)
+    rule.constant(shuffled)
+    np.random.seed(3)
+    random.seed(3)
+    before = np.random.get_state(legacy=False), random.getstate()
+    check_rrule(scaled, X, V)
+    after = np.random.get_state(legacy=False), random.getstate()
+    np.testing.assert_equal(after, before)
+
+
+def test_the_check_is_the_same_every_time(rule):
+    rule(cube)(wrong_factor)
+    messages = set()
+    for _ in range(2):
+        with pytest.raises(CheckError) as caught:
+            check_rrule(cube, X)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+
+
+def test_the_tester_does_not_import_pytest():
+    code = "import sys, rulescore.testing; print('pytest' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
