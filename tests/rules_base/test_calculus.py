@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from rulescore.testing import check_rrule
 
 from rulescore import rrule
 
 
-def test_rules_agree_with_finite_differences(check, example):
+def test_examples(example):
     f, xs, options = example
-    check(f, *xs, **options)
+    assert check_rrule(f, *xs, **options).plugin == "rules_base"
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 7])
@@ -30,6 +31,13 @@ def test_interpolation_outside_and_at_the_ends():
     np.testing.assert_allclose(dfp, [2.0, 0.0, 2.0])
     _, _, _, dfp = rrule(np.interp, x, xp, fp, left=7.0, right=8.0)[1](np.ones(4))
     np.testing.assert_allclose(dfp, [1.0, 0.0, 1.0])
+
+
+def test_interpolation_at_a_knot_follows_the_piece_to_the_right():
+    _, dx, _, _ = rrule(np.interp, 1.0, np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, 5.0]))[1](
+        1.0
+    )
+    assert dx == 1.5
 
 
 def test_interpolation_in_a_table_of_one_entry():

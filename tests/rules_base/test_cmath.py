@@ -2,12 +2,14 @@
 
 import cmath
 
+from rulescore.testing import check_rrule
+
 from rulescore import rrule
 
 
-def test_rules_agree_with_finite_differences(check, example):
+def test_examples(example):
     f, xs, options = example
-    check(f, *xs, **options)
+    assert check_rrule(f, *xs, **options).plugin == "rules_base"
 
 
 def test_a_real_argument_gets_a_real_cotangent():

@@ -1,11 +1,12 @@
 """Running sums and products."""
 
 import numpy as np
+from rulescore.testing import check_rrule
 
 
-def test_rules_agree_with_finite_differences(check, example):
+def test_examples(example):
     f, xs, options = example
-    check(f, *xs, **options)
+    assert check_rrule(f, *xs, **options).plugin == "rules_base"
 
 
 def test_products_with_zeros_in_random_places(check):

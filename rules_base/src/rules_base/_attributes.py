@@ -55,12 +55,19 @@ def _(x: np.generic):
     return x.T, pullback
 
 
-rule.constant(
-    *(getattr(np.ndarray, name) for name in ("shape", "ndim", "size", "dtype", "itemsize")),
-    *(getattr(np.ndarray, name) for name in ("nbytes", "strides", "flags", "device")),
-    *(getattr(np.generic, name) for name in ("shape", "ndim", "size", "dtype", "itemsize")),
-    *(getattr(np.generic, name) for name in ("nbytes", "strides", "flags", "device")),
+DESCRIPTIONS = (
+    "shape",
+    "ndim",
+    "size",
+    "dtype",
+    "itemsize",
+    "nbytes",
+    "strides",
+    "flags",
+    "device",
 )
+for kind in (np.ndarray, np.generic):
+    rule.constant(*(getattr(kind, name) for name in DESCRIPTIONS if hasattr(kind, name)))
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 for attribute in (np.ndarray.T, np.ndarray.mT, np.ndarray.real, np.ndarray.imag):

@@ -131,8 +131,8 @@ def _(x: Array | np.generic, dtype=None, order="K", casting="unsafe", subok=True
 if hasattr(np, "astype"):
 
     @rule(np.astype)
-    def _(x: Array, dtype=None, *, copy=True, device=None):
-        y = np.astype(x, dtype, copy=copy, device=device)
+    def _(x: Array, dtype=None, *, copy=True):
+        y = np.astype(x, dtype, copy=copy)
 
         def pullback(dy):
             return (project(dy, x) if keeps_numbers(x, y) else None,)

@@ -17,9 +17,9 @@ rule.scalar(np.log)(lambda x: 1 / x)
 rule.scalar(np.log2)(lambda x: 1 / (x * LOG2))
 rule.scalar(np.log10)(lambda x: 1 / (x * LOG10))
 rule.scalar(np.log1p)(lambda x: 1 / (1 + x))
-rule.scalar(np.logaddexp)(lambda x, y, out: (np.exp(log_share(x, out)), np.exp(log_share(y, out))))
+rule.scalar(np.logaddexp)(lambda x, y: (1 / (1 + np.exp(gap(y, x))), 1 / (1 + np.exp(gap(x, y)))))
 rule.scalar(np.logaddexp2)(
-    lambda x, y, out: (np.exp2(log_share(x, out)), np.exp2(log_share(y, out)))
+    lambda x, y: (1 / (1 + np.exp2(gap(y, x))), 1 / (1 + np.exp2(gap(x, y))))
 )
 
 # powers
@@ -77,9 +77,9 @@ def one_more_square(x):
     return -(-(x * x) - 1)
 
 
-def log_share(x, out):
-    """Return `x - out`, and 0 where both are the same infinity."""
-    return np.where(x == out, 0.0, x - out)
+def gap(x, y):
+    """Return `x - y`, and 0 where both are the same infinity."""
+    return np.where(x == y, 0.0, x - y)
 
 
 def no_zero(x):
