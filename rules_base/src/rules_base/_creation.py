@@ -183,8 +183,8 @@ def _(shape: object, value: list | tuple, dtype=None, order="C"):
 
 
 @rule(np.full_like)
-def _(like: object, value: Numeric, dtype=None, order="K", subok=True, shape=None):
-    y = np.full_like(like, value, dtype, order, subok, shape)
+def _(like: object, value: Numeric, dtype=None, **options):
+    y = np.full_like(like, value, dtype=dtype, **options)
 
     def pullback(dy):
         return None, project(dy, value) if keeps_numbers(value, y) else None

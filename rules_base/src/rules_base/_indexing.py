@@ -139,10 +139,8 @@ def _(x: Array, index=None, axis=None):
 @rule(np.insert)
 def _(x: Array, index: object, values: Numeric, axis=None):
     def pullback(dy):
-        inserted = np.reshape(np.arange(np.size(values)), np.shape(values))
-        places = np.insert(np.full(x.shape, -1), index, inserted, axis)
-        dvalues = from_positions(dy[places >= 0], values, places[places >= 0])
-        return project(np.reshape(dy[places < 0], x.shape), x), None, dvalues
+        dx, dvalues = inserted_back(dy, x, index, values, axis)
+        return dx, None, dvalues
 
     return np.insert(x, index, values, axis), pullback
 
@@ -152,12 +150,19 @@ def _(x: Array, index: object, values: list | tuple, axis=None):
     array = np.array(values)
 
     def pullback(dy):
-        inserted = np.reshape(np.arange(array.size), array.shape)
-        places = np.insert(np.full(x.shape, -1), index, inserted, axis)
-        dvalues = from_positions(dy[places >= 0], array, places[places >= 0])
-        return project(np.reshape(dy[places < 0], x.shape), x), None, unstacked(dvalues, values)
+        dx, dvalues = inserted_back(dy, x, index, array, axis)
+        return dx, None, unstacked(dvalues, values)
 
     return np.insert(x, index, array, axis), pullback
+
+
+def inserted_back(dy, x, index, values, axis):
+    """Return the cotangents of `x` and of the `values` inserted in it."""
+    numbered = np.reshape(np.arange(np.size(values)), np.shape(values))
+    places = np.reshape(np.insert(np.full(x.shape, -1), index, numbered, axis), (-1,))
+    flat, ours, theirs = np.reshape(dy, (-1,)), places < 0, places >= 0
+    dvalues = from_positions(flat[np.flatnonzero(theirs)], values, places[theirs])
+    return project(np.reshape(flat[np.flatnonzero(ours)], x.shape), x), dvalues
 
 
 @rule(np.ndarray.item)

@@ -232,7 +232,7 @@ def _(x: Array, bins=10, range=None):
 
 @rule(np.histogram)
 def _(x: Array, bins=10, range=None, density=None):
-    values, edges = np.histogram(x, bins, range, density)
+    values, edges = np.histogram(x, bins, range=range, density=density)
 
     def pullback(dy):
         dvalues, dedges = dy
