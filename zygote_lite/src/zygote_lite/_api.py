@@ -87,15 +87,16 @@ def _pullback(
     flags = tuple(
         [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]
     )
-    outer = state.active
-    state.active = {} if outer is None else outer
+    outer = state.active, state.captured, state.written
+    if state.active is None:
+        state.active, state.captured, state.written = {}, {}, {}
     for operand, flag in zip(operands, flags, strict=True):
         if flag:
             state.active.update(_addresses(operand))
     try:
         y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
     finally:
-        state.active = outer
+        state.active, state.captured, state.written = outer
     return y, Pullback(back, f, y, operands[1:], flags)
 
 

@@ -8,6 +8,8 @@ import operator
 import types
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._pull import structural
 from zygote_lite._store import FUNCTION, OBJECT, TUPLE, kind_of, mark_active
 from zygote_lite._structural import (
@@ -20,6 +22,7 @@ from zygote_lite._structural import (
     member_of,
     write_attribute,
 )
+from zygote_lite._writes import in_place, write_item
 from zygote_lite._tape import Generated, Node, Recorded, Tape, composite
 
 Nodes = tuple[Node, ...]
@@ -179,6 +182,8 @@ def _binary(
 def _in_place(
     f: Any, g: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any
 ) -> Recorded | None:
+    if isinstance(a, np.ndarray):
+        return in_place(tape, nodes, name.strip("_")[1:], a, b)
     method = bind_method(type(a), name)
     if method is not None:
         result, node = tape.pull((None, nodes[1], nodes[2]), method, a, b)
@@ -210,7 +215,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
     method = bind_method(type(x), "__setitem__")
     if method is None:
-        return None
+        return write_item(tape, nodes, x, index, value)
     return tape.pull((None, nodes[1], nodes[2], nodes[3]), method, x, index, value)
 
 

@@ -7,7 +7,7 @@ import inspect
 import types
 from typing import Any
 
-from zygote_lite._pull import Flags, Pulled, inert, structural
+from zygote_lite._pull import Flags, Pulled, structural
 from zygote_lite._store import DICT, forget, give, kind_of, mark_active, slots_of
 from zygote_lite._structural import member_of, write_attribute
 from zygote_lite._tape import Node, Recorded, Tape, composite

@@ -203,7 +203,7 @@ def _min(*xs, key=None, default=_MISSING):
 
 def extreme(better, name, xs, key, default):
     items = xs[0] if len(xs) == 1 else xs
-    best = _MISSING
+    best = best_key = _MISSING
     for y in items:
         k = y if key is None else key(y)
         if best is _MISSING or better(k, best_key):

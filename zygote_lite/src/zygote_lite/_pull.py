@@ -128,7 +128,9 @@ def pull(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
     if not is_active(flags, f, xs, kws):
         return f(*xs, **kws), inert(len(flags))
     if id(f) not in COMPOSITE:
-        pulled = apply_leaf(flags, f, xs, kws)
+        pulled = apply_structural(flags, f, xs, kws)
+        if pulled is None:
+            pulled = apply_rule(flags, f, xs, kws)
         if pulled is not None:
             return pulled
         if isinstance(f, types.FunctionType) and is_pure(f):
@@ -136,14 +138,12 @@ def pull(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
     return via_tape(flags, f, xs, kws)
 
 
-def apply_leaf(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled | None:
-    """Apply a structural pullback or a rule, if there is one."""
+def apply_structural(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Pulled | None:
+    """Apply a structural pullback, if there is one for these arguments."""
     found = STRUCTURAL.get(id(f))
-    if found is not None:
-        pulled = found[1](flags, *xs, **kws)
-        if pulled is not None:
-            return pulled  # type: ignore[no-any-return]
-    return _by_rule(flags, f, xs, kws)
+    return None if found is None else found[1](flags, *xs, **kws)
 
 
 def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
@@ -185,7 +185,8 @@ def _computes(kind: type, name: str) -> bool:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def _by_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled | None:
+def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled | None:
+    """Apply a rule of an installed plugin, if there is one for these arguments."""
     moved = _moved(f, xs, kws, flags) if kws else []
     arguments = (*xs, *(kws[name] for name in moved))
     options = {name: value for name, value in kws.items() if name not in moved}
@@ -196,11 +197,12 @@ def _by_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> 
         y = f(*xs, **kws)
         return y, Opaque(len(flags)) if isinstance(y, str | bytes) else inert(len(flags))
     for name, flag in zip(kws, flags[1 + len(xs) :], strict=True):
-        if flag and name in options and kind_of(options[name]) != INERT:
-            raise NoRuleError(
-                f"{where()}: the rule for {name_of(f)} ({rule.place}) takes `{name}` as an option, "
-                "and options carry no gradient, but a gradient would have to pass through it here"
-            )
+        if flag and name in options:
+            _refuse_option(f, rule, f"`{name}`", options[name])
+    if rule.varargs is None and rule.kind == "general":
+        for i in range(len(rule.types), len(xs)):
+            if flags[1 + i]:
+                _refuse_option(f, rule, f"argument {i + 1}", xs[i])
     if rule.needs_ad:
         options["ad"] = handed_in
     for x in arguments:
@@ -211,6 +213,15 @@ def _by_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> 
     for x in xs:
         simple = simple and kind_of(x) <= VALUE
     return y, back if simple else _routed(back, f, xs, y, list(kws), arguments, moved)
+
+
+def _refuse_option(f: Any, rule: Any, name: str, value: Any) -> None:
+    """Refuse an active option; an integer is a choice (an axis, say), not a quantity."""
+    if kind_of(value) != INERT and not isinstance(value, int | np.integer):
+        raise NoRuleError(
+            f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {name} as an option, and "
+            "options carry no gradient, but a gradient would have to pass through it here"
+        )
 
 
 def _refuse_objects(f: Any, x: Any) -> None:

@@ -72,6 +72,8 @@ class State(threading.local):
     """What belongs to the thread: the run that goes forward, the store of the run that goes back."""
 
     active: dict[int, Any] | None = None  # containers that hold active values, by identity
+    captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
+    written: dict[int, Any] | None = None  # arrays that were written in place
     store: "Store | None" = None
     writes = 0  # into arrays, so far
 
@@ -85,6 +87,7 @@ class Store:
     def __init__(self) -> None:
         self.entries: dict[int, tuple[Any, dict[Any, Any]]] = {}
         self.redo: list[Callable[[], None]] = []
+        self.shadows: dict[int, tuple[Any, Any]] = {}  # of arrays that are written in place
 
     def slots(self, x: Any) -> dict[Any, Any]:
         """Return the cotangents of the entries of `x`, by index, key or field."""
@@ -94,6 +97,23 @@ class Store:
             slots: dict[Any, Any] = {}
             self.entries[id(x)] = (x, slots)
             return slots
+
+    def shadow_view(self, x: Any, make: bool = False) -> Any:
+        """Return the cotangent of an array that is written in place, or `None` if it has none yet.
+
+        It is a view, with the offset and strides of `x`, of the shadow of the memory of `x`.
+        """
+        owner = owner_of(x)
+        known = self.shadows.get(id(owner))
+        if known is None:
+            if not make:
+                return None
+            dtype = owner.dtype if owner.dtype.kind in "fc" else float
+            known = self.shadows[id(owner)] = (
+                owner,
+                np.zeros_like(owner, dtype=dtype, subok=False),
+            )
+        return known[1] if x is owner else _same_view(known[1], owner, x)
 
     def add(self, x: Any, dx: Any) -> Any:
         """Add the cotangent `dx` of `x`; return the part of it that goes by value."""
@@ -130,6 +150,9 @@ class Store:
         seen = {} if seen is None else seen
         kind = kind_of(x)
         if kind == VALUE:
+            if self.shadows and isinstance(x, np.ndarray):
+                shadow = self.shadow_view(x)
+                dx = dx if shadow is None else accumulate(dx, np.copy(shadow))
             return project(dx, x) if isinstance(x, Number | np.generic | Array) else dx
         if kind == INERT:
             return None
@@ -236,6 +259,22 @@ def _slot_names(t: type) -> tuple[str, ...]:
         return _slots[t]
 
 
+def _same_view(shadow: Any, owner: Any, x: Any) -> Any:
+    """Return the view of `shadow` that lies in it as `x` lies in `owner`."""
+    if x.size == 0:
+        return np.zeros(x.shape, shadow.dtype)
+    size = owner.itemsize
+    offset = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    if x.dtype != owner.dtype or offset % size or any(s % size for s in x.strides):
+        raise ValueError(
+            f"an array of {owner.dtype} that is written in place is also seen as {x.dtype}: its "
+            "gradient cannot be followed through such a view"
+        )
+    strides = tuple([s // size * shadow.itemsize for s in x.strides])
+    flat = np.ravel(shadow, order="K")
+    return np.lib.stride_tricks.as_strided(flat[offset // size :], x.shape, strides)
+
+
 def current_store() -> Store:
     """Return the store of the call of `back` that is running."""
     assert state.store is not None
@@ -273,9 +312,21 @@ def reaches_active(*roots: Any) -> bool:
 
     After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
     """
-    active = state.active
-    if not active:
-        return False
+    return bool(state.active) and _reaches(state.active, roots)
+
+
+def captured_within(*roots: Any) -> list[Any]:
+    """Return what pullbacks have saved and can be reached from `roots` (all of it, if in doubt)."""
+    captured = state.captured
+    if not captured:
+        return []
+    found: dict[int, Any] = {}
+    if _reaches(captured, roots, found):
+        return list(captured.values())
+    return list(found.values())
+
+
+def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = None) -> bool:
     seen: set[int] = set()
     stack = list(roots)
     while stack:
@@ -284,11 +335,17 @@ def reaches_active(*roots: Any) -> bool:
         if kind == INERT or id(x) in seen:
             continue
         if kind == VALUE:
-            if type(x) is np.ndarray and id(owner_of(x)) in active:
-                return True
+            if isinstance(x, np.ndarray) and id(owner_of(x)) in active:
+                if found is None:
+                    return True
+                found[id(owner_of(x))] = owner_of(x)
             continue
-        if id(x) in active or len(seen) > LIMIT:
+        if len(seen) > LIMIT:
             return True
+        if id(x) in active:
+            if found is None:
+                return True
+            found[id(x)] = x
         seen.add(id(x))
         if kind == FUNCTION:
             stack += _captured_by(x)

@@ -8,22 +8,40 @@ generators and callbacks need nothing of their own.
 import functools
 import operator
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rulescore import accumulate
+import numpy as np
+from rulescore import accumulate, find_rule
 
+from zygote_lite._guard import guarded, is_writer
 from zygote_lite._pull import (
+    STRUCTURAL,
     Effect,
     Inert,
-    apply_leaf,
+    apply_rule,
+    apply_structural,
     inert,
     is_active,
     no_rule,
     place_arguments,
 )
 from zygote_lite._structural import build_tuple, invoke
-from zygote_lite._store import TUPLE, kind_of, mark_active
+from zygote_lite._store import (
+    DICT,
+    LIST,
+    OBJECT,
+    TUPLE,
+    VALUE,
+    captured_within,
+    current_store,
+    entries_of,
+    kind_of,
+    mark_active,
+    owner_of,
+    state,
+)
 
 Node = int | None
 Recorded = tuple[Any, Node]
@@ -64,19 +82,44 @@ def equivalent(*functions: Any) -> Callable[[Any], Any]:
 class Tape:
     """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
 
-    __slots__ = ("count", "entries", "guarded")
+    __slots__ = ("arrays", "count", "entries", "seen", "written")
 
     def __init__(self) -> None:
         self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
         self.count = 0
-        self.guarded = 0  # how many `try` statements are being run
+        self.written = state.written if state.written is not None else {}
+        self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, whether it was new
+        self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
 
-    def input(self) -> Node:
+    def input(self, x: Any = None) -> Node:
         """Return the number of a new value that no entry of the tape made."""
         self.count += 1
+        if isinstance(x, np.ndarray):
+            self.note_array(self.count, x, fresh=False)
         return self.count
 
-    def record(self, y: Any, back: Any, nodes: tuple[Node, ...]) -> Recorded:
+    def note_array(self, node: int, x: Any, fresh: bool) -> None:
+        """Note which memory a value lives in, should it be written in place."""
+        owner = owner_of(x)
+        known = self.seen.get(id(owner))
+        if known is None or known() is not owner:
+            self.seen[id(owner)] = weakref.ref(owner)
+        else:
+            fresh = False
+        self.arrays[node] = (weakref.ref(x) if x is owner else x, fresh)
+
+    def array_of(self, node: Node) -> tuple[Any, bool]:
+        """Return the array that a number stands for, if it was written, and if it was made there."""
+        found = self.arrays.get(node) if node is not None else None
+        if found is None:
+            return None, False
+        x, fresh = found
+        x = x() if isinstance(x, weakref.ref) else x
+        if x is None or id(owner_of(x)) not in self.written:
+            return None, False
+        return x, fresh
+
+    def record(self, y: Any, back: Any, nodes: tuple[Node, ...], fresh: bool = False) -> Recorded:
         """Note that `y` was made from the values `nodes`, and how its cotangent goes back."""
         if type(back) is Inert:
             return y, None
@@ -85,10 +128,15 @@ class Tape:
             return y, None
         self.count = node = self.count + 1
         self.entries.append((back, nodes, node))
+        if isinstance(y, np.ndarray):
+            self.note_array(node, y, fresh)
         return y, node
 
     def back(self, cotangents: dict[Any, Any]) -> None:
         """Walk backwards: pull the cotangents of values back to the inputs, by their numbers."""
+        if self.written:
+            self.back_with_writes(cotangents)
+            return
         for back, nodes, node in reversed(self.entries):
             dy = cotangents.pop(node, None) if node is not None else None
             for operand, d in zip(nodes, back(dy), strict=False):
@@ -96,18 +144,75 @@ class Tape:
                     known = cotangents.get(operand)
                     cotangents[operand] = d if known is None else accumulate(known, d)
 
+    def back_with_writes(self, cotangents: dict[Any, Any]) -> None:
+        """Walk backwards where arrays were written: their cotangents live in shadows."""
+        store = current_store()
+        for node in list(cotangents):
+            self.give(store, cotangents, node, cotangents.pop(node))
+        for back, nodes, node in reversed(self.entries):
+            dy = cotangents.pop(node, None) if node is not None else None
+            y, fresh = self.array_of(node)
+            if y is not None:
+                dy = None
+                shadow = store.shadow_view(y) if fresh else None
+                if shadow is not None:
+                    dy = np.copy(shadow)
+                    shadow[...] = 0
+            for operand, d in zip(nodes, back(dy), strict=False):
+                if operand is not None and d is not None:
+                    self.give(store, cotangents, operand, d)
+
+    def give(self, store: Any, cotangents: dict[Any, Any], node: int, d: Any) -> None:
+        """Add a cotangent to that of a value: in its shadow, if it lives in written memory."""
+        x, _ = self.array_of(node)
+        if x is not None:
+            shadow = store.shadow_view(x, make=True)
+            shadow += d
+            return
+        known = cotangents.get(node)
+        cotangents[node] = d if known is None else accumulate(known, d)
+
+    def numbered(self, nodes: tuple[Node, ...], xs: tuple[Any, ...]) -> tuple[Node, ...]:
+        """Give written arrays that came from inactive code a number, so that theirs is followed."""
+        given = list(nodes)
+        for i, x in enumerate(xs, 1):
+            if given[i] is None and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
+                given[i] = self.input(x)
+        return tuple(given)
+
+    def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+        """Run a call that nothing active goes into; log what it changes of what was saved."""
+        if state.captured and not _is_harmless(f, xs, kws):
+            held = captured_within(f, *xs, *kws.values())
+            if held:
+                y, back = guarded(f, xs, kws, held)
+                if back is not None:
+                    self.entries.append((back, (), None))
+                return y, None
+        return f(*xs, **kws), None
+
     def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
         """Run `f(*xs, **kws)`, record it, and return its value and the value's number."""
         if not is_active(nodes, f, xs, kws):
-            return f(*xs, **kws), None
+            return self.run_inactive(f, xs, kws)
+        if self.written:
+            nodes = self.numbered(nodes, xs)
+        if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
+            from zygote_lite._writes import with_out
+
+            return with_out(self, nodes, f, xs, kws)
         found = COMPOSITE.get(id(f))
         if found is not None:
             done = found[1](self, nodes, *xs, **kws)
             if done is not None:
                 return done
-        pulled = apply_leaf(nodes, f, xs, kws)
+        pulled = apply_structural(nodes, f, xs, kws)
         if pulled is not None:
             return self.record(*pulled, nodes)
+        pulled = apply_rule(nodes, f, xs, kws)
+        if pulled is not None:
+            _capture(f, xs)
+            return self.record(*pulled, nodes, fresh=True)
         known = EQUIVALENT.get(id(f))
         if known is not None:
             return self.pull(nodes, known[1], *xs, **kws)
@@ -133,6 +238,11 @@ class Tape:
             return construct(self, nodes, f, xs, kws)
         if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
             owner = getattr(f, "__self__", None)
+            if isinstance(owner, np.ufunc) and f.__name__ == "at":
+                from zygote_lite._writes import ufunc_at
+
+                done = ufunc_at(self, nodes, owner, *xs)
+                return self.refuse(nodes, f, xs, kws) if done is None else done
             descriptor = _descriptor_of(f)
             if owner is None or isinstance(owner, types.ModuleType | type) or descriptor is None:
                 return self.refuse(nodes, f, xs, kws)
@@ -256,6 +366,39 @@ class Tape:
             yield step
 
 
+def _capture(f: Any, xs: tuple[Any, ...]) -> None:
+    """Note what the pullback of a rule may have saved."""
+    captured = state.captured
+    if captured is None:
+        return
+    for x in (f, *xs):
+        kind = kind_of(x)
+        if isinstance(x, np.ndarray):
+            owner = owner_of(x)
+            captured[id(owner)] = owner
+        elif kind in (LIST, DICT, TUPLE):
+            if kind != TUPLE:
+                captured[id(x)] = x
+            for _, entry in entries_of(x):
+                if isinstance(entry, np.ndarray):
+                    owner = owner_of(entry)
+                    captured[id(owner)] = owner
+
+
+def _is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
+    """Return whether an inactive call cannot change anything that was saved."""
+    if is_writer(f, kws):
+        return False
+    if all(kind_of(x) <= VALUE and not isinstance(x, np.ndarray) for x in (*xs, *kws.values())):
+        return not isinstance(f, _MAY_WRITE)
+    if id(f) in STRUCTURAL or id(f) in COMPOSITE or id(f) in EQUIVALENT:
+        return all(kind_of(x) != OBJECT for x in xs)
+    return not isinstance(f, _MAY_WRITE) and find_rule(f, *xs) is not None
+
+
+_MAY_WRITE = (types.FunctionType, types.MethodType, type, functools.partial)
+
+
 def _descriptor_of(f: Any) -> Any:
     """Return the method of a built-in type that a bound method is of."""
     owner = getattr(f, "__objclass__", None)
@@ -309,7 +452,10 @@ def via_tape(
 ) -> tuple[Any, Any]:
     """Run a call on a tape of its own, and return its value and its pullback."""
     tape = Tape()
-    nodes = tuple([tape.input() if flag else None for flag in flags])
+    operands = (f, *xs, *kws.values())
+    nodes = tuple(
+        [tape.input(x) if flag else None for flag, x in zip(flags, operands, strict=True)]
+    )
     y, node = tape.pull(nodes, f, *xs, **kws)
 
     def tape_back(dy: Any) -> tuple[Any, ...]:

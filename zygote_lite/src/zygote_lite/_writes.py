@@ -1,0 +1,219 @@
+"""Arrays that are written in place.
+
+Such an array is identified by its address: its cotangent lives in a shadow, an array of the same
+layout, for as long as the array itself; the shadow of a view has the view's offset and strides over
+the shadow of its base. Each write logs what it overwrote; going back restores it, so that what
+was saved before the write is right. Arrays that are never written pay for none of this.
+"""
+
+import operator
+from typing import Any
+
+import numpy as np
+from rulescore import project
+
+from zygote_lite._errors import DifferentiationError
+from zygote_lite._guard import note_write, restore
+from zygote_lite._pull import Effect, Flags, Pulled, name_of, structural, where
+from zygote_lite._store import current_store, mark_active, owner_of
+from zygote_lite._tape import Node, Recorded, Tape, composite
+
+Nodes = tuple[Node, ...]
+
+
+def write_array(x: Any, index: Any, value: Any) -> None:
+    """Write into an array: `x[index] = value`."""
+    x[index] = value
+
+
+@structural(write_array)
+def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
+    _check_kinds(x, value, bool(flags[3]))
+    old = np.copy(x[index])
+    x[index] = value
+    _note(x, active=bool(flags[1] or flags[3]))
+    winners = _winners(x, index)
+
+    def write_back(dy: Any) -> tuple[Any, ...]:
+        store = current_store()
+        d_value = None
+        shadow = store.shadow_view(x)
+        if shadow is not None:
+            d = np.copy(shadow[index])
+            shadow[index] = 0
+            d_value = project(d if winners is None else np.where(winners, d, 0), value)
+        restore(x, index, old)
+        return None, None, None, d_value
+
+    return None, Effect(write_back)
+
+
+def _note(x: Any, active: bool) -> None:
+    note_write(x)
+    if active:
+        mark_active(owner_of(x))
+
+
+def _winners(x: Any, index: Any) -> Any:
+    """Return which entries of the written values stayed, where an index is written repeatedly."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not any(
+        isinstance(p, list | np.ndarray) and np.asarray(p).dtype.kind in "iu" for p in parts
+    ):
+        return None
+    order = np.full(x.shape, -1)
+    shape = np.shape(x[index])
+    numbers = np.arange(int(np.prod(shape))).reshape(shape)
+    order[index] = numbers
+    stayed = order[index] == numbers
+    return None if stayed.all() else stayed
+
+
+def _check_kinds(x: Any, value: Any, active: bool) -> None:
+    if x.dtype.kind in "OV":
+        raise DifferentiationError(
+            f"{where()}: a write into an array of dtype {x.dtype} cannot be differentiated; use an "
+            "array of numbers, or a list"
+        )
+    if active and x.dtype.kind in "iub" and np.result_type(value).kind in "fc":
+        raise DifferentiationError(
+            f"{where()}: a write into an array of {x.dtype} truncates the value that a gradient "
+            "passes through; make the array one of floats"
+        )
+
+
+def write_item(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
+    """Resolve `x[index] = value` on an array."""
+    if isinstance(x, np.flatiter):
+        base = x.base
+        if not base.flags.c_contiguous:
+            return None
+        x = base.reshape(-1)
+    if not isinstance(x, np.ndarray):
+        return None
+    index = _held(index)
+    if isinstance(value, list | tuple):
+        made, node = tape.pull((None, nodes[3]), np.array, value)
+        return tape.pull((None, nodes[1], None, node), write_array, x, index, made)
+    return tape.pull((None, nodes[1], None, nodes[3]), write_array, x, index, value)
+
+
+composite(np.ndarray.__setitem__)(write_item)
+
+
+def _held(index: Any) -> Any:
+    """Return an index that later writes do not change."""
+    if isinstance(index, tuple):
+        return tuple(_held(part) for part in index)
+    return np.copy(index) if isinstance(index, np.ndarray | list) else index
+
+
+def _into(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: Any) -> Recorded:
+    """Write the whole of an array, as `out=` and the operators in place do."""
+    if np.shape(value) != x.shape and f is not np.copyto:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "
+            f"shape {np.shape(value)}"
+        )
+    if not np.can_cast(np.result_type(value), x.dtype, "same_kind"):
+        raise (
+            np._core._exceptions._UFuncOutputCastingError(
+                f, "same_kind", np.result_type(value), x.dtype, 0
+            )
+            if isinstance(f, np.ufunc)
+            else TypeError(
+                f"cannot cast the value of {name_of(f)} from {np.result_type(value)} to {x.dtype}"
+            )
+        )
+    tape.pull((None, at_x, None, at_value), write_array, x, Ellipsis, value)
+    return x, at_x
+
+
+_UFUNCS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
+}  # fmt: skip
+
+
+def in_place(tape: Tape, nodes: Nodes, name: str, a: Any, b: Any) -> Recorded:
+    """Resolve `a += b` on an array: the operator, and a write of the whole array."""
+    value, node = tape.pull((None, nodes[1], nodes[2]), getattr(operator, name), a, b)
+    return _into(tape, a, nodes[1], value, node, _UFUNCS.get(name, np.add))
+
+
+def with_out(
+    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Resolve a call with `out=`: the call without it, and a write of the whole array."""
+    out = kws["out"]
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(target, np.ndarray) or kws.get("where", True) is not True:
+        raise DifferentiationError(
+            f"{where()}: {name_of(f)} with this `out` or `where` cannot be differentiated; assign the "
+            "result instead"
+        )
+    names = list(kws)
+    at = nodes[1 + len(xs) + names.index("out")]
+    rest = {name: value for name, value in kws.items() if name not in ("out", "where")}
+    flags = tuple(
+        node
+        for name, node in zip(names, nodes[1 + len(xs) :], strict=True)
+        if name not in ("out", "where")
+    )
+    value, node = tape.pull((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
+    return _into(tape, target, at, value, node, f)
+
+
+@composite(np.copyto)
+def _(
+    tape: Tape, nodes: Nodes, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
+) -> Recorded:
+    at_dst, at_src = nodes[1], nodes[2]
+    if where is not True:
+        src, at_src = tape.pull((None, None, at_src, at_dst), np.where, where, src, dst)
+    _into(tape, dst, at_dst, src, at_src, np.copyto)
+    return None, None
+
+
+@composite(np.ndarray.fill)
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
+    return tape.pull((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
+
+
+@composite(np.ndarray.sort)
+def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Recorded:
+    value, node = tape.pull((None, nodes[1], None), np.sort, x, axis)
+    _into(tape, x, nodes[1], value, node, np.sort)
+    return None, None
+
+
+def add_at(x: Any, index: Any, value: Any) -> None:
+    """Add at indices, repeated ones repeatedly: `np.add.at`."""
+    np.add.at(x, index, value)
+
+
+@structural(add_at)
+def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
+    _check_kinds(x, value, bool(flags[3]))
+    old = np.copy(x[index])
+    np.add.at(x, index, value)
+    _note(x, active=bool(flags[1] or flags[3]))
+
+    def add_at_back(dy: Any) -> tuple[Any, ...]:
+        shadow = current_store().shadow_view(x)
+        d_value = None if shadow is None else project(np.copy(shadow[index]), value)
+        restore(x, index, old)
+        return None, None, None, d_value
+
+    return None, Effect(add_at_back)
+
+
+def ufunc_at(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Recorded | None:
+    """Resolve `f.at(x, index, value)` of a ufunc."""
+    index = _held(index)
+    if f is np.add:
+        return tape.pull((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
+    if f is np.subtract:
+        negative, node = tape.pull((None, nodes[3]), operator.neg, value[0])
+        return tape.pull((None, nodes[1], None, node), add_at, x, index, negative)
+    return None
