@@ -102,7 +102,11 @@ def read_only(x):
     return x
 
 
-LAYOUTS = (turned, spaced, read_only, np.asfortranarray)
+def fortran(x):
+    return np.array(x, order="F")
+
+
+LAYOUTS = (turned, spaced, read_only, fortran)
 
 
 @pytest.mark.parametrize(("f", "xs", "options"), ON_ARRAYS)

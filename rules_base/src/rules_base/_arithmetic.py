@@ -38,8 +38,7 @@ rule.scalar(operator.pow, np.power, np.float_power)(
 
 def power_of_base(x, y):
     """Return the derivative of `x**y` by `x`: zero where `y` is zero, even at `x = 0`."""
-    if isinstance(x, Array) or isinstance(y, Array):
-        y = 1.0 * y  # NumPy refuses negative integer powers of integers
+    if isinstance(y, Array):
         return np.where(y == 0, 0.0, y * x ** np.where(y == 0, 1.0, y - 1))
     return y * x ** (y - 1) if y else 0.0
 
