@@ -14,3 +14,11 @@ class UnsupportedSyntaxError(DifferentiationError, SyntaxError):
 
 class NoRuleError(DifferentiationError, TypeError):
     """Tell that a function has neither a rule nor Python source, and a gradient passes it."""
+
+
+def unsupported(filename: str, line: int, name: str, what: str) -> UnsupportedSyntaxError:
+    """Return the error for a construct that cannot be differentiated."""
+    return UnsupportedSyntaxError(
+        f"{filename}:{line}: {what} cannot be differentiated (in {name}); declare a rule for "
+        f"{name}, or move this into a function that no gradient passes through"
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from zygote_lite import _ir as ir
-from zygote_lite._lower import unsupported
+from zygote_lite._errors import unsupported
 
 Flags = dict[str, ir.Atom]
 INACTIVE = ir.Const(None)

@@ -1,0 +1,370 @@
+"""Lowering of expressions: one call per statement, in Python's order of evaluation.
+
+Targets of assignments are expressions too, that are stored to.
+"""
+
+import ast
+import builtins
+import types
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from zygote_lite import _ir as ir
+from zygote_lite._errors import unsupported
+from zygote_lite._names import free_names, mangled
+from zygote_lite._source import definition_of
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.MatMult: "matmul", ast.BitAnd: "and_",
+    ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift", ast.RShift: "rshift",
+}  # fmt: skip
+UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_",
+}  # fmt: skip
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+    ast.Is: "is_", ast.IsNot: "is_not",
+}  # fmt: skip
+_NAMESPACES = (types.ModuleType, type)
+_LOOKING_AT_LOCALS = ("exec", "eval", "locals", "vars")
+
+
+class Expressions:
+    """The lowering of one function: the statements so far, and how expressions add to them."""
+
+    def __init__(self, code: types.CodeType, globals_: Mapping[str, Any]) -> None:
+        self.code = code
+        self.globals = globals_
+        self.locals = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        self.node = mangled(definition_of(code), code)
+        self.used = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | self.locals
+        self.temporaries = 0
+        self.nonlocals: list[str] = []
+        self.given: set[str] = set()  # names of variables of comprehensions
+        self.captured: set[str] = set()  # by functions defined inside
+        self.out: list[ir.Statement] = []
+
+    def assign(self, target: ast.expr, value: ir.Atom) -> None:
+        if isinstance(target, ast.Name):
+            if target.id not in self.locals:
+                self.refuse(target, f"an assignment to the global `{target.id}`")
+            self.out.append(ir.Move(target, target.id, value))
+        elif isinstance(target, ast.Attribute):
+            owner = self.expression(target.value)
+            self.out.append(ir.SetAttribute(target, owner, target.attr, value))
+        elif isinstance(target, ast.Subscript):
+            owner, index = self.operands(target.value, target.slice)
+            self.out.append(ir.SetItem(target, owner, index, value))
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target, value)
+        else:
+            self.refuse(target, "this assignment")
+
+    def unpack(self, target: ast.Tuple | ast.List, value: ir.Atom) -> None:
+        star = next((i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
+        parts = self.temporary()
+        counts = [ir.Const(len(target.elts)), ir.Const(star)]
+        self.out.append(ir.Call(target, parts, ir.Intrinsic("unpack"), [value, *counts]))
+        for i, element in enumerate(target.elts):
+            inner = element.value if isinstance(element, ast.Starred) else element
+            name = inner.id if isinstance(inner, ast.Name) else self.temporary()
+            self.out.append(ir.GetItem(element, name, ir.Name(parts), ir.Const(i)))
+            if not isinstance(inner, ast.Name):
+                self.assign(inner, ir.Name(name))
+
+    def expression(self, e: ast.expr, target: str | None = None) -> ir.Atom:
+        """Append what computes `e`, into `target` if given, and return where its value is."""
+        method = getattr(self, "expr_" + type(e).__name__.lower(), None)
+        if method is None:
+            self.refuse(e, f"`{ast.unparse(e)}` ({type(e).__name__})")
+        atom: ir.Atom = method(e, target)
+        if target is not None and atom != ir.Name(target):
+            if target not in self.locals and not target.startswith("t"):
+                self.refuse(e, f"an assignment to the global `{target}`")
+            self.out.append(ir.Move(e, target, atom))
+            return ir.Name(target)
+        return atom
+
+    def operands(self, *nodes: ast.expr) -> list[ir.Atom]:
+        """Evaluate expressions from left to right; a later `:=` does not change an earlier one."""
+        atoms = []
+        for i, node in enumerate(nodes):
+            atom = self.expression(node)
+            if isinstance(atom, ir.Name) and any(_binds(n, atom.id) for n in nodes[i + 1 :]):
+                atom = self.snapshot(atom, node)
+            atoms.append(atom)
+        return atoms
+
+    def snapshot(self, atom: ir.Atom, origin: ast.AST) -> ir.Atom:
+        if not isinstance(atom, ir.Name):
+            return atom
+        copy = self.temporary()
+        self.out.append(ir.Move(origin, copy, atom))
+        return ir.Name(copy)
+
+    def call(
+        self, e: ast.AST, target: str | None, function: str, arguments: list[ir.Atom]
+    ) -> ir.Atom:
+        target = target or self.temporary()
+        self.out.append(ir.Call(e, target, ir.Intrinsic(function), arguments))
+        return ir.Name(target)
+
+    def build(self, e: ast.AST, target: str | None, kind: str, items: list[ir.Atom]) -> ir.Atom:
+        target = target or self.temporary()
+        self.out.append(ir.Build(e, target, kind, items))
+        return ir.Name(target)
+
+    def expr_constant(self, e: ast.Constant, target: str | None) -> ir.Atom:
+        return ir.Const(e.value)
+
+    def expr_name(self, e: ast.Name, target: str | None) -> ir.Atom:
+        name = e.id
+        return ir.Name(name) if name in self.locals else ir.Global(name)
+
+    def expr_attribute(self, e: ast.Attribute, target: str | None) -> ir.Atom:
+        path = self.path(e)
+        if path is not None:
+            return ir.Global(path)
+        value = self.expression(e.value)
+        target = target or self.temporary()
+        self.out.append(ir.GetAttribute(e, target, value, e.attr))
+        return ir.Name(target)
+
+    def path(self, e: ast.expr) -> str | None:
+        """Return `e` as a dotted path, if it starts at a module and leads through modules."""
+        if isinstance(e, ast.Name):
+            if e.id in self.locals or not isinstance(self.global_value(e.id), _NAMESPACES):
+                return None
+            return e.id
+        if isinstance(e, ast.Attribute):
+            prefix = self.path(e.value)
+            if prefix is not None and isinstance(self.path_value(prefix), _NAMESPACES):
+                return f"{prefix}.{e.attr}"
+        return None
+
+    def global_value(self, name: str) -> Any:
+        return self.globals.get(name, getattr(builtins, name, None))
+
+    def path_value(self, path: str) -> Any:
+        head, *rest = path.split(".")
+        value = self.global_value(head)
+        for name in rest:
+            value = getattr(value, name, None)
+        return value
+
+    def expr_subscript(self, e: ast.Subscript, target: str | None) -> ir.Atom:
+        value, index = self.operands(e.value, e.slice)
+        target = target or self.temporary()
+        self.out.append(ir.GetItem(e, target, value, index))
+        return ir.Name(target)
+
+    def expr_slice(self, e: ast.Slice, target: str | None) -> ir.Atom:
+        none = ast.copy_location(ast.Constant(None), e)
+        return self.build(
+            e, target, "slice", self.operands(*(x or none for x in (e.lower, e.upper, e.step)))
+        )
+
+    def expr_binop(self, e: ast.BinOp, target: str | None) -> ir.Atom:
+        arguments = self.operands(e.left, e.right)
+        return self.call(e, target, "operator." + BINARY[type(e.op)], arguments)
+
+    def expr_unaryop(self, e: ast.UnaryOp, target: str | None) -> ir.Atom:
+        if isinstance(e.operand, ast.Constant) and isinstance(e.op, ast.USub):
+            return ir.Const(-e.operand.value)  # type: ignore[operator]
+        return self.call(e, target, "operator." + UNARY[type(e.op)], [self.expression(e.operand)])
+
+    def expr_compare(self, e: ast.Compare, target: str | None) -> ir.Atom:
+        left = self.expression(e.left)
+        target = target or self.temporary()
+        self.comparisons(e, target, left, list(zip(e.ops, e.comparators, strict=True)))
+        return ir.Name(target)
+
+    def comparisons(
+        self,
+        e: ast.Compare,
+        target: str,
+        left: ir.Atom,
+        rest: list[tuple[ast.cmpop, ast.expr]],
+    ) -> None:
+        op, comparator = rest[0]
+        if isinstance(left, ir.Name) and _binds(comparator, left.id):
+            left = self.snapshot(left, e)
+        right = self.expression(comparator)
+        if isinstance(op, ast.In | ast.NotIn):
+            self.call(e, target, "operator.contains", [right, left])
+            if isinstance(op, ast.NotIn):
+                self.call(e, target, "operator.not_", [ir.Name(target)])
+        else:
+            self.call(e, target, "operator." + COMPARE[type(op)], [left, right])
+        if len(rest) > 1:
+            outer, self.out = self.out, []
+            self.comparisons(e, target, right, rest[1:])
+            body, self.out = self.out, outer
+            self.out.append(ir.If(e, ir.Name(target), body, []))
+
+    def expr_boolop(self, e: ast.BoolOp, target: str | None) -> ir.Atom:
+        result = self.temporary()
+        self.expression(e.values[0], result)
+        self.boolean(e, result, e.values[1:])
+        return ir.Name(result)
+
+    def boolean(self, e: ast.BoolOp, result: str, rest: list[ast.expr]) -> None:
+        outer, self.out = self.out, []
+        self.expression(rest[0], result)
+        if len(rest) > 1:
+            self.boolean(e, result, rest[1:])
+        body, self.out = self.out, outer
+        branches = (body, []) if isinstance(e.op, ast.And) else ([], body)
+        self.out.append(ir.If(e, ir.Name(result), *branches))
+
+    def expr_ifexp(self, e: ast.IfExp, target: str | None) -> ir.Atom:
+        test = self.expression(e.test)
+        result = self.temporary()
+        branches = []
+        for branch in (e.body, e.orelse):
+            outer, self.out = self.out, []
+            self.expression(branch, result)
+            body, self.out = self.out, outer
+            branches.append(body)
+        self.out.append(ir.If(e, test, *branches))
+        return ir.Name(result)
+
+    def expr_namedexpr(self, e: ast.NamedExpr, target: str | None) -> ir.Atom:
+        return self.expression(e.value, e.target.id)
+
+    def expr_tuple(self, e: ast.Tuple, target: str | None) -> ir.Atom:
+        return self.display(e, target, "tuple", e.elts)
+
+    def expr_list(self, e: ast.List, target: str | None) -> ir.Atom:
+        return self.display(e, target, "list", e.elts)
+
+    def expr_set(self, e: ast.Set, target: str | None) -> ir.Atom:
+        return self.display(e, target, "set", e.elts)
+
+    def display(
+        self, e: ast.expr, target: str | None, kind: str, elements: list[ast.expr]
+    ) -> ir.Atom:
+        if not any(isinstance(x, ast.Starred) for x in elements):
+            return self.build(e, target, kind, self.operands(*elements))
+        parts = self.operands(
+            *(x.value if isinstance(x, ast.Starred) else ast.copy_location(ast.Tuple([x]), x)
+              for x in elements)
+        )  # fmt: skip
+        return self.call(e, target, f"join_{kind}", parts)
+
+    def expr_dict(self, e: ast.Dict, target: str | None) -> ir.Atom:
+        if any(key is None for key in e.keys):
+            parts = self.operands(
+                *(value if key is None else ast.copy_location(ast.Dict([key], [value]), value)
+                  for key, value in zip(e.keys, e.values, strict=True))
+            )  # fmt: skip
+            return self.call(e, target, "join_dict", parts)
+        items = [x for pair in zip(e.keys, e.values, strict=True) for x in pair if x is not None]
+        return self.build(e, target, "dict", self.operands(*items))
+
+    def expr_joinedstr(self, e: ast.JoinedStr, target: str | None) -> ir.Atom:
+        return self.call(e, target, "join_text", self.operands(*e.values))
+
+    def expr_formattedvalue(self, e: ast.FormattedValue, target: str | None) -> ir.Atom:
+        none = ast.copy_location(ast.Constant(""), e)
+        value, spec = self.operands(e.value, e.format_spec or none)
+        return self.call(e, target, "format_value", [value, ir.Const(e.conversion), spec])
+
+    def expr_lambda(self, e: ast.Lambda, target: str | None) -> ir.Atom:
+        target = target or self.temporary()
+        self.closure(e, target)
+        return ir.Name(target)
+
+    def closure(self, definition: ast.FunctionDef | ast.Lambda, target: str) -> None:
+        defaults = [*definition.args.defaults, *definition.args.kw_defaults]
+        if not all(isinstance(d, ast.Constant | None) for d in defaults):
+            self.refuse(definition, "a computed default of a function inside a function")
+        captured = sorted(free_names(definition) & self.locals)
+        self.captured |= set(captured)
+        self.out.append(ir.Closure(definition, target, definition, captured))
+
+    def expr_yield(self, e: ast.Yield, target: str | None) -> ir.Atom:
+        value = ir.Const(None) if e.value is None else self.expression(e.value)
+        target = target or self.temporary()
+        self.out.append(ir.Yield(e, target, value))
+        return ir.Name(target)
+
+    def expr_yieldfrom(self, e: ast.YieldFrom, target: str | None) -> ir.Atom:
+        """Lower `yield from` to a loop; what is sent in must be `None`."""
+        iterator = self.call(e, None, "iter", [self.expression(e.value)])
+        item, sent, result, stop = (self.temporary() for _ in range(4))
+        self.out.append(ir.Move(e, result, ir.Const(None)))
+        take = ir.Call(e, item, ir.Intrinsic("next"), [iterator])
+        name = ast.copy_location(ast.Name("StopIteration", ast.Load()), e)
+        value = ir.GetAttribute(e, result, ir.Name(stop), "value")
+        handler = ir.Handler(name, stop, [value, ir.Break(e)])
+        body: list[ir.Statement] = [ir.Try(e, [take], [handler], [], [])]
+        body.append(ir.Yield(e, sent, ir.Name(item)))
+        body.append(ir.Call(e, "_", ir.Intrinsic("refuse_sent"), [ir.Name(sent)]))
+        self.out.append(ir.While(e, [], ir.Const(True), body, []))
+        return ir.Name(result)
+
+    def expr_call(self, e: ast.Call, target: str | None) -> ir.Atom:
+        name = e.func.id if isinstance(e.func, ast.Name) else ""
+        if (
+            name in _LOOKING_AT_LOCALS
+            and name not in self.locals
+            and not (name == "vars" and e.args)
+        ):
+            self.refuse(e, f"`{name}`, which looks at local variables")
+        arguments = [*e.args]
+        if name == "super" and not arguments:
+            first = self.code.co_varnames[0]
+            atoms: list[ir.Atom] = [ir.Name("__class__"), ir.Name(first)]
+            return self.call(e, target, "super", atoms)
+        if any(isinstance(a, ast.Starred) for a in arguments) or any(
+            k.arg is None for k in e.keywords
+        ):
+            return self.apply(e, target)
+        values = [k.value for k in e.keywords]
+        function, *atoms = self.operands(e.func, *arguments, *values)
+        if any(isinstance(n, ast.NamedExpr) for a in (*arguments, *values) for n in ast.walk(a)):
+            function = self.snapshot(function, e)  # the method is looked up before the arguments
+        target = target or self.temporary()
+        names = [k.arg or "" for k in e.keywords]
+        positional, keyword = atoms[: len(arguments)], atoms[len(arguments) :]
+        self.out.append(
+            ir.Call(e, target, function, positional, list(zip(names, keyword, strict=True)))
+        )
+        return ir.Name(target)
+
+    def apply(self, e: ast.Call, target: str | None) -> ir.Atom:
+        plain = not any(isinstance(a, ast.Starred) for a in e.args)
+        positional = ast.copy_location(ast.Tuple(list(e.args)), e)
+        starred = [
+            a.value if isinstance(a, ast.Starred) else ast.copy_location(ast.Tuple([a]), a)
+            for a in e.args
+        ]
+        keys = [None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value)
+                for k in e.keywords]  # fmt: skip
+        keyword = ast.copy_location(ast.Dict(list(keys), [k.value for k in e.keywords]), e)
+        if plain:
+            function, arguments, keywords = self.operands(e.func, positional, keyword)
+        else:
+            function, *parts, keywords = self.operands(e.func, *starred, keyword)
+            arguments = self.call(e, None, "join_arguments", [function, *parts])
+        target = target or self.temporary()
+        self.out.append(ir.Apply(e, target, function, arguments, keywords))
+        return ir.Name(target)
+
+    def temporary(self) -> str:
+        while True:
+            self.temporaries += 1
+            name = f"t{self.temporaries}"
+            if name not in self.used:
+                self.used.add(name)
+                return name
+
+    def refuse(self, node: ast.AST, what: str) -> NoReturn:
+        line = getattr(node, "lineno", self.code.co_firstlineno)
+        raise unsupported(self.code.co_filename, line, self.code.co_name, what)
+
+
+def _binds(node: ast.expr, name: str) -> bool:
+    return any(isinstance(n, ast.NamedExpr) and n.target.id == name for n in ast.walk(node))

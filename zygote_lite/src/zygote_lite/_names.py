@@ -1,0 +1,49 @@
+"""What the names in a definition mean: private ones, and those from an enclosing function."""
+
+import ast
+import copy
+import symtable
+import types
+
+from zygote_lite._source import Definition
+
+
+def mangled(node: Definition, code: types.CodeType) -> Definition:
+    """Return a definition with private names as the compiler sees them: `_Model__w` for `__w`."""
+    known = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    private = {n.rpartition("__")[2]: n for n in known if n[0] == "_" and "__" in n[1:]}
+    if not any(not n.endswith("__") and not n.startswith("__") for n in private.values()):
+        return node
+    node = copy.deepcopy(node)
+    for part in ast.walk(node):
+        for name in ("id", "attr", "arg", "name"):
+            given = getattr(part, name, None)
+            if isinstance(given, str) and given.startswith("__") and not given.endswith("__"):
+                setattr(part, name, private.get(given[2:], given))
+    return node
+
+
+def free_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """Return the names that a function defined inside may take from the enclosing one."""
+    definition = copy.deepcopy(definition)
+    rebound: set[str] = set()
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Nonlocal):  # means nothing to `symtable` out of its context
+            rebound.update(node.names)
+            node.names = []
+    text = ast.unparse(_WithoutNonlocal().visit(definition))
+    table = symtable.symtable(text, "<closure>", "exec").get_children()[0]
+    return _names_from_outside(table) | rebound
+
+
+class _WithoutNonlocal(ast.NodeTransformer):
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Pass:
+        return ast.Pass()
+
+
+def _names_from_outside(table: symtable.SymbolTable) -> set[str]:
+    names = {s.get_name() for s in table.get_symbols() if s.is_global() or s.is_free()}
+    own = {s.get_name() for s in table.get_symbols() if s.is_local()}
+    for child in table.get_children():
+        names |= _names_from_outside(child) - own
+    return names
