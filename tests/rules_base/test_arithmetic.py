@@ -76,3 +76,12 @@ def test_divmod_of_one_result():
     assert (q, r) == (3.0, 1.5)
     assert back((None, 1.0)) == (None, 1.0, -3.0)
     assert back((1.0, None)) == (None, None, None)
+
+
+def test_masked_arrays_and_matrices_have_no_rule():
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    assert rrule(operator.add, masked, 1.0) is None
+    assert rrule(np.sum, masked) is None
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+    assert rrule(operator.mul, matrix, matrix) is None

@@ -96,3 +96,14 @@ def test_warnings_of_branches_not_taken_stay_silent():
 def test_the_argument_of_the_origin_has_no_slope():
     assert np.isnan(rrule(np.arctan2, 0.0, 0.0)[1](1.0)[1:]).all()
     assert rrule(np.arctan2, 0.0, 0.0)[1](0.0)[1:] == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_slopes_at_extreme_scales(scale):
+    import math
+
+    for f in (np.arctan2, math.atan2):
+        _, dy, dx = rrule(f, 3 * scale, 4 * scale)[1](1.0)
+        assert dy * scale == pytest.approx(4 / 25)
+        assert dx * scale == pytest.approx(-3 / 25)
+    assert rrule(np.arcsinh, 1e200)[1](1.0)[1] == pytest.approx(1e-200)

@@ -33,7 +33,7 @@ rule.scalar(np.tan, poles=False)(lambda x, out: 1 + out * out)
 rule.scalar(np.arcsin)(lambda x: 1 / np.sqrt(one_less_square(x)))
 rule.scalar(np.arccos)(lambda x: -1 / np.sqrt(one_less_square(x)))
 rule.scalar(np.arctan)(lambda x: 1 / (1 + x * x))
-rule.scalar(np.arctan2)(lambda y, x: (x / (x * x + y * y), -y / (x * x + y * y)))
+rule.scalar(np.arctan2)(lambda y, x: (over_square_norm(x, y), -over_square_norm(y, x)))
 rule.scalar(np.hypot)(lambda x, y, out: (x / no_zero(out), y / no_zero(out)))
 rule.scalar(np.deg2rad, np.radians, poles=False)(lambda x: DEGREE)
 rule.scalar(np.rad2deg, np.degrees, poles=False)(lambda x: 1 / DEGREE)
@@ -43,7 +43,7 @@ rule.scalar(np.sinc, poles=False)(lambda x, out: np.pi * sinc_slope(np.pi * x, o
 rule.scalar(np.sinh)(lambda x: np.cosh(x))
 rule.scalar(np.cosh)(lambda x: np.sinh(x))
 rule.scalar(np.tanh, poles=False)(lambda x, out: 1 - out * out)
-rule.scalar(np.arcsinh)(lambda x: 1 / np.sqrt(one_more_square(x)))
+rule.scalar(np.arcsinh)(lambda x: 1 / root_of_one_more_square(x))
 rule.scalar(np.arccosh)(lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(-(-x - 1))))
 rule.scalar(np.arctanh)(lambda x: 1 / ((1 - x) * (1 + x)))
 
@@ -72,9 +72,15 @@ def one_less_square(x):
     return (x - 1) * (-x - 1) if np.iscomplexobj(x) else (1 - x) * (1 + x)
 
 
-def one_more_square(x):
-    """Return `1 + x**2`, with the zero signs of `x` that tell the sides of its branch cuts."""
-    return -(-(x * x) - 1)
+def root_of_one_more_square(x):
+    """Return `sqrt(1 + x**2)`, with the zero signs of `x` that tell the sides of its branch cuts."""
+    return np.sqrt(-(-(x * x) - 1)) if np.iscomplexobj(x) else np.hypot(1.0, x)
+
+
+def over_square_norm(x, y):
+    """Return `x / (x**2 + y**2)`, without the overflow of the squares."""
+    norm = np.hypot(x, y)
+    return x / norm / norm
 
 
 def gap(x, y):

@@ -36,7 +36,7 @@ rule.scalar(math.tan, poles=False)(lambda x, out: 1 + out * out)
 rule.scalar(math.asin)(lambda x: ((1 - x) * (1 + x)) ** -0.5)
 rule.scalar(math.acos)(lambda x: -(((1 - x) * (1 + x)) ** -0.5))
 rule.scalar(math.atan, poles=False)(lambda x: 1 / (1 + x * x))
-rule.scalar(math.atan2)(lambda y, x: (x / (x * x + y * y), -y / (x * x + y * y)))
+rule.scalar(math.atan2)(lambda y, x: (over_square_norm(x, y), -over_square_norm(y, x)))
 rule.scalar(math.sinh)(lambda x: math.cosh(x))
 rule.scalar(math.cosh)(lambda x: math.sinh(x))
 rule.scalar(math.tanh, poles=False)(lambda x, out: 1 - out * out)
@@ -61,6 +61,12 @@ rule.scalar(math.ldexp)(lambda x, n: (math.ldexp(1.0, n), None))
 rule.scalar(math.nextafter, poles=False)(lambda x, y: (1, None))
 if hasattr(math, "fma"):
     rule.scalar(math.fma, poles=False)(lambda x, y, z: (y, x, 1))
+
+
+def over_square_norm(x, y):
+    """Return `x / (x**2 + y**2)`, without the overflow of the squares."""
+    norm = math.hypot(x, y)
+    return x / norm / norm
 
 
 def math_power_of_base(x, y):

@@ -12,17 +12,25 @@ class Array(ABC):  # noqa: B024 - it is a pattern, and has no instances of its o
 
     A foreign array type is one that answers NumPy's functions itself: it defines both
     `__array_ufunc__` (NEP 13) and `__array_function__` (NEP 18). The match depends on the type
-    alone, so that dispatch on it can be cached.
+    alone, so that dispatch on it can be cached. Masked arrays and `np.matrix` do not match: their
+    operators mean something else, and rules for arrays would be wrong for them.
     """
 
     @classmethod
     def __subclasshook__(cls, other: type, /) -> Any:
         if cls is not Array:
             return NotImplemented
-        return issubclass(other, np.ndarray) or (
+        if issubclass(other, np.ndarray):
+            return not _computes_otherwise(other)
+        return (
             getattr(other, "__array_ufunc__", None) is not None
             and getattr(other, "__array_function__", None) is not None
         )
+
+
+def _computes_otherwise(kind: type) -> bool:
+    """Return whether a subclass gives operators another meaning: masked arrays and matrices do."""
+    return issubclass(kind, np.matrix) or any(b.__name__ == "MaskedArray" for b in kind.__mro__)
 
 
 Numeric = Number | np.generic | Array
