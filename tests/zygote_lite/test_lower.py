@@ -9,8 +9,8 @@ import operator
 
 import numpy as np
 import pytest
+from zygote_lite._intrinsics import INTRINSICS
 
-from zygote_lite import _structural as structural
 from zygote_lite import code_lowered
 
 
@@ -19,7 +19,7 @@ def run(f, *xs, **kws):
     text = code_lowered(f)
     (definition,) = ast.parse(text).body
     definition.name = "lowered"
-    scope = dict(f.__globals__) | structural.INTRINSICS | {"operator": operator}
+    scope = dict(f.__globals__) | INTRINSICS | {"operator": operator}
     exec(compile(ast.Module([definition], []), "<lowered>", "exec"), scope)
     lowered = scope["lowered"]
     lowered.__defaults__, lowered.__kwdefaults__ = f.__defaults__, f.__kwdefaults__

@@ -1,4 +1,4 @@
-"""Calls that stand for other calls: methods, properties, operators of user classes, `with`.
+"""Calls that stand for other calls: methods, properties, operators of user classes.
 
 Each resolves to other calls on the same tape, in the way in which Python itself resolves it.
 """
@@ -10,20 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._pull import structural
-from zygote_lite._store import FUNCTION, OBJECT, TUPLE, kind_of, mark_active
-from zygote_lite._structural import (
-    INTRINSICS,
-    apply,
-    format_value,
-    invoke,
-    join_arguments,
-    join_tuple,
-    member_of,
-    write_attribute,
-)
-from zygote_lite._writes import in_place, write_item
+from zygote_lite._attributes import member_of
+from zygote_lite._intrinsics import apply, format_value, invoke, join_arguments, join_tuple
+from zygote_lite._store import OBJECT, kind_of
 from zygote_lite._tape import Generated, Node, Recorded, Tape, composite
+from zygote_lite._writes import in_place, write_item
 
 Nodes = tuple[Node, ...]
 _PYTHON = types.FunctionType
@@ -248,100 +239,6 @@ def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded 
     return (format(text, spec), None) if kind_of(x) == OBJECT else None
 
 
-# -- with --------------------------------------------------------------------------------------
-
-
-def enter_context(manager: Any) -> Any:
-    """Enter a context, as `with` does."""
-    return type(manager).__enter__(manager)
-
-
-def exit_context(manager: Any, raised: Any) -> Any:
-    """Leave a context, as `with` does, with the exception that was raised or `None`."""
-    if raised is None:
-        return type(manager).__exit__(manager, None, None, None)
-    return type(manager).__exit__(manager, type(raised), raised, raised.__traceback__)
-
-
-def refuse_sent(sent: Any) -> None:
-    """Refuse a value sent into a generator through `yield from`."""
-    if sent is not None:
-        raise NotImplementedError("sending a value through `yield from` cannot be differentiated")
-
-
-# -- match -------------------------------------------------------------------------------------
-
-
-def matches_sequence(x: Any, count: int, star: int | None) -> bool:
-    """Return whether `x` is a sequence of a length that a pattern asks for."""
-    match x:
-        case [*_]:
-            return len(x) == count if star is None else len(x) >= count - 1
-    return False
-
-
-def matches_class(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> bool:
-    """Return whether `x` is an instance with the attributes that a pattern asks for."""
-    return isinstance(x, cls) and all(hasattr(x, n) for n in _attributes(cls, spec))
-
-
-def _attributes(cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[str, ...]:
-    count, names = spec
-    if count and cls in (int, float, complex, str, bytes, bool, list, tuple, dict, set, frozenset):
-        return names
-    return (*getattr(cls, "__match_args__", ())[:count], *names)
-
-
-def class_parts(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[Any, ...]:
-    """Return the attributes that a class pattern looks at."""
-    names = _attributes(cls, spec)
-    if len(names) < spec[0] + len(spec[1]):
-        return (x,)
-    parts: tuple[Any, ...] = ()
-    for name in names:
-        parts = (*parts, getattr(x, name))
-    return parts
-
-
-def matches_mapping(x: Any, keys: tuple[Any, ...]) -> bool:
-    """Return whether `x` is a mapping with the keys that a pattern asks for."""
-    match x:
-        case {}:
-            return all(key in x for key in keys)
-    return False
-
-
-def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the values that a mapping pattern looks at."""
-    parts: tuple[Any, ...] = ()
-    for key in keys:
-        parts = (*parts, x[key])
-    return parts
-
-
-structural(matches_sequence)(lambda flags, *xs: (matches_sequence(*xs), _false(len(flags))))
-structural(matches_class)(lambda flags, *xs: (matches_class(*xs), _false(len(flags))))
-structural(matches_mapping)(lambda flags, *xs: (matches_mapping(*xs), _false(len(flags))))
-
-
-def _false(count: int) -> Any:
-    from zygote_lite._pull import inert
-
-    return inert(count)
-
-
-INTRINSICS.update(
-    enter_context=enter_context,
-    exit_context=exit_context,
-    refuse_sent=refuse_sent,
-    matches_sequence=matches_sequence,
-    matches_class=matches_class,
-    matches_mapping=matches_mapping,
-    class_parts=class_parts,
-    mapping_parts=mapping_parts,
-)
-
-
 # -- generators --------------------------------------------------------------------------------
 
 
@@ -385,6 +282,3 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
     x.frame.close()
     return None, None
-
-
-__all__ = ["FUNCTION", "TUPLE", "mark_active", "write_attribute"]

@@ -7,9 +7,9 @@ import inspect
 import types
 from typing import Any
 
+from zygote_lite._attributes import member_of, write_attribute
 from zygote_lite._pull import Flags, Pulled, structural
-from zygote_lite._store import DICT, forget, give, kind_of, mark_active, slots_of
-from zygote_lite._structural import member_of, write_attribute
+from zygote_lite._store import forget, give, mark_active, slots_of
 from zygote_lite._tape import Node, Recorded, Tape, composite
 
 Nodes = tuple[Node, ...]
@@ -126,7 +126,7 @@ def _fill_dataclass(
     flags |= dict(zip(kws, nodes[1 + len(xs) :], strict=True))
     late: list[tuple[Any, Node]] = []
     for name, f in cls.__dataclass_fields__.items():
-        kind = f._field_type.name  # type: ignore[attr-defined]
+        kind = f._field_type.name
         if kind == "_FIELD_CLASSVAR":
             continue
         if name in bound:
@@ -193,6 +193,3 @@ def _(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
         return (None, slots.get("func"), *given[before:], *(named.get(name) for name in kws))
 
     return y, partial_back
-
-
-__all__ = ["DICT", "construct", "kind_of"]

@@ -27,7 +27,7 @@ from zygote_lite._pull import (
     no_rule,
     place_arguments,
 )
-from zygote_lite._structural import build_tuple, invoke
+from zygote_lite._intrinsics import build_tuple, invoke
 from zygote_lite._store import (
     DICT,
     LIST,

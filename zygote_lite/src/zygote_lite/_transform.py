@@ -25,7 +25,7 @@ from zygote_lite._pull import Effect, Flags, Pulled, place_arguments, pull
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
 from zygote_lite import _composite, _construct, _iteration
-from zygote_lite._structural import INTRINSICS
+from zygote_lite._intrinsics import INTRINSICS
 
 Gather = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 

@@ -1,0 +1,149 @@
+"""Structural pullbacks of attributes: reading, writing and deleting one."""
+
+import collections
+import types
+from collections.abc import Callable
+from typing import Any
+
+from rulescore import find_rule
+from zygote_lite._errors import DifferentiationError
+from zygote_lite._pull import Effect, Flags, Pulled, inert, refusal, structural, where
+from zygote_lite._store import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    current_store,
+    give,
+    kind_of,
+    mark_active,
+    slots_of,
+    state,
+)
+from zygote_lite._structural import field_of_tuple_back
+
+
+def member_of(kind: type, name: str) -> Any:
+    """Return what a class (or a base class of it) defines under a name, or `None`."""
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+@structural(getattr)
+def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
+    count = len(flags)
+    if isinstance(x, types.ModuleType | type):
+        return getattr(x, name, *default), inert(count)
+    member = member_of(type(x), name)
+    if name == "__dict__" or (state.active and id(getattr(x, "__dict__", None)) in state.active):
+        raise DifferentiationError(
+            f"{where()}: the attributes of a {type(x).__qualname__} are reached through its "
+            "`__dict__`, which cannot be differentiated; use `getattr` and `setattr`"
+        )
+    if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
+        return _builtin_attribute(flags, x, name, member)
+    y = getattr(x, name, *default)
+    if kind_of(x) == TUPLE and type(member) is _TUPLE_GETTER:
+        return y, field_of_tuple_back(x, type(x)._fields.index(name), count)
+    if isinstance(x, BaseException) and name == "args":
+        raise DifferentiationError(
+            f"{where()}: the arguments of an exception carry no gradient, and a gradient would "
+            "have to pass through them here; keep the value in an attribute of an exception class"
+        )
+    if kind_of(y) in (INERT, FUNCTION) or kind_of(x) == FUNCTION:
+        return y, inert(count)
+    return y, _field_back(x, name, count)
+
+
+_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
+
+
+def _builtin_attribute(flags: Flags, x: Any, name: str, member: Any) -> Pulled:
+    rule = find_rule(member, x)
+    if rule is None:
+        y = getattr(x, name)
+        if kind_of(y) == INERT:
+            return y, inert(len(flags))
+        raise refusal(member, (x,))
+    if rule.kind == "constant":
+        return getattr(x, name), inert(len(flags))
+    y, back = rule(member, x)
+    nothing = (None,) * (len(flags) - 2)
+
+    def attribute_back(dy: Any) -> tuple[Any, ...]:
+        return None, back(dy)[1], *nothing
+
+    return y, attribute_back
+
+
+def _field_back(x: Any, name: str, count: int) -> Any:
+    nothing = (None,) * count
+
+    def getattr_back(dy: Any) -> tuple[Any, ...]:
+        give(slots_of(x), name, dy)
+        return nothing
+
+    return getattr_back
+
+
+@structural(setattr)
+def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+    return write_attribute(x, name, value, setattr)
+
+
+@structural(object.__setattr__)
+def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+    return write_attribute(x, name, value, object.__setattr__)
+
+
+def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -> Pulled:
+    """Write an attribute; the pullback takes the new value's cotangent and restores the old."""
+    if kind_of(x) not in (OBJECT, LIST, DICT, SET):
+        write(x, name, value)
+        raise DifferentiationError(
+            f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
+        )
+    had, old = _field(x, name)
+    write(x, name, value)
+    mark_active(x)
+
+    def setattr_back(dy: Any) -> tuple[Any, ...]:
+        d_value = slots_of(x).pop(name, None)
+        now_had, now = _field(x, name)
+        if had:
+            object.__setattr__(x, name, old)
+        elif now_had:
+            object.__delattr__(x, name)
+        if now_had:
+            current_store().redo.append(lambda: object.__setattr__(x, name, now))
+        return None, None, None, d_value
+
+    return None, Effect(setattr_back)
+
+
+@structural(delattr)
+def _(flags: Flags, x: Any, name: str) -> Pulled:
+    had, old = _field(x, name)
+    delattr(x, name)
+
+    def delattr_back(dy: Any) -> tuple[Any, ...]:
+        slots_of(x).pop(name, None)
+        if had:
+            object.__setattr__(x, name, old)
+            current_store().redo.append(lambda: object.__delattr__(x, name))
+        return None, None, None
+
+    return None, Effect(delattr_back)
+
+
+def _field(x: Any, name: str) -> tuple[bool, Any]:
+    try:
+        return True, object.__getattribute__(x, name)
+    except AttributeError:
+        return False, None
