@@ -5,7 +5,16 @@ The stages, each a module, in the order in which data flows: `_source`, `_lower`
 own pullbacks, `_store` the cotangents of what has an address.
 """
 
-from zygote_lite._api import Pullback, grad, gradient, jacobian, pullback, value_and_grad
+from zygote_lite._api import (
+    Pullback,
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    pullback,
+    value_and_grad,
+)
 from zygote_lite._errors import DifferentiationError, NoRuleError, UnsupportedSyntaxError
 from zygote_lite._show import code_adjoint, code_lowered, code_primal, explain
 
@@ -16,6 +25,8 @@ __all__ = [
     "grad",
     "value_and_grad",
     "jacobian",
+    "hessian",
+    "hvp",
     "Pullback",
     # looking inside
     "code_lowered",

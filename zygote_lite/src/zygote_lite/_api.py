@@ -1,7 +1,7 @@
 """What users call: `pullback`, and the gradients made of it."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Number
 from typing import Any
 
@@ -9,21 +9,24 @@ import numpy as np
 from rulescore import Array, Tangent
 
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._nested import Box, Differentiated, NestedPullback
 from zygote_lite._pull import name_of, pull
 from zygote_lite._store import (
     DICT,
-    FUNCTION,
     INERT,
     LIST,
     OBJECT,
     TUPLE,
     VALUE,
     Store,
+    add_addresses,
+    addresses_of,
     entries_of,
-    held_by,
     kind_of,
+    mark_active,
     state,
 )
+from zygote_lite._structural import build_tuple
 
 Argnums = int | Sequence[int]
 
@@ -92,12 +95,71 @@ def _pullback(
         state.active, state.captured, state.written = {}, {}, {}
     for operand, flag in zip(operands, flags, strict=True):
         if flag:
-            state.active.update(_addresses(operand))
+            add_addresses(operand)
     try:
         y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
     finally:
         state.active, state.captured, state.written = outer
     return y, Pullback(back, f, y, operands[1:], flags)
+
+
+def _inside(how: Any) -> Callable[[Any], Any]:
+    """Declare what a function of this module does inside a function that is differentiated."""
+
+    def declare(f: Any) -> Any:
+        f.__differentiates__ = (f, how)
+        return f
+
+    return declare
+
+
+def _inside_run(f: Any) -> Any:
+    """Declare that a function is simply run inside one that is differentiated: it makes another."""
+    return _inside(lambda tape, nodes, xs, kws: (f(*xs, **kws), None))(f)
+
+
+def _inside_pullback(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+    f, *arguments = xs
+    run = Differentiated(tape, f, nodes[1:], (True,) * (len(nodes) - 1), arguments, kws)
+    back = NestedPullback(run)
+    mark_active(back)
+    return tape.pull((None, run.at_y, None), build_tuple, run.y, back)
+
+
+def _inside_gradient(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+    f, *arguments = xs
+    run = Differentiated(tape, f, nodes[1:], (None, *(True for _ in arguments)), arguments, {})
+    return run.value_with(tuple(run.back(Box(_seed(f, run.y), None, tape))[1:]))
+
+
+def _inside_value_and_grad(f: Any, argnums: Argnums, both: bool) -> Any:
+    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+        numbers = _argument_numbers(f, argnums, len(xs))
+        flags = (None, *(True if i in numbers else None for i in range(len(xs))))
+        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
+        cotangents = run.back(Box(_seed(f, run.y), None, tape))
+        found: Any = tuple(cotangents[1 + i] for i in numbers)
+        found = found[0] if isinstance(argnums, int) else found
+        return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
+
+    return how
+
+
+def _inside_jacobian(f: Any, argnum: int) -> Any:
+    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+        (number,) = _argument_numbers(f, argnum, len(xs))
+        flags = (None, *(True if i == number else None for i in range(len(xs))))
+        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
+        rows = []
+        for dy in _basis(f, run.y, xs[number], number):
+            d = run.back(Box(dy, None, tape))[1 + number]
+            rows.append(Box(np.zeros(np.shape(xs[number])), None, tape) if d is None else d)
+        values, node = run.value_with(rows)
+        stacked, node = tape.pull((None, node), np.array, values)
+        shape = (*np.shape(run.y), *np.shape(xs[number]))
+        return tape.pull((None, node, None), np.reshape, stacked, shape)
+
+    return how
 
 
 def map_to_list(f: Any, /, *xs: Any) -> list[Any]:
@@ -135,7 +197,8 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[...,
             return y, cotangents[1 + numbers[0]]
         return y, tuple(cotangents[1 + i] for i in numbers)
 
-    return value_and_gradient
+    how = _inside_value_and_grad(f, argnums, both=True)
+    return _inside(how)(value_and_gradient)  # type: ignore[no-any-return]
 
 
 def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -146,7 +209,8 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     def gradient_of(*xs: Any, **kws: Any) -> Any:
         return both(*xs, **kws)[1]
 
-    return gradient_of
+    how = _inside_value_and_grad(f, argnums, both=False)
+    return _inside(how)(gradient_of)  # type: ignore[no-any-return]
 
 
 def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
@@ -164,22 +228,61 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         (number,) = _argument_numbers(f, argnum, len(xs))
         flags = (None, *(True if i == number else None for i in range(len(xs))))
         y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
-        if not _is_real_array(y) or not _is_real_array(xs[number]):
-            raise TypeError(
-                f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
-                f"{_describe(y)}, its argument {number} is {_describe(xs[number])}"
-            )
-        shape = np.shape(y)
-        dtype = np.result_type(y, np.float16) if np.asarray(y).dtype.kind in "iu" else None
         rows = []
-        for i in range(int(np.prod(shape))):
-            dy = np.zeros(shape, dtype or np.asarray(y).dtype)
-            dy.flat[i] = 1
-            d = back(dy if shape else _seed(f, y))[1 + number]
+        for dy in _basis(f, y, xs[number], number):
+            d = back(dy)[1 + number]
             rows.append(np.zeros(np.shape(xs[number])) if d is None else d)
-        return np.reshape(np.array(rows), (*shape, *np.shape(xs[number])))
+        return np.reshape(np.array(rows), (*np.shape(y), *np.shape(xs[number])))
 
-    return jacobian_of
+    return _inside(_inside_jacobian(f, argnum))(jacobian_of)  # type: ignore[no-any-return]
+
+
+def _basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:
+    """Yield the cotangents of a value that pick out one of its entries each."""
+    if not _is_real_array(y) or not _is_real_array(x):
+        raise TypeError(
+            f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
+            f"{_describe(y)}, its argument {number} is {_describe(x)}"
+        )
+    if np.ndim(y) == 0:
+        yield _seed(f, y)
+        return
+    for i in range(np.size(y)):
+        dy = np.zeros(np.shape(y), y.dtype if y.dtype.kind == "f" else float)
+        dy.flat[i] = 1
+        yield dy
+
+
+def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """Return a function that computes the Hessian of `f`, whose value is a real number.
+
+    The Hessian has the shape of the argument twice. The gradient is differentiated in reverse
+    once for each entry of the argument.
+    """
+    return jacobian(grad(f, argnum), argnum)
+
+
+def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """Return a function of `f`'s arguments and a vector: the Hessian times the vector.
+
+    Arguments:
+        f: a function whose value is a real number.
+        argnum: the positional argument to differentiate twice.
+
+    The returned function takes the arguments of `f` and, last, a vector of the kind and shape
+    of the differentiated one. The Hessian itself is never formed.
+    """
+    derivative = grad(f, argnum)
+
+    @functools.wraps(f)
+    def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
+        *arguments, v = xs
+        (number,) = _argument_numbers(f, argnum, len(arguments))
+        flags = (None, *(True if i == number else None for i in range(len(arguments))))
+        _, back = _pullback((*flags, *(None for _ in kws)), derivative, tuple(arguments), kws)
+        return back(v)[1 + number]
+
+    return hessian_times_vector
 
 
 def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
@@ -258,7 +361,7 @@ def _refuse_shared(operands: Any, flags: Any, store: Store) -> None:
     for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
         if not flag:
             continue
-        for identity in _addresses(x):
+        for identity in addresses_of(x):
             first = owners.setdefault(identity, position)
             if first != position and identity in store.entries and store.entries[identity][1]:
                 shared = store.entries[identity][0]
@@ -269,21 +372,7 @@ def _refuse_shared(operands: Any, flags: Any, store: Store) -> None:
                 )
 
 
-def _addresses(x: Any) -> dict[int, Any]:
-    """Return all that has an address and can be reached from a differentiated argument."""
-    found: dict[int, Any] = {}
-    seen: set[int] = set()
-    stack = [x]
-    while stack:
-        value = stack.pop()
-        kind = kind_of(value)
-        if kind < FUNCTION or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if kind == FUNCTION:
-            stack += held_by(value)
-        else:
-            if kind >= LIST:
-                found[id(value)] = value
-            stack += [entry for _, entry in entries_of(value)]
-    return found
+for _maker in (grad, value_and_grad, jacobian, hessian, hvp):
+    _inside_run(_maker)
+_inside(_inside_gradient)(gradient)
+_inside(_inside_pullback)(pullback)

@@ -185,8 +185,13 @@ def _computes(kind: type, name: str) -> bool:
 # -- rules -------------------------------------------------------------------------------------
 
 
-def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled | None:
-    """Apply a rule of an installed plugin, if there is one for these arguments."""
+def plan_rule(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any], list[str]] | None:
+    """Return the rule for a call, its arguments and options, and the keywords among the arguments.
+
+    Raises `NoRuleError` where a gradient would have to pass through an option.
+    """
     moved = _moved(f, xs, kws, flags) if kws else []
     arguments = (*xs, *(kws[name] for name in moved))
     options = {name: value for name, value in kws.items() if name not in moved}
@@ -194,8 +199,7 @@ def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -
     if rule is None:
         return None
     if rule.kind == "constant":
-        y = f(*xs, **kws)
-        return y, Opaque(len(flags)) if isinstance(y, str | bytes) else inert(len(flags))
+        return rule, arguments, options, moved
     for name, flag in zip(kws, flags[1 + len(xs) :], strict=True):
         if flag and name in options:
             _refuse_option(f, rule, f"`{name}`", options[name])
@@ -207,6 +211,18 @@ def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -
         options["ad"] = handed_in
     for x in arguments:
         _refuse_objects(f, x)
+    return rule, arguments, options, moved
+
+
+def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled | None:
+    """Apply a rule of an installed plugin, if there is one for these arguments."""
+    plan = plan_rule(flags, f, xs, kws)
+    if plan is None:
+        return None
+    rule, arguments, options, moved = plan
+    if rule.kind == "constant":
+        y = f(*xs, **kws)
+        return y, Opaque(len(flags)) if isinstance(y, str | bytes) else inert(len(flags))
     y, back = rule(f, *arguments, **options)
     _refuse_objects(f, y)
     simple = kind_of(y) <= VALUE and not kws and kind_of(f) <= FUNCTION

@@ -153,6 +153,8 @@ class Store:
             if self.shadows and isinstance(x, np.ndarray):
                 shadow = self.shadow_view(x)
                 dx = dx if shadow is None else accumulate(dx, np.copy(shadow))
+            if isinstance(dx, Boxed):
+                return dx.projected(x)
             return project(dx, x) if isinstance(x, Number | np.generic | Array) else dx
         if kind == INERT:
             return None
@@ -257,6 +259,42 @@ def _slot_names(t: type) -> tuple[str, ...]:
         ]
         _slots[t] = tuple(names)
         return _slots[t]
+
+
+class Boxed:
+    """A cotangent that knows how to take the kind of its primal."""
+
+    __slots__ = ()
+
+    def projected(self, x: Any) -> Any:
+        """Return the cotangent with the kind of its primal `x`."""
+        raise NotImplementedError
+
+
+def add_addresses(x: Any) -> None:
+    """Note that all that can be reached from a differentiated argument is active."""
+    assert state.active is not None
+    state.active.update(addresses_of(x))
+
+
+def addresses_of(x: Any) -> dict[int, Any]:
+    """Return all that has an address and can be reached from `x`."""
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    stack = [x]
+    while stack:
+        value = stack.pop()
+        kind = kind_of(value)
+        if kind < FUNCTION or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if kind == FUNCTION:
+            stack += held_by(value)
+        else:
+            if kind >= LIST:
+                found[id(value)] = value
+            stack += [entry for _, entry in entries_of(value)]
+    return found
 
 
 def _same_view(shadow: Any, owner: Any, x: Any) -> Any:

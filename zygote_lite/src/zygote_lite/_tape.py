@@ -209,19 +209,31 @@ class Tape:
         pulled = apply_structural(nodes, f, xs, kws)
         if pulled is not None:
             return self.record(*pulled, nodes)
-        pulled = apply_rule(nodes, f, xs, kws)
-        if pulled is not None:
-            _capture(f, xs)
-            return self.record(*pulled, nodes, fresh=True)
+        done = self.by_rule(nodes, f, xs, kws)
+        if done is not None:
+            return done
         known = EQUIVALENT.get(id(f))
         if known is not None:
             return self.pull(nodes, known[1], *xs, **kws)
         return self.call(nodes, f, xs, kws)
 
+    def by_rule(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded | None:
+        """Apply a rule, if there is one."""
+        pulled = apply_rule(nodes, f, xs, kws)
+        if pulled is None:
+            return None
+        _capture(f, xs)
+        return self.record(*pulled, nodes, fresh=True)
+
     def call(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Recorded:
         """Resolve a call by what the callable stands for."""
+        own = getattr(f, "__differentiates__", None)
+        if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
+            return own[1](self, nodes, xs, kws)  # type: ignore[no-any-return]
         if isinstance(f, types.FunctionType):
             return self.function(nodes, f, xs, kws)
         if isinstance(f, types.MethodType):
