@@ -1,6 +1,6 @@
 """Elementwise rules: from the partial derivatives to cotangents, with broadcasting undone."""
 
-import math
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,16 +22,9 @@ def pull_scalar(
     if dy is None:
         return (None,) * (len(xs) + 1)
     try:
-        if not rule.poles:
-            return _cotangents(rule, xs, out, dy)
-        with np.errstate(all="ignore"):
-            try:
-                return _cotangents(rule, xs, out, dy)
-            except (ZeroDivisionError, OverflowError, ValueError):
-                # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
-                return _cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs)
-    except RuleError:
-        raise
+        if rule.poles:
+            return _cotangents_at_poles(rule, xs, out, dy)
+        return _cotangents(rule, xs, out, dy, xs)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise RuleError(
             f"the pullback of {rule.signature} ({rule.place}) failed for a cotangent of shape "
@@ -40,17 +33,29 @@ def pull_scalar(
         ) from error
 
 
+@np.errstate(all="ignore")
+def _cotangents_at_poles(rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any) -> tuple[Any, ...]:
+    try:
+        return _cotangents(rule, xs, out, dy, xs)
+    except (ArithmeticError, ValueError):
+        # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
+        return _cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs)
+
+
 def _cotangents(
-    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...] | None = None
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    if primals is None:
-        primals = xs
+    if len(xs) == 1:
+        x = _inexact(xs[0])
+        partial = rule.body(x, out) if rule.takes_out else rule.body(x)
+        if type(partial) is tuple:
+            raise _wrong_number(rule, partial)
+        x = primals[0]
+        if type(dy) is np.ndarray and dy.ndim and dy.shape != getattr(x, "shape", ()):
+            raise ValueError(f"the result has shape {shape_of(x)}")
+        return None, pull(dy, partial, x)
     xs = tuple([_inexact(x) for x in xs])
     partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
-    if len(xs) == 1:
-        if type(partials) is tuple:
-            raise _wrong_number(rule, partials)
-        return None, pull(dy, partials, primals[0])
     if type(partials) is not tuple or len(partials) != len(xs):
         raise _wrong_number(rule, partials)
     if type(dy) is np.ndarray:
@@ -96,7 +101,11 @@ def pull(dy: Any, partial: Any, x: Any) -> Any:
     elif kind is np.ndarray and type(dy) is kind and type(partial) is kind:
         dtype = x.dtype
         if dtype is dy.dtype and dtype is partial.dtype and dtype.kind == "f":
-            dx = dy * partial if _is_finite(partial) else _masked(dy, partial)
+            if partial.ndim == 1 and partial.size < _MANY:  # `_is_finite`, without the call
+                finite = isfinite(partial.dot(partial))
+            else:
+                finite = _is_finite(partial)
+            dx = dy * partial if finite else _masked(dy, partial)
             return dx if type(dx) is kind and dx.shape == x.shape else project(dx, x)
     if type(partial) is int and partial in (1, -1):
         return project(dy if partial == 1 else -dy, x)
@@ -120,7 +129,8 @@ def _is_finite(partial: np.ndarray) -> bool:
         return True
     if partial.size < _MANY:
         # an overflow of the squares costs time, not truth: the caller masks then
-        return math.isfinite(np.vdot(partial, partial).real)
+        flat = partial if partial.ndim == 1 else partial.reshape(-1)
+        return isfinite(abs(flat.dot(flat)))
     return bool(np.isfinite(partial).all())
 
 
@@ -131,9 +141,10 @@ def _masked(dy: Any, partial: Any) -> Any:
 
 def _inexact(x: Any) -> Any:
     """Return NumPy integers as float64: their arithmetic wraps around without a word."""
-    if type(x) is not float and getattr(getattr(x, "dtype", None), "kind", "f") in "iub":
-        return x.astype(np.float64)
-    return x
+    kind = type(x)
+    if kind is float or kind is int or not hasattr(x, "dtype") or x.dtype.kind not in "iub":
+        return x
+    return x.astype(np.float64)
 
 
 def _ieee(x: Any) -> Any:

@@ -175,9 +175,7 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
     try:
         if primitive is None:
             kind = type(f)
-            if kind in _plain and (
-                kind is not BuiltinFunctionType or type(f.__self__) is ModuleType
-            ):
+            if kind in _plain and (kind not in _BOUND or _key(f) not in _functions):
                 return None
         elif ad is None and not options:
             rule = primitive.cache[type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))]
@@ -217,7 +215,7 @@ def _find_instance_rule(f: Any, xs: tuple[Any, ...], types: Any) -> Rule | None:
         instances = _instances
         primitives = [instances[base] for base in kind.__mro__ if _has(instances, base)]
         remember(resolved, kind, primitives)
-        if not primitives and kind is not MethodType:
+        if not primitives:
             remember(plain, kind, True)
     for primitive in primitives:
         key = (kind, types)

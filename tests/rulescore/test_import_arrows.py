@@ -1,0 +1,64 @@
+"""Imports point one way: rules know no AD, the AD knows no rules, and the core knows neither."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MAY_IMPORT = {
+    "rulescore": {"plum", "pluggy", "numpy"},
+    "rules_base": {"rulescore", "numpy"},
+    "rules_nnlib": {"rulescore", "numpy"},
+    "zygote_lite": {"rulescore", "numpy"},
+}
+EXTRA = {  # what single modules may import besides
+    "zygote_lite/_demo.py": {"rich", "matplotlib"},
+    "zygote_lite/_cli.py": {"rich"},
+    "rulescore/__main__.py": {"rich"},
+}
+MODULES = sorted(
+    (name, path.relative_to(ROOT / name / "src"))
+    for name in MAY_IMPORT
+    for path in (ROOT / name / "src" / name).rglob("*.py")
+)
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." if node.level else node.module.split(".")[0]
+
+
+@pytest.mark.parametrize(("name", "path"), MODULES, ids=[str(path) for _, path in MODULES])
+def test_a_module_imports_what_its_distribution_may(name, path):
+    tree = ast.parse((ROOT / name / "src" / path).read_text(encoding="utf-8"))
+    found = set(imported(tree)) - set(sys.stdlib_module_names) - {name, "."}
+    assert found <= MAY_IMPORT[name] | EXTRA.get(path.as_posix(), set())
+
+
+def test_all_four_are_looked_at():
+    assert {name for name, _ in MODULES} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("name", MAY_IMPORT)
+def test_the_metadata_asks_for_no_more(name):
+    import tomllib
+
+    project = tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"]
+    asked = {d.split("=")[0].split(">")[0].split("[")[0] for d in project["dependencies"]}
+    allowed = {"plum": "plum-dispatch"}
+    assert asked <= {allowed.get(d, d) for d in MAY_IMPORT[name]}
+
+
+def test_no_module_names_a_rule_plugin_but_its_own():
+    for name, path in MODULES:
+        text = (ROOT / name / "src" / path).read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
+                given = ast.unparse(node)
+                others = [other for other in MAY_IMPORT if other != name]
+                assert not any(other in given for other in others), f"{path}: {given}"

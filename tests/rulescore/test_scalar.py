@@ -1,0 +1,165 @@
+"""Elementwise rules: broadcasting, conjugation, strong zeros, poles, and wrong partials."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rulescore import RuleError, rrule
+
+X = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]])
+
+
+def product(x, y):
+    return x * y
+
+
+def inverse(x):
+    return 1 / x
+
+
+def power(x, n):
+    return x**n
+
+
+def declare(rule, poles):
+    rule.scalar(product, poles=poles)(lambda x, y: (y, x))
+    rule.scalar(inverse)(lambda x, out: -out * out)
+    rule.scalar(power)(lambda x, n: (n * x ** (n - 1), None))
+
+
+@pytest.mark.parametrize("poles", [True, False])
+def test_broadcasting_is_undone(rule, poles):
+    declare(rule, poles)
+    for x, y in [(X, X[0]), (X[:, :1], X), (2.0, X), (X, 3), (X[:, :1], X[0]), (X, np.float64(2))]:
+        z, back = rrule(product, x, y)
+        dz = np.arange(float(z.size)).reshape(z.shape)
+        _, dx, dy = back(dz)
+        assert (np.shape(dx), np.shape(dy)) == (np.shape(x), np.shape(y))
+        np.testing.assert_allclose(np.sum(dx * x), np.sum(dz * z))
+        np.testing.assert_allclose(np.sum(dy * y), np.sum(dz * z))
+
+
+@pytest.mark.parametrize("poles", [True, False])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex64, np.complex128])
+def test_precision_is_kept(rule, poles, dtype):
+    declare(rule, poles)
+    x = X.astype(dtype)
+    _, dx, dy = rrule(product, x, 2.0)[1](np.ones_like(x))
+    assert dx.dtype == dtype
+    assert type(dy) is float
+    _, dx, dy = rrule(product, dtype(2), dtype(3))[1](dtype(1))
+    assert (type(dx), type(dy)) == (dtype, dtype)
+
+
+def test_partials_are_conjugated(rule):
+    declare(rule, True)
+    assert rrule(product, 2.0, 3j)[1](1.0)[1:] == (0.0, 2 + 0j)
+    assert rrule(product, 1j, 3j)[1](1.0)[1:] == (-3j, -1j)
+    _, dx, dy = rrule(product, X, X * 1j)[1](np.full(X.shape, 1j))
+    np.testing.assert_allclose(dx, X)
+    np.testing.assert_allclose(dy, 1j * X)
+
+
+@pytest.mark.parametrize("poles", [True, False])
+def test_a_zero_is_strong(rule, poles):
+    declare(rule, poles)
+    for bad in (math.inf, math.nan):
+        assert rrule(product, 2.0, bad)[1](0.0)[1:] == (0.0, 0.0)
+        assert rrule(product, np.float64(2), bad)[1](np.float64(0))[1:] == (0.0, 0.0)
+        y = np.array([bad, 3.0])
+        _, dx, dy = rrule(product, np.array([1.0, 2.0]), y)[1](np.array([0.0, 1.0]))
+        np.testing.assert_array_equal(dx, [0.0, 3.0])
+        np.testing.assert_array_equal(dy, [0.0, 2.0])
+
+
+@pytest.mark.parametrize("size", [3, 5000])
+def test_a_zero_is_strong_at_a_pole_of_the_partial(rule, size):
+    declare(rule, True)
+    x = np.full(size, 2.0)
+    x[0] = 0.0
+    dy = np.ones(size)
+    dy[0] = 0.0
+    with np.errstate(divide="ignore"):
+        y, back = rrule(inverse, x)
+    found = back(dy)[1]
+    assert y[0] == math.inf
+    np.testing.assert_array_equal(found, -0.25 * dy)
+    dy[0] = 1.0
+    assert back(dy)[1][0] == -math.inf
+
+
+def test_python_numbers_are_taken_as_ieee_arithmetic_at_a_pole(rule):
+    def root(x):
+        return math.sqrt(x)
+
+    rule.scalar(root)(lambda x: 0.5 / math.sqrt(x) if x else 0.5 / x)
+    declare(rule, True)
+    assert rrule(root, 0.0)[1](1.0) == (None, math.inf)
+    assert rrule(root, 0.0)[1](0.0) == (None, 0.0)
+    assert rrule(power, 0, -1 + 2)[1](1.0) == (None, 1.0, None)
+    _, dx, dn = rrule(power, np.array([2, 3]), 0)[1](np.ones(2))
+    np.testing.assert_array_equal(dx, [0.0, 0.0])
+    assert dn is None
+
+
+def test_only_what_the_partials_need_is_kept(rule):
+    declare(rule, True)
+    rule.scalar(unsaved)(lambda x: 1.0)
+    y, back = rrule(unsaved, X)
+    assert not any(y is kept for kept in back.args)
+    y, back = rrule(inverse, X)
+    assert any(y is kept for kept in back.args)
+
+
+def unsaved(x):
+    return x + 1
+
+
+WRONG = [
+    (lambda x: (x,), 1, "are a tuple of 1 where one partial derivative was due"),
+    (lambda x, y: x, 2, "are ndarray where a tuple of 2 was due"),
+    (lambda x, y: (x, y, x), 2, "are a tuple of 3 where a tuple of 2 was due"),
+    (lambda x, y: (x,), 2, "are a tuple of 1 where a tuple of 2 was due"),
+    (lambda x: x[0, :2], 1, "failed for a cotangent of shape (2, 3) and arguments of shapes"),
+    (lambda x: "a", 1, "failed for a cotangent of shape"),
+]
+
+
+@pytest.mark.parametrize("poles", [True, False])
+@pytest.mark.parametrize(("partials", "n", "message"), WRONG, ids=map(str, range(len(WRONG))))
+def test_wrong_partials_are_told_with_their_place(rule, partials, n, message, poles):
+    def f(*xs):
+        return sum(xs)
+
+    rule.scalar(f, poles=poles)(partials)
+    _, back = rrule(f, *[X] * n)
+    with pytest.raises(RuleError) as caught:
+        back(np.ones_like(X))
+    assert message in str(caught.value)
+    assert f"mine, {__file__}:{partials.__code__.co_firstlineno}" in str(caught.value)
+
+
+OTHER_SHAPES = [
+    ((3,), (), (2, 3)),
+    ((3,), (3,), (2, 3)),
+    ((2, 1), (1, 3), (2, 1)),
+    ((3,), (3,), (2,)),
+]
+
+
+@pytest.mark.parametrize("poles", [True, False])
+@pytest.mark.parametrize(("x", "y", "dz"), OTHER_SHAPES, ids=map(str, range(len(OTHER_SHAPES))))
+def test_a_cotangent_of_another_shape_than_the_result_is_refused(rule, x, y, dz, poles):
+    declare(rule, poles)
+    _, back = rrule(product, np.ones(x), np.ones(y))
+    with pytest.raises(RuleError, match="failed for a cotangent of shape"):
+        back(np.ones(dz))
+
+
+def test_a_larger_cotangent_of_a_unary_function_is_refused(rule):
+    declare(rule, True)
+    with pytest.raises(RuleError, match="failed for a cotangent of shape"):
+        rrule(inverse, np.ones(3))[1](np.ones((2, 3)))
+    with pytest.raises(RuleError, match="failed for a cotangent of shape"):
+        rrule(inverse, 2.0)[1](np.ones(3))
