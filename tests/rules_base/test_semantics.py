@@ -128,7 +128,8 @@ def test_pullbacks_are_linear_and_take_any_layout(f, xs, options):
     assert back(None) == (None,) * (len(xs) + 1)
     dy = cotangent(y)
     if dy is None:
-        if isinstance(y, np.ndarray) and y.dtype.kind not in "fc":
+        counted = any(isinstance(x, np.ndarray) and x.dtype.kind in "iu" for x in xs)
+        if isinstance(y, np.ndarray) and y.dtype.kind not in "fc" and not counted:
             assert all(part is None for part in parts_of(list(back(np.ones(y.shape)))))
         return
     expected = back(dy)
@@ -190,9 +191,10 @@ ONLY_NUMPY = {
     ),
     "sorting, which most libraries have in part at most": (
         "sort partition median nanmedian nanquantile nanpercentile unique unique_values quantile"
-        " percentile take_along_axis unique_all unique_counts unique_inverse"
+        " percentile take_along_axis unique_all unique_counts unique_inverse union1d setdiff1d"
+        " setxor1d sort_complex"
     ),
-    "no foreign library has it, or a part of it": "interp repeat",
+    "no foreign library has it, or a part of it": "interp repeat polymul",
 }
 NAMES = {name for names in ONLY_NUMPY.values() for name in names.split()}
 NAMES = {f"numpy.{name}" for name in NAMES - {"sum", "max", "min"}} | {"sum", "max", "min"}

@@ -73,7 +73,7 @@ def one_less_square(x):
 
 
 def root_of_one_more_square(x):
-    """Return `sqrt(1 + x**2)`, with the zero signs of `x` that tell the sides of its branch cuts."""
+    """Return `sqrt(1 + x**2)`, with the zero signs of `x` that tell the sides of the cuts."""
     return np.sqrt(-(-(x * x) - 1)) if np.iscomplexobj(x) else np.hypot(1.0, x)
 
 

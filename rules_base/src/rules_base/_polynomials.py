@@ -120,6 +120,17 @@ def _(p: Array, q: Array):
     return np.polysub(p, q), pullback
 
 
+@rule(np.polymul)
+def _(p: np.ndarray, q: np.ndarray):
+    def pullback(dy):
+        # leading zeros are left out of the product
+        dy = np.pad(dy, (p.size + q.size - 1 - dy.size, 0))
+        dp, dq = np.correlate(dy, q, "full"), np.correlate(dy, p, "full")
+        return project(dp[q.size - 1 :][: p.size], p), project(dq[p.size - 1 :][: q.size], q)
+
+    return np.polymul(p, q), pullback
+
+
 @rule(np.polyder)
 def _(p: Array, m=1):
     y = np.polyder(p, m)
@@ -158,10 +169,11 @@ for polyval in (np.polynomial.polynomial.polyval,):
 rule.example(np.polyval, np.array([2.0, 0.5, 3.0]), 1.2)
 rule.example(np.polyval, [2.0, 0.5, 3.0], np.array([0.0, 1.2]))
 P, Q = np.array([2.0, 0.5, 3.0, 1.5]), np.array([0.5, -1.5])
-for f in (np.polyadd, np.polysub):
+for f in (np.polyadd, np.polysub, np.polymul):
     rule.example(f, P, Q)
     rule.example(f, Q, P)
 for f in (np.polyder, np.polyint):
     rule.example(f, P)
     rule.example(f, P, 2)
 rule.example(np.polyder, Q, 2)
+rule.example(np.polymul, P + 1j, Q * 1j)

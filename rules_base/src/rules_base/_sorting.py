@@ -99,6 +99,47 @@ declare_unique(np.unique_counts)
 declare_unique(np.unique_inverse)
 
 
+def declare_set_operation(f):
+    """Declare the rule of a function of two sets, each of whose results is an entry of one."""
+
+    @rule(f)
+    def _(a: np.ndarray, b: np.ndarray):
+        y = f(a, b)
+
+        def pullback(dy):
+            both = np.concatenate([np.reshape(a, (-1,)), np.reshape(b, (-1,))])
+            values, first = np.unique(both, return_index=True)
+            dboth = np.zeros_like(both, dtype=inexact_type(dy))
+            dboth[first[np.searchsorted(values, y)]] = dy
+            da, db = dboth[: a.size], dboth[a.size :]
+            return project(np.reshape(da, a.shape), a), project(np.reshape(db, b.shape), b)
+
+        return y, pullback
+
+
+for f in (np.union1d, np.setdiff1d, np.setxor1d):
+    declare_set_operation(f)
+
+
+@rule(np.sort_complex)
+def _(x: np.ndarray):
+    def pullback(dy):
+        return (sorted_back(dy, x, -1),)
+
+    return np.sort_complex(x), pullback
+
+
+@rule(np.trim_zeros)
+def _(x: np.ndarray, trim="fb"):
+    y = np.trim_zeros(x, trim)
+
+    def pullback(dy):
+        first = np.flatnonzero(x)[0] if y.size and "f" in trim.lower() else 0
+        return (project(np.pad(dy, (first, x.size - first - y.size)), x),)
+
+    return y, pullback
+
+
 def virtual_index(ranked, q, axis, method, nan):
     """Return where the quantile is: index 2.3 is between the third and the fourth sorted entry.
 
@@ -246,3 +287,8 @@ for method in SLOPES:
     rule.example(np.quantile, CUBE, 0.33, axis=(1, 2), method=method)
 for method in ("inverted_cdf", "averaged_inverted_cdf", "lower", "midpoint", "nearest"):
     rule.example(np.quantile, CUBE, 0.33, method=method)
+for f in (np.union1d, np.setdiff1d, np.setxor1d):
+    rule.example(f, MATRIX, np.array([0.7, -0.1]))
+rule.example(np.sort_complex, MATRIX[0] + 1j * MATRIX[1])
+for trim in ("fb", "f", "b"):
+    rule.example(np.trim_zeros, np.array([0, 1, 2, 0]), trim)

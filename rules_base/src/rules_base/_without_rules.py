@@ -1,0 +1,23 @@
+"""What of NumPy's public namespace has no rule here, and why."""
+
+REASONS = {
+    "writes into its argument, which an AD has to follow itself": (
+        "copyto fill_diagonal place put put_along_axis putmask"
+    ),
+    "takes functions, and is differentiated through its own source": (
+        "apply_along_axis apply_over_axes fromfunction frompyfunc piecewise vectorize"
+    ),
+    "is differentiated through its own source": (
+        "histogramdd intersect1d kaiser poly polydiv require roots"
+    ),
+    "holds its argument, or shows its memory to others": (
+        "bmat broadcast flatiter from_dlpack frombuffer fromiter memmap ndarray ndenumerate ndindex"
+        " nditer nested_iters asmatrix matrix poly1d recarray record row_stack"
+    ),
+    "a class or a context, no function of numbers": (
+        "busdaycalendar character complexfloating datetime64 errstate flexible floating generic"
+        " inexact integer number object_ printoptions signedinteger timedelta64 ufunc"
+        " unsignedinteger void test longlong ulonglong"
+    ),
+}
+WITHOUT_RULES = {name: reason for reason, names in REASONS.items() for name in names.split()}
