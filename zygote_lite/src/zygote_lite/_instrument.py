@@ -5,6 +5,7 @@ has pullbacks for; a method call becomes one `invoke`, so that the cotangent of 
 not pass through a bound method.
 """
 
+import ast
 from collections import Counter
 from dataclasses import replace
 
@@ -74,8 +75,12 @@ def _statement(s: ir.Statement, uses: Counter[str]) -> ir.Statement:
         case ir.While(origin, before, test, body, orelse):
             blocks = (_block(before, uses), test, _block(body, uses), _block(orelse, uses))
             return ir.While(origin, *blocks)
+        case ir.Try(origin, body, handlers, orelse, final):
+            handlers = [replace(h, body=_block(h.body, uses)) for h in handlers]
+            rest = (_block(orelse, uses), _block(final, uses))
+            return ir.Try(origin, _block(body, uses), handlers, *rest)
     return s
 
 
-def _call(origin: object, target: str, function: str, arguments: list[ir.Atom]) -> ir.Call:
-    return ir.Call(origin, target, ir.Intrinsic(function), arguments)  # type: ignore[arg-type]
+def _call(origin: ast.AST, target: str, function: str, arguments: list[ir.Atom]) -> ir.Call:
+    return ir.Call(origin, target, ir.Intrinsic(function), arguments)

@@ -7,6 +7,7 @@ nowhere). The reverse pass walks the tape backwards: it needs no control flow of
 Variables that functions defined inside share live in cells, and are read and written through them.
 """
 
+import ast
 from dataclasses import replace
 
 from zygote_lite import _ir as ir
@@ -70,10 +71,10 @@ class _Recorder:
     def flag(self, atom: ir.Atom) -> ir.Atom:
         return ir.Name(self.companion(atom.id)) if isinstance(atom, ir.Name) else NOTHING
 
-    def write(self, origin: object, name: str, value: ir.Atom, flag: ir.Atom) -> ir.Statement:
+    def write(self, origin: ast.AST, name: str, value: ir.Atom, flag: ir.Atom) -> ir.Statement:
         cell = [ir.Name(self.cells[name]), value]
         function = ir.Intrinsic("write_cell")
-        return ir.Pull(origin, "_", "_", [NOTHING, NOTHING, flag], function, list(cell), [])  # type: ignore[arg-type]
+        return ir.Pull(origin, "_", "_", [NOTHING, NOTHING, flag], function, list(cell), [])
 
     def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
         out: list[ir.Statement] = []
@@ -81,7 +82,7 @@ class _Recorder:
             self.statement(s, out)
         return out
 
-    def read(self, origin: object, atom: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
+    def read(self, origin: ast.AST, atom: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
         """Return an atom for the value of an operand now: shared variables are read from cells."""
         if not isinstance(atom, ir.Name) or atom.id not in self.cells:
             return atom
@@ -90,12 +91,12 @@ class _Recorder:
         function = ir.Intrinsic("read_cell")
         flags = [NOTHING, NOTHING]
         out.append(
-            ir.Pull(origin, value, self.companion(value), list(flags), function, list(cell), [])  # type: ignore[arg-type]
+            ir.Pull(origin, value, self.companion(value), list(flags), function, list(cell), [])
         )
         return ir.Name(value)
 
     def assign(
-        self, origin: object, target: str, out: list[ir.Statement]
+        self, origin: ast.AST, target: str, out: list[ir.Statement]
     ) -> tuple[str, str, list[ir.Statement]]:
         """Return where a new value of `target` goes, its companion, and what then must follow."""
         if target not in self.cells:
@@ -169,5 +170,7 @@ class _Recorder:
                 target, companion, then = self.assign(origin, target, out)
                 out.append(ir.YieldTuple(origin, [target, companion], [value, self.flag(value)]))
                 out += then
-            case _:
+            case ir.Break() | ir.Continue() | ir.Delete():
                 out.append(s)
+            case _:
+                raise AssertionError(f"{type(s).__name__} was not instrumented")
