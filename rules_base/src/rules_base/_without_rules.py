@@ -12,8 +12,9 @@ REASONS = {
     ),
     "holds its argument, or shows its memory to others": (
         "bmat broadcast flatiter from_dlpack frombuffer fromiter memmap ndarray ndenumerate ndindex"
-        " nditer nested_iters asmatrix matrix poly1d recarray record row_stack"
+        " nditer nested_iters asmatrix matrix poly1d recarray record"
     ),
+    "NumPy is about to drop it": "in1d row_stack trapz",
     "a class or a context, no function of numbers": (
         "busdaycalendar character complexfloating datetime64 errstate flexible floating generic"
         " inexact integer number object_ printoptions signedinteger timedelta64 ufunc"
