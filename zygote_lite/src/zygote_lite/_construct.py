@@ -116,7 +116,7 @@ def _fill_dataclass(
     tape: Tape, nodes: Nodes, y: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> None:
     """Do what the `__init__` of a dataclass does, which has no source."""
-    cls = type(y)
+    cls: Any = type(y)
     try:
         bound = _signature(cls).bind(*xs, **kws).arguments
     except TypeError:

@@ -320,14 +320,9 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     return y, copy_back
 
 
-@structural(dict.keys, dict.__len__, dict.__contains__)
-def _(flags: Flags, x: dict[Any, Any], *xs: Any) -> Pulled:
-    if not xs:
-        return x.keys(), inert(len(flags))
-    return xs[0] in x, inert(len(flags))
-
-
+structural(dict.keys)(lambda flags, x: (x.keys(), inert(2)))
 structural(dict.__len__)(lambda flags, x: (len(x), inert(2)))
+structural(dict.__contains__)(lambda flags, x, key: (key in x, inert(3)))
 
 
 @structural(dict.values)

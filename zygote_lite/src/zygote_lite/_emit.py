@@ -76,7 +76,7 @@ class _Emitter:
             case ir.Move(_, target, source):
                 return _assign([target], self.atom(source))
             case ir.Pull(_, target, back, flags, function, arguments, keywords):
-                parts = [ast.Tuple([self.atom(flag) for flag in flags], ast.Load())]
+                parts: list[ast.expr] = [ast.Tuple([self.atom(f) for f in flags], ast.Load())]
                 parts += [self.atom(x) for x in (function, *arguments)]
                 named = [ast.keyword(name, self.atom(x)) for name, x in keywords]
                 pull = self.pull()
@@ -99,8 +99,8 @@ class _Emitter:
                 return ast.Return(ast.Tuple([self.atom(v) for v in values], ast.Load()))
             case ir.Track(_, targets, values, unpack):
                 given = [self.atom(v) for v in values]
-                value = given[0] if len(given) == 1 else ast.Tuple(given, ast.Load())
-                return _assign(targets, value, as_tuple=unpack)
+                whole = given[0] if len(given) == 1 else ast.Tuple(given, ast.Load())
+                return _assign(targets, whole, as_tuple=unpack)
             case ir.YieldTuple(_, targets, values):
                 pair = ast.Tuple([self.atom(v) for v in values], ast.Load())
                 return _assign(targets, ast.Yield(pair))
@@ -116,8 +116,8 @@ class _Emitter:
             case ir.Delete(_, name):
                 return ast.Delete([ast.Name(name, ast.Del())])
             case ir.Adjoint(_, name, parameter, body):
-                arguments = ast.arguments([], [ast.arg(parameter)], None, [], [], None, [])
-                node = ast.FunctionDef(name, arguments, self.block(body), [])
+                takes = ast.arguments([], [ast.arg(parameter)], None, [], [], None, [])
+                node = ast.FunctionDef(name, takes, self.block(body), [])
                 if "type_params" in node._fields:
                     node.type_params = []  # type: ignore[attr-defined]
                 return node

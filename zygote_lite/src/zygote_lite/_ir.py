@@ -34,7 +34,7 @@ class Const:
 
 @dataclass(frozen=True)
 class Intrinsic:
-    """A function that lowering put in, such as `operator.mul` for `*`, whatever the user's names."""
+    """A function that lowering put in, such as `operator.mul` for `*`."""
 
     path: str
 

@@ -3,11 +3,8 @@
 They are transformed like any function of the user's, so that what they call is differentiated.
 """
 
-# ruff: noqa: D103, A001, A002 - each function is the one that it is declared for
-
 import builtins
 import functools
-import itertools
 import operator
 from typing import Any
 
@@ -20,7 +17,8 @@ from zygote_lite._tape import equivalent
 _MISSING = object()
 
 
-def iterate_sequence(x):
+def iterate_sequence(x: Any) -> Any:
+    """Yield the elements of a sequence, as it is at each step."""
     i = 0
     while i < len(x):
         yield x[i]
@@ -28,7 +26,7 @@ def iterate_sequence(x):
 
 
 @equivalent(iter)
-def _iter(x, sentinel=_MISSING):
+def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
     if sentinel is not _MISSING:
         return iterate_calls(x, sentinel)
     if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim):
@@ -40,7 +38,8 @@ def _iter(x, sentinel=_MISSING):
     return iterate_elements(x)
 
 
-def iterate_calls(f, sentinel):
+def iterate_calls(f: Any, sentinel: Any) -> Any:
+    """Yield the values of calls of `f` until one equals the sentinel."""
     while True:
         y = f()
         if y == sentinel:
@@ -48,7 +47,8 @@ def iterate_calls(f, sentinel):
         yield y
 
 
-def iterate_keys(x):
+def iterate_keys(x: Any) -> Any:
+    """Yield the keys of a dict, which must not change its size meanwhile."""
     size = len(x)
     for key in list(dict.keys(x)):
         if len(x) != size:
@@ -56,7 +56,8 @@ def iterate_keys(x):
         yield key
 
 
-def iterate_elements(x):
+def iterate_elements(x: Any) -> Any:
+    """Yield the elements of whatever else can be iterated."""
     if isinstance(x, set | frozenset):
         for y in elements_of_set(x):
             yield y
@@ -75,7 +76,7 @@ def iterate_elements(x):
 
 
 @equivalent(list)
-def _list(x=()):
+def _list(x: Any = ()) -> Any:
     out = []
     for y in x:
         out.append(y)
@@ -83,12 +84,12 @@ def _list(x=()):
 
 
 @equivalent(tuple)
-def _tuple(x=()):
+def _tuple(x: Any = ()) -> Any:
     return tuple(_list(x))
 
 
 @equivalent(set)
-def _set(x=()):
+def _set(x: Any = ()) -> Any:
     out = set()
     for y in x:
         out.add(y)
@@ -96,7 +97,7 @@ def _set(x=()):
 
 
 @equivalent(dict)
-def _dict(x=(), /, **kws):
+def _dict(x: Any = (), /, **kws: Any) -> Any:
     out = {}
     if hasattr(x, "keys"):
         for key in x:
@@ -110,7 +111,7 @@ def _dict(x=(), /, **kws):
 
 
 @equivalent(builtins.map)
-def _map(f, *xs):
+def _map(f: Any, *xs: Any) -> Any:
     if len(xs) == 1:
         for x in xs[0]:
             yield f(x)
@@ -120,14 +121,14 @@ def _map(f, *xs):
 
 
 @equivalent(builtins.filter)
-def _filter(f, x):
+def _filter(f: Any, x: Any) -> Any:
     for y in x:
         if y if f is None else f(y):
             yield y
 
 
 @equivalent(builtins.enumerate)
-def _enumerate(iterable, start=0):
+def _enumerate(iterable: Any, start: Any = 0) -> Any:
     n = start
     for y in iterable:
         yield n, y
@@ -135,14 +136,14 @@ def _enumerate(iterable, start=0):
 
 
 @equivalent(builtins.zip)
-def _zip(*xs, strict=False):
+def _zip(*xs: Any, strict: Any = False) -> Any:
     if not xs:
         return
     iterators = []
     for x in xs:
         iterators.append(iter(x))
     while True:
-        row = ()
+        row: Any = ()
         for i, it in enumerate(iterators):
             try:
                 y = next(it)
@@ -154,7 +155,8 @@ def _zip(*xs, strict=False):
         yield row
 
 
-def check_strict(iterators, i):
+def check_strict(iterators: Any, i: Any) -> Any:
+    """Refuse iterables of unequal length; number `i` ended first."""
     if i:
         plural = " " if i == 1 else "s 1-"
         raise ValueError(f"zip() argument {i + 1} is shorter than argument{plural}{i}")
@@ -168,14 +170,15 @@ def check_strict(iterators, i):
 
 
 @equivalent(builtins.reversed)
-def _reversed(x):
+def _reversed(x: Any) -> Any:
     method = getattr(type(x), "__reversed__", None)
     if method is not None and not isinstance(x, list | tuple | dict | range):
         return method(x)
     return iterate_backwards(x)
 
 
-def iterate_backwards(x):
+def iterate_backwards(x: Any) -> Any:
+    """Yield the elements of a sequence or the keys of a dict, last first."""
     if isinstance(x, dict):
         x = list(x)
     i = len(x) - 1
@@ -185,23 +188,24 @@ def iterate_backwards(x):
 
 
 @equivalent(builtins.sum)
-def _sum(x, /, start=0):
+def _sum(x: Any, /, start: Any = 0) -> Any:
     for y in x:
         start = start + y
     return start
 
 
 @equivalent(builtins.max)
-def _max(*xs, key=None, default=_MISSING):
+def _max(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
     return extreme(operator.gt, "max", xs, key, default)
 
 
 @equivalent(builtins.min)
-def _min(*xs, key=None, default=_MISSING):
+def _min(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
     return extreme(operator.lt, "min", xs, key, default)
 
 
-def extreme(better, name, xs, key, default):
+def extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
+    """Return the first element whose key no other is better than."""
     items = xs[0] if len(xs) == 1 else xs
     best = best_key = _MISSING
     for y in items:
@@ -217,7 +221,7 @@ def extreme(better, name, xs, key, default):
 
 
 @equivalent(builtins.any)
-def _any(x):
+def _any(x: Any) -> Any:
     for y in x:
         if y:
             return True
@@ -225,7 +229,7 @@ def _any(x):
 
 
 @equivalent(builtins.all)
-def _all(x):
+def _all(x: Any) -> Any:
     for y in x:
         if not y:
             return False
@@ -233,7 +237,7 @@ def _all(x):
 
 
 @equivalent(builtins.sorted)
-def _sorted(x, /, *, key=None, reverse=False):
+def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     items = _list(x)
     keys = []
     for y in items:
@@ -242,7 +246,7 @@ def _sorted(x, /, *, key=None, reverse=False):
 
 
 @equivalent(functools.reduce)
-def _reduce(f, x, initial=_MISSING):
+def _reduce(f: Any, x: Any, initial: Any = _MISSING) -> Any:
     it = iter(x)
     if initial is _MISSING:
         try:
@@ -256,189 +260,9 @@ def _reduce(f, x, initial=_MISSING):
     return value
 
 
-@equivalent(itertools.accumulate)
-def _accumulate(iterable, func=operator.add, *, initial=None):
-    it = iter(iterable)
-    total = initial
-    if initial is None:
-        try:
-            total = next(it)
-        except StopIteration:
-            return
-    yield total
-    for y in it:
-        total = func(total, y)
-        yield total
-
-
-@equivalent(itertools.chain)
-def _chain(*xs):
-    for x in xs:
-        for y in x:
-            yield y
-
-
-@equivalent(itertools.chain.from_iterable)
-def _chain_from(xs):
-    for x in xs:
-        for y in x:
-            yield y
-
-
-@equivalent(itertools.islice)
-def _islice(iterable, *xs):
-    s = slice(*xs)
-    start, step = s.start or 0, s.step or 1
-    stop = s.stop
-    i = 0
-    goal = start
-    if stop is not None and stop <= start and stop == 0:
-        return
-    for y in iterable if stop is None else bounded(iterable, max(start, stop)):
-        if i == goal and (stop is None or i < stop):
-            yield y
-            goal += step
-        i += 1
-
-
-def bounded(iterable, count):
-    it = iter(iterable)
-    for _ in range(count):
-        try:
-            y = next(it)
-        except StopIteration:
-            return
-        yield y
-
-
-@equivalent(itertools.product)
-def _product(*xs, repeat=1):
-    pools = [tuple(x) for x in xs] * repeat
-    rows = [()]
-    for pool in pools:
-        rows = [(*row, y) for row in rows for y in pool]
-    for row in rows:
-        yield row
-
-
-def _choose(x, rows):
-    pool = tuple(x)
-    for row in rows(range(len(pool))):
-        yield tuple([pool[i] for i in row])
-
-
-@equivalent(itertools.combinations)
-def _combinations(iterable, r):
-    for y in _choose(iterable, lambda n: native_rows(itertools.combinations, n, r)):
-        yield y
-
-
-@equivalent(itertools.permutations)
-def _permutations(iterable, r=None):
-    for y in _choose(iterable, lambda n: native_rows(itertools.permutations, n, r)):
-        yield y
-
-
-@equivalent(itertools.combinations_with_replacement)
-def _combinations_with_replacement(iterable, r):
-    rows = itertools.combinations_with_replacement
-    for y in _choose(iterable, lambda n: native_rows(rows, n, r)):
-        yield y
-
-
-@equivalent(itertools.pairwise)
-def _pairwise(iterable):
-    it = iter(iterable)
-    try:
-        a = next(it)
-    except StopIteration:
-        return
-    for b in it:
-        yield a, b
-        a = b
-
-
-@equivalent(itertools.repeat)
-def _repeat(x, times=None):
-    if times is None:
-        while True:
-            yield x
-    else:
-        for _ in range(times):
-            yield x
-
-
-@equivalent(itertools.cycle)
-def _cycle(iterable):
-    saved = []
-    for y in iterable:
-        yield y
-        saved.append(y)
-    while saved:
-        for y in saved:
-            yield y
-
-
-@equivalent(itertools.count)
-def _count(start=0, step=1):
-    n = start
-    while True:
-        yield n
-        n = n + step
-
-
-@equivalent(itertools.starmap)
-def _starmap(f, iterable):
-    for arguments in iterable:
-        yield f(*arguments)
-
-
-@equivalent(itertools.takewhile)
-def _takewhile(predicate, iterable):
-    for y in iterable:
-        if not predicate(y):
-            return
-        yield y
-
-
-@equivalent(itertools.dropwhile)
-def _dropwhile(predicate, iterable):
-    dropping = True
-    for y in iterable:
-        if dropping and predicate(y):
-            continue
-        dropping = False
-        yield y
-
-
-@equivalent(itertools.zip_longest)
-def _zip_longest(*xs, fillvalue=None):
-    lists = [list(x) for x in xs]
-    size = 0
-    for x in lists:
-        size = len(x) if len(x) > size else size
-    for i in range(size):
-        row = ()
-        for x in lists:
-            row = (*row, x[i] if i < len(x) else fillvalue)
-        yield row
-
-
-@equivalent(itertools.compress)
-def _compress(data, selectors):
-    for y, s in zip(data, selectors):
-        if s:
-            yield y
-
-
 def order_of(keys: Any, reverse: bool) -> list[int]:
     """Return the positions of `keys` in their sorted order."""
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
-
-
-def native_rows(f: Any, n: Any, r: Any) -> list[tuple[int, ...]]:
-    """Return the rows of positions that a combinatoric iterator gives."""
-    return list(f(n, r))
 
 
 structural(order_of)(lambda flags, *xs: (order_of(*xs), inert(len(flags))))

@@ -1,5 +1,6 @@
 """Fourth stage: the adjoint, derived from the forward code statement by statement, backwards."""
 
+import ast
 from dataclasses import replace
 
 from zygote_lite import _ir as ir
@@ -51,14 +52,14 @@ class _Names:
     def new(self, variable: str) -> str:
         return self.function.fresh("d_" + variable)
 
-    def add(self, origin: object, variable: str, given: str) -> list[ir.Statement]:
+    def add(self, origin: ast.AST, variable: str, given: str) -> list[ir.Statement]:
         """Add the cotangent `given` to that of `variable`; the first one is an assignment."""
         known = self.cotangents.get(variable)
         if known is None:
             self.cotangents[variable] = given
             return []
         total = [ir.Name(known), ir.Name(given)]
-        return [ir.Call(origin, known, ir.Intrinsic("accumulate"), list(total))]  # type: ignore[arg-type]
+        return [ir.Call(origin, known, ir.Intrinsic("accumulate"), list(total))]
 
 
 def _pull_back(s: ir.Pull, names: _Names) -> list[ir.Statement]:

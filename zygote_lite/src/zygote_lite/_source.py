@@ -65,7 +65,7 @@ def _definitions(text: str, filename: str) -> list[Definition]:
 
 
 def _first_line(node: Definition) -> int:
-    decorators = getattr(node, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(d.lineno for d in decorators)])
 
 

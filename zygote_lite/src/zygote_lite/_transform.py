@@ -14,18 +14,17 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore import Tangent, generation, plugins
-
+from zygote_lite import _composite, _construct, _iteration, _itertools  # noqa: F401 - declare
 from zygote_lite import _ir as ir
 from zygote_lite._emit import Emitted, emit
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._instrument import instrument
+from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._lower import lower
 from zygote_lite._primal import primal
 from zygote_lite._pull import Effect, Flags, Pulled, place_arguments, pull
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
-from zygote_lite import _composite, _construct, _iteration
-from zygote_lite._intrinsics import INTRINSICS
 
 Gather = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 

@@ -1,0 +1,188 @@
+"""The functions of `itertools`, in Python that means the same, to be transformed."""
+
+import itertools
+import operator
+from typing import Any
+
+from zygote_lite._tape import equivalent
+
+
+@equivalent(itertools.accumulate)
+def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None) -> Any:
+    it = iter(iterable)
+    total = initial
+    if initial is None:
+        try:
+            total = next(it)
+        except StopIteration:
+            return
+    yield total
+    for y in it:
+        total = func(total, y)
+        yield total
+
+
+@equivalent(itertools.chain)
+def _chain(*xs: Any) -> Any:
+    for x in xs:
+        for y in x:
+            yield y
+
+
+@equivalent(itertools.chain.from_iterable)
+def _chain_from(xs: Any) -> Any:
+    for x in xs:
+        for y in x:
+            yield y
+
+
+@equivalent(itertools.islice)
+def _islice(iterable: Any, *xs: Any) -> Any:
+    s = slice(*xs)
+    start, step = s.start or 0, s.step or 1
+    stop = s.stop
+    i = 0
+    goal = start
+    if stop is not None and stop <= start and stop == 0:
+        return
+    for y in iterable if stop is None else bounded(iterable, max(start, stop)):
+        if i == goal and (stop is None or i < stop):
+            yield y
+            goal += step
+        i += 1
+
+
+def bounded(iterable: Any, count: Any) -> Any:
+    """Yield no more than `count` elements, and ask for no more."""
+    it = iter(iterable)
+    for _ in range(count):
+        try:
+            y = next(it)
+        except StopIteration:
+            return
+        yield y
+
+
+@equivalent(itertools.product)
+def _product(*xs: Any, repeat: Any = 1) -> Any:
+    pools = [tuple(x) for x in xs] * repeat
+    rows: Any = [()]
+    for pool in pools:
+        rows = [(*row, y) for row in rows for y in pool]
+    for row in rows:
+        yield row
+
+
+def native_rows(f: Any, n: Any, r: Any) -> list[tuple[int, ...]]:
+    """Return the rows of positions that a combinatoric iterator gives."""
+    return list(f(n, r))
+
+
+def _choose(x: Any, rows: Any) -> Any:
+    pool = tuple(x)
+    for row in rows(range(len(pool))):
+        yield tuple([pool[i] for i in row])
+
+
+@equivalent(itertools.combinations)
+def _combinations(iterable: Any, r: Any) -> Any:
+    for y in _choose(iterable, lambda n: native_rows(itertools.combinations, n, r)):
+        yield y
+
+
+@equivalent(itertools.permutations)
+def _permutations(iterable: Any, r: Any = None) -> Any:
+    for y in _choose(iterable, lambda n: native_rows(itertools.permutations, n, r)):
+        yield y
+
+
+@equivalent(itertools.combinations_with_replacement)
+def _combinations_with_replacement(iterable: Any, r: Any) -> Any:
+    rows = itertools.combinations_with_replacement
+    for y in _choose(iterable, lambda n: native_rows(rows, n, r)):
+        yield y
+
+
+@equivalent(itertools.pairwise)
+def _pairwise(iterable: Any) -> Any:
+    it = iter(iterable)
+    try:
+        a = next(it)
+    except StopIteration:
+        return
+    for b in it:
+        yield a, b
+        a = b
+
+
+@equivalent(itertools.repeat)
+def _repeat(x: Any, times: Any = None) -> Any:
+    if times is None:
+        while True:
+            yield x
+    else:
+        for _ in range(times):
+            yield x
+
+
+@equivalent(itertools.cycle)
+def _cycle(iterable: Any) -> Any:
+    saved = []
+    for y in iterable:
+        yield y
+        saved.append(y)
+    while saved:
+        for y in saved:
+            yield y
+
+
+@equivalent(itertools.count)
+def _count(start: Any = 0, step: Any = 1) -> Any:
+    n = start
+    while True:
+        yield n
+        n = n + step
+
+
+@equivalent(itertools.starmap)
+def _starmap(f: Any, iterable: Any) -> Any:
+    for arguments in iterable:
+        yield f(*arguments)
+
+
+@equivalent(itertools.takewhile)
+def _takewhile(predicate: Any, iterable: Any) -> Any:
+    for y in iterable:
+        if not predicate(y):
+            return
+        yield y
+
+
+@equivalent(itertools.dropwhile)
+def _dropwhile(predicate: Any, iterable: Any) -> Any:
+    dropping = True
+    for y in iterable:
+        if dropping and predicate(y):
+            continue
+        dropping = False
+        yield y
+
+
+@equivalent(itertools.zip_longest)
+def _zip_longest(*xs: Any, fillvalue: Any = None) -> Any:
+    lists = [list(x) for x in xs]
+    size = 0
+    for x in lists:
+        size = len(x) if len(x) > size else size
+    for i in range(size):
+        row: Any = ()
+        for x in lists:
+            row = (*row, x[i] if i < len(x) else fillvalue)
+        yield row
+
+
+@equivalent(itertools.compress)
+def _compress(data: Any, selectors: Any) -> Any:
+    for y, s in zip(data, selectors):
+        if s:
+            yield y
