@@ -31,7 +31,7 @@ def _(template: str, values: object):
     return template % values, pullback
 
 
-rule.scalar(operator.pow, np.power, np.float_power)(
+rule.scalar(pow, operator.pow, np.power, np.float_power)(
     lambda x, y, out: (power_of_base(x, y), power_of_exponent(x, y, out))
 )
 
@@ -104,7 +104,7 @@ def _(x: Numeric, exponent: Numeric):
 for f in (np.add, operator.add, np.subtract, operator.sub, np.multiply, operator.mul):
     rule.example(f, 0.7, -1.3)
     rule.example(f, np.array([[0.5, -1.5, 2.0]]), np.array([[1.25], [-0.5]]))
-for f in (np.true_divide, operator.truediv, np.power, operator.pow, np.float_power):
+for f in (np.true_divide, operator.truediv, np.power, pow, operator.pow, np.float_power):
     rule.example(f, 0.7, -1.3)
     rule.example(f, np.array([[0.5, 1.5, 2.0]]), np.array([[1.25], [-0.5]]))
     rule.example(f, 2.0, np.array([1.25, -0.5, 2.0]))

@@ -226,10 +226,11 @@ def _attribute(f: Any, name: str) -> str | Any:
 
 
 def _type_name(t: Any) -> str:
-    if t == Numeric:
-        return "Numeric"
     if get_origin(t) in (Union, UnionType):
-        return " | ".join(_type_name(part) for part in get_args(t))
+        parts, numeric = get_args(t), get_args(Numeric)
+        named = ["Numeric"] if set(numeric) <= set(parts) else []
+        named += [_type_name(part) for part in parts if not named or part not in numeric]
+        return " | ".join(named)
     if t is NoneType:
         return "None"
     return getattr(t, "__name__", None) or str(t)

@@ -26,7 +26,7 @@ from zygote_lite._store import (
     mark_active,
     state,
 )
-from zygote_lite._structural import build_tuple
+from zygote_lite._intrinsics import build_tuple
 
 Argnums = int | Sequence[int]
 

@@ -393,16 +393,21 @@ def name_of(f: Any) -> str:
     return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
 
 
-_HERE = (
-    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
-    os.path.dirname(os.path.abspath(__file__)) + os.sep,
-    os.path.dirname(os.path.abspath(rulescore.__file__)) + os.sep,
-)
+_HERE = tuple(
+    os.path.dirname(os.path.abspath(module.__file__ or "")) + os.sep for module in (np, rulescore)
+) + (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 
 def where() -> str:
     """Return the user's file and line that the running call stands for."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+    nearest = None
+    while frame is not None:
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if not frame.f_code.co_filename.startswith(_HERE):
+            if not frame.f_code.co_filename.startswith(_STANDARD):
+                return place
+            nearest = nearest or place
         frame = frame.f_back
-    return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return nearest or "<unknown>"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from rulescore import accumulate, find_rule
 
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import guarded, is_writer
 from zygote_lite._pull import (
     STRUCTURAL,
@@ -40,6 +41,7 @@ from zygote_lite._store import (
     kind_of,
     mark_active,
     owner_of,
+    reaches_active,
     state,
 )
 
@@ -82,13 +84,14 @@ def equivalent(*functions: Any) -> Callable[[Any], Any]:
 class Tape:
     """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
 
-    __slots__ = ("arrays", "count", "entries", "seen", "written")
+    __slots__ = ("arrays", "count", "defaults", "entries", "seen", "written")
 
     def __init__(self) -> None:
         self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
         self.count = 0
         self.written = state.written if state.written is not None else {}
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, whether it was new
+        self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside
         self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
 
     def input(self, x: Any = None) -> Node:
@@ -182,6 +185,11 @@ class Tape:
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
         """Run a call that nothing active goes into; log what it changes of what was saved."""
+        if isinstance(f, types.FunctionType) and f.__code__.co_flags & 0x20:
+            try:
+                return self.function((None,) * (1 + len(xs) + len(kws)), f, xs, kws)
+            except DifferentiationError:
+                return f(*xs, **kws), None  # it can generate nothing active
         if state.captured and not _is_harmless(f, xs, kws):
             held = captured_within(f, *xs, *kws.values())
             if held:
@@ -197,6 +205,8 @@ class Tape:
             return self.run_inactive(f, xs, kws)
         if self.written:
             nodes = self.numbered(nodes, xs)
+        if isinstance(f, np.ufunc) and len(xs) == f.nin + 1 and f.nout == 1:
+            kws, nodes, xs = {**kws, "out": xs[-1]}, _moved_last(nodes, f.nin), xs[:-1]
         if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
             from zygote_lite._writes import with_out
 
@@ -209,13 +219,23 @@ class Tape:
         pulled = apply_structural(nodes, f, xs, kws)
         if pulled is not None:
             return self.record(*pulled, nodes)
+        known = EQUIVALENT.get(id(f))
+        if known is None and any([type(x) is Generated for x in xs]):
+            xs, nodes = self.run_out(xs, nodes)
         done = self.by_rule(nodes, f, xs, kws)
         if done is not None:
             return done
-        known = EQUIVALENT.get(id(f))
         if known is not None:
             return self.pull(nodes, known[1], *xs, **kws)
         return self.call(nodes, f, xs, kws)
+
+    def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
+        """Return arguments in which generators are lists of what they generate."""
+        given, flags = list(xs), list(nodes)
+        for i, x in enumerate(xs):
+            if type(x) is Generated:
+                given[i], flags[i + 1] = self.pull((None, nodes[i + 1]), list, x)
+        return tuple(given), tuple(flags)
 
     def by_rule(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -343,6 +363,11 @@ class Tape:
                 given[position] = node
             else:
                 variable.setdefault(position, {})[key] = node
+        if id(f) in self.defaults:
+            for name, node in self.defaults[id(f)][1].items():
+                position = names.index(name)
+                if (position, None) not in places:
+                    given[position] = node
         for position, entries in variable.items():
             if any(entries.values()):
                 given[position] = self.collected(entries)
@@ -411,6 +436,12 @@ def _is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
 _MAY_WRITE = (types.FunctionType, types.MethodType, type, functools.partial)
 
 
+def _moved_last(nodes: tuple[Node, ...], count: int) -> tuple[Node, ...]:
+    """Return the flags of a call whose last positional argument becomes its last keyword."""
+    last = nodes[1 + count]
+    return (*nodes[: 1 + count], *nodes[2 + count :], last)
+
+
 def _descriptor_of(f: Any) -> Any:
     """Return the method of a built-in type that a bound method is of."""
     owner = getattr(f, "__objclass__", None)
@@ -430,6 +461,14 @@ def _spread(count: int) -> Any:
     return spread_back
 
 
+class Returned(StopIteration):
+    """The end of a generator: the value that it returned, and the value's number."""
+
+    def __init__(self, value: Any, node: Node) -> None:
+        super().__init__(*(() if value is None else (value,)))
+        self.node = node
+
+
 class Generated:
     """A generator whose frame is recorded on a tape."""
 
@@ -442,7 +481,11 @@ class Generated:
         """Run to the next `yield`, sending a value and its number in."""
         if not self.started:
             self.started, sent = True, None
-        return self.frame.send(sent)  # type: ignore[no-any-return]
+        try:
+            return self.frame.send(sent)  # type: ignore[no-any-return]
+        except StopIteration as stop:
+            y, node = stop.value or (None, None)
+            raise Returned(y, node) from None
 
     def send(self, value: Any) -> Any:
         """Send a value in (differentiated code calls `step`)."""
@@ -456,6 +499,9 @@ class Generated:
         return self
 
     def __next__(self) -> Any:
+        y, node = self.step()
+        if node is None and not reaches_active(y):
+            return y
         raise RuntimeError("a generator through which a gradient passes was iterated from outside")
 
 
