@@ -1,0 +1,134 @@
+"""The command `python -m rulescore`: which rules there are, which one answers, and are they right.
+
+python -m rulescore list [plugin]            the rules by plugin
+python -m rulescore list --missing numpy     the functions that nobody can differentiate
+python -m rulescore why numpy.sin float      the rule that answers, and those that lost
+python -m rulescore check [plugin]           check every example of every rule
+"""
+
+import argparse
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rulescore._plugins import Plugin, plugins
+from rulescore._survey import missing, named, run_examples, sample
+from rulescore._table import candidates, find_rule
+
+_WIDTH = 160  # of a table that goes to a file
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command, and return its exit status: 0 where nothing is wrong or missing."""
+    parser = argparse.ArgumentParser("python -m rulescore", description="Look at derivative rules.")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    listing = commands.add_parser("list", help="show the rules by plugin")
+    listing.add_argument("plugin", nargs="?", help="show those of one plugin")
+    listing.add_argument("--missing", metavar="LIBRARY", help="show the functions without a rule")
+    listing.set_defaults(run=_list)
+    why = commands.add_parser("why", help="show the rule that answers a call")
+    why.add_argument("function", help="such as numpy.sin")
+    why.add_argument("types", nargs="*", help="types of the arguments (float), options (axis=)")
+    why.set_defaults(run=_why)
+    check = commands.add_parser("check", help="check the examples of all rules")
+    check.add_argument("plugin", nargs="?", help="check those of one plugin")
+    check.set_defaults(run=_check)
+    given = parser.parse_args(arguments)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDTH, soft_wrap=True)
+    try:
+        status: int = given.run(given, console)
+    except LookupError as error:
+        print(error.args[0], file=sys.stderr)
+        return 2
+    return status
+
+
+def _list(given: argparse.Namespace, console: Console) -> int:
+    if given.missing:
+        names = missing(given.missing)
+        for name in names:
+            print(name)
+        print(f"{len(names)} functions of {given.missing} have no rule, and no Python source")
+        return 1 if names else 0
+    for plugin in _chosen(given.plugin):
+        rules = [rule for ruleset in plugin.rulesets for rule in ruleset.rules]
+        table = _table(f"{_title(plugin)}: {_count(rules, 'rule')}", "rule", "kind", "place")
+        for rule in sorted(rules, key=lambda rule: rule.signature):
+            table.add_row(*map(Text, (rule.signature, rule.kind, f"{rule.file}:{rule.line}")))
+        console.print(table)
+    return 0
+
+
+def _why(given: argparse.Namespace, console: Console) -> int:
+    f = named(given.function)
+    options = dict.fromkeys(t.partition("=")[0] for t in given.types if "=" in t)
+    types = [t for t in given.types if "=" not in t]
+    called = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
+    known = candidates(f)
+    found = find_rule(f, *map(sample, types), ad=_no_ad, **options)
+    table = _table(called, "", "rule", "kind", "plugin", "place")
+    for rule in sorted(known, key=lambda rule: rule is not found):
+        said = "answers" if rule is found else "lost"
+        place = f"{rule.file}:{rule.line}"
+        table.add_row(*map(Text, (said, rule.signature, rule.kind, rule.plugin, place)))
+    if known:
+        console.print(table)
+    if found is None:
+        print(f"no rule answers {called}")
+        return 1
+    return 0
+
+
+def _no_ad(f: Any, /, *xs: Any) -> Any:
+    raise NotImplementedError("rules are looked up here, not applied")
+
+
+def _check(given: argparse.Namespace, console: Console) -> int:
+    table = _table("", "plugin", "examples", "failed", "rules without an example", "constants")
+    reports = [run_examples(plugin) for plugin in _chosen(given.plugin)]
+    for report in reports:
+        failed, gaps = len(report.failures), len(report.gaps)
+        counts = (report.checked, failed, gaps, report.constants)
+        table.add_row(report.plugin, *map(str, counts))
+        for call, what in report.failures:
+            print(f"failed: {call}: {what}")
+        for rule in report.gaps:
+            print(f"no example: {rule.signature} ({rule.place})")
+    console.print(table)
+    return 1 if any(report.failures for report in reports) else 0
+
+
+def _chosen(name: str | None) -> list[Plugin]:
+    found = [plugin for plugin in plugins() if name in (None, plugin.name, plugin.distribution)]
+    if name is not None and not found:
+        known = ", ".join(plugin.name for plugin in plugins()) or "none"
+        raise LookupError(f"no rule plugin named {name} is installed; installed are: {known}")
+    return found
+
+
+def _title(plugin: Plugin) -> str:
+    if plugin.disabled:
+        return f"{plugin.name} (switched off)"
+    if plugin.error is not None:
+        return f"{plugin.name} (broken: {plugin.error})"
+    return f"{plugin.name} {plugin.version}"
+
+
+def _count(things: list[Any], name: str) -> str:
+    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

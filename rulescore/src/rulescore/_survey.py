@@ -1,0 +1,167 @@
+"""Looking at all rules at once: what a name means, what has no rule, what the examples say."""
+
+import builtins
+import importlib
+import inspect
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rulescore._plugins import Plugin
+from rulescore._rule import Rule
+from rulescore._table import candidates, find_rule
+from rulescore.testing import CheckError, check_rrule
+
+NAMESPACES = (
+    "numpy",
+    "numpy.linalg",
+    "numpy.fft",
+    "numpy.polynomial",
+    "numpy.polynomial.polynomial",
+    "numpy.ndarray",
+)
+_SAMPLES = {
+    bool: True,
+    int: 1,
+    float: 0.5,
+    complex: 0.5j,
+    str: "",
+    list: [],
+    tuple: (),
+    dict: {},
+    np.ndarray: np.ones(2),
+}
+
+
+def named(name: str) -> Any:
+    """Return what a dotted name stands for, such as `numpy.linalg.inv`, `len` or `None`.
+
+    Raises `LookupError` where there is no such thing.
+    """
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:count]))
+        except ImportError:
+            continue
+        rest = parts[count:]
+        break
+    else:
+        found, rest = builtins, parts
+    for part in rest:
+        try:
+            found = (
+                inspect.getattr_static(found, part)
+                if isinstance(found, type)
+                else getattr(found, part)
+            )
+        except AttributeError:
+            raise LookupError(f"there is nothing named {name}") from None
+    return found
+
+
+def sample(name: str) -> Any:
+    """Return a value of the type that is named, also without `numpy.`; dispatch asks no more."""
+    if name == "None":
+        return None
+    kind = getattr(builtins, name, None) or getattr(np, name, None) or named(name)
+    if not isinstance(kind, type):
+        raise LookupError(f"{name} is not a type")
+    if kind in _SAMPLES:
+        return _SAMPLES[kind]
+    try:
+        return kind()
+    except TypeError:
+        made: Any = kind
+        return made.__new__(made)
+
+
+def functions_of(namespace: str) -> Iterator[tuple[str, Any]]:
+    """Give the public functions of a module, or the methods of a class, with their full names."""
+    owner = named(namespace)
+    for name in sorted(dir(owner)):
+        if name.startswith("_"):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is deprecated is still there
+            f = getattr(owner, name)
+        if callable(f) and not isinstance(f, type):
+            yield f"{namespace}.{name}", f
+
+
+def missing(library: str) -> list[str]:
+    """Return the functions that nobody can differentiate: no rule, no constant, no Python source.
+
+    Arguments:
+        library: a module or class; `numpy` stands for all its public namespaces.
+    """
+    found = []
+    seen: set[int] = set()
+    for namespace in NAMESPACES if library == "numpy" else (library,):
+        for name, f in functions_of(namespace):
+            if id(f) not in seen and not candidates(f) and not has_source(f):
+                found.append(name)
+            seen.add(id(f))
+    return found
+
+
+def has_source(f: Any) -> bool:
+    """Return whether a function is written in Python, perhaps behind NumPy's dispatcher."""
+    f = inspect.unwrap(getattr(f, "_implementation", f))
+    return hasattr(f, "__code__") or hasattr(type(f).__call__, "__code__")
+
+
+@dataclass
+class Report:
+    """Hold what the examples of a plugin have shown.
+
+    Attributes:
+        plugin: the name of its entry point.
+        checked: how many examples were run.
+        constants: how many of its rules are constants, which need no example.
+        failures: the calls that failed, with what was wrong.
+        gaps: the rules that no example reaches.
+    """
+
+    plugin: str
+    checked: int = 0
+    constants: int = 0
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    gaps: list[Rule] = field(default_factory=list)
+
+
+def run_examples(plugin: Plugin) -> Report:
+    """Check all examples of a plugin's rule sets."""
+    report = Report(plugin.name)
+    reached: set[int] = set()
+    for ruleset in plugin.rulesets:
+        for f, xs, options in ruleset.examples:
+            report.checked += 1
+            given = {name: x for name, x in options.items() if not name.startswith("check_")}
+            reached.add(id(find_rule(f, *xs, ad=check_rrule, **given)))
+            try:
+                check_rrule(f, *xs, check_plugin=ruleset.name, **options)
+            except CheckError as error:
+                report.failures.append((_told(f, xs, options), str(error)))
+            except Exception as error:  # the checker's own failure must not hide the rest
+                told = f"{type(error).__name__}: {error}"
+                report.failures.append((_told(f, xs, options), told))
+    rules = [rule for ruleset in plugin.rulesets for rule in ruleset.rules]
+    report.constants = sum(rule.kind == "constant" for rule in rules)
+    report.gaps = [r for r in rules if r.kind != "constant" and id(r) not in reached]
+    return report
+
+
+def _told(f: Any, xs: tuple[Any, ...], options: dict[str, Any]) -> str:
+    given = [_short(x) for x in xs] + [f"{name}={_short(x)}" for name, x in options.items()]
+    return f"{getattr(f, '__qualname__', type(f).__name__)}({', '.join(given)})"
+
+
+def _short(x: Any) -> str:
+    if isinstance(x, np.ndarray) and x.size > 3:
+        return f"{x.dtype}{list(x.shape)}"
+    text = " ".join(repr(x).split())
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,161 @@
+"""The command `python -m rulescore`: list, why and check, on plugins of its own."""
+
+import sys
+
+import numpy as np
+import pytest
+from rulescore.__main__ import main
+from rulescore._plugins import Plugin
+
+from rulescore import RuleSet, _survey
+
+PLUGIN = """
+import math, operator
+from rulescore import RuleSet, hookimpl
+rule = RuleSet("rules_demo")
+rule.scalar(math.cbrt)(lambda x, out: 1 / (3 * out**2))
+@rule(math.cbrt)
+def _(x: str):
+    return 0.0, None
+rule.scalar(math.exp2)(lambda x, out: {partial})
+rule.constant(math.factorial)
+rule.example(math.cbrt, 0.7)
+rule.example(math.exp2, 0.7)
+@hookimpl
+def rulescore_rules():
+    return [rule]
+"""
+
+
+@pytest.fixture
+def command(install, python):
+    """Run the command with one plugin installed besides those that are switched off."""
+
+    def run(*arguments, partial="out * math.log(2)"):
+        install("rules_demo", PLUGIN.format(partial=partial))
+        return python(None, "-m", "rulescore", *arguments)
+
+    return run
+
+
+def rows(done):
+    return [
+        [cell.strip() for cell in line.strip("│").split("│")]
+        for line in done.stdout.splitlines()
+        if line.startswith("│")
+    ]
+
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="math.cbrt and math.exp2 came with Python 3.11"
+)
+
+
+def test_list_shows_the_rules_by_plugin(command, tmp_path):
+    done = command("list")
+    place = tmp_path / "rules_demo.py"
+    assert rows(done) == [
+        ["math.cbrt(Numeric)", "scalar", f"{place}:5"],
+        ["math.cbrt(str)", "general", f"{place}:6"],
+        ["math.exp2(Numeric)", "scalar", f"{place}:9"],
+        ["math.factorial(*Any)", "constant", f"{place}:10"],
+    ]
+    assert "rules_demo 1.2.3: 4 rules" in done.stdout
+    assert "rules_base (switched off)" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_why_shows_the_rule_that_answers_and_those_that_lost(command, tmp_path):
+    done = command("why", "math.cbrt", "str")
+    place = tmp_path / "rules_demo.py"
+    assert rows(done) == [
+        ["answers", "math.cbrt(str)", "general", "rules_demo", f"{place}:6"],
+        ["lost", "math.cbrt(Numeric)", "scalar", "rules_demo", f"{place}:5"],
+    ]
+    assert done.returncode == 0
+
+
+def test_check_runs_the_examples_and_lists_the_gaps(command):
+    done = command("check", "rules_demo")
+    assert rows(done) == [["rules_demo", "2", "0", "1", "1"]]
+    assert "no example: math.cbrt(str) (rules_demo, " in done.stdout
+    assert done.returncode == 0
+
+
+def test_check_tells_what_failed_and_exits_with_1(command):
+    done = command("check", partial="out")
+    failed = [line for line in done.stdout.splitlines() if line.startswith("failed:")]
+    assert len(failed) == 1
+    assert failed[0].startswith("failed: exp2(0.7): math.exp2(Numeric) (rules_demo, ")
+    assert "argument 1: along a random direction" in failed[0]
+    assert ["rules_demo", "2", "1", "1", "1"] in rows(done)
+    assert done.returncode == 1
+
+
+def test_what_does_not_exist_is_an_error(capsys):
+    assert main(["why", "numpy.no_such_function", "float"]) == 2
+    assert main(["why", "len", "no_such_type"]) == 2
+    assert main(["why", "len", "len"]) == 2
+    assert main(["check", "no_such_plugin"]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert errors[0] == "there is nothing named numpy.no_such_function"
+    assert errors[1] == "there is nothing named no_such_type"
+    assert errors[2] == "len is not a type"
+    assert errors[3].startswith("no rule plugin named no_such_plugin is installed")
+
+
+def test_a_call_without_a_rule_exits_with_1(capsys):
+    assert main(["why", "help", "float", "request="]) == 1
+    assert capsys.readouterr().out == "no rule answers help(float, request=)\n"
+
+
+NAMES = [
+    ("len", len),
+    ("numpy.linalg.inv", np.linalg.inv),
+    ("numpy.ndarray.sum", np.ndarray.sum),
+    ("numpy.ndarray.T", np.ndarray.T),
+    ("float.fromhex", vars(float)["fromhex"]),
+    ("numpy.polynomial.polynomial.polyval", np.polynomial.polynomial.polyval),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), NAMES, ids=[n for n, _ in NAMES])
+def test_names(name, value):
+    assert _survey.named(name) is value
+
+
+SAMPLES = [("float", float), ("float32", np.float32), ("numpy.float32", np.float32)]
+SAMPLES += [("ndarray", np.ndarray), ("None", type(None)), ("list", list), ("bool", bool)]
+SAMPLES += [("fractions.Fraction", __import__("fractions").Fraction)]
+
+
+@pytest.mark.parametrize(("name", "kind"), SAMPLES, ids=[n for n, _ in SAMPLES])
+def test_samples(name, kind):
+    assert type(_survey.sample(name)) is kind
+
+
+def test_missing_are_those_without_rule_constant_and_source(new_ruleset):
+    before = _survey.missing("numpy")
+    assert "numpy.copyto" in before or "numpy.frompyfunc" in before
+    assert "numpy.median" not in before
+    assert "numpy.test" not in before
+    one = before[0]
+    rule = new_ruleset("for_missing")
+    rule.constant(_survey.named(one))
+    rule.register()
+    assert _survey.missing("numpy") == before[1:]
+
+
+def test_list_missing_prints_them_and_their_number(capsys):
+    names = _survey.missing("numpy")
+    assert main(["list", "--missing", "numpy"]) == bool(names)
+    *listed, last = capsys.readouterr().out.splitlines()
+    assert listed == names
+    assert last == f"{len(names)} functions of numpy have no rule, and no Python source"
+
+
+def test_an_example_that_raises_is_a_failure():
+    rule = RuleSet("mine")
+    rule.example(len)
+    report = _survey.run_examples(Plugin("mine", "mine", "1", (rule,)))
+    assert [call for call, _ in report.failures] == ["len()"]
