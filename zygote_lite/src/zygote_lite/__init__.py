@@ -18,7 +18,7 @@ from zygote_lite._api import (
 from zygote_lite._errors import DifferentiationError, NoRuleError, UnsupportedSyntaxError
 from zygote_lite._show import code_adjoint, code_lowered, code_primal, explain
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - in the order of the documentation
     # gradients
     "pullback",
     "gradient",
