@@ -5,7 +5,8 @@ import numbers
 import numpy as np
 
 from rules_base._axes import inexact_type
-from rulescore import Array, Numeric, RuleSet, project
+from rules_base._nesting import ArrayLike, as_array, unstacked
+from rulescore import Array, RuleSet, project
 
 rule = RuleSet("rules_base")
 
@@ -50,21 +51,19 @@ def _(y: Array, *, dx=1.0, axis=-1):
 
 
 @rule(np.trapezoid)
-def _(y: Array, x: Array, dx=1.0, axis=-1):
-    if x.ndim == 1:
-        x_wide = along(x, y, axis)
-    else:
-        x_wide = x
+def _(y: Array, x: Array | list | tuple, dx=1.0, axis=-1):
+    places = as_array(x)
+    wide = along(places, y, axis) if places.ndim == 1 else places
 
     def pullback(dout):
         dout = np.expand_dims(dout, axis)
-        steps = np.conjugate(np.diff(x_wide, axis=axis))
+        steps = np.conjugate(np.diff(wide, axis=axis))
         sums = np.conjugate(pair_sums(y, axis))
         dy = pair_sums_back(dout * steps / 2, axis)
-        dsteps = differences_back(dout * sums / 2, axis)
-        return project(dy, y), np.reshape(project(dsteps, x_wide), x.shape)
+        dsteps = project(differences_back(dout * sums / 2, axis), wide)
+        return project(dy, y), unstacked(np.reshape(dsteps, places.shape), x)
 
-    return np.trapezoid(y, x, axis=axis), pullback
+    return np.trapezoid(y, places, axis=axis), pullback
 
 
 def along(v, x, axis):
@@ -138,28 +137,33 @@ def shifted(part, start, n):
 
 
 @rule(np.interp)
-def _(x: Numeric, xp: Array, fp: Array, left=None, right=None):
-    y = np.interp(x, xp, fp, left, right)
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left=None, right=None):
+    arrays = as_array(x), as_array(xp), as_array(fp)
+    y = np.interp(*arrays, left, right)
 
     def pullback(dy):
-        n = len(xp)
-        if n == 1:
-            inside = np.isclose(x, xp[0], 0.0, 0.0)
-            free = inside | ((x < xp[0]) & (left is None)) | ((x > xp[0]) & (right is None))
-            dfp = np.reshape(np.sum(np.where(free, dy, 0.0)), (1,))
-            return project(np.zeros(np.shape(x)), x), project(np.zeros(1), xp), project(dfp, fp)
-        i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, n - 2)
-        width = xp[i + 1] - xp[i]
-        t = np.clip((x - xp[i]) / width, 0.0, 1.0)
-        below, above = x < xp[0], x > xp[-1]
-        slope = np.where(below | above, 0.0, (fp[i + 1] - fp[i]) / width)
-        dropped = (below & (left is not None)) | (above & (right is not None))
-        dy_fp = np.where(dropped, 0.0, dy)
-        dfp = spread_between(dy_fp, i, t, n)
-        dxp = spread_between(-np.conjugate(slope) * dy, i, t, n)
-        return project(np.conjugate(slope) * dy, x), project(dxp, xp), project(dfp, fp)
+        dx, dxp, dfp = interpolation_back(dy, *arrays, left is None, right is None)
+        return unstacked(dx, x), unstacked(dxp, xp), unstacked(dfp, fp)
 
     return y, pullback
+
+
+def interpolation_back(dy, x, xp, fp, to_the_left, to_the_right):
+    """Return the cotangents of `np.interp(x, xp, fp)`, whose ends may go on to either side."""
+    n = len(xp)
+    if n == 1:
+        free = (x == xp[0]) | ((x < xp[0]) & to_the_left) | ((x > xp[0]) & to_the_right)
+        dfp = np.reshape(np.sum(np.where(free, dy, 0.0)), (1,))
+        return project(np.zeros(np.shape(x)), x), project(np.zeros(1), xp), project(dfp, fp)
+    i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, n - 2)
+    width = xp[i + 1] - xp[i]
+    t = np.clip((x - xp[i]) / width, 0.0, 1.0)
+    below, above = np.less(x, xp[0]), np.greater(x, xp[-1])
+    slope = np.where(below | above, 0.0, (fp[i + 1] - fp[i]) / width)
+    kept = (~below | to_the_left) & (~above | to_the_right)
+    dfp = spread_between(np.where(kept, dy, 0.0), i, t, n)
+    dxp = spread_between(-np.conjugate(slope) * dy, i, t, n)
+    return project(np.conjugate(slope) * dy, x), project(dxp, xp), project(dfp, fp)
 
 
 def spread_between(dy, i, t, n):
@@ -188,3 +192,6 @@ rule.example(np.gradient, MATRIX, 0.5, axis=0)
 rule.example(np.interp, np.array([-0.5, 0.3, 1.2, 3.0, 5.0]), KNOTS, MATRIX[0])
 rule.example(np.interp, 1.2, KNOTS, MATRIX[0])
 rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], left=0.5, right=0.1)
+rule.example(np.interp, 1.2, [0.0, 1.0, 1.5, 4.0], [0.5, -1.5, 2.0, 0.3])
+rule.example(np.interp, [1.2, 3.0], KNOTS, (0.5, -1.5, 2.0, 0.3))
+rule.example(np.trapezoid, MATRIX[0], [0.0, 1.0, 1.5, 4.0])

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from rulescore import project
+from rulescore import Numeric, project
+
+ArrayLike = Numeric | list | tuple
 
 
 def in_kind_of(xs, parts):
@@ -10,6 +12,11 @@ def in_kind_of(xs, parts):
     if isinstance(xs, list):
         return parts
     return type(xs)(*parts) if hasattr(xs, "_fields") else tuple(parts)
+
+
+def as_array(x):
+    """Return a list or tuple as an array, and anything else as it is."""
+    return np.array(x) if isinstance(x, list | tuple) else x
 
 
 def unstacked(dx, xs):

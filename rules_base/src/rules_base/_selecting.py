@@ -3,22 +3,21 @@
 import numpy as np
 
 from rules_base._indexing import scatter
-from rules_base._nesting import in_kind_of
+from rules_base._nesting import ArrayLike, as_array, in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
 
 @rule(np.where)
-def _(condition: object, x: Numeric, y: Numeric):
-    def pullback(dy):
-        return (
-            None,
-            project(np.where(condition, dy, 0.0), x),
-            project(np.where(condition, 0.0, dy), y),
-        )
+def _(condition: object, x: ArrayLike, y: ArrayLike):
+    x_array, y_array = as_array(x), as_array(y)
 
-    return np.where(condition, x, y), pullback
+    def pullback(dy):
+        dx = project(np.where(condition, dy, 0.0), x_array)
+        return None, unstacked(dx, x), unstacked(project(np.where(condition, 0.0, dy), y_array), y)
+
+    return np.where(condition, x_array, y_array), pullback
 
 
 @rule(np.where)
@@ -165,3 +164,4 @@ rule.example(np.ndarray.compress, MATRIX, [True, False, True], 1)
 rule.example(np.extract, MATRIX > 0.6, MATRIX)
 rule.example(np.generic.clip, np.float64(0.5), 0.0, 1.0)
 rule.example(np.generic.clip, np.float64(0.5), min=0.0, max=1.0)
+rule.example(np.where, [True, False], [0.5, 1.5], (2.0, 3.0))

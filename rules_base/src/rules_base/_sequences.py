@@ -4,15 +4,10 @@ import operator
 
 import numpy as np
 
-from rules_base._nesting import unstacked
+from rules_base._nesting import as_array, unstacked
 from rulescore import Array, Numeric, RuleSet, rrule
 
 rule = RuleSet("rules_base")
-
-
-def as_array(x):
-    """Return a list or tuple as an array, and anything else as it is."""
-    return np.array(x) if isinstance(x, list | tuple) else x
 
 
 def declare_first(f):

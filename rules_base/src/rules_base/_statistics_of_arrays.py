@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base._axes import count, restored, spread
+from rules_base._nesting import ArrayLike, as_array, unstacked
 from rules_base._reductions import products_of_others, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, accumulate, project
 
@@ -118,29 +119,32 @@ def _(x: Numeric, axis=None, *, keepdims=False):
 
 
 @rule(np.average)
-def _(x: Array, axis: object, weights: Array, *, keepdims=False):
-    y = np.average(x, axis, weights, keepdims=keepdims)
-    if weights.shape == x.shape:
-        wide = weights
-    else:
-        shape = [1] * x.ndim
-        axes = axis if isinstance(axis, tuple) else (axis,)
-        for a in axes:
-            shape[a] = x.shape[a]
-        ordered = np.transpose(weights, np.argsort(np.argsort([a % x.ndim for a in axes])))
-        wide = np.reshape(ordered, shape)
+def _(x: ArrayLike, axis: object, weights: ArrayLike, *, keepdims=False):
+    values, w = as_array(x), as_array(weights)
+    y = np.average(values, axis, w, keepdims=keepdims)
 
     def pullback(dy):
-        total = np.sum(np.broadcast_to(wide, x.shape), axis=axis, keepdims=True)
-        dy = restored(dy, x, axis, keepdims) / np.conjugate(total)
-        centered = np.conjugate(x - restored(y, x, axis, keepdims))
-        dweights = project(dy * centered, wide)
-        if wide is not weights:
-            order = np.argsort([a % x.ndim for a in axes])
-            dweights = np.transpose(np.reshape(dweights, np.shape(ordered)), order)
-        return project(dy * np.conjugate(wide), x), None, project(dweights, weights)
+        dvalues, dw = average_back(dy, y, values, axis, w, keepdims)
+        return unstacked(dvalues, x), None, unstacked(dw, weights)
 
     return y, pullback
+
+
+def average_back(dy, y, x, axis, weights, keepdims):
+    """Return the cotangents of `x` and of the `weights` in their average `y`."""
+    if weights.shape == x.shape:
+        axes, ordered, wide = (), weights, weights
+    else:
+        axes = [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+        ordered = np.transpose(weights, np.argsort(np.argsort(axes)))
+        wide = np.reshape(ordered, [x.shape[a] if a in axes else 1 for a in range(x.ndim)])
+    total = np.sum(np.broadcast_to(wide, x.shape), axis=axis, keepdims=True)
+    dy = restored(dy, x, axis, keepdims) / np.conjugate(total)
+    dwide = project(dy * np.conjugate(x - restored(y, x, axis, keepdims)), wide)
+    dweights = np.reshape(dwide, ordered.shape)
+    if axes:
+        dweights = np.transpose(dweights, np.argsort(axes))
+    return project(dy * np.conjugate(wide), x), project(dweights, weights)
 
 
 @rule(np.cov)
@@ -275,6 +279,9 @@ rule.example(np.nanvar, GAPS, ddof=1)
 rule.example(np.average, MATRIX, axis=0)
 rule.example(np.average, MATRIX, 1, np.array([0.5, 0.2, 1.0]))
 rule.example(np.average, MATRIX, None, abs(MATRIX))
+rule.example(np.average, MATRIX, 0, [0.5, 0.2])
+rule.example(np.average, [0.5, 1.5], None, (0.5, 0.2))
+rule.example(np.average, np.stack([MATRIX, MATRIX**2]), (2, 0), abs(MATRIX.T[:, :2]))
 rule.example(np.average, MATRIX[None], (2, 1), abs(MATRIX.T))
 for f in (np.cov, np.corrcoef):
     rule.example(f, MATRIX + 0.3 * MATRIX[::-1, ::-1] ** 2)
