@@ -1,0 +1,522 @@
+"""Calls and classes: every way to hand arguments over, and everything that stands for a call."""
+
+import enum
+import functools
+import math
+import operator
+from collections import namedtuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from tests.zygote_lite.cases.declare import declaring
+
+CASES = []
+works, _ = declaring(CASES)
+sin = math.sin
+
+
+@works("positional, keyword, default arguments", (0.5, 0.6))
+def arguments(x, y):
+    def f(a, b, c=3.0, d=2.0):
+        return a * b + c * d * a
+
+    return f(x, b=y) + f(b=x, a=y, d=x) + f(x, y, y, x)
+
+
+@works("positional-only and keyword-only parameters", (0.5, 0.6))
+def special_parameters(x, y):
+    def f(a, /, b, *, c, d=2.0):
+        return a * b * c - d * a
+
+    return f(x, y, c=x) + f(x, b=y, c=y, d=x)
+
+
+@works("`*args` and `**kwargs`", (0.5, 0.6))
+def variadic(x, y):
+    def f(*xs, **kws):
+        return xs[0] * xs[-1] + kws["a"] * len(kws) + sum(kws.values())
+
+    return f(x, y, a=x, b=y * x) + f(*[x, y], **{"a": y})
+
+
+@works("`*args` and `**kwargs` passed on", (0.5, 0.6))
+def passed_on(x, y):
+    def inner(a, b, *, c):
+        return a * b + c * c * a
+
+    def outer(*xs, **kws):
+        return inner(*xs, **kws) * xs[0]
+
+    return outer(x, y, c=x * y)
+
+
+@works("mutable default", (0.5,))
+def mutable_default(x):
+    def push(v, seen=[]):
+        seen.append(v)
+        return sum(seen)
+
+    push(x)
+    return push(x * x) * x
+
+
+@works("an active default", (0.5,))
+def active_default(x):
+    def f(v, k=x * x, *, m=x):
+        return v * k + m
+
+    return f(x) + f(2.0, 3.0)
+
+
+@works("decorators with `functools.wraps`", (0.5,))
+def decorators(x):
+    def scaled(k):
+        def decorate(f):
+            @functools.wraps(f)
+            def wrapper(*xs, **kws):
+                return k * f(*xs, **kws)
+
+            return wrapper
+
+        return decorate
+
+    @scaled(x)
+    @scaled(3.0)
+    def cube(v):
+        return v**3
+
+    return cube(x)
+
+
+@functools.lru_cache
+def cached_square(v):
+    return v * v
+
+
+@works("`functools.lru_cache`", (0.5,))
+def lru_cached(x):
+    return cached_square(x) * cached_square(x) + cached_square(2.0)
+
+
+@works("`functools.partial`", (0.5, 0.6))
+def partial(x, y):
+    def f(a, b, c):
+        return a * b + c * a
+
+    g = functools.partial(f, x, c=y)
+    return g(y) + functools.partial(g, x)(c=x)
+
+
+@functools.singledispatch
+def dispatched(v, k):
+    return v * k
+
+
+@dispatched.register
+def _(v: list, k):
+    return v[0] * v[1] * k
+
+
+@works("`functools.singledispatch`", (0.5, 0.6))
+def singledispatch(x, y):
+    return dispatched(x, y) + dispatched([x, y], x)
+
+
+@works("`functools.reduce`, `operator` functions", (0.5, 0.6))
+def operator_functions(x, y):
+    get = operator.itemgetter(1)
+    return functools.reduce(operator.mul, [x, y, x]) + get([x, y]) * operator.add(x, y)
+
+
+class Account:
+    rate = 2.0
+
+    def __init__(self, balance):
+        self._balance = balance
+
+    @property
+    def balance(self):
+        return self._balance * self.rate
+
+    @balance.setter
+    def balance(self, value):
+        self._balance = value / self.rate
+
+    @classmethod
+    def of(cls, x):
+        return cls(x * x)
+
+    @staticmethod
+    def twice(x):
+        return x + x
+
+    def added(self, x):
+        return type(self)(self._balance + x)
+
+
+class Bonus(Account):
+    def __init__(self, balance, bonus):
+        super().__init__(balance)
+        self.bonus = bonus
+
+    def added(self, x):
+        new = Bonus(self._balance, self.bonus)
+        new._balance = super().balance * x
+        return new
+
+    @property
+    def balance(self):
+        return super().balance + self.bonus
+
+
+@works("properties with setters", (0.5,))
+def properties(x):
+    a = Account(x)
+    a.balance = a.balance * x
+    return a.balance * a._balance
+
+
+@works("class methods and static methods", (0.5,))
+def class_methods(x):
+    return Account.of(x).balance * Account.twice(x) + Account(x).of(3.0).balance * x
+
+
+@works("inheritance and `super()`", (0.5, 0.6))
+def inheritance(x, y):
+    b = Bonus(x, y)
+    return b.added(y).balance * b.balance
+
+
+@works("an object as the argument", (Bonus(0.5, 0.6), 0.7))
+def object_argument(b, x):
+    return b.balance * x + b.bonus * b._balance
+
+
+@works("a bound method as a value", (0.5,))
+def bound_method(x):
+    f = Account(x).added
+    return f(x * x).balance
+
+
+class Polynomial:
+    def __init__(self, *c):
+        self.c = c
+
+    def __call__(self, x):
+        y = 0.0
+        for c in self.c:
+            y = y * x + c
+        return y
+
+    def __len__(self):
+        return len(self.c)
+
+    def __bool__(self):
+        return True
+
+    def __getitem__(self, i):
+        return self.c[i]
+
+    def __iter__(self):
+        return iter(self.c)
+
+    def __contains__(self, v):
+        return v in self.c
+
+    def __neg__(self):
+        return Polynomial(*[-c for c in self.c])
+
+
+@works("`__call__`", (0.5, 0.6))
+def callable_object(x, y):
+    return Polynomial(x, y, x * y)(y)
+
+
+@works("`__getitem__`, `__iter__`, `__len__`, `__neg__`", (0.5, 0.6))
+def container_protocol(x, y):
+    p = -Polynomial(x, y, 2.0)
+    a, b, c = p
+    return p[0] * p[1] * len(p) + a * sum(p) + b * c
+
+
+class Dual:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __add__(self, other):
+        if not isinstance(other, Dual):
+            return NotImplemented
+        return Dual(self.a + other.a, self.b + other.b)
+
+    def __mul__(self, other):
+        if isinstance(other, Dual):
+            return Dual(self.a * other.a, self.a * other.b + self.b * other.a)
+        return Dual(self.a * other, self.b * other)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __iadd__(self, other):
+        self.a = self.a + other.a
+        self.b = self.b * other.b
+        return self
+
+    def __eq__(self, other):
+        return self.a == other.a
+
+    def __lt__(self, other):
+        return self.a < other.a
+
+    def __abs__(self):
+        return abs(self.a) + self.b
+
+    def __pow__(self, n):
+        return self if n == 1 else self * self ** (n - 1)
+
+
+@works("user operators, reflected and in place", (0.5, 0.6))
+def user_operators(x, y):
+    d = Dual(x, y)
+    e = y * d + d * d
+    alias = e
+    e += d
+    return abs(e) * alias.b + (d**3).b
+
+
+@works("`__slots__`", (0.5, 0.6))
+def slots(x, y):
+    d = Dual(x, y)
+    d.a = d.b * x
+    return d.a * d.b
+
+
+@works("user comparisons: `sorted` and `max` of objects", (0.5, 0.6))
+def user_comparisons(x, y):
+    ds = sorted([Dual(y, x), Dual(x, y * y)])
+    return ds[0].b * max(ds).a + (1.0 if ds[0] == ds[1] else x)
+
+
+class Lazy:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattr__(self, name):
+        if name.startswith("power"):
+            return self.x ** int(name[5:])
+        raise AttributeError(name)
+
+
+@works("`__getattr__`", (0.5,))
+def getattr_hook(x):
+    z = Lazy(x)
+    return z.power3 * z.x + getattr(z, "missing", x) * (2.0 if hasattr(z, "nothing") else 3.0)
+
+
+class Watched:
+    def __init__(self, x):
+        self.log = []
+        self.x = x
+
+    def __setattr__(self, name, value):
+        if name != "log":
+            self.log.append(value)
+        object.__setattr__(self, name, value)
+
+
+@works("`__setattr__`", (0.5,))
+def setattr_hook(x):
+    w = Watched(x)
+    w.x = x * x
+    return w.log[0] * w.log[1] * w.x
+
+
+class Positive:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else getattr(instance, self.name) * 2.0
+
+    def __set__(self, instance, value):
+        setattr(instance, self.name, abs(value))
+
+
+class Described:
+    width = Positive()
+
+    def __init__(self, width):
+        self.width = width
+
+
+@works("descriptors", (-0.5,))
+def descriptors(x):
+    d = Described(x)
+    d.width = d.width * x
+    return d.width * x
+
+
+@dataclass
+class Body:
+    mass: float
+    at: list = field(default_factory=list)
+    speed: float = 1.0
+
+    def __post_init__(self):
+        self.energy = self.mass * self.speed**2
+
+
+@dataclass(frozen=True)
+class Vector:
+    x: float
+    y: float = 2.0
+
+    def __matmul__(self, other):
+        return self.x * other.x + self.y * other.y
+
+    @functools.cached_property
+    def norm(self):
+        return math.sqrt(self @ self)
+
+
+@works("dataclasses with `__post_init__`, default factories", (0.5, 0.6))
+def dataclasses(x, y):
+    b = Body(x, speed=y)
+    b.at.append(x * y)
+    c = replace(b, mass=y)
+    return b.energy * b.at[0] + c.energy * c.at[0]
+
+
+@works("frozen dataclasses, cached properties", (0.5, 0.6))
+def frozen_dataclasses(x, y):
+    v = Vector(x, y)
+    return (v @ Vector(y)) * v.norm * v.norm
+
+
+@works("a dataclass as the argument", (Vector(0.5, 0.6),))
+def dataclass_argument(v):
+    return v @ v * v.norm
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float = 3.0
+
+    def product(self):
+        return self.a * self.b
+
+
+@works("`NamedTuple`, `namedtuple`", (0.5, 0.6), expected=None)
+def named_tuples(x, y):
+    p = Pair(x)._replace(b=y)
+    q = namedtuple("Q", "u v")(x, v=y)
+    a, b = p
+    return p.product() * q.u + a * q.v * p[1] + b
+
+
+class Mode(enum.Enum):
+    LINEAR = 1
+    SQUARE = 2
+
+
+@works("enums", (0.5,))
+def enums(x):
+    y = 0.0
+    for mode in Mode:
+        y += x * mode.value if mode is Mode.LINEAR else x**2
+    return y * (3.0 if Mode(1) is Mode.LINEAR else 1.0)
+
+
+@works("functions in a dict, a list, a default", (0.5,))
+def functions_as_values(x):
+    table = {
+        "sin": math.sin,
+        "square": lambda v: v * v,
+        "scale": functools.partial(operator.mul, x),
+    }
+    return sum(f(x) for f in table.values()) * table["scale"](2.0)
+
+
+@works("a function composed from others", (0.5,))
+def composition(x):
+    def compose(*fs):
+        return functools.reduce(lambda f, g: lambda v: f(g(v)), fs)
+
+    return compose(math.sin, math.exp, lambda v: v * x)(x)
+
+
+@works("metaclasses and class attributes", (0.5,))
+def class_attributes(x):
+    class Base:
+        k = 2.0
+
+        def f(self, v):
+            return self.k * v
+
+    class Derived(Base):
+        k = x
+
+    return Base().f(x) + Derived().f(x)
+
+
+@works("`__new__`", (0.5,))
+def new_method(x):
+    class Made:
+        def __new__(cls, v):
+            self = super().__new__(cls)
+            self.v = v * x
+            return self
+
+    return Made(x).v
+
+
+@works("`__init_subclass__`, `__class_getitem__`", (0.5,))
+def subclass_hooks(x):
+    class Registered:
+        known = []
+
+        def __init_subclass__(cls, **kws):
+            super().__init_subclass__(**kws)
+            cls.known.append(cls)
+
+        def __init__(self, v):
+            self.v = v
+
+    class One(Registered):
+        pass
+
+    return One.known[0](x * x).v
+
+
+@works("`getattr`, `setattr`, `hasattr`, `vars`", (0.5,))
+def attribute_functions(x):
+    a = Account(x)
+    setattr(a, "extra", x * x)
+    return getattr(a, "extra") * getattr(a, "_balance") + (x if hasattr(a, "nothing") else 2.0)
+
+
+@works("a class that inherits from `list` or `dict`", (0.5,))
+def builtin_subclasses(x):
+    class Stack(list):
+        def push(self, v):
+            self.append(v)
+            return self
+
+    class Table(dict):
+        def __missing__(self, key):
+            return x * 2.0
+
+    return Stack().push(x).push(x * x)[1] * Table(a=x)["a"] + Table()["b"]
+
+
+@works("builtins of numbers: `abs`, `pow`, `round`, `divmod`, `float`, `int`", (0.7,))
+def number_builtins(x):
+    return abs(-x) * pow(x, 2) + float(x) * round(x) + x * int(x * 10) + divmod(x * 10, 3)[1]
+
+
+@works("complex numbers on the way", (0.7,))
+def complex_numbers(x):
+    z = complex(x, x * x)
+    w = z * z.conjugate() + z * 1j
+    return w.real + w.imag * x + abs(z)

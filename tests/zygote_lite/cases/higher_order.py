@@ -1,0 +1,115 @@
+"""Higher order: gradients of gradients, Jacobians, Hessians, perturbation confusion."""
+
+import math
+
+import numpy as np
+
+from tests.zygote_lite.cases.declare import declaring
+from zygote_lite import grad, gradient, jacobian, pullback
+
+CASES = []
+works, _ = declaring(CASES)
+V = np.array([0.5, 0.6])
+
+
+@works("`grad(grad(f))`", (0.5,))
+def second_derivative(x):
+    return grad(lambda v: math.sin(v) * v)(x) * x
+
+
+@works("`grad(grad(grad(f)))`", (0.5,))
+def third_derivative(x):
+    return grad(grad(lambda v: v**5 + math.exp(v)))(x)
+
+
+@works("perturbation confusion: `x * grad(y -> x + y)(1)`", (0.5,), expected=lambda x: (1.0,))
+def perturbation_confusion(x):
+    return x * grad(lambda y: x + y)(1.0)
+
+
+@works("perturbation confusion, nested", (0.5,), expected=lambda x: (2 * x,))
+def perturbation_confusion_product(x):
+    return x * grad(lambda y: x * y)(2.0)
+
+
+@works("gradient of a gradient through a loop", (0.5,))
+def second_through_loop(x):
+    def f(v):
+        y = v
+        for i in range(3):
+            y = y * v + i
+        return y
+
+    return grad(f)(x) * x
+
+
+@works("gradient of a gradient through a branch", (0.5,), (-0.5,))
+def second_through_branch(x):
+    def f(v):
+        if v > 0:
+            return v**3
+        return v**2 * x
+
+    return grad(f)(x)
+
+
+@works("gradient of a gradient through lists", (0.5,))
+def second_through_lists(x):
+    def f(v):
+        a = [v]
+        a.append(a[0] * v)
+        a[0] = a[1] * v
+        return a[0] * a[1]
+
+    return grad(f)(x)
+
+
+@works("gradient of a gradient of arrays", (V,))
+def second_of_arrays(x):
+    return np.sum(grad(lambda v: np.sum(np.sin(v) * v**2))(x) ** 2)
+
+
+@works("gradient of a gradient through array writes", (V,))
+def second_of_writes(x):
+    def f(v):
+        a = np.zeros(3)
+        a[0] = v[0] * v[1]
+        a[1] = a[0] * v[0]
+        a *= v[1]
+        return np.sum(a * a)
+
+    return np.sum(grad(f)(x))
+
+
+@works("`jacobian(grad(f))`, the Hessian", (V,))
+def hessian(x):
+    h = jacobian(grad(lambda v: np.sum(v**3) + v[0] * v[1] ** 2))(x)
+    return np.sum(h @ h)
+
+
+@works("Hessian-vector products", (V,))
+def hessian_vector_product(x):
+    hvp = grad(lambda v: np.sum(grad(lambda w: np.sum(w**3) * w[0])(v) * np.array([1.0, 2.0])))(x)
+    return hvp[0] * hvp[1]
+
+
+@works("`pullback` inside a differentiated function", (0.5,))
+def inner_pullback(x):
+    y, back = pullback(lambda a, b: a * b, x, x * x)
+    _, da, db = back(x)
+    return y * da + db
+
+
+@works("`gradient` of a closure over an outer variable", (0.5, 0.6))
+def inner_gradient_of_closure(x, k):
+    (d,) = gradient(lambda v: k * v**2, x)
+    return d * d * x
+
+
+@works("a Newton step: gradient of an optimum", (0.5,))
+def newton(x):
+    w = 1.0
+    for _ in range(3):
+        f = lambda v: (v - x) ** 2 + 0.1 * v**4
+        w = w - grad(f)(w) / grad(grad(f))(w)
+    return w * w

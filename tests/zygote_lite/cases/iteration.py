@@ -1,0 +1,314 @@
+"""Iteration: built-in iterators, comprehensions, generators, user iterators, arrays."""
+
+import functools
+import itertools
+import math
+import operator
+
+import numpy as np
+
+from tests.zygote_lite.cases.declare import declaring
+
+CASES = []
+works, _ = declaring(CASES)
+XS = [0.5, 0.6, 0.7]
+
+
+@works("`range`", (0.7,))
+def ranges(x):
+    y = x
+    for i in range(5, -3, -2):
+        y = y * 0.9 + x * i
+    return y
+
+
+@works("`enumerate`", (XS,))
+def enumerates(xs):
+    return sum(i * x * x for i, x in enumerate(xs, start=2))
+
+
+@works("`zip`, of unequal lengths too", (XS, [0.8, 0.9]))
+def zips(xs, ys):
+    total = 0.0
+    for x, y, i in zip(xs, ys, itertools.count()):
+        total += x * y * (i + 1)
+    return total
+
+
+@works("`zip(*rows)`", ([[0.5, 0.6], [0.7, 0.8]],))
+def transposes(rows):
+    columns = list(zip(*rows))
+    return columns[0][1] * columns[1][0] + columns[1][1]
+
+
+@works("`reversed`", (XS,))
+def reverses(xs):
+    y = 1.0
+    for x in reversed(xs):
+        y = y * x + x
+    return y
+
+
+@works("`map`, `filter`", ([0.5, -0.6, 0.7],))
+def maps(xs):
+    return sum(map(lambda a, b: a * b, filter(lambda v: v > 0, xs), xs)) + sum(map(math.sin, xs))
+
+
+@works("`sorted(key=)`", ([0.5, -0.6, 0.7],))
+def sorts(xs):
+    a = sorted(xs, key=lambda v: -v * v)
+    b = sorted(xs, reverse=True)
+    return a[0] * 2.0 + a[1] * a[2] + b[0] ** 2
+
+
+@works("`sum`, `min`, `max`, `any`, `all`", (XS,))
+def reductions(xs):
+    y = sum(xs, xs[0]) * min(xs) * max(xs, key=lambda v: -v) + min(xs[0], xs[1])
+    return y if any(v > 0.65 for v in xs) and all(xs) else y * y
+
+
+@works("`max` and `min` with `default`", (0.5,))
+def extremes_default(x):
+    return max([], default=x) * min((v for v in [x, 3.0]), default=2.0)
+
+
+@works("`functools.reduce`", (XS,))
+def reduces(xs):
+    return functools.reduce(lambda a, b: a * b + a, xs, 2.0)
+
+
+@works("`itertools.accumulate`", (XS,))
+def accumulates(xs):
+    return sum(itertools.accumulate(xs, operator.mul)) + list(itertools.accumulate(xs))[-1] ** 2
+
+
+@works("`itertools.product`, `combinations`, `permutations`", (XS,))
+def combines(xs):
+    y = sum(a * b * b for a, b in itertools.product(xs, xs))
+    y += sum(a * b for a, b in itertools.combinations(xs, 2))
+    return y + sum(a * c for a, _, c in itertools.permutations(xs))
+
+
+@works("`itertools.chain`, `islice`, `repeat`, `cycle`", (XS, 0.8))
+def chains(xs, y):
+    z = 1.0
+    for v in itertools.islice(itertools.chain(xs, itertools.repeat(y)), 1, 5, 2):
+        z = z * v
+    return z + sum(itertools.islice(itertools.cycle(xs), 5))
+
+
+@works("`itertools.pairwise`, `takewhile`, `dropwhile`, `starmap`, `zip_longest`", (XS,))
+def more_itertools(xs):
+    y = sum(a * b for a, b in itertools.pairwise(xs))
+    y += sum(itertools.takewhile(lambda v: v < 0.65, xs)) * 2.0
+    y += sum(itertools.dropwhile(lambda v: v < 0.55, xs)) ** 2
+    y += sum(itertools.starmap(operator.mul, zip(xs, xs[1:])))
+    return y + sum(a * b for a, b in itertools.zip_longest(xs, xs[:1], fillvalue=0.3))
+
+
+@works("`itertools.groupby`", (XS,))
+def groups(xs):
+    y = 0.0
+    for big, members in itertools.groupby(xs, key=lambda v: v > 0.55):
+        y += sum(members) ** 2 * (2.0 if big else 1.0)
+    return y
+
+
+@works("list comprehensions", (XS, 0.8))
+def list_comprehension(xs, k):
+    squares = [v * v * k for v in xs if v > 0.55]
+    grid = [[a * b for b in xs] for a in xs]
+    pairs = [a * b for a in xs for b in xs if a != b]
+    return sum(squares) * grid[0][1] + sum(pairs)
+
+
+@works("dict and set comprehensions", (XS,))
+def dict_comprehension(xs):
+    table = {i: v * v for i, v in enumerate(xs)}
+    again = {k + 1: v * table[0] for k, v in table.items()}
+    return again[1] * again[2] + sum({v * 2.0 for v in xs})
+
+
+@works("generator expressions", (XS,))
+def generator_expression(xs):
+    squares = (v * v for v in xs)
+    first = next(squares)
+    return first * sum(squares)
+
+
+@works("generator functions", (0.5,))
+def generator_function(x):
+    def powers(v, n):
+        y = v
+        for _ in range(n):
+            yield y
+            y = y * v
+
+    return sum(a * b for a, b in zip(powers(x, 4), powers(2.0 * x, 3)))
+
+
+@works("infinite generators with `islice`", (0.5,))
+def infinite_generator(x):
+    def naturals():
+        n = x
+        while True:
+            yield n
+            n = n * 1.5 + x
+
+    return sum(itertools.islice(naturals(), 2, 6))
+
+
+@works("`yield from`", (0.5,))
+def yield_from(x):
+    def inner():
+        yield x
+        yield x * x
+        return x**3
+
+    def outer():
+        y = yield from inner()
+        yield y
+
+    return sum(outer()) * x
+
+
+@works("`send` into a generator", (0.5,))
+def generator_send(x):
+    def averager():
+        total = 0.0
+        while True:
+            total = total * 0.5 + (yield total)
+
+    g = averager()
+    next(g)
+    g.send(x)
+    return g.send(x * x) * g.send(1.0)
+
+
+@works("`try` / `finally` in a generator, closed early", (0.5,))
+def generator_finally(x):
+    seen = []
+
+    def numbers():
+        try:
+            yield x
+            yield x * x
+        finally:
+            seen.append(x * 3.0)
+
+    g = numbers()
+    a = next(g)
+    g.close()
+    return a * seen[0]
+
+
+@works("user iterators", (0.5,))
+def user_iterator(x):
+    class Countdown:
+        def __init__(self, n):
+            self.n = n
+            self.y = x
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            if self.n == 0:
+                raise StopIteration
+            self.n -= 1
+            self.y = self.y * x + 1.0
+            return self.y
+
+    total = 0.0
+    for v in Countdown(4):
+        total += v * v
+    return total
+
+
+@works("user sequences by `__getitem__`", (0.5,))
+def user_sequence(x):
+    class Powers:
+        def __getitem__(self, i):
+            if i > 3:
+                raise IndexError
+            return x**i
+
+    return sum(Powers())
+
+
+@works("iterating over arrays", (np.array([0.5, 0.6, 0.7]),))
+def array_iteration(x):
+    total = 0.0
+    for i, v in enumerate(x):
+        total = total * v + v * i
+    return total
+
+
+@works("iterating over arrays", (np.arange(6.0).reshape(3, 2) + 0.5,))
+def array_rows(x):
+    total = 1.0
+    for row in x:
+        a, b = row
+        total = total * a + b * np.sum(row * row)
+    return total
+
+
+@works("iterating over dicts", ({"a": 0.5, "b": 0.6},))
+def dict_iteration(d):
+    y = 0.0
+    for key in d:
+        y += d[key] ** 2 * ord(key)
+    for key, value in d.items():
+        y *= value
+    for value in d.values():
+        y += value
+    return y
+
+
+@works("iterating while the list grows", (0.5,))
+def growing_list(x):
+    todo, total = [x], 0.0
+    for v in todo:
+        total += v * v
+        if len(todo) < 4:
+            todo.append(v * x)
+    return total
+
+
+@works("`iter` and `next` by hand, with sentinels", (XS,))
+def iter_by_hand(xs):
+    it = iter(xs)
+    y = next(it) * next(it)
+    pops = xs[:]
+    y += sum(iter(lambda: pops.pop(0) * 1.0 if pops else None, None))
+    return y * next(it) * next(it, 3.0)
+
+
+@works("unpacking an iterator", (XS,))
+def unpack_iterator(xs):
+    a, *b = (v * v for v in xs)
+    return a * b[0] + max(*map(lambda v: v * 2.0, xs))
+
+
+@works("`while` with an iterator and `StopIteration`", (XS,))
+def stop_iteration(xs):
+    it, y = iter(xs), 1.0
+    while True:
+        try:
+            y = y * next(it) + 1.0
+        except StopIteration:
+            return y
+
+
+@works("nested comprehension over an array", (np.array([[0.5, 0.6], [0.7, 0.8]]),))
+def comprehension_of_array(x):
+    return sum([v * w for row in x for v in row for w in row if v > w])
+
+
+@works("`np.nditer`-free loops by index: `x[i, j]`", (np.array([[0.5, 0.6], [0.7, 0.8]]),))
+def loop_by_index(x):
+    y = 0.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y = y * 0.5 + x[i, j] * x[j, i]
+    return y

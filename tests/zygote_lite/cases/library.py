@@ -1,0 +1,106 @@
+"""Library code as it stands: NumPy's own Python functions, SciPy's, the standard library's."""
+
+import bisect
+import copy
+import fractions
+import heapq
+import statistics
+
+import numpy as np
+import scipy.integrate
+import scipy.integrate._ivp.rk
+import scipy.interpolate
+import scipy.optimize
+import scipy.stats
+
+from tests.zygote_lite.cases.declare import declaring
+
+CASES = []
+works, refused = declaring(CASES)
+V = np.array([0.5, 0.6, 0.8, 0.7])
+
+
+@works("`scipy.optimize.rosen`", (V,), expected=lambda x: (scipy.optimize.rosen_der(x),))
+def rosen(x):
+    return scipy.optimize.rosen(x)
+
+
+RK45 = scipy.integrate.RK45
+
+
+@works("an explicit Runge-Kutta step of SciPy (`rk_step`)", (V[:2], 0.3))
+def runge_kutta_step(y, k):
+    def fun(t, y):
+        return np.array([y[1], -k * np.sin(y[0]) + t])
+
+    stages = np.empty((RK45.n_stages + 1, 2))
+    f = fun(0.0, y)
+    new, _ = scipy.integrate._ivp.rk.rk_step(fun, 0.0, y, f, 0.1, RK45.A, RK45.B, RK45.C, stages)
+    return np.sum(new * new)
+
+
+@works("NumPy functions in Python without a rule: `np.vander`", (V[:3],))
+def vander(x):
+    return np.sum(np.vander(x, 3) @ np.array([0.3, 0.5, 0.7]))
+
+
+@works("NumPy functions in Python without a rule: `np.cov`, `np.corrcoef`", (V, V[::-1] * V))
+def correlation(x, y):
+    return np.corrcoef(x, y)[0, 1] + np.cov(x, y)[0, 0]
+
+
+@works("NumPy functions in Python without a rule: `np.polyval`, `np.polyder`", (V, 0.3))
+def polynomial(p, x):
+    return np.polyval(np.polyder(p), x) * np.polyval(p, x)
+
+
+@works("NumPy functions in Python without a rule: `np.apply_along_axis`", (V.reshape(2, 2),))
+def along_axis(m):
+    return np.sum(np.apply_along_axis(lambda r: r * r[0], 1, m))
+
+
+@works("NumPy functions in Python without a rule: `np.kron`, `np.block`, `np.rot90`", (V[:2],))
+def arrangements(x):
+    m = np.block([[np.outer(x, x), np.eye(2)], [np.eye(2), np.rot90(np.outer(x, x * x))]])
+    return np.sum(m @ m) + np.sum(np.kron(x, x) * V)
+
+
+@works("NumPy functions in Python without a rule: `np.piecewise`, `np.select`", (V,))
+def piecewise(x):
+    y = np.select([x > 0.65, x > 0.55], [x * x, np.sin(x)], 0.1)
+    return np.sum(y * x)
+
+
+@works("`scipy.stats` log-likelihood in Python", (V, 0.2))
+def log_likelihood(x, mean):
+    z = (x - mean) / 0.7
+    return np.sum(-0.5 * z * z) + scipy.optimize.rosen(x)
+
+
+@works("`statistics.mean` and other pure Python of the standard library", (0.5, 0.6))
+def standard_library(x, y):
+    return statistics.fmean([x, y, x]) * x
+
+
+@works("`heapq`, `bisect`", (0.5, 0.6))
+def heaps(x, y):
+    heap = []
+    for v in (y, x, x * y):
+        heapq.heappush(heap, v)
+    a = heapq.heappop(heap)
+    return a * heapq.heappop(heap) + [x, y][bisect.bisect([0.1, 0.2], x) - 1]
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5, 0.6))
+def copies(x, y):
+    a = {"p": [x, y]}
+    b = copy.deepcopy(a)
+    c = copy.copy(a)
+    a["p"][0] = 3.0
+    return b["p"][0] * c["p"][1] + c["p"][0]
+
+
+@works("what gradients do not need is simply run", (0.5,))
+def inactive_library(x):
+    n = fractions.Fraction(1, 3) + 2
+    return x * float(n) * len(str(n))

@@ -1,0 +1,305 @@
+"""State in lists, dicts, objects and variables, through aliases too."""
+
+import collections
+import copy
+import types
+
+from tests.zygote_lite.cases.declare import declaring
+
+CASES = []
+works, _ = declaring(CASES)
+
+
+@works("`append`, `extend`, `insert`", (0.5,))
+def list_grows(x):
+    a = [x]
+    a.append(x * x)
+    a.extend([x**3, 2.0])
+    a.insert(1, x * 4.0)
+    return a[0] * a[1] + a[2] * a[3] + a[4]
+
+
+@works("`pop`, `remove`, `clear`, `del`", (0.5,))
+def list_shrinks(x):
+    a = [x, x * x, x**3, 4.0 * x]
+    y = a.pop() * a.pop(0)
+    a.remove(a[0])
+    del a[0]
+    a.append(x)
+    y += a[0]
+    a.clear()
+    return y + len(a)
+
+
+@works("list items are written", (0.5, [0.6, 0.7]))
+def list_setitem(x, ys):
+    a = [1.0, 2.0, 3.0]
+    a[0] = x
+    a[-1] = a[0] * ys[0]
+    a[0] = a[2] * a[0]
+    return a[0] * a[1] + a[2]
+
+
+@works("an argument's list is written", ([0.5, 0.6, 0.7],))
+def list_argument_written(a):
+    for i in range(1, len(a)):
+        a[i] = a[i] * a[i - 1]
+    a[0] = 3.0
+    return a[1] * a[2] + a[0]
+
+
+@works("list slices are written", (0.5,))
+def list_slice_write(x):
+    a = [x, 2.0 * x, 3.0 * x, 4.0]
+    a[1:3] = [x * x]
+    a[::2] = [x, x**3]
+    return a[0] * a[1] * a[2]
+
+
+@works("`+=` and `*=` of lists", (0.5,))
+def list_augmented(x):
+    a = [x]
+    b = a
+    a += [x * x]
+    b *= 2
+    return a[0] * b[1] + a[3] * len(b)
+
+
+@works("`sort` and `reverse` of lists", (0.5,))
+def list_sort(x):
+    a = [x, x * x, -x]
+    a.sort()
+    y = a[0] * 3.0 + a[1]
+    a.sort(key=lambda v: v * v, reverse=True)
+    a.reverse()
+    return y * a[0]
+
+
+@works("`index`, `count`, `in` of lists", (0.5,))
+def list_queries(x):
+    a = [x, 2.0, x]
+    return a[a.index(2.0) + 1] * a.count(x) * (x if 2.0 in a else 1.0)
+
+
+@works("copies of lists are independent", (0.5,))
+def list_copies(x):
+    a = [x, [x * x]]
+    b, c, d = a[:], a.copy(), list(a)
+    a[0] = 7.0
+    a[1][0] = x
+    e = copy.deepcopy(a)
+    a[1][0] = 3.0
+    return b[0] * c[1][0] + d[0] * e[1][0]
+
+
+@works("writes through an alias", (0.5,))
+def aliases(x):
+    a = [x, x]
+    b = a
+    c = [a, a]
+    b[0] = x * x
+    c[1][1] = b[0] * x
+    return a[0] * a[1]
+
+
+@works("the same list passed twice", ([0.5, 0.6],))
+def same_list_twice(p):
+    def f(a, b):
+        a[0] = b[1] * 2.0
+        b[1] = a[0] * a[1]
+        return a[1] + b[0]
+
+    return f(p, p) * p[0]
+
+
+@works("a write in a loop, read in the next turn", (0.5,))
+def loop_carried_list(x):
+    a = [x, 1.0]
+    for i in range(4):
+        a[i % 2] = a[0] * a[1] + x
+    return a[0] * a[1]
+
+
+@works("nested lists are written", ([[0.5, 0.6], [0.7, 0.8]],))
+def nested_lists(m):
+    out = [[0.0, 0.0], [0.0, 0.0]]
+    for i in range(2):
+        for j in range(2):
+            for k in range(2):
+                out[i][j] += m[i][k] * m[k][j]
+    return out[0][0] * out[1][1] - out[0][1]
+
+
+@works("a value is swapped in a list", (0.5, 0.6))
+def list_swap(x, y):
+    a = [x, y]
+    a[0], a[1] = a[1], a[0] * 2.0
+    return a[0] / a[1]
+
+
+@works("dict items are written and deleted", (0.5,))
+def dict_setitem(x):
+    d = {"a": x}
+    d["b"] = d["a"] * x
+    d["a"] = d["b"] * 3.0
+    e = d
+    e["c"] = d["a"]
+    del d["a"]
+    return e["b"] * d["c"]
+
+
+@works("`get`, `setdefault`, `update`, `pop`, `popitem`, `|=`", (0.5,))
+def dict_methods(x):
+    d = {"a": x}
+    d.setdefault("b", x * x)
+    d.setdefault("a", 5.0)
+    d.update(c=x**3)
+    d.update({"b": d["b"] * 2.0})
+    d |= {"e": x}
+    y = d.pop("a") * d.get("b") + d.get("z", x)
+    key, value = d.popitem()
+    return y * value + d["c"]
+
+
+@works("an argument's dict is written", ({"w": 0.5, "b": 0.6},))
+def dict_argument_written(d):
+    d["w"] = d["w"] * d["b"]
+    d["new"] = d["w"] ** 2
+    return d["new"] + d["b"] * d["w"]
+
+
+@works("`defaultdict`, `Counter`, `OrderedDict`", (0.5,))
+def default_dicts(x):
+    d = collections.defaultdict(float)
+    for i, v in enumerate([x, x * x, 3.0]):
+        d[i % 2] += v * x
+    e = collections.defaultdict(list)
+    e["a"].append(x)
+    return d[0] * d[1] + e["a"][0] * len(e["b"])
+
+
+@works("`deque`", (0.5,))
+def deques(x):
+    q = collections.deque([x])
+    q.append(x * x)
+    q.appendleft(3.0 * x)
+    return q.pop() * q.popleft() + q[0]
+
+
+@works("sets", (0.5,))
+def sets(x):
+    s = {x, x * x}
+    s.add(3.0)
+    return sum(sorted(s)) * len(s)
+
+
+@works("attributes are written", (0.5,))
+def attributes(x):
+    o = types.SimpleNamespace(a=x, b=2.0)
+    o.b = o.a * x
+    p = o
+    p.a = o.b * 3.0
+    o.a *= x
+    return o.a * p.b
+
+
+class Node:
+    def __init__(self, value, next=None):
+        self.value = value
+        self.next = next
+
+
+@works("linked objects, cycles", (0.5,))
+def linked_objects(x):
+    a = Node(x)
+    b = Node(x * x, a)
+    a.next = b
+    n = a
+    for i in range(3):
+        n.value = n.value * n.next.value
+        n = n.next
+    return a.value * b.value
+
+
+@works("an argument's object is written", (Node(0.5, Node(0.6)),))
+def object_written(n):
+    n.value = n.value * n.next.value
+    n.next.value = n.value**2
+    return n.next.value + n.value
+
+
+@works("an object changes in a loop", (0.5,))
+def object_in_a_loop(x):
+    class Adam:
+        def __init__(self):
+            self.m, self.t = 0.0, 0
+
+        def step(self, g):
+            self.t += 1
+            self.m = 0.9 * self.m + 0.1 * g
+            return self.m / (1 - 0.9**self.t)
+
+    adam, w = Adam(), x
+    for _ in range(4):
+        w = w - 0.1 * adam.step(2.0 * w)
+    return w
+
+
+@works("a closure's list", (0.5,))
+def closure_list(x):
+    log = []
+
+    def note(v):
+        log.append(v)
+        return v * len(log)
+
+    y = note(x) + note(x * x)
+    return y * log[0] * log[1]
+
+
+@works("memoization in a dict", (0.7,))
+def memoization(x):
+    memo = {0: 1.0, 1: x}
+
+    def f(n):
+        if n not in memo:
+            memo[n] = f(n - 1) * x + f(n - 2)
+        return memo[n]
+
+    return f(6)
+
+
+@works("an exception leaves the writes before it", (-0.5,))
+def writes_before_exception(x):
+    a = [x, x]
+    try:
+        a[0] = a[0] * 2.0
+        a[1] = a[7]
+    except IndexError:
+        a[1] = a[0] * x
+    return a[0] * a[1]
+
+
+@works("tuples that hold lists", (0.5,))
+def tuple_of_lists(x):
+    t = ([x], [x * x])
+    t[0][0] = t[1][0] * x
+    u = (*t, t)
+    u[2][1].append(x)
+    return t[0][0] * t[1][1]
+
+
+@works("the result is a list's entry that is overwritten later", (0.5,))
+def read_before_write(x):
+    a = [x * x]
+    y = a[0]
+    a[0] = 100.0
+    return y * x
+
+
+@works("a list of what a loop computes, indexed backwards", (0.5,))
+def history(x):
+    h = [x]
+    for i in range(5):
+        h.append(h[-1] * x + h[max(i - 2, 0)])
+    return h[-1] * h[2]

@@ -1,0 +1,714 @@
+"""Statements: branches, loops, jumps, exceptions, `with`, `match`, names."""
+
+import contextlib
+import math
+
+from tests.zygote_lite.cases.declare import declaring
+
+CASES = []
+works, _ = declaring(CASES)
+sin, cos, exp = math.sin, math.cos, math.exp
+SCALE = 1.7
+
+
+@works("`if` / `elif` / `else`", (1.5,), (0.5,), (-0.5,))
+def branches(x):
+    if x > 1.0:
+        y = x * x
+    elif x > 0.0:
+        y = sin(x)
+    else:
+        y = x**3
+    return y * x
+
+
+@works("`if` without `else`", (1.5,), (-0.5,))
+def branch_alone(x):
+    y = x
+    if x > 0.0:
+        y = y * y
+    return y * x
+
+
+@works("nested `if`", (0.3, 0.4), (0.3, -0.4), (-0.3, 0.4))
+def branches_nested(x, y):
+    z = x
+    if x > 0:
+        z = z * y
+        if y > 0:
+            z = z * z
+        else:
+            z = z + x
+    return z * y
+
+
+@works("conditional expression", (1.5,), (-0.5,))
+def conditional_expression(x):
+    return (x * x if x > 0 else sin(x)) * (2.0 if x > 1 else x)
+
+
+@works("values of `and`, `or`, `not`", (1.5, None), (None, 2.0), (1.5, 2.0))
+def and_or(x, y):
+    a = x or y
+    b = x and y
+    c = (not x and y) or x
+    return a * a + (b or 1.0) * (y or 0.5) + c
+
+
+@works("chained comparison", (0.5,), (1.5,), (-1.0,))
+def chained_comparison(x):
+    return x * x if 0.0 < x < 1.0 <= 2.0 else sin(x)
+
+
+@works("chained comparison", (0.5,))
+def chained_comparison_calls_once(x):
+    calls = []
+
+    def middle():
+        calls.append(1)
+        return x
+
+    y = x * x if 0.0 < middle() < 1.0 else 0.0
+    return y * len(calls)
+
+
+@works("`for` over a range", (0.7,))
+def for_range(x):
+    y = 1.0
+    for i in range(4):
+        y = y * x + i
+    return y
+
+
+@works("`for` over a range", (0.7,))
+def for_range_empty(x):
+    y = x
+    for i in range(0):
+        y = y * x
+    return y
+
+
+@works("`while`", (0.7,), (1.2,))
+def while_loop(x):
+    y = x
+    while y < 5.0:
+        y = y * 2.0 + x
+    return y
+
+
+@works("`for` with `else`", (0.7,), (1.7,))
+def for_else(x):
+    y = x
+    for i in range(4):
+        y = y * x
+        if y > 2.0:
+            break
+    else:
+        y = sin(y)
+    return y
+
+
+@works("`while` with `else`", (0.7,), (1.7,))
+def while_else(x):
+    i, y = 0, x
+    while i < 4:
+        i += 1
+        y = y * x
+        if y > 2.0:
+            break
+    else:
+        y = y * y
+    return y * x
+
+
+@works("`break`", (0.7,), (3.0,))
+def breaks(x):
+    y = x
+    for i in range(10):
+        if y > 2.5:
+            break
+        y = y + x * i
+    return y * x
+
+
+@works("`continue`", (0.7,))
+def continues(x):
+    y = x
+    for i in range(6):
+        if i % 2:
+            continue
+        y = y * x + i
+    return y
+
+
+@works("`continue`", (0.7,))
+def while_continue(x):
+    y, i = x, 0
+    while i < 6:
+        i += 1
+        if i == 3:
+            continue
+        y = y + x**i
+    return y
+
+
+@works("`return` anywhere", (0.7,), (1.5,), (-1.0,))
+def early_return(x):
+    if x < 0:
+        return x * x
+    for i in range(5):
+        x = x * 1.5
+        if x > 2.0:
+            return sin(x)
+    return x * 3.0
+
+
+@works("`return` anywhere", (0.7,))
+def return_from_nested_loops(x):
+    y = x
+    for i in range(3):
+        for j in range(3):
+            y = y + x * j
+            if y > 3.0:
+                return y * y
+    return y
+
+
+@works("nested loops with `break` and `continue`", (0.7,))
+def nested_loops(x):
+    y = x
+    for i in range(4):
+        for j in range(i):
+            if j == 2:
+                break
+            if i == 1:
+                continue
+            y = y + x * y * 0.1
+        y = y * x + j if i else y
+    return y
+
+
+@works("loop-carried swap", (0.5, 0.6))
+def loop_swap(x, y):
+    for _ in range(3):
+        x, y = y, x * y
+    return x - 2.0 * y
+
+
+@works("loop-carried rotation", (0.5, 0.6, 0.7))
+def loop_rotation(a, b, c):
+    for i in range(4):
+        a, b, c = b * c, c, a + i
+    return a * 3.0 + b * b - c
+
+
+@works("loop variable after the loop", (0.5,))
+def loop_variable_after(x):
+    for y in [x, x * x, 3.0 * x]:
+        pass
+    return y * x
+
+
+@works("loop variable is rebound", (0.5,))
+def loop_variable_rebound(x):
+    total = 0.0
+    for y in (x, 2.0 * x):
+        y = y * y
+        total += y
+    return total
+
+
+@works("a name that hides an argument", (0.5,))
+def rebound_argument(x):
+    x = x * x
+    x = sin(x) * x
+    return x
+
+
+@works("`try` / `except`", (0.5,), (-0.5,))
+def try_except(x):
+    try:
+        y = math.sqrt(x)
+    except ValueError:
+        y = x * x
+    return y * x
+
+
+@works("exception in the middle of a statement list", (0.5,), (-0.5,))
+def raise_in_the_middle(x):
+    y = x
+    try:
+        y = y * 3.0
+        z = math.log(x)
+        y = y * z
+    except ValueError as e:
+        y = y * x
+    return y
+
+
+@works("exception in the middle of a statement list", (0.5,))
+def raise_in_a_loop(x):
+    y, k = x, [3.0, 2.0, 0.0, 1.0]
+    for v in k:
+        try:
+            y = y * 2.0
+            y = y + x / v
+            y = y * x
+        except ZeroDivisionError:
+            y = y * y
+    return y
+
+
+@works("`try` / `except` / `else` / `finally`", (0.5,), (-0.5,))
+def try_all(x):
+    y = x
+    try:
+        y = y * math.sqrt(x)
+    except ValueError:
+        y = y * y
+    else:
+        y = sin(y)
+    finally:
+        y = y * 3.0 + x
+    return y
+
+
+@works("`finally` with `return`", (0.5,))
+def return_in_finally(x):
+    y = x * x
+
+    def inner():
+        nonlocal y
+        try:
+            return y * 2.0
+        finally:
+            y = y * 3.0
+
+    z = inner()
+    return z * y
+
+
+@works("`return` in `try` inside a loop", (0.5,))
+def return_in_try_in_loop(x):
+    y = x
+    for i in range(4):
+        try:
+            if i == 2:
+                return y * y
+            y = y * x + 1.0
+        finally:
+            y = y * 2.0
+    return y
+
+
+@works("`break` and `continue` through `finally`", (0.5,))
+def break_through_finally(x):
+    y = x
+    for i in range(5):
+        try:
+            if i == 1:
+                continue
+            if i == 3:
+                break
+            y = y * x
+        finally:
+            y = y + x * i
+    return y
+
+
+@works("nested `try`, raising again", (-0.5,), (0.5,))
+def nested_try(x):
+    y = x
+    try:
+        try:
+            y = y * 2.0
+            y = y * math.log(x)
+        except ValueError:
+            y = y * x
+            raise KeyError("again") from None
+        finally:
+            y = y + 1.0
+    except KeyError:
+        y = y * y
+    return y
+
+
+@works("exception raised by a callee", (0.5,), (1.5,))
+def raise_in_callee(x):
+    state = {"y": x}
+
+    def step(v):
+        state["y"] = state["y"] * v
+        if v > 1.0:
+            raise ValueError(v)
+        return v * v
+
+    try:
+        z = step(x)
+    except ValueError:
+        z = 2.0 * x
+    return z * state["y"]
+
+
+@works("the value in an exception", (0.5,))
+def value_in_exception(x):
+    class Found(Exception):
+        def __init__(self, value):
+            self.value = value
+
+    try:
+        raise Found(x * x)
+    except Found as e:
+        return e.value * x
+
+
+@works("`except` of several kinds, by position", (0.0,), (2.0,))
+def except_several(x):
+    table = {0.0: 1.0}
+    try:
+        y = x / table[x * 0.0]
+        z = table[x]
+    except (KeyError, IndexError):
+        z = x * x
+    return z + y * x
+
+
+@works("`except*`", (0.5,))
+def except_star(x):
+    y = x
+    try:
+        y = y * x
+        raise ExceptionGroup("several", [ValueError(1)])
+    except* ValueError:
+        y = y * 3.0
+    return y
+
+
+@works("`raise` that the caller catches", (0.5,))
+def raise_caught_outside(x):
+    def thrower(v):
+        if v > 0.1:
+            raise LookupError
+        return v
+
+    try:
+        return thrower(x)
+    except LookupError:
+        return x * x
+
+
+@works("`with`", (0.5,))
+def with_statement(x):
+    class Scale:
+        def __enter__(self):
+            return x * 2.0
+
+        def __exit__(self, *exc):
+            return False
+
+    with Scale() as s:
+        y = s * x
+    return y * s
+
+
+@works("`with` that swallows an exception", (-0.5,), (0.5,))
+def with_swallows(x):
+    y = x
+    with contextlib.suppress(ValueError):
+        y = y * 2.0
+        y = y * math.sqrt(x)
+    return y * x
+
+
+@works("`with` that swallows an exception", (-0.5,))
+def with_user_swallows(x):
+    class Swallow:
+        def __init__(self):
+            self.count = 0.0
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, value, trace):
+            self.count = self.count + x
+            return kind is ValueError
+
+    y = x
+    with Swallow() as a, Swallow() as b:
+        y = y * y
+        y = math.sqrt(x)
+    return y * a.count + b.count * 3.0
+
+
+@works("`contextlib.contextmanager`", (0.5,))
+def with_contextmanager(x):
+    seen = []
+
+    @contextlib.contextmanager
+    def scaled(v):
+        seen.append(v)
+        yield v * v
+        seen.append(v * 3.0)
+
+    with scaled(x) as s:
+        y = s * x
+    return y + seen[1] * seen[0]
+
+
+@works("`assert`", (0.5,))
+def asserts(x):
+    y = x * x
+    assert y > 0, f"negative: {y}"
+    return y
+
+
+@works("`del`", (0.5,))
+def deletes(x):
+    y = x * x
+    z = [y, x, 3.0]
+    del z[0], y
+    y = z[0]
+    return y * x
+
+
+@works("`match`: literals, captures, guards", ("a", 0.5), ("b", 0.5), ("c", 0.5), ("c", -0.5))
+def match_literals(kind, x):
+    match kind, x:
+        case "a", v:
+            return v * v
+        case "b", _:
+            y = x**3
+        case _, v if v > 0:
+            y = sin(v)
+        case _:
+            y = -x
+    return y * x
+
+
+@works("`match`: sequences, stars, mappings, or", ([0.5, 0.6, 0.7],), ([0.5],), ({"w": 0.5},))
+def match_structures(p):
+    match p:
+        case [a]:
+            return a * a
+        case [a, *rest]:
+            return a * rest[0] * rest[-1]
+        case {"w": w} | {"v": w}:
+            return w**3
+
+
+@works("`match`: classes", (0.5,))
+def match_classes(x):
+    class Pair:
+        __match_args__ = ("a", "b")
+
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    match Pair(x * x, x):
+        case Pair(a, b=b):
+            return a * b
+
+
+@works("walrus", (0.5,))
+def walrus(x):
+    total = 0.0
+    while (y := x * (total + 1.0)) < 2.0:
+        total = total + y
+    return total * y
+
+
+@works("star and nested unpacking", ((0.5, (0.6, [0.7, 0.8, 0.9])),))
+def unpacking(p):
+    a, (b, [c, *d]) = p
+    *e, f = (a, b, c)
+    return a * b + c * d[1] + f * e[0] * d[0]
+
+
+@works("global constants are read", (0.5,))
+def reads_global(x):
+    return x * SCALE * x
+
+
+@works("`nonlocal`", (0.5,))
+def nonlocal_state(x):
+    total = x
+
+    def add(v):
+        nonlocal total
+        total = total * v + v
+
+    add(x)
+    add(x * 2.0)
+    return total * x
+
+
+@works("`nonlocal` in a loop, through two levels", (0.5,))
+def nonlocal_two_levels(x):
+    a = x
+
+    def outer():
+        def inner(k):
+            nonlocal a
+            a = a * x + k
+
+        for i in range(3):
+            inner(i)
+
+    outer()
+    return a * a
+
+
+@works("nested functions", (0.5,))
+def nested_functions(x):
+    def square(v):
+        return v * v
+
+    def both(v):
+        return square(v) + x * v
+
+    return both(x) * square(x)
+
+
+@works("a closure sees a later rebinding", (0.5,))
+def late_binding(x):
+    k = 2.0
+    f = lambda v: v * k
+    a = f(x)
+    k = x
+    return a + f(x)
+
+
+@works("closures made in a loop", (0.5,))
+def closures_in_a_loop(x):
+    late = [lambda v: v * x * i for i in range(3)]
+    early = [lambda v, i=i: v * x * i for i in range(3)]
+    return sum(f(x) for f in late) + sum(f(2.0) for f in early)
+
+
+@works("classes defined inside", (0.5,))
+def class_inside(x):
+    class Line:
+        slope = x * 2.0
+
+        def __init__(self, b):
+            self.b = b
+
+        def at(self, v):
+            return self.slope * v + self.b * x
+
+    return Line(x * x).at(3.0)
+
+
+@works("recursion", (0.7,))
+def recursion(x):
+    def power(v, n):
+        return 1.0 if n == 0 else v * power(v, n - 1)
+
+    return power(x, 5)
+
+
+@works("mutual recursion", (0.7,))
+def mutual_recursion(x):
+    def even(v, n):
+        return v if n == 0 else odd(v * x, n - 1)
+
+    def odd(v, n):
+        return v * v if n == 0 else even(v + x, n - 1)
+
+    return even(x, 5)
+
+
+@works(
+    "recursion over a tree", ({"w": 0.5, "kids": [{"w": 0.6, "kids": []}, {"w": 0.7, "kids": []}]},)
+)
+def recursion_over_tree(tree):
+    def total(t):
+        y = t["w"] ** 2
+        for kid in t["kids"]:
+            y += t["w"] * total(kid)
+        return y
+
+    return total(tree)
+
+
+@works("a local defined on one path only", (0.5,), (-0.5,))
+def defined_on_one_path(x):
+    if x > 0:
+        y = x * x
+    if x > 0:
+        return y * x
+    try:
+        return y
+    except UnboundLocalError:
+        return x * 3.0
+
+
+@works("a local defined on one path of a loop only", (0.5,))
+def defined_in_one_iteration(x):
+    total = x
+    for i in range(4):
+        if i == 1:
+            y = total * x
+        if i > 1:
+            total = total + y * i
+    return total
+
+
+@works("a loop that runs zero times defines nothing", (0.5,))
+def loop_defines_nothing(x):
+    for i in range(0):
+        y = x
+    try:
+        return y
+    except NameError:
+        return x * x
+
+
+@works("augmented assignment of numbers", (0.5,))
+def augmented(x):
+    y = x
+    z = y
+    y += x
+    y *= z
+    y -= 0.5
+    y **= 2
+    y /= x
+    y //= 0.01 if y < -1e9 else 1e9
+    return y + z * x
+
+
+@works("integers and floats in one variable", (0.5,))
+def int_then_float(x):
+    total = 0
+    for i in range(3):
+        total = total + (x * i if i else 0)
+    return total * x
+
+
+@works("an unused value, an expression statement", (0.5,))
+def unused_value(x):
+    sin(x)
+    y = x * x
+    (y, x)
+    _ = y * 3.0
+    return y
+
+
+@works("lambda in a variable", (0.5,))
+def lambda_in_variable(x):
+    f = (lambda v: v * x) if x > 0 else (lambda v: v)
+    return f(f(x))
+
+
+@works("a long if-chain in a loop (state machine)", (0.5,))
+def state_machine(x):
+    where, y, n = "a", x, 0
+    while where != "end":
+        n += 1
+        if where == "a":
+            y, where = y * x + 1.0, "b"
+        elif where == "b":
+            y, where = y * y, ("c" if n > 3 else "a")
+        else:
+            y, where = sin(y), "end"
+    return y

@@ -1,0 +1,365 @@
+"""Arrays written in place: items, slices, masks, `+=`, `out=`, views, aliases."""
+
+import numpy as np
+
+from tests.zygote_lite.cases.declare import declaring
+
+CASES = []
+works, _ = declaring(CASES)
+V = np.array([0.5, 0.6, 0.7, 0.8])
+M = np.array([[0.5, 0.6, 0.7], [0.8, 0.9, 1.1]])
+
+
+@works("`x[i] = v`", (0.5,))
+def item(x):
+    a = np.zeros(3)
+    a[0] = x
+    a[1] = a[0] * x
+    a[0] = a[1] * 3.0
+    return np.sum(a * a)
+
+
+@works("`x[i] = v` in a loop", (V,))
+def item_in_a_loop(x):
+    y = np.zeros(4)
+    s = 1.0
+    for i in range(4):
+        if x[i] > 0.75:
+            break
+        y[i] = x[i] * s
+        s = s + y[i]
+    return s * np.sum(y)
+
+
+@works("`x[i] = v` in a loop", (V,))
+def recurrence(x):
+    y = np.empty(6)
+    y[0] = y[1] = x[0]
+    for i in range(2, 6):
+        y[i] = y[i - 1] * x[i % 4] + y[i - 2]
+    return y[-1]
+
+
+@works("`x[i, j] = v`", (M,))
+def matrix_items(m):
+    out = np.zeros((2, 2))
+    for i in range(2):
+        for j in range(2):
+            out[i, j] = m[i, j] * m[j, i] + m[i, 2]
+    return np.sum(out @ out)
+
+
+@works("`x[a:b] = v`, with broadcasting", (V, 0.9))
+def slices(x, k):
+    a = np.zeros((2, 4))
+    a[0] = x
+    a[1, 1:3] = k
+    a[:, ::2] = a[:, 1::2] * x[:2]
+    return np.sum(a**2)
+
+
+@works("`x[mask] = v`, `x[indices] = v`", (V, 0.9))
+def masks(x, k):
+    a = x * 2.0
+    a[x > 0.65] = k
+    a[[0, 1]] = a[[1, 0]] * a[[2, 2]]
+    return np.sum(a * a)
+
+
+@works("`x[indices] += v`", (V,))
+def fancy_augmented(x):
+    a = np.ones(3)
+    a[[0, 0, 2]] += x[:3]
+    return np.prod(a)
+
+
+@works("`x[i] += v`, `*=`, `-=`, `/=`, `**=`", (V,))
+def augmented_items(x):
+    a = x.copy()
+    a[0] += x[1]
+    a[1] *= a[0]
+    a[2] -= a[1] * x[2]
+    a[3] /= x[0]
+    a[0] **= 2
+    a[1:] *= a[:-1].copy()
+    return np.sum(a * np.arange(1.0, 5.0))
+
+
+@works("`x += y` of arrays, in place", (V,))
+def augmented_arrays(x):
+    a = np.ones(4)
+    b = a
+    a += x
+    a *= x
+    b -= 0.5
+    a /= 2.0
+    a **= 2
+    return np.sum(a * b)
+
+
+@works("`x @= y`", (np.array([[0.5, 0.6], [0.7, 0.8]]),))
+def augmented_matmul(m):
+    a = np.eye(2)
+    b = a
+    a @= m
+    a @= m
+    return np.sum(b * m)
+
+
+@works("`+=` rebinds floats and writes arrays", (0.5,))
+def rebinding_or_write(x):
+    s, a = x, np.array([x])
+    t, b = s, a
+    s += 1.0
+    a += 1.0
+    return s * t + np.sum(a * b)
+
+
+@works("`out=`", (V,))
+def out_argument(x):
+    a = np.empty(4)
+    np.multiply(x, x, out=a)
+    np.add(a, x, a)
+    np.sin(a, out=a)
+    return np.sum(a)
+
+
+@works("`np.add.at`", (V,))
+def add_at(x):
+    a = np.ones(2)
+    np.add.at(a, [0, 1, 0, 0], x)
+    return np.prod(a)
+
+
+@works("`np.copyto`, `np.put`, `np.place`", (V,))
+def copyto(x):
+    a = np.zeros(4)
+    np.copyto(a, x)
+    np.copyto(a, x * x, where=x > 0.65)
+    return np.sum(a * a)
+
+
+@works("`fill`", (0.5,))
+def fill(x):
+    a = np.ones(3)
+    b = a[1:]
+    b.fill(x)
+    return np.prod(a) * x
+
+
+@works("`sort` of an array", (np.array([0.7, 0.5, 0.6]),))
+def sort(x):
+    a = x * x
+    a.sort()
+    return a[0] * 3.0 + a[1] * a[2]
+
+
+@works("writes through a view", (V,))
+def view_write(x):
+    a = x * 2.0
+    b = a[1:3]
+    b[0] = x[0] * 5.0
+    b *= x[3]
+    return np.sum(a * a)
+
+
+@works("writes to the base seen through a view", (V,))
+def base_write(x):
+    a = np.zeros(4)
+    b = a[::2]
+    a[2] = x[0] * x[1]
+    a[0] = x[2]
+    return b[0] * b[1] + b[1]
+
+
+@works("views of views, reshaped, transposed", (M,))
+def view_of_view(m):
+    a = m * 1.0
+    b = a.T
+    c = b[1:].reshape(-1) if False else b[1:]
+    c[0, 1] = m[0, 0] ** 2
+    d = a.reshape(6)
+    d[0] = c[0, 1] * d[5]
+    e = a.ravel()
+    e[1:3] = e[3:5] * m[0, :2]
+    return np.sum(a**2 * np.arange(6.0).reshape(2, 3))
+
+
+@works("overlapping slices", (V,))
+def overlapping(x):
+    a = x * 1.0
+    a[1:] = a[:-1] * 2.0
+    a[:-1] += a[1:]
+    a[::-1] = a * x
+    return np.sum(a * np.arange(4.0))
+
+
+@works("a row of a matrix is written in a loop", (M,))
+def rows(m):
+    a = np.zeros((4, 3))
+    a[0] = m[0]
+    for i in range(1, 4):
+        a[i] = a[i - 1] * m[i % 2] + 1.0
+    return np.sum(a[-1])
+
+
+@works("the same array passed twice to a function that writes", (V,))
+def same_array_twice(x):
+    def f(a, b):
+        a[0] = b[1] * 2.0
+        b += a[0]
+        return a * b
+
+    c = x.copy()
+    return np.sum(f(c, c))
+
+
+@works("an argument is overwritten", (V.copy(),))
+def argument_overwritten(x):
+    x[0] = x[1] * x[2]
+    x *= 2.0
+    x[3] = 1.0
+    return np.sum(x * x)
+
+
+@works("an argument is overwritten", (V.copy(),))
+def argument_overwritten_through_view(x):
+    y = x[:2]
+    y *= x[2:]
+    return np.sum(x**2)
+
+
+@works("a view is returned by a callee", (V,))
+def view_from_callee(x):
+    def tail(a):
+        return a[2:]
+
+    a = x * x
+    t = tail(a)
+    t[:] = t * a[:2]
+    return np.sum(a)
+
+
+@works("arrays in lists and objects are written", (V,))
+def arrays_in_containers(x):
+    d = {"a": x * 1.0, "b": [np.zeros(2)]}
+    d["a"][1] = d["a"][0] * x[2]
+    d["b"][0][0] = d["a"][1]
+    d["b"][0] += x[:2]
+    return np.sum(d["a"]) * np.sum(d["b"][0] ** 2)
+
+
+@works("a value read before it is overwritten", (V,))
+def read_before_write(x):
+    a = x * 1.0
+    y = a * a
+    z = np.sin(a)
+    a[:] = 7.0
+    return np.sum(y * z) + np.sum(a)
+
+
+@works("a saved operand is overwritten later", (V,))
+def saved_operand_overwritten(x):
+    a = x * 1.0
+    y = np.sum(a * a)
+    a *= y
+    z = np.sum(a**3)
+    a[0] = z
+    return np.sum(a) * y
+
+
+@works("scalars of an array survive a write", (V,))
+def scalars_survive(x):
+    a = x * 1.0
+    s = a[0]
+    a[0] = a[1]
+    return s * a[0] * s
+
+
+@works("`a[i], a[j] = a[j], a[i]`", (V,))
+def array_swap(x):
+    a = x * 1.0
+    a[0], a[3] = a[3] * 2.0, a[0]
+    for i in range(3):
+        a[i], a[i + 1] = a[i + 1], a[i] * x[i]
+    return np.sum(a * np.arange(4.0))
+
+
+@works("writes in `try`, the exception in the middle", (V,))
+def writes_in_try(x):
+    a = x * 1.0
+    try:
+        a[0] = a[1] * a[2]
+        a[9] = 3.0
+        a[1] = 0.0
+    except IndexError:
+        a[1] *= a[0]
+    return np.sum(a**2)
+
+
+@works("a 0-d array is written", (0.5,))
+def zero_dimensional(x):
+    a = np.zeros(())
+    a[()] = x
+    a += x * x
+    a[...] = a * a
+    return float(a) * x
+
+
+@works(
+    "Gauss elimination in place",
+    (np.array([[2.0, 0.5, 0.3], [0.4, 1.5, 0.2], [0.1, 0.7, 3.0]]), V[:3]),
+)
+def gauss(a, b):
+    a, b = a.copy(), b.copy()
+    n = len(b)
+    for i in range(n):
+        for j in range(i + 1, n):
+            f = a[j, i] / a[i, i]
+            a[j, i:] -= f * a[i, i:]
+            b[j] -= f * b[i]
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        x[i] = (b[i] - a[i, i + 1 :] @ x[i + 1 :]) / a[i, i]
+    return np.sum(x * x)
+
+
+@works("Cholesky in place", (np.array([[2.0, 0.3], [0.3, 1.0]]),))
+def cholesky(a):
+    n = a.shape[0]
+    lower = np.zeros_like(a)
+    for j in range(n):
+        s = a[j, j]
+        for k in range(j):
+            s -= lower[j, k] ** 2
+        lower[j, j] = np.sqrt(s)
+        for i in range(j + 1, n):
+            lower[i, j] = (a[i, j] - lower[i, :j] @ lower[j, :j]) / lower[j, j]
+    return lower[0, 0] * lower[1, 0] + lower[1, 1]
+
+
+@works("a stencil in time with two buffers", (V,))
+def stencil(u):
+    a, b = u.copy(), np.zeros(4)
+    for _ in range(4):
+        b[1:-1] = a[1:-1] + 0.2 * (a[2:] - 2 * a[1:-1] + a[:-2])
+        b[0], b[-1] = a[-1], a[0]
+        a, b = b, a
+    return np.sum(a * a * np.arange(4.0))
+
+
+@works("`np.zeros_like`, `np.empty_like` buffers", (V,))
+def like_buffers(x):
+    out = np.zeros_like(x)
+    out[1:] = np.cumsum(x)[:-1]
+    tmp = np.empty_like(out)
+    tmp[:] = out
+    tmp[tmp > 1.0] = 0.0
+    return np.sum(tmp * x)
+
+
+@works("`np.fill_diagonal`, `a.flat[i] = v`", (0.5,))
+def diagonal(x):
+    a = np.ones((2, 2))
+    a[np.arange(2), np.arange(2)] = x * 2.0
+    return np.sum(a @ a)
