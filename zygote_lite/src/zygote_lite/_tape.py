@@ -220,7 +220,11 @@ class Tape:
         if pulled is not None:
             return self.record(*pulled, nodes)
         known = EQUIVALENT.get(id(f))
-        if known is None and any([type(x) is Generated for x in xs]):
+        if (
+            known is None
+            and any([type(x) is Generated for x in xs])
+            and not isinstance(f, _MAY_WRITE)
+        ):
             xs, nodes = self.run_out(xs, nodes)
         done = self.by_rule(nodes, f, xs, kws)
         if done is not None:
