@@ -5,6 +5,7 @@ operators become calls of `operator.*`; control flow stays as it was written.
 """
 
 import ast
+import inspect
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -32,9 +33,7 @@ def lower(code: types.CodeType, globals_: Mapping[str, Any]) -> ir.Function:
 class _Lowering(Comprehensions, Patterns):
     def function(self) -> ir.Function:
         code, node = self.code, self.node
-        if isinstance(node, ast.AsyncFunctionDef):
-            self.refuse(node, "an `async` function")
-        if code.co_flags & 0x280:
+        if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.refuse(node, "an `async` function")
         a = node.args
         names = [p.arg for p in (*a.posonlyargs, *a.args)]
@@ -58,7 +57,7 @@ class _Lowering(Comprehensions, Patterns):
             self.used,
             shared=sorted(self.captured - {*code.co_freevars}),
             nonlocals=self.nonlocals,
-            is_generator=bool(code.co_flags & 0x20),
+            is_generator=bool(code.co_flags & inspect.CO_GENERATOR),
         )
 
     # -- statements ----------------------------------------------------------------------------
@@ -71,9 +70,8 @@ class _Lowering(Comprehensions, Patterns):
             method(statement)
 
     def block(self, body: list[ast.stmt]) -> list[ir.Statement]:
-        outer, self.out = self.out, []
-        self.statements(body)
-        inner, self.out = self.out, outer
+        with self.collected() as inner:
+            self.statements(body)
         return inner
 
     def stmt_expr(self, s: ast.Expr) -> None:
@@ -157,19 +155,17 @@ class _Lowering(Comprehensions, Patterns):
         self.out.append(ir.If(s, test, self.block(s.body), self.block(s.orelse)))
 
     def stmt_while(self, s: ast.While) -> None:
-        outer, self.out = self.out, []
-        test = self.expression(s.test)
-        before, self.out = self.out, outer
+        with self.collected() as before:
+            test = self.expression(s.test)
         self.out.append(ir.While(s, before, test, self.block(s.body), self.block(s.orelse)))
 
     def stmt_for(self, s: ast.For) -> None:
         iterable = self.expression(s.iter)
         target = s.target.id if isinstance(s.target, ast.Name) else self.temporary()
-        outer, self.out = self.out, []
-        if not isinstance(s.target, ast.Name):
-            self.assign(s.target, ir.Name(target))
-        self.statements(s.body)
-        body, self.out = self.out, outer
+        with self.collected() as body:
+            if not isinstance(s.target, ast.Name):
+                self.assign(s.target, ir.Name(target))
+            self.statements(s.body)
         self.out.append(ir.For(s, target, iterable, body, self.block(s.orelse)))
 
     def stmt_break(self, s: ast.Break) -> None:
@@ -207,20 +203,19 @@ class _Lowering(Comprehensions, Patterns):
         value = self.call(item.context_expr, None, "enter_context", [manager])
         left = self.temporary()
         self.out.append(ir.Move(s, left, ir.Const(False)))
-        outer, self.out = self.out, []
-        if item.optional_vars is not None:
-            self.assign(item.optional_vars, value)
-        self.managed(s, items[1:])
-        body, self.out = self.out, []
+        with self.collected() as body:
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, value)
+            self.managed(s, items[1:])
         raised = self.temporary()
-        self.out.append(ir.Move(s, left, ir.Const(True)))
-        swallowed = self.call(s, None, "exit_context", [manager, ir.Name(raised)])
-        self.out.append(ir.If(s, swallowed, [], [ir.Raise(s, None, None)]))
-        handler, self.out = ir.Handler(None, raised, self.out), []
-        self.call(s, None, "exit_context", [manager, ir.Const(None)])
-        final, self.out = [ir.If(s, ir.Name(left), [], self.out)], outer
-        inner = ir.Try(s, body, [handler], [], [])
-        self.out.append(ir.Try(s, [inner], [], [], list(final)))
+        with self.collected() as handling:
+            self.out.append(ir.Move(s, left, ir.Const(True)))
+            swallowed = self.call(s, None, "exit_context", [manager, ir.Name(raised)])
+            self.out.append(ir.If(s, swallowed, [], [ir.Raise(s, None, None)]))
+        with self.collected() as leaving:
+            self.call(s, None, "exit_context", [manager, ir.Const(None)])
+        inner = ir.Try(s, body, [ir.Handler(None, raised, handling)], [], [])
+        self.out.append(ir.Try(s, [inner], [], [], [ir.If(s, ir.Name(left), [], leaving)]))
 
     def stmt_delete(self, s: ast.Delete) -> None:
         for target in s.targets:
@@ -256,24 +251,21 @@ class _Lowering(Comprehensions, Patterns):
         matched = self.temporary()
         self.pattern(case.pattern, subject, matched)
         if case.guard is not None:
-            outer, self.out = self.out, []
-            self.expression(case.guard, matched)
-            guard, self.out = self.out, outer
+            with self.collected() as guard:
+                self.expression(case.guard, matched)
             self.out.append(ir.If(s, ir.Name(matched), guard, []))
         body = self.block(case.body)
-        outer, self.out = self.out, []
-        self.cases(s, subject, cases[1:])
-        rest, self.out = self.out, outer
+        with self.collected() as rest:
+            self.cases(s, subject, cases[1:])
         self.out.append(ir.If(s, ir.Name(matched), body, rest))
 
     def stmt_assert(self, s: ast.Assert) -> None:
         test = self.expression(s.test)
-        outer, self.out = self.out, []
-        exception = self.temporary()
-        arguments = [] if s.msg is None else [self.expression(s.msg)]
-        self.out.append(ir.Call(s, exception, ir.Intrinsic("AssertionError"), list(arguments)))
-        self.out.append(ir.Raise(s, ir.Name(exception), None))
-        failed, self.out = self.out, outer
+        with self.collected() as failed:
+            exception = self.temporary()
+            arguments = [] if s.msg is None else [self.expression(s.msg)]
+            self.out.append(ir.Call(s, exception, ir.Intrinsic("AssertionError"), list(arguments)))
+            self.out.append(ir.Raise(s, ir.Name(exception), None))
         self.out.append(ir.If(s, test, [], failed))
 
 

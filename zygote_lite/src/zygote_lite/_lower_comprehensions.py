@@ -51,13 +51,12 @@ class Comprehensions(Expressions):
             if g.is_async:
                 self.refuse(e, "an `async` comprehension")
             iterable = self.expression(rename(g.iter)) if iterable is None else iterable
-            outer, self.out = self.out, []
-            goal = rename(g.target)
-            variable = goal.id if isinstance(goal, ast.Name) else self.temporary()
-            if not isinstance(goal, ast.Name):
-                self.assign(goal, ir.Name(variable))
-            self.conditions([rename(c) for c in g.ifs], lambda: loops(generators[1:], None), e)
-            body, self.out = self.out, outer
+            with self.collected() as body:
+                goal = rename(g.target)
+                variable = goal.id if isinstance(goal, ast.Name) else self.temporary()
+                if not isinstance(goal, ast.Name):
+                    self.assign(goal, ir.Name(variable))
+                self.conditions([rename(c) for c in g.ifs], lambda: loops(generators[1:], None), e)
             self.out.append(ir.For(e, variable, iterable, body, []))
 
         def rename(node: Any) -> Any:
@@ -73,9 +72,8 @@ class Comprehensions(Expressions):
             inner()
             return
         test = self.expression(tests[0])
-        outer, self.out = self.out, []
-        self.conditions(tests[1:], inner, origin)
-        body, self.out = self.out, outer
+        with self.collected() as body:
+            self.conditions(tests[1:], inner, origin)
         self.out.append(ir.If(origin, test, body, []))
 
     def fresh_variable(self, name: str) -> str:

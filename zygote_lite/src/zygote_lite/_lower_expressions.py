@@ -6,7 +6,8 @@ Targets of assignments are expressions too, that are stored to.
 import ast
 import builtins
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from zygote_lite import _ir as ir
@@ -44,6 +45,13 @@ class Expressions:
         self.given: set[str] = set()  # names of variables of comprehensions
         self.captured: set[str] = set()  # by functions defined inside
         self.out: list[ir.Statement] = []
+
+    @contextmanager
+    def collected(self) -> Iterator[list[ir.Statement]]:
+        """Collect the statements that are appended inside in a block of their own."""
+        outer, self.out = self.out, []
+        yield self.out
+        self.out = outer
 
     def assign(self, target: ast.expr, value: ir.Atom) -> None:
         if isinstance(target, ast.Name):
@@ -198,9 +206,8 @@ class Expressions:
         else:
             self.call(e, target, "operator." + COMPARE[type(op)], [left, right])
         if len(rest) > 1:
-            outer, self.out = self.out, []
-            self.comparisons(e, target, right, rest[1:])
-            body, self.out = self.out, outer
+            with self.collected() as body:
+                self.comparisons(e, target, right, rest[1:])
             self.out.append(ir.If(e, ir.Name(target), body, []))
 
     def expr_boolop(self, e: ast.BoolOp, target: str | None) -> ir.Atom:
@@ -210,11 +217,10 @@ class Expressions:
         return ir.Name(result)
 
     def boolean(self, e: ast.BoolOp, result: str, rest: list[ast.expr]) -> None:
-        outer, self.out = self.out, []
-        self.expression(rest[0], result)
-        if len(rest) > 1:
-            self.boolean(e, result, rest[1:])
-        body, self.out = self.out, outer
+        with self.collected() as body:
+            self.expression(rest[0], result)
+            if len(rest) > 1:
+                self.boolean(e, result, rest[1:])
         branches = (body, []) if isinstance(e.op, ast.And) else ([], body)
         self.out.append(ir.If(e, ir.Name(result), *branches))
 
@@ -223,9 +229,8 @@ class Expressions:
         result = self.temporary()
         branches = []
         for branch in (e.body, e.orelse):
-            outer, self.out = self.out, []
-            self.expression(branch, result)
-            body, self.out = self.out, outer
+            with self.collected() as body:
+                self.expression(branch, result)
             branches.append(body)
         self.out.append(ir.If(e, test, *branches))
         return ir.Name(result)

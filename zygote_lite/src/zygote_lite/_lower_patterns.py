@@ -29,9 +29,8 @@ class Patterns(Expressions):
             case ast.MatchOr(patterns):
                 self.pattern(patterns[0], subject, matched)
                 for other in patterns[1:]:
-                    outer, self.out = self.out, []
-                    self.pattern(other, subject, matched)
-                    block, self.out = self.out, outer
+                    with self.collected() as block:
+                        self.pattern(other, subject, matched)
                     self.out.append(ir.If(p, ir.Name(matched), [], block))
             case ast.MatchSequence(patterns):
                 star = [i for i, q in enumerate(patterns) if isinstance(q, ast.MatchStar)]
@@ -61,18 +60,19 @@ class Patterns(Expressions):
         patterns: Sequence[ast.pattern],
     ) -> None:
         """Append, where the subject matched so far, the tests of its parts."""
-        outer, self.out = self.out, []
-        parts = self.call(p, None, take, [subject, *spec])
-        for i, inner in enumerate(patterns):
-            part = self.temporary()
-            block: list[ir.Statement] = [ir.GetItem(inner, part, parts, ir.Const(i))]
-            saved, self.out = self.out, block
-            if isinstance(inner, ast.MatchStar):
-                if inner.name is not None:
-                    self.out.append(ir.Move(inner, inner.name, ir.Name(part)))
-            else:
-                self.pattern(inner, ir.Name(part), matched)
-            block, self.out = self.out, saved
-            self.out.append(ir.If(p, ir.Name(matched), block, []))
-        block, self.out = self.out, outer
-        self.out.append(ir.If(p, ir.Name(matched), block, []))
+        with self.collected() as tests:
+            parts = self.call(p, None, take, [subject, *spec])
+            for i, inner in enumerate(patterns):
+                part = self.temporary()
+                with self.collected() as test:
+                    self.out.append(ir.GetItem(inner, part, parts, ir.Const(i)))
+                    self.part(inner, part, matched)
+                self.out.append(ir.If(p, ir.Name(matched), test, []))
+        self.out.append(ir.If(p, ir.Name(matched), tests, []))
+
+    def part(self, p: ast.pattern, part: str, matched: str) -> None:
+        """Append the test of one part; what a star takes always matches."""
+        if not isinstance(p, ast.MatchStar):
+            self.pattern(p, ir.Name(part), matched)
+        elif p.name is not None:
+            self.out.append(ir.Move(p, p.name, ir.Name(part)))
