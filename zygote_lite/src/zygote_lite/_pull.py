@@ -211,6 +211,7 @@ def plan_rule(
         options["ad"] = handed_in
     for x in arguments:
         _refuse_objects(f, x)
+    note_resolution(f, arguments, f"rule of {rule.place}")
     return rule, arguments, options, moved
 
 
@@ -332,6 +333,12 @@ def place_arguments(
         elif varkeywords is not None:
             places.append((len(names) - 1, name))
     return names, places
+
+
+def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
+    """Note how a call was resolved, if `explain` asks for it."""
+    if state.trace is not None:
+        state.trace.append((where(), f"{name_of(f)}({', '.join(type(x).__name__ for x in xs)})", how))
 
 
 # -- errors ------------------------------------------------------------------------------------

@@ -1,21 +1,28 @@
-"""Looking inside: the text of each stage, and the rule or transform chosen for each call."""
+"""Looking inside: the text of each stage, and how each call was resolved."""
 
 import functools
-import inspect
 import types
 from typing import Any
 
-from zygote_lite import _ir as ir
+from zygote_lite._api import pullback
 from zygote_lite._emit import emit
 from zygote_lite._lower import lower
 from zygote_lite._primal import forward, primal
+from zygote_lite._pull import place_arguments
+from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
-from zygote_lite._transform import lowered
+from zygote_lite._store import INERT, kind_of, state
+from zygote_lite._transform import is_pure, lowered
+
+_RECORDED = (
+    "# Recorded code: `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
+    "# Going back is walking the tape backwards (`Tape.back`).\n"
+)
 
 
 def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the lowered code of a function: one operation a statement, as readable Python."""
-    function, _ = _function_of(f)
+    function = _function_of(f)
     return emit(lower(function.__code__, function.__globals__)).text
 
 
@@ -24,42 +31,84 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 
     Without arguments all parameters count as differentiated. (MicroGrad.jl's `primal`.)
     """
-    function, active = _function_of(f)
+    function = _function_of(f)
+    if not is_pure(function):
+        return _recorded(function)
+    active = _active(function, f, xs, kws)
     return emit(forward(primal(lowered(function), active)), "_primal").text
 
 
 def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the code that is run for a gradient: the forward code with the reverse inside.
 
-    (MicroGrad.jl's `reverse_differentiate`.)
+    Code with control flow, writes or calls that may write has no adjoint text of its own: it
+    is recorded on a tape, and the text is that of the recording code. Without arguments all
+    parameters count as differentiated. (MicroGrad.jl's `reverse_differentiate`.)
     """
-    function, active = _function_of(f)
+    function = _function_of(f)
+    if not is_pure(function):
+        return _recorded(function)
+    active = _active(function, f, xs, kws)
     return emit(reverse(primal(lowered(function), active)), "_pullback").text
 
 
-def _function_of(f: Any) -> tuple[types.FunctionType, set[str]]:
-    """Return the Python function that a callable stands for, and all that is active in it."""
+def _recorded(function: types.FunctionType) -> str:
+    ir = lowered(function)
+    before = leading(ir)
+    return _RECORDED + emit(record(ir), "_recorded", before).text
+
+
+def _function_of(f: Any) -> types.FunctionType:
+    """Return the Python function that a callable stands for."""
     while not isinstance(f, types.FunctionType):
+        implementation = getattr(f, "_implementation", None)
         if isinstance(f, types.MethodType):
             f = f.__func__
         elif isinstance(f, functools.partial):
             f = f.func
         elif isinstance(f, type):
             f = f.__init__
+        elif isinstance(implementation, types.FunctionType):
+            f = implementation
         elif isinstance(getattr(type(f), "__call__", None), types.FunctionType):
             f = type(f).__call__
         else:
             raise TypeError(f"{f!r} has no Python source")
-    f = inspect.unwrap(f) if not hasattr(f, "__code__") else f
-    code: types.CodeType = f.__code__
-    count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-    return f, {*code.co_varnames[:count], *code.co_freevars}
+    return f
+
+
+def _active(
+    function: types.FunctionType, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> set[str]:
+    """Return the parameters and captured variables that are differentiated."""
+    code = function.__code__
+    if isinstance(f, types.MethodType | type) or not isinstance(f, types.FunctionType):
+        xs = (f, *xs)
+    names, places = place_arguments(code, len(xs), tuple(kws))
+    active = set(code.co_freevars)
+    if len(xs) + len(kws) <= (f is not function):
+        return {*names, *active}
+    values = (*xs, *kws.values())
+    return active | {
+        names[i] for (i, _), value in zip(places, values, strict=False) if kind_of(value) != INERT
+    }
 
 
 def explain(f: Any, /, *xs: Any, **kws: Any) -> str:
-    """Return, line by line, the rule or transform that was chosen for each call of `f(*xs)`."""
-    raise NotImplementedError
+    """Return how each call of `f(*xs, **kws)` was resolved, one a line, in order.
 
-
-__all__ = ["code_adjoint", "code_lowered", "code_primal", "explain", "ir"]
+    A line has the place of the call, the call, and the rule (plugin, file, line) or transform
+    that was chosen for it. What nothing active went into, and operations of the engine's own, are
+    left out. The function is run.
+    """
+    outer, state.trace = state.trace, []
+    try:
+        pullback(f, *xs, **kws)
+        lines = state.trace
+    finally:
+        state.trace = outer
+    if not lines:
+        return "nothing was differentiated"
+    places = max(len(place) for place, _, _ in lines)
+    calls = max(len(call) for _, call, _ in lines)
+    return "\n".join(f"{place:{places}}  {call:{calls}}  {how}" for place, call, how in lines)

@@ -76,6 +76,7 @@ class State(threading.local):
     written: dict[int, Any] | None = None  # arrays that were written in place
     store: "Store | None" = None
     writes = 0  # into arrays, so far
+    trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
 
 
 state = State()

@@ -26,9 +26,11 @@ from zygote_lite._pull import (
     inert,
     is_active,
     no_rule,
+    note_resolution,
     place_arguments,
 )
 from zygote_lite._intrinsics import build_tuple, invoke
+from zygote_lite._source import place_of
 from zygote_lite._store import (
     DICT,
     LIST,
@@ -346,6 +348,7 @@ class Tape:
         from zygote_lite._transform import recording_of, run_as_called
 
         run, is_generator = recording_of(f)
+        note_resolution(f, xs, f"transformed, recorded on a tape; {place_of(f)}")
         given = self.bind(nodes, f, xs, kws)
         result = run_as_called(run, (self, given), f, xs, kws)
         if is_generator:

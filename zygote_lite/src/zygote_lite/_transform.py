@@ -22,7 +22,7 @@ from zygote_lite._instrument import instrument
 from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._lower import lower
 from zygote_lite._primal import primal
-from zygote_lite._pull import Effect, Flags, Pulled, place_arguments, pull
+from zygote_lite._pull import Effect, Flags, Pulled, note_resolution, place_arguments, pull
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
 
@@ -47,6 +47,7 @@ def transformed(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) 
     run, gather = known
     if f.__defaults__ or f.__kwdefaults__:
         run = _with_defaults(run, f, run.__closure__)
+    note_resolution(f, xs, f"transformed, its adjoint emitted; {place_of(f)}")
     cells = [cell.cell_contents for cell in f.__closure__ or ()]
     y, back, flag = run_as_called(run, tuple(cells), f, xs, kws)
     captured = f.__code__.co_freevars
