@@ -25,6 +25,7 @@ from zygote_lite._primal import primal
 from zygote_lite._pull import Effect, Flags, Pulled, note_resolution, place_arguments, pull
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
+from zygote_lite._source import place_of
 
 Gather = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
