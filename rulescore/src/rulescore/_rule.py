@@ -14,6 +14,8 @@ from rulescore._array import Numeric
 class RuleError(Exception):
     """Tell that a rule is declared wrongly, clashes with another, or breaks the rule contract."""
 
+    __module__ = "rulescore"
+
 
 class Rule:
     """Hold one rule of one rule set.

@@ -16,6 +16,8 @@ from rulescore._tangent import Tangent
 class CheckError(AssertionError):
     """Tell what is wrong with a rule."""
 
+    __module__ = "rulescore.testing"
+
 
 def is_number(x: Any) -> bool:
     """Return whether a value is a number or a numeric array, which has a gradient."""
