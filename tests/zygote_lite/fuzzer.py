@@ -119,7 +119,7 @@ class Author:
     def scalar(self, scope, depth=2):
         if depth <= 0 or self.chance(0.25):
             return self.atom(scope)
-        e = lambda: self.scalar(scope, depth - 1)  # noqa: E731
+        e = lambda: self.scalar(scope, depth - 1)
         kind = self.random.randrange(17)
         if kind < 3:
             return f"{e()} * {self.atom(scope)}"
@@ -338,7 +338,14 @@ class Author:
             return self.array_new(scope)
         w, name = self.pick(long), self.new("u")
         text, n = self.pick(
-            (("[1:]", 2), ("[:2]", 2), ("[::2]", 2), ("[::-1]", 3), (".reshape(3, 1)[:, 0]", 3), ("[:]", 3))
+            (
+                ("[1:]", 2),
+                ("[:2]", 2),
+                ("[::2]", 2),
+                ("[::-1]", 3),
+                (".reshape(3, 1)[:, 0]", 3),
+                ("[:]", 3),
+            )
         )
         scope.arrays[name] = n
         return [f"{name} = {w}{text}"]
@@ -387,7 +394,9 @@ class Author:
             t, u = self.new("t"), self.new("t")
             inner.scalars += [t, u]
             inner.held |= {*scope.lists}
-            head = f"for {t}, {u} in zip({self.pick(scope.lists)}, {self.pick(list(scope.arrays))}):"
+            head = (
+                f"for {t}, {u} in zip({self.pick(scope.lists)}, {self.pick(list(scope.arrays))}):"
+            )
         else:
             i = self.new("i")
             inner.scalars.append(i)
@@ -468,7 +477,7 @@ def program(seed):
 def inputs(seed):
     """Return the arguments that the program of a number is called with."""
     r = random.Random(~seed)
-    u = lambda: round(r.uniform(-1.5, 1.5), 3)  # noqa: E731
+    u = lambda: round(r.uniform(-1.5, 1.5), 3)
     return u(), u(), np.array([u(), u(), u()]), [u(), u()], {"p": u(), "q": u()}
 
 
@@ -498,7 +507,7 @@ class ComplexNumpy(types.SimpleNamespace):
 
 def complex_function(text):
     """Return `f` for complex numbers: it takes the branches that their real parts ask for."""
-    real = lambda z: np.real(z)  # noqa: E731
+    real = lambda z: np.real(z)
     names = {
         "np": np,
         "zeros": lambda n: np.zeros(n, complex),
@@ -608,7 +617,9 @@ def smaller(text):
                     again = ast.parse(text)
                     same = next(itertools.islice(ast.walk(again), number, None))
                     inside = getattr(child, "body", None)
-                    if keep and not (isinstance(inside, list) and not isinstance(child, ast.FunctionDef)):
+                    if keep and not (
+                        isinstance(inside, list) and not isinstance(child, ast.FunctionDef)
+                    ):
                         continue
                     target = getattr(same, name)
                     target[i : i + 1] = getattr(target[i], "body") if keep else []

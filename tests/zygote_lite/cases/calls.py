@@ -510,7 +510,7 @@ def builtin_subclasses(x):
     return Stack().push(x).push(x * x)[1] * Table(a=x)["a"] + Table()["b"]
 
 
-@works("builtins of numbers: `abs`, `pow`, `round`, `divmod`, `float`, `int`", (0.7,))
+@works("builtins of numbers: `abs`, `pow`, `round`, `divmod`, `float`, `int`", (0.74,))
 def number_builtins(x):
     return abs(-x) * pow(x, 2) + float(x) * round(x) + x * int(x * 10) + divmod(x * 10, 3)[1]
 

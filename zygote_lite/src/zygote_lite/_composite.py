@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._attributes import member_of
+from zygote_lite._construct import set_field
 from zygote_lite._intrinsics import apply, format_value, invoke, join_arguments, join_tuple
 from zygote_lite._store import OBJECT, kind_of
 from zygote_lite._tape import Generated, Node, Recorded, Tape, composite
@@ -64,11 +65,23 @@ def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Recorded:
     return tape.pull((None, *nodes[2:]), join_tuple, *parts)
 
 
+def member_above(x: super, name: str) -> Any:
+    """Return what a class further up than that of `super()` defines as `name`, or `None`."""
+    classes = iter(x.__self_class__.__mro__)
+    for cls in classes:
+        if cls is x.__thisclass__:
+            break
+    return next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
+
+
 @composite(getattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
     if isinstance(x, types.ModuleType | type | types.FunctionType):
         return None
     if isinstance(x, super):
+        member = member_above(x, name)
+        if isinstance(member, property) and isinstance(member.fget, _PYTHON):
+            return tape.pull((None, nodes[1]), member.fget, x.__self__)
         return getattr(x, name), nodes[1]
     own = bind_method(type(x), "__getattribute__")
     if own is not None:
@@ -79,14 +92,19 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     fields = fields_of(x)
     if isinstance(member, functools.cached_property) and name not in fields:
         y, node = tape.pull((None, nodes[1]), member.func, x)
-        tape.pull((None, None, None, node), setattr, x, name, y)
+        tape.pull((None, None, None, node), set_field, x, name, y)  # past `__setattr__`
         return y, node
     getter = bind_method(type(member), "__get__")
     if getter and (name not in fields or bind_method(type(member), "__set__")):
         return tape.pull((None, None, nodes[1], None), getter, member, x, type(x))
     hook = bind_method(type(x), "__getattr__")
     if member is None and name not in fields and hook:
-        return tape.pull((None, nodes[1], None), hook, x, name)
+        try:
+            return tape.pull((None, nodes[1], None), hook, x, name)
+        except AttributeError:
+            if default:
+                return default[0], nodes[3]
+            raise
     if default and member is None and name not in fields and not hasattr(x, name):
         return default[0], nodes[3]
     if kind_of(x) != OBJECT or member is not None:

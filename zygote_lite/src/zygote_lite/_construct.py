@@ -140,18 +140,18 @@ def _fill_dataclass(
         if kind == "_FIELD_INITVAR":
             late.append((value, node))
         else:
-            tape.pull((None, None, None, node), _set_field, y, name, value)
+            tape.pull((None, None, None, node), set_field, y, name, value)
     after = member_of(cls, "__post_init__")
     if after is not None:
         inner = (None, None, *(node for _, node in late))
         tape.pull(inner, after, y, *(value for value, _ in late))
 
 
-def _set_field(x: Any, name: str, value: Any) -> None:
+def set_field(x: Any, name: str, value: Any) -> None:
     object.__setattr__(x, name, value)
 
 
-@structural(_set_field)
+@structural(set_field)
 def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, object.__setattr__)
 
