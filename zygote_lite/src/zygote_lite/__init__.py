@@ -1,8 +1,9 @@
 """Automatic differentiation of plain Python and NumPy by source transformation.
 
 The stages, each a module, in the order in which data flows: `_source`, `_lower`, `_instrument`,
-`_primal`, `_reverse`, `_emit`, `_transform`. `_pull` resolves calls, `_structural` has the engine's
-own pullbacks, `_store` the cotangents of what has an address.
+`_primal`, `_reverse`, `_emit`, `_transform`. `_pull` resolves calls; `_structural`,
+`_attributes` and `_containers` have the engine's own pullbacks, `_iteration` and `_itertools` the
+source of what is written in C, `_store` the cotangents of what has an address.
 """
 
 from zygote_lite._api import (
