@@ -9,6 +9,8 @@ import pytest
 
 from rulescore import RuleSet
 
+OTHERS = "rules_base,rules_nnlib,rules_scipy_special"
+
 
 @pytest.fixture
 def new_ruleset():
@@ -53,7 +55,7 @@ def install(tmp_path):
 def python(tmp_path):
     """Run Python code in a process of its own, with `tmp_path` on its path."""
 
-    def run(source, *arguments, disable="rules_base,rules_nnlib", **environment):
+    def run(source, *arguments, disable=OTHERS, **environment):
         settings = {
             **os.environ,
             "PYTHONPATH": str(tmp_path),

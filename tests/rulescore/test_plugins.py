@@ -121,7 +121,7 @@ def test_names_of_what_is_switched_off(monkeypatch, setting, name, distribution,
     assert _is_disabled(name, distribution) is expected
 
 
-@pytest.mark.parametrize("disable", ["first,rules_base,rules_nnlib", "*"])
+@pytest.mark.parametrize("disable", ["first,rules_base,rules_nnlib,rules_scipy_special", "*"])
 def test_a_plugin_that_is_switched_off_is_not_imported(install, python, disable):
     install("mod_one", good("first"), distribution="dist_one", point="first")
     install("mod_two", good("second"), distribution="dist_two", point="second")
@@ -156,7 +156,7 @@ def test_a_clash_of_two_plugins_names_both_with_file_and_line(install, python, t
         "7.0"
         in python(
             "import operator; from rulescore import rrule; print(rrule(operator.index, 3)[1](1.0))",
-            disable="two,rules_base,rules_nnlib",
+            disable="two,rules_base,rules_nnlib,rules_scipy_special",
         ).stdout
     )
 

@@ -163,3 +163,44 @@ def test_a_larger_cotangent_of_a_unary_function_is_refused(rule):
         rrule(inverse, np.ones(3))[1](np.ones((2, 3)))
     with pytest.raises(RuleError, match="failed for a cotangent of shape"):
         rrule(inverse, 2.0)[1](np.ones(3))
+
+
+@pytest.mark.parametrize("poles", [True, False])
+def test_foreign_arrays_stay_foreign(rule, foreign, poles):
+    declare(rule, poles)
+    for x, y in [(foreign(X), foreign(X[0])), (foreign(X), 2.0), (X[0, 0], foreign(X))]:
+        z, back = rrule(product, x, y)
+        _, dx, dy = back(foreign(np.ones(X.shape)))
+        assert all(isinstance(d, foreign) for d in (z, dx, dy))
+        assert (dx.shape, dy.shape) == (np.shape(x), np.shape(y))
+    _, dx = rrule(inverse, foreign(X))[1](foreign(np.ones(X.shape)))
+    np.testing.assert_allclose(dx.data, -1 / X**2)
+
+
+def test_dask_arrays_stay_lazy(rule):
+    dask = pytest.importorskip("dask", reason="dask is not installed: laziness is not shown")
+    import dask.array as da
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("computed")
+
+    declare(rule, True)
+    x = da.from_array(X, chunks=2)
+    with dask.config.set(scheduler=refuse):
+        found = [
+            *rrule(product, x, 2.0)[1](da.ones_like(x))[1:],
+            *rrule(product, x, x[0])[1](da.ones_like(x))[1:],
+            rrule(inverse, x)[1](da.ones_like(x))[1],
+        ]
+    assert all(isinstance(d, da.Array) for d in found)
+    np.testing.assert_allclose(found[1].compute(), X.sum())
+    np.testing.assert_allclose(found[3].compute(), X.sum(0))
+    np.testing.assert_allclose(found[4].compute(), -1 / X**2)
+
+
+def test_numpy_integers_do_not_wrap_around(rule):
+    declare(rule, False)
+    x = np.array([100, 3], np.int8)
+    _, dx, _ = rrule(power, x, 3)[1](np.ones(2))
+    np.testing.assert_array_equal(dx, [30000.0, 27.0])
+    assert rrule(power, np.int8(100), 3)[1](1.0)[1] == 30000.0

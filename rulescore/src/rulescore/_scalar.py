@@ -74,11 +74,15 @@ def _wrong_number(rule: Rule, partials: Any) -> RuleError:
 
 def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
     """Refuse a cotangent that is larger than the result: undoing broadcasting would hide it."""
+    whole = False
     for x in xs:
-        if type(x) is not np.ndarray or x.shape != dy.shape:
+        if type(x) is np.ndarray and x.shape == dy.shape:
+            whole = True
+        elif type(x) is not float and type(x) is not int:
             break
     else:
-        return
+        if whole:
+            return
     if all(isinstance(x, np.ndarray | np.generic | int | float | complex) for x in xs):
         shape = np.broadcast(*xs).shape
         if shape != dy.shape and dy.ndim:
