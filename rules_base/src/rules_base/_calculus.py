@@ -137,13 +137,34 @@ def shifted(part, start, n):
 
 
 @rule(np.interp)
-def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left=None, right=None):
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, *, left=None, right=None):
     arrays = as_array(x), as_array(xp), as_array(fp)
     y = np.interp(*arrays, left, right)
 
     def pullback(dy):
         dx, dxp, dfp = interpolation_back(dy, *arrays, left is None, right is None)
         return unstacked(dx, x), unstacked(dxp, xp), unstacked(dfp, fp)
+
+    return y, pullback
+
+
+@rule(np.interp)
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: object, right: object):
+    arrays = as_array(x), as_array(xp), as_array(fp)
+    y = np.interp(*arrays, left, right)
+
+    def pullback(dy):
+        dx, dxp, dfp = interpolation_back(dy, *arrays, left is None, right is None)
+        places, table, _ = arrays
+        dleft = project(np.sum(np.where(np.less(places, table[0]), dy, 0.0)), left)
+        dright = project(np.sum(np.where(np.greater(places, table[-1]), dy, 0.0)), right)
+        return (
+            unstacked(dx, x),
+            unstacked(dxp, xp),
+            unstacked(dfp, fp),
+            None if left is None else dleft,
+            None if right is None else dright,
+        )
 
     return y, pullback
 
@@ -195,3 +216,5 @@ rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], left=0.5, 
 rule.example(np.interp, 1.2, [0.0, 1.0, 1.5, 4.0], [0.5, -1.5, 2.0, 0.3])
 rule.example(np.interp, [1.2, 3.0], KNOTS, (0.5, -1.5, 2.0, 0.3))
 rule.example(np.trapezoid, MATRIX[0], [0.0, 1.0, 1.5, 4.0])
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0, 6.0]), KNOTS, MATRIX[0], 0.5, 0.1)
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], None, 0.1)

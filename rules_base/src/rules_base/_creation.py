@@ -212,7 +212,7 @@ def _(start: Numeric, stop: Numeric, num=50, endpoint=True, retstep=False, dtype
 
 
 @rule(np.logspace)
-def _(start: Numeric, stop: Numeric, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def _(start: Numeric, stop: Numeric, num=50, endpoint=True, *, base=10.0, dtype=None, axis=0):
     y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
 
     def pullback(dy):

@@ -36,6 +36,14 @@ def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
     return np.clip(x, lower, upper), pullback
 
 
+@rule(np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, lower: Numeric):
+    def pullback(dy):
+        return clip_cotangents(dy, x, lower, None)[:2]
+
+    return np.clip(x, lower, None), pullback
+
+
 @rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, *, min=None, max=None):
     def pullback(dy):
@@ -163,5 +171,8 @@ rule.example(np.compress, [True, False, True, True], MATRIX)
 rule.example(np.ndarray.compress, MATRIX, [True, False, True], 1)
 rule.example(np.extract, MATRIX > 0.6, MATRIX)
 rule.example(np.generic.clip, np.float64(0.5), 0.0, 1.0)
+rule.example(np.ndarray.clip, MATRIX, 0.6)
+rule.example(np.generic.clip, np.float64(0.5), 0.0)
+
 rule.example(np.generic.clip, np.float64(0.5), min=0.0, max=1.0)
 rule.example(np.where, [True, False], [0.5, 1.5], (2.0, 3.0))
