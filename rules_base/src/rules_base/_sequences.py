@@ -72,11 +72,17 @@ def declare_operator(f):
 
 REDUCTIONS = (np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.ptp, np.cumsum)
 REDUCTIONS += (np.cumprod, np.median, np.quantile, np.percentile, np.diff, np.ediff1d, np.sort)
+REDUCTIONS += (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanvar, np.nanstd, np.trapezoid)
+REDUCTIONS += (np.gradient, np.cov, np.unique, np.partition, np.clip)
 SHAPES = (np.reshape, np.ravel, np.transpose, np.squeeze, np.expand_dims, np.broadcast_to, np.roll)
 SHAPES += (np.flip, np.tile, np.repeat, np.pad, np.diag, np.moveaxis, np.swapaxes, np.take)
-SHAPES += (np.tril, np.triu, np.trace, np.diagonal)
-UNARY = (np.exp, np.log, np.sqrt, np.sin, np.cos, np.tan, np.tanh, np.absolute, np.square)
-UNARY += (np.negative, np.log1p, np.expm1, np.reciprocal, np.real, np.imag, np.conjugate)
+SHAPES += (np.tril, np.triu, np.trace, np.diagonal, np.rot90, np.fliplr, np.flipud, np.resize)
+SHAPES += (np.delete, np.insert, np.append, np.diagflat)
+POSITIVE = (np.log, np.log2, np.log10, np.sqrt, np.cbrt)
+UNARY = (np.exp, np.exp2, np.expm1, np.log1p, np.sin, np.cos, np.tan, np.arcsin, np.arccos)
+UNARY += (np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh, np.arctanh, np.absolute, np.fabs)
+UNARY += (np.square, np.negative, np.positive, np.reciprocal, np.real, np.imag, np.conjugate)
+UNARY += (np.sinc, np.deg2rad, np.radians, np.rad2deg, np.degrees, np.nan_to_num, *POSITIVE)
 BINARY = (np.add, np.subtract, np.multiply, np.true_divide, np.power, np.maximum, np.minimum)
 BINARY += (np.dot, np.matmul, np.hypot, np.arctan2, np.logaddexp)
 OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
@@ -93,6 +99,18 @@ ROWS = [[0.5, -1.5], (2.0, 0.25)]
 for f in (np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.ptp):
     rule.example(f, ROWS)
     rule.example(f, [0.5, -1.5, 2.0], axis=0)
+for f in (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanvar, np.nanstd):
+    rule.example(f, ROWS)
+for f in (np.trapezoid, np.gradient, np.cov, np.unique):
+    rule.example(f, [0.5, -1.5, 2.0, 0.1])
+rule.example(np.partition, [0.5, -1.5, 2.0, 0.1], 1)
+rule.example(np.clip, [0.5, -1.5, 2.0, 0.1], 0.0, 1.0)
+for f in (np.rot90, np.fliplr, np.flipud, np.diagflat):
+    rule.example(f, ROWS)
+rule.example(np.resize, ROWS, (3, 2))
+rule.example(np.delete, ROWS, 1)
+rule.example(np.insert, ROWS, 1, 0.25)
+rule.example(np.append, ROWS, 0.25)
 for f in (np.cumsum, np.cumprod, np.diff, np.sort, np.median, np.ediff1d):
     rule.example(f, ROWS)
 rule.example(np.quantile, [0.5, -1.5, 2.0, 0.1], 0.3)
@@ -111,7 +129,7 @@ rule.example(np.moveaxis, ROWS, 0, 1)
 rule.example(np.swapaxes, ROWS, 0, 1)
 rule.example(np.take, ROWS, [0, 2, 2])
 for f in UNARY:
-    rule.example(f, [0.5, (1.5 if f in (np.log, np.sqrt) else -0.3)])
+    rule.example(f, [0.5, (1.5 if f in POSITIVE else -0.3)])
 for f in (*BINARY, *OPERATORS):
     rule.example(f, [0.6, 1.6], np.array([2.0, 0.7]))
     rule.example(f, np.array([2.0, 0.75]), (0.6, 1.6))

@@ -111,11 +111,14 @@ def nan_variance_back(dy, x, axis, ddof):
 
 
 @rule(np.average)
-def _(x: Numeric, axis=None, *, keepdims=False):
-    def pullback(dy):
-        return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
+def _(x: ArrayLike, axis=None, *, keepdims=False):
+    values = as_array(x)
 
-    return np.average(x, axis, keepdims=keepdims), pullback
+    def pullback(dy):
+        share = dy / max(count(values, axis), 1)
+        return (unstacked(project(spread(share, values, axis, keepdims), values), x),)
+
+    return np.average(values, axis, keepdims=keepdims), pullback
 
 
 @rule(np.average)
@@ -277,6 +280,7 @@ for f in (np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin, np.nanvar, np
     rule.example(f, GAPS, axis=1, keepdims=True)
 rule.example(np.nanvar, GAPS, ddof=1)
 rule.example(np.average, MATRIX, axis=0)
+rule.example(np.average, [0.5, 1.5])
 rule.example(np.average, MATRIX, 1, np.array([0.5, 0.2, 1.0]))
 rule.example(np.average, MATRIX, None, abs(MATRIX))
 rule.example(np.average, MATRIX, 0, [0.5, 0.2])
