@@ -138,6 +138,7 @@ def test_a_declaration_for_several_functions_is_all_or_nothing(rule):
         return x
 
     rule.scalar(g)(lambda x: 1.0)
+    assert rrule(f, 1.0) is None
     before = generation()
     with pytest.raises(RuleError, match="two rules for"):
         rule.scalar(f, g)(lambda x: 2.0)

@@ -156,7 +156,7 @@ class RuleSet:
         if kind == "instance":
             owner = types[0] if types else None
             if isinstance(owner, str):
-                self._refuse_unfaithful(owner, place, "a rule of instances")
+                self._refuse_unfaithful(owner, place, body)
             if not isinstance(owner, type) or not _has_callable_instances(owner):
                 raise RuleError(
                     f"{self._tell(place)}: annotate the first parameter of a rule of instances "
@@ -190,24 +190,24 @@ class RuleSet:
         """Add one rule for each of the functions, or none of them."""
         if not functions:
             raise RuleError(f"{self._tell(place)}: name the function that the rule is for")
+        for annotation in (*types, *optional, varargs):
+            self._refuse_unfaithful(annotation, place, functions[0])
         rules: dict[int, Rule] = {}  # by identity: np.abs and np.absolute are one function
         for f in functions:
             if not callable(f) and not inspect.isdatadescriptor(f):
                 raise RuleError(
                     f"{self._tell(place)}: {f!r} is not callable: no rule can be for it"
                 )
-            for annotation in (*types, *optional, varargs):
-                self._refuse_unfaithful(annotation, place, name_of(f))
             rules[id(f)] = Rule(
                 f, kind, types, varargs, body or f, self.name, *place, optional=optional, **more
             )
         _table.declare(self, list(rules.values()))
 
-    def _refuse_unfaithful(self, annotation: Any, place: tuple[str, int], name: str) -> None:
+    def _refuse_unfaithful(self, annotation: Any, place: tuple[str, int], f: Any) -> None:
         if isinstance(annotation, str):
             raise RuleError(
-                f"{self._tell(place)}: the annotation {annotation!r} of the rule for {name} is a "
-                "string: write the class itself, and remove `from __future__ import annotations` "
+                f"{self._tell(place)}: the annotation {annotation!r} of the rule for {name_of(f)} "
+                "is a string: write the class itself, and remove `from __future__ import annotations` "
                 "from the rule module"
             )
         try:
@@ -220,8 +220,8 @@ class RuleSet:
             faithful = False
         if not faithful:
             raise RuleError(
-                f"{self._tell(place)}: the rule for {name} cannot dispatch on {annotation!r}, "
-                "because whether it matches depends on more than the argument's type: annotate "
+                f"{self._tell(place)}: the rule for {name_of(f)} cannot dispatch on {annotation!r}"
+                ", because whether it matches depends on more than the argument's type: annotate "
                 "with the plain class (`tuple`, not `tuple[int, ...]`) and look at the value in "
                 "the body"
             )
