@@ -1,0 +1,290 @@
+"""Limits: long loops, deep recursion, memory over many gradients, exceptions, threads."""
+
+import copy
+import gc
+import math
+import sys
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.conftest import assert_same
+from zygote_lite import gradient, pullback
+
+# -- length ------------------------------------------------------------------------------------
+
+
+def for_loop(x, n):
+    y = x
+    for i in range(n):
+        y = y * 0.999 + x * i
+    return y
+
+
+def while_loop(x, n):
+    y, i = x, 0
+    while i < n:
+        y = math.sin(y) + x
+        i += 1
+    return y
+
+
+def list_loop(x, n):
+    a = [x]
+    for _ in range(n):
+        a.append(a[-1] * 0.999 + x)
+    return a[-1]
+
+
+@pytest.mark.parametrize("f", [for_loop, while_loop, list_loop])
+def test_a_hundred_thousand_turns(f):
+    n = 100_000
+    (d,) = gradient(lambda x: f(x, n), 0.3)
+    h = 1e-4
+    slope = (f(0.3 + h, n) - f(0.3 - h, n)) / (2 * h)
+    np.testing.assert_allclose(d, slope, rtol=1e-5)
+
+
+def test_a_comprehension_and_a_generator_of_many():
+    n = 20_000
+    (d,) = gradient(lambda x: sum([x * i for i in range(n)]) + sum(x * i for i in range(n)), 0.5)
+    assert d == n * (n - 1)
+
+
+# -- depth -------------------------------------------------------------------------------------
+
+
+def power(x, n):
+    if n == 0:
+        return 1.0
+    return x * power(x, n - 1)
+
+
+def even(x, n):
+    return x if n == 0 else odd(x * 1.001, n - 1)
+
+
+def odd(x, n):
+    return x if n == 0 else even(x + 0.001, n - 1)
+
+
+@pytest.mark.parametrize("depth", [50, 150])
+def test_recursion(depth):
+    (d,) = gradient(power, 1.001, depth)[:1]
+    assert d == pytest.approx(depth * 1.001 ** (depth - 1))
+
+
+def test_mutual_recursion():
+    h = 1e-6
+    slope = (even(0.5 + h, 100) - even(0.5 - h, 100)) / (2 * h)
+    assert gradient(even, 0.5, 100)[0] == pytest.approx(slope)
+
+
+def test_recursion_to_the_limit_of_python_with_a_higher_limit():
+    depth, limit = 900, sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        d = gradient(power, 1.001, depth)[0]
+    finally:
+        sys.setrecursionlimit(limit)
+    assert d == pytest.approx(depth * 1.001 ** (depth - 1))
+
+
+def test_endless_recursion_is_the_error_of_python():
+    def endless(x):
+        return endless(x * 1.0) * 2.0
+
+    with pytest.raises(RecursionError):
+        gradient(endless, 0.5)
+    assert gradient(power, 2.0, 3)[0] == 12.0  # and no harm is done
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+def mixed(x, v, items):
+    total = x
+    out = np.zeros(3)
+    for i in range(3):
+        if v[i] > 0.1:
+            out[i] = v[i] * total
+        total = total + items[i % 2] * x
+        items = [*items, total]
+    f = lambda y: y * total
+    try:
+        return f(x) + np.sum(out)
+    finally:
+        total = 0.0
+
+
+def test_memory_is_flat_after_many_gradients():
+    xs = (0.5, np.array([0.3, 0.4, 0.5]), [0.6, 0.7])
+    for _ in range(50):
+        gradient(mixed, *xs)
+    tracemalloc.start()
+    try:
+        sizes = []
+        for _ in range(4):
+            for _ in range(500):
+                gradient(mixed, *xs)
+            gc.collect()
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert sizes[-1] - sizes[0] < 20_000, sizes
+
+
+def test_memory_is_flat_over_new_functions():
+    def once(k):
+        def f(x):
+            y = x
+            for i in range(3):
+                y = y * k + i
+            return y
+
+        return gradient(f, 0.5)
+
+    for k in range(50):
+        once(float(k))
+    tracemalloc.start()
+    try:
+        once(1.0)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        for k in range(300):
+            once(float(k))
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 20_000
+    finally:
+        tracemalloc.stop()
+
+
+# -- exceptions --------------------------------------------------------------------------------
+
+
+def fails_late(v, items, table):
+    v[0] = v[1] * 2.0
+    items.append(v[0])
+    table["new"] = items[0]
+    items[0] = 3.0
+    raise KeyError("late")
+
+
+def arguments():
+    return np.array([0.5, 0.6]), [0.7], {"w": 0.8}
+
+
+def test_an_exception_going_forward_leaves_what_the_plain_call_leaves():
+    plain, given = arguments(), arguments()
+    with pytest.raises(KeyError, match="late"):
+        fails_late(*plain)
+    for _ in range(2):
+        again = copy.deepcopy(given)
+        with pytest.raises(KeyError, match="late") as caught:
+            gradient(fails_late, *again)
+        assert caught.traceback[-1].name == "fails_late"
+        assert_same(again, plain)
+    assert gradient(lambda x: x * x, 0.5) == (1.0,)
+
+
+def writes(v, items, table):
+    v[0] = v[1] * 2.0
+    items.append(v[0] * table["w"])
+    table["w"] = items[1] * items[0]
+    v *= 2.0
+    return np.sum(v) * table["w"]
+
+
+@pytest.mark.parametrize("wrong", [np.ones(3), "text", [1.0]])
+def test_an_exception_going_back_leaves_the_arguments(wrong):
+    plain, given = arguments(), arguments()
+    writes(*plain)
+    _y, back = pullback(writes, *given)
+    assert_same(given, plain)
+    with pytest.raises((TypeError, ValueError)):
+        back(wrong)
+    assert_same(given, plain)
+    first = back(1.0)
+    assert_same(given, plain)
+    assert_same(back(1.0), first)
+
+
+def test_an_exception_in_the_middle_of_going_back(monkeypatch):
+    from rulescore import RuleSet
+
+    def weak(x):
+        return x * 1.0
+
+    rules = RuleSet("weak")
+
+    @rules.rule(weak) if hasattr(rules, "rule") else rules(weak)
+    def _(x: float):
+        def weak_pullback(dy):
+            raise OverflowError("going back")
+
+        return x * 1.0, weak_pullback
+
+    def f(v, items):
+        v[0] = v[1] * 3.0
+        items[0] = weak(v[0])
+        v[1] = items[0] * 2.0
+        items.append(v[1])
+        return items[1] * v[0]
+
+    rules.register()
+    try:
+        plain, given = ([np.array([0.5, 0.6]), [0.7]] for _ in range(2))
+        f(*plain)
+        _y, back = pullback(f, *given)
+        for _ in range(2):
+            with pytest.raises(OverflowError, match="going back"):
+                back(1.0)
+            assert_same(given, plain)
+    finally:
+        rules.unregister()
+    assert gradient(lambda x: x * x, 0.5) == (1.0,)
+
+
+# -- threads -----------------------------------------------------------------------------------
+
+
+def new_function():
+    def f(x, v, items):
+        total, out = x, np.zeros(3)
+        for i, y in enumerate(items):
+            if y < 0.0:
+                continue
+            try:
+                total = total * y + items[i + 1]
+                out[i] = total * v[i]
+            except IndexError:
+                total = total * x
+                out[i:] = total
+        return total * np.sum(out)
+
+    return f
+
+
+def test_threads_share_a_function_the_first_call_included():
+    count = 8
+    for _ in range(3):
+        f = new_function()
+        barrier = Barrier(count)
+
+        def work(i, f=f, barrier=barrier):
+            xs = (0.1 * i + 0.3, np.array([0.4, 0.5, 0.6]), [0.7, -0.2, 0.8])
+            barrier.wait()
+            found = [gradient(f, *xs) for _ in range(5)]
+            return xs, found
+
+        with ThreadPoolExecutor(count) as pool:
+            results = list(pool.map(work, range(count)))
+        for xs, found in results:
+            h = 1e-6
+            slope = (f(xs[0] + h, *xs[1:]) - f(xs[0] - h, *xs[1:])) / (2 * h)
+            for d in found:
+                assert d[0] == pytest.approx(slope, rel=1e-5)
+                assert_same(d, found[0])
