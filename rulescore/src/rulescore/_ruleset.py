@@ -207,8 +207,8 @@ class RuleSet:
         if isinstance(annotation, str):
             raise RuleError(
                 f"{self._tell(place)}: the annotation {annotation!r} of the rule for {name_of(f)} "
-                "is a string: write the class itself, and remove `from __future__ import annotations` "
-                "from the rule module"
+                "is a string: write the class itself, and remove `from __future__ "
+                "import annotations` from the rule module"
             )
         try:
             faithful = _faithful[annotation]
