@@ -13,6 +13,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from rulescore import Tangent, generation, plugins
 from zygote_lite import _composite, _construct, _iteration, _itertools  # noqa: F401 - declare
 from zygote_lite import _ir as ir
@@ -137,13 +139,16 @@ def _is_pure(f: Any) -> bool:
         if not isinstance(s, ir.Call | ir.Move):
             return False
         targets.append(s.target)
-        if isinstance(s, ir.Call) and not _is_pure_call(s.function, f):
+        if isinstance(s, ir.Call) and not _is_pure_call(s, f):
             return False
     rebound = {*function.captured} & {*targets}
     return isinstance(function.body[-1], ir.Return) and not rebound
 
 
-def _is_pure_call(function: ir.Atom, f: Any) -> bool:
+def _is_pure_call(call: ir.Call, f: Any) -> bool:
+    function = call.function
+    if any(name == "out" for name, _ in call.keywords):
+        return False
     if isinstance(function, ir.Intrinsic):
         return not function.path.startswith(_WRITING) and function.path not in ("iter", "next")
     if not isinstance(function, ir.Global):
@@ -153,6 +158,8 @@ def _is_pure_call(function: ir.Atom, f: Any) -> bool:
     value = f.__globals__.get(head, builtins.get(head))
     for name in rest:
         value = getattr(value, name, None)
+    if isinstance(value, np.ufunc) and len(call.arguments) > value.nin:
+        return False  # the array after the operands is written
     if isinstance(value, types.FunctionType) and not has_rule(value):
         return not value.__closure__ and is_pure(value)
     return has_rule(value)
