@@ -65,6 +65,13 @@ def tests(session):
 
 
 @nox.session
+def fuzz(session):
+    """Differentiate 20,000 random programs (or as many as given), against the complex step."""
+    session.install("-r", "requirements.txt")
+    session.run("python", "-m", "tests.zygote_lite.fuzzer", *(session.posargs or ["20000"]))
+
+
+@nox.session
 def lint(session):
     """Check style and formatting."""
     session.install("ruff")

@@ -327,6 +327,8 @@ class Author:
                 f"np.multiply({w}, {other}, out={w})",
                 f"np.sin({other}, out={w})",
                 f"np.copyto({w}, {other})",
+                f"np.cumsum({other}, out={w})",
+                f"np.add({w}, {other}, {w})",
                 f"{w}.fill({self.scalar(scope, 1)})",
                 f"{w}.sort()",
             ))

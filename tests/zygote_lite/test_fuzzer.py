@@ -1,4 +1,4 @@
-"""The differential fuzzer: 300 programs in each run, and what the fuzzer itself has to be able to."""
+"""The differential fuzzer: 300 programs in each run, and what the fuzzer itself can do."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,8 @@ def test_the_programs_have_it_all():
     text = "\n".join(fuzzer.program(seed) for seed in range(300))
     for construct in (
         "while ", "for ", "break", "continue", "return ", "try:", "finally:", "else:", "nonlocal ",
-        "lambda ", ".append(", ".sort()", "np.add.at(", "out=", "[::-1]", ".reshape(", ".pop(", "def h",
+        "lambda ", ".append(", ".sort()", "np.add.at(", "out=", "[::-1]",
+        ".reshape(", ".pop(", "def h",
     ):  # fmt: skip
         assert construct in text, construct
 
@@ -31,7 +32,8 @@ def test_a_program_is_the_same_each_time():
 
 
 def test_a_wrong_gradient_is_found_and_made_small(monkeypatch, tmp_path):
-    text = "def f(a, b, v, items, table):\n    c = a * b\n    if re_(a) > -9:\n        c = c * v[0]\n    return c"
+    lines = ["c = a * b", "if re_(a) > -9:", ["c = c * v[0]"], "return c"]
+    text = fuzzer.render(["def f(a, b, v, items, table):", lines])
     xs = (0.5, 0.6, np.array([0.7, 0.8, 0.9]), [0.1, 0.2], {"p": 0.3, "q": 0.4})
     assert fuzzer.examine(text, xs, tmp_path) == "right"
 

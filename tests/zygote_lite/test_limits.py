@@ -20,7 +20,7 @@ from zygote_lite import gradient, pullback
 def for_loop(x, n):
     y = x
     for i in range(n):
-        y = y * 0.999 + x * i
+        y = y * 0.999 + x
     return y
 
 

@@ -259,6 +259,29 @@ def raise_in_a_loop(x):
     return y
 
 
+@works("`try` / `except`", (0.5, [0.6, 0.7]))
+def reads_in_try(x, items):
+    try:
+        x -= items[1]
+        y = items[0] * x
+    except ValueError:
+        y = x
+    try:
+        y = y * items[1]
+    finally:
+        pass
+    return y * x
+
+
+@works("`try` / `except`", ([0.6, 0.7, 0.8],))
+def slices_in_try(items):
+    try:
+        y = items[1:]
+    except ValueError:
+        y = items[::-1]
+    return y[0] * y[1] * items[0]
+
+
 @works("`try` / `except` / `else` / `finally`", (0.5,), (-0.5,))
 def try_all(x):
     y = x

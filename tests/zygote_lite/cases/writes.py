@@ -363,3 +363,108 @@ def diagonal(x):
     a = np.ones((2, 2))
     a[np.arange(2), np.arange(2)] = x * 2.0
     return np.sum(a @ a)
+
+
+@works("`out=`, where all else is straight code", (V,))
+def out_alone(x):
+    a = np.empty(4)
+    np.multiply(x, x, out=a)
+    return np.sum(a)
+
+
+@works("`out` by position: ufuncs", (V,))
+def out_by_position(x):
+    a = np.empty(4)
+    np.multiply(x, x, a)
+    return np.sum(a)
+
+
+@works("`out` by position: `np.cumsum`, `np.clip`, `np.compress`, `np.median`", (V,))
+def out_by_position_of_functions(x):
+    a, b, c = np.empty(4), np.empty(4), np.empty(4)
+    np.cumsum(x, 0, None, a)
+    np.clip(x, 0.0, 2.0, b)
+    np.cumprod(x, 0, None, c)
+    return np.sum(a * b * c)
+
+
+@works("`out` by position: `np.cumsum`, `np.clip`, `np.compress`, `np.median`", (V,))
+def out_by_position_alone(x):
+    a = np.empty(4)
+    np.cumsum(x, 0, None, a)
+    return np.sum(a)
+
+
+@works("`np.broadcast_to` and `np.broadcast_arrays` of an array that is written", (V,))
+def broadcast_view(x):
+    a = x * 1.0
+    b = np.broadcast_to(a, (2, 4))
+    c, _ = np.broadcast_arrays(a, np.zeros((3, 1)))
+    a[0] = x[3] * x[1]
+    return np.sum(b * b) + np.sum(c**3)
+
+
+@works("`np.meshgrid(copy=False)` of an array that is written", (V,))
+def meshgrid_view(x):
+    a = x[:2] * 1.0
+    b, c = np.meshgrid(a, x[2:], copy=False)
+    a[0] = x[3] * 2.0
+    return np.sum(b * c)
+
+
+@works("writes through `np.nditer`", (V,))
+def nditer_writes(x):
+    a = np.zeros(4)
+    for v in np.nditer(a, op_flags=["readwrite"]):
+        v[...] = x[0]
+    return np.sum(a * x)
+
+
+@works("writes through `sliding_window_view`", (V,))
+def sliding_window_writes(x):
+    a = np.zeros(4)
+    b = np.lib.stride_tricks.sliding_window_view(a, 2, writeable=True)
+    b[0] = x[:2]
+    return np.sum(a * x)
+
+
+@works("rows of an array are written as they are iterated", (V,))
+def rows_iterated(x):
+    a = np.zeros((2, 2))
+    for row in a:
+        row[:] = x[:2]
+        row *= x[2:]
+    b, c = np.split(a.reshape(-1), 2)
+    b *= c
+    return np.sum(a)
+
+
+@works("`flip`, `swapaxes`, `squeeze`, `expand_dims`, `atleast_2d` are views", (V,))
+def named_views(x):
+    a = np.zeros((2, 2))
+    np.flip(a)[0] = x[:2]
+    b = np.swapaxes(a, 0, 1)
+    b[0] += x[2:]
+    c = np.expand_dims(a, 0)
+    c *= x[0]
+    np.squeeze(c)[1, 1] = x[3]
+    np.atleast_3d(a)[0, 0] *= x[1]
+    return np.sum(a * a)
+
+
+@works("an index array is overwritten after its use", (V,))
+def index_overwritten(x):
+    index, mask = np.array([0, 1]), x > 0.65
+    y, z = x[index], np.where(mask, x * x, x)
+    index[0] = 3
+    mask[:] = False
+    return np.sum(y**2) + np.sum(z)
+
+
+@works("an inactive operand is overwritten after its use", (V,))
+def inactive_operand_overwritten(x):
+    a = np.ones(4)
+    y = x * a
+    a[0] = 7.0
+    a += 1.0
+    return np.sum(y * y)
