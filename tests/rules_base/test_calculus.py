@@ -55,3 +55,12 @@ def test_differences_of_too_few_entries():
         for f in (np.diff, np.ediff1d):
             y, back = rrule(f, x)
             assert back(y)[1].shape == (n,)
+
+
+def test_the_integral_over_no_piece():
+    for n in (0, 1):
+        y, x = np.ones((2, n)), np.arange(1.0 * n)
+        np.testing.assert_array_equal(rrule(np.trapezoid, y, dx=0.5)[1](np.ones(2))[1], 0 * y)
+        _, dy, dx = rrule(np.trapezoid, y, x)[1](np.ones(2))
+        np.testing.assert_array_equal(dy, 0 * y)
+        np.testing.assert_array_equal(dx, 0 * x)

@@ -70,3 +70,13 @@ def test_nested_cotangents_of_lists():
     x = np.zeros((2, 2))
     _y, back = rrule(np.ndarray.tolist, x)
     np.testing.assert_array_equal(back([[1.0, None], None])[1], [[1.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "G", "i4"])
+def test_rows_of_a_table(dtype):
+    x = np.ones((4, 2), dtype)
+    index = np.array([0, -1, 0])
+    dy = np.arange(6.0).reshape(3, 2)
+    _, dx, _ = rrule(operator.getitem, x, index)[1](dy.astype(dtype if dtype != "i4" else "f8"))
+    assert dx.dtype == (dtype if dtype != "i4" else "f8")
+    np.testing.assert_array_equal(dx, [[4.0, 6.0], [0.0, 0.0], [0.0, 0.0], [2.0, 3.0]])

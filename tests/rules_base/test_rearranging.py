@@ -37,3 +37,13 @@ def test_repeats_of_nothing(check):
     check(np.repeat, np.ones((2, 3)), [0, 0], axis=0)
     check(np.repeat, np.ones((2, 3)), 0)
     check(np.tile, np.ones((2, 3)), (0, 2))
+
+
+def test_long_precision_and_no_dimensions():
+    x = np.ones((2, 3), np.longdouble)
+    for f, args in ((np.pad, (1, "edge")), (np.repeat, (2,)), (np.resize, ((4, 4),))):
+        y, back = rrule(f, x, *args)
+        assert back(np.ones_like(y))[1].dtype == np.longdouble
+    _, dx = rrule(np.repeat, np.array(2.0), 3, axis=0)[1](np.ones(3))[:2]
+    assert dx.shape == ()
+    assert dx == 3.0

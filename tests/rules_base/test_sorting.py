@@ -45,3 +45,14 @@ def test_partition_agrees_with_sorting():
     x = rng.normal(size=(4, 9))
     y, back = rrule(np.partition, x, 4, axis=1)
     np.testing.assert_allclose(back(y**2)[1], x**2)
+
+
+@pytest.mark.filterwarnings("ignore:.*empty slice", "ignore:invalid value")
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_quantiles_of_nothing(axis):
+    x = np.ones((2, 0))
+    for f in (np.nanquantile, np.nanmedian, np.median):
+        xs = (x, 0.3) if f is np.nanquantile else (x,)
+        y, back = rrule(f, *xs, axis=axis)
+        assert back(np.ones_like(y))[1].shape == (2, 0)
+    assert rrule(np.quantile, np.ones(3), np.ones(0))[1](np.ones(0))[2].shape == (0,)

@@ -31,7 +31,8 @@ def scatter(dy, x, index):
         return scatter_lazily(dy, x, index)
     if kind != "c":
         dy = np.real(dy)
-    if type(index) is np.ndarray and index.dtype.kind in "iu" and x.ndim > 1 and kind != "c":
+    rows = type(index) is np.ndarray and index.dtype.kind in "iu" and x.ndim > 1
+    if rows and kind != "c" and np.can_cast(np.result_type(dy), np.float64):
         return rows_at(dy, x, index)
     dx = np.zeros_like(x, dtype=x.dtype if kind in "fc" else inexact_type(dy))
     if may_repeat(index):
@@ -39,6 +40,17 @@ def scatter(dy, x, index):
     else:
         dx[index] = dy
     return dx
+
+
+@rule(scatter)
+def _(dy: Numeric, x: Array, index: object):
+    def pullback(d):
+        return project(d[index], dy), None, None
+
+    return scatter(dy, x, index), pullback
+
+
+rule.example(scatter, np.array([0.5, -1.5]), np.zeros(4), np.array([2, 2]))
 
 
 def rows_at(dy, x, index):
@@ -73,7 +85,10 @@ def scatter_lazily(dy, x, index):
 def from_positions(dy, x, positions):
     """Return the cotangent of `x` whose entries, at these flat `positions`, `dy` belongs to."""
     values, places = np.reshape(dy, (-1,)), np.reshape(positions, (-1,))
-    if isinstance(values, np.ndarray | np.generic):
+    if np.result_type(values).itemsize > 16 or np.result_type(values) == np.longdouble:
+        dx = np.zeros(np.size(x), dtype=np.result_type(values))
+        np.add.at(dx, places, values)
+    elif isinstance(values, np.ndarray | np.generic):
         dx = np.bincount(places, np.real(values), np.size(x))
         if np.iscomplexobj(values):
             dx = dx + 1j * np.bincount(places, np.imag(values), np.size(x))

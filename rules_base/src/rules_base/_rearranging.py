@@ -89,10 +89,12 @@ def _(x: Numeric, repeats=1, axis=None):
         if axis is None:
             positions = np.repeat(np.arange(np.size(x)), repeats)
             return (from_positions(dy, x, positions),)
-        axis_ = axis % x.ndim
+        shape = np.shape(x) or (1,)
+        axis_ = axis % len(shape)
         if np.ndim(repeats) == 0:
-            split = (*x.shape[: axis_ + 1], int(repeats), *x.shape[axis_ + 1 :])
-            return (project(np.sum(np.reshape(dy, split), axis=axis_ + 1), x),)
+            split = (*shape[: axis_ + 1], int(repeats), *shape[axis_ + 1 :])
+            summed = np.sum(np.reshape(dy, split), axis=axis_ + 1)
+            return (project(np.reshape(summed, np.shape(x)), x),)
         times = np.broadcast_to(repeats, x.shape[axis_])
         starts = np.cumsum(times) - times
         some = times > 0
@@ -133,6 +135,8 @@ PADDINGS = ("constant", "edge", "reflect", "symmetric", "wrap")
 @rule(np.resize)
 def _(x: Array, new_shape=None):
     def pullback(dy):
+        if x.size == 0:
+            return (np.zeros_like(x, dtype=inexact_type(dy)),)
         positions = np.resize(np.arange(x.size), new_shape)
         return (from_positions(dy, x, positions),)
 

@@ -152,6 +152,8 @@ def virtual_index(ranked, q, axis, method, nan):
 
 def quantile_back(dy, x, q, axis, keepdims, method, nan):
     """Return the cotangents of `x` and `q` in `np.quantile(x, q, axis, keepdims=keepdims)`."""
+    if np.size(x) == 0 or np.size(q) == 0:
+        return np.zeros_like(x, dtype=inexact_type(dy)), np.zeros(np.shape(q))
     axes = (
         tuple(range(np.ndim(x))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     )

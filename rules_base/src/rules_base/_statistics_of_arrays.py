@@ -14,8 +14,7 @@ rule = RuleSet("rules_base")
 def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
     def pullback(dy):
         n = count(x, axis) - (ddof or correction)
-        centered = x - np.mean(x, axis=axis, keepdims=True)
-        return (project(restored(dy, x, axis, keepdims) * (2 * centered / n), x),)
+        return (project(restored(dy, x, axis, keepdims) * (2 * centered(x, axis) / n), x),)
 
     return np.var(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims), pullback
 
@@ -26,11 +25,15 @@ def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0
 
     def pullback(dy):
         n = count(x, axis) - (ddof or correction)
-        centered = x - np.mean(x, axis=axis, keepdims=True)
         scale = restored(dy / np.where(y == 0, 1.0, n * y), x, axis, keepdims)
-        return (project(scale * centered, x),)
+        return (project(scale * centered(x, axis), x),)
 
     return y, pullback
+
+
+def centered(x, axis):
+    """Return `x` less its mean along `axis`, without a word about empty arrays."""
+    return x - np.sum(x, axis=axis, keepdims=True) / max(count(x, axis), 1)
 
 
 @rule(np.nansum)
@@ -106,8 +109,8 @@ def nan_variance_back(dy, x, axis, ddof):
     there = ~np.isnan(x)
     n = np.sum(there, axis=axis, keepdims=True)
     filled = np.where(there, x, 0.0)
-    centered = filled - np.sum(filled, axis=axis, keepdims=True) / np.maximum(n, 1)
-    return project(np.where(there, dy * 2 * centered / np.maximum(n - ddof, 1), 0.0), x)
+    spread_out = filled - np.sum(filled, axis=axis, keepdims=True) / np.maximum(n, 1)
+    return project(np.where(there, dy * 2 * spread_out / np.maximum(n - ddof, 1), 0.0), x)
 
 
 @rule(np.average)
