@@ -10,7 +10,7 @@ BLOCK = 30
 
 @pytest.mark.parametrize("block", range(10))
 def test_programs(block):
-    counts, wrong, _ = fuzzer.run(BLOCK, start=block * BLOCK, report=None)
+    counts, wrong = fuzzer.run(BLOCK, start=block * BLOCK, report=None)
     assert not wrong, "\n\n".join(f"# seed {s}\n{fuzzer.plain(t)}\n{v}" for s, t, v in wrong)
     assert counts["right"] >= 0.8 * BLOCK, counts
     assert counts["loud"] <= 0.1 * BLOCK, counts
