@@ -296,6 +296,21 @@ def try_all(x):
     return y
 
 
+@works(
+    "a comprehension, a generator, a function in `finally`", (0.5, [0.6, 0.7]), (-0.5, [0.6, 0.7])
+)
+def comprehension_in_finally(x, items):
+    y = x
+    try:
+        y = y * math.sqrt(x)
+    except ValueError:
+        y = y * items[0]
+    finally:
+        y = y * sum(t * x for t in items) + sum([t * y for t in items])
+        f = lambda v: v * y
+    return f(y)
+
+
 @works("`finally` with `return`", (0.5,))
 def return_in_finally(x):
     y = x * x

@@ -468,3 +468,11 @@ def inactive_operand_overwritten(x):
     a[0] = 7.0
     a += 1.0
     return np.sum(y * y)
+
+
+@works("the parts of `np.split` are views", (V,))
+def split_views(x):
+    a = x * 2.0
+    b, c = np.split(a, 2)
+    b *= c
+    return np.sum(a)
