@@ -73,7 +73,7 @@ def fraction(x):
     return float(Fraction(x) * 2)
 
 
-@refused("structured arrays", "setitem", (0.5,))
+@refused("structured arrays", "dtype", (0.5,))
 def structured_array(x):
     a = np.zeros(1, dtype=[("a", float)])
     a["a"] = x
