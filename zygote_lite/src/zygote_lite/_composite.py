@@ -3,6 +3,8 @@
 Each resolves to other calls on the same tape, in the way in which Python itself resolves it.
 """
 
+import contextlib
+import dataclasses
 import functools
 import operator
 import types
@@ -12,9 +14,16 @@ import numpy as np
 
 from zygote_lite._attributes import member_of
 from zygote_lite._construct import set_field
-from zygote_lite._intrinsics import apply, format_value, invoke, join_arguments, join_tuple
-from zygote_lite._store import OBJECT, kind_of
-from zygote_lite._tape import Generated, Node, Recorded, Tape, composite
+from zygote_lite._intrinsics import (
+    apply,
+    format_value,
+    invoke,
+    join_arguments,
+    join_tuple,
+    set_defaults,
+)
+from zygote_lite._store import OBJECT, kind_of, mark_active
+from zygote_lite._tape import Generated, Node, Recorded, Returned, Tape, composite
 from zygote_lite._writes import in_place, write_item
 
 Nodes = tuple[Node, ...]
@@ -57,6 +66,27 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Recorded:
     return tape.pull(inner, f, *arguments, **{name: value for name, (value, _) in named.items()})
 
 
+@composite(set_defaults)
+def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) -> Recorded:
+    if any(node is not None for node in nodes[3:]):
+        tape.defaults[id(f)] = (f, dict(zip(names, nodes[3:], strict=True)))
+        mark_active(f)
+    return None, None
+
+
+def _simply_run(f: Any) -> None:
+    """Declare that a decorator is run as it is: what it makes is differentiated when called."""
+    composite(f)(lambda tape, nodes, *xs, **kws: (f(*xs, **kws), None))
+
+
+for _f in (
+    functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
+    functools.singledispatch, functools.total_ordering, functools.cached_property, property,
+    staticmethod, classmethod, contextlib.contextmanager, dataclasses.dataclass,
+):  # fmt: skip
+    _simply_run(_f)
+
+
 @composite(join_arguments)
 def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Recorded:
     for part in parts:
@@ -78,6 +108,8 @@ def member_above(x: super, name: str) -> Any:
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
     if isinstance(x, types.ModuleType | type | types.FunctionType):
         return None
+    if isinstance(x, Returned | StopIteration) and name == "value":
+        return x.value, getattr(x, "node", None)
     if isinstance(x, super):
         member = member_above(x, name)
         if isinstance(member, property) and isinstance(member.fget, _PYTHON):
@@ -193,6 +225,13 @@ def _in_place(
 ) -> Recorded | None:
     if isinstance(a, np.ndarray):
         return in_place(tape, nodes, name.strip("_")[1:], a, b)
+    if type(a) is list and name == "__imul__":
+        value, node = tape.pull((None, nodes[1], nodes[2]), f, a, b)
+        tape.pull((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
+        return a, nodes[1]
+    if type(a) is dict and name == "__ior__":
+        tape.pull((None, nodes[1], nodes[2]), dict.update, a, b)
+        return a, nodes[1]
     method = bind_method(type(a), name)
     if method is not None:
         result, node = tape.pull((None, nodes[1], nodes[2]), method, a, b)
@@ -236,7 +275,9 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded | None:
 
 @composite(super)
 def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
-    return super(*xs), nodes[2] if len(xs) > 1 else None
+    above = super(*xs)
+    mark_active(above)
+    return above, nodes[2] if len(xs) > 1 else None
 
 
 @composite(str, repr)
@@ -294,6 +335,11 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
 @composite(Generated.send)
 def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
     return x.step((value, nodes[2]))  # type: ignore[no-any-return]
+
+
+@composite(Generated.throw)
+def _(tape: Tape, nodes: Nodes, x: Any, *error: Any) -> Recorded:
+    return x.step(throw=error)  # type: ignore[no-any-return]
 
 
 @composite(Generated.close)

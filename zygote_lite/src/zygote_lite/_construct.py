@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from zygote_lite._attributes import member_of, write_attribute
-from zygote_lite._pull import Flags, Pulled, structural
+from zygote_lite._pull import Flags, Pulled, inert, structural
 from zygote_lite._store import forget, give, mark_active, slots_of
 from zygote_lite._tape import Node, Recorded, Tape, composite
 
@@ -24,6 +24,11 @@ def construct(
         if any(n is not None for n in nodes[1:]) and called.__module__ != "enum":
             return tape.pull((None, *nodes), called, cls, *xs, **kws)
         return cls(*xs, **kws), None
+    if cls is types.SimpleNamespace:
+        y = cls()
+        for (name, value), n in zip(kws.items(), nodes[1:], strict=True):
+            tape.pull((None, None, None, n), set_field, y, name, value)
+        return y, None
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return tape.pull((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
     new = cls.__new__
@@ -71,6 +76,9 @@ def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
 def _fill_list(y: Any, x: Any = (), /) -> None:
     for value in x:
         list.append(y, value)
+
+
+structural(object.__new__)(lambda flags, *xs: (object.__new__(*xs), inert(len(flags))))
 
 
 def initialize(

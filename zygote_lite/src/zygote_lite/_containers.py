@@ -253,6 +253,19 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     return y, pop_back
 
 
+@structural(dict.popitem)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    old = dict(x)
+    key, y = x.popitem()
+
+    def popitem_back(dy: Any) -> tuple[Any, ...]:
+        _restore_dict(x, old)
+        give(slots_of(x), key, None if dy is None else dy[1])
+        return None, None
+
+    return (key, y), popitem_back
+
+
 @structural(dict.setdefault)
 def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
     old = dict(x) if key not in x else None

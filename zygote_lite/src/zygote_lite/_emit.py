@@ -86,8 +86,13 @@ class _Emitter:
                 if not any(targets):
                     return ast.Expr(call)
                 return _assign([t or "_" for t in targets], call, as_tuple=True)
-            case ir.Closure(_, target, definition, _):
+            case ir.Closure(_, target, definition, _, defaults):
                 definition = copy.deepcopy(definition)
+                if not isinstance(definition, ast.ClassDef):
+                    a = definition.args
+                    values = [self.atom(value) for value in defaults]
+                    a.defaults, rest = values[: len(a.defaults)], iter(values[len(a.defaults) :])
+                    a.kw_defaults = [next(rest) if d is not None else None for d in a.kw_defaults]
                 if isinstance(definition, ast.Lambda):
                     return _assign([target], definition)
                 return definition

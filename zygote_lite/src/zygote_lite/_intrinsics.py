@@ -202,11 +202,15 @@ def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...]:
     return parts
 
 
+def set_defaults(f: Any, names: tuple[str, ...], /, *values: Any) -> None:
+    """Note where the defaults of a function defined inside came from."""
+
+
 _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple, capture, cell_of,
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
     join_list, join_set, join_text, join_tuple, mapping_parts, matches_class, matches_mapping,
-    matches_sequence, read_cell, refuse_sent, unpack, write_cell,
+    matches_sequence, read_cell, refuse_sent, set_defaults, unpack, write_cell,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "next", "set", "setattr",

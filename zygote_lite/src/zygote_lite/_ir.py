@@ -124,11 +124,15 @@ class SetItem(Statement):
 
 @dataclass
 class Closure(Statement):
-    """`target` is a function defined inside, `definition`, that captures `captured`."""
+    """`target` is a function (or class) defined inside, that captures `captured`.
+
+    `defaults` are the values of the parameters that have one, in order.
+    """
 
     target: str
-    definition: ast.FunctionDef | ast.Lambda
+    definition: ast.FunctionDef | ast.Lambda | ast.ClassDef
     captured: list[str]
+    defaults: list[Atom] = field(default_factory=list)
 
 
 @dataclass

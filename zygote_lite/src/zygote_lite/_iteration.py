@@ -294,4 +294,4 @@ def native_iterator(x: Any) -> Any:
 
 @structural(native_iterator)
 def _(flags: Any, x: Any) -> Any:
-    return no_rule((None, flags[1]), builtins.iter, (x,), {})[0], inert(2)
+    return no_rule((None, None), builtins.iter, (x,), {})[0], inert(2)

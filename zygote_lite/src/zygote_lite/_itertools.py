@@ -186,3 +186,18 @@ def _compress(data: Any, selectors: Any) -> Any:
     for y, s in zip(data, selectors):
         if s:
             yield y
+
+
+@equivalent(itertools.groupby)
+def _groupby(iterable: Any, key: Any = None) -> Any:
+    group: list[Any] = []
+    current = None
+    for y in iterable:
+        k = y if key is None else key(y)
+        if group and k != current:
+            yield current, iter(group)
+            group = []
+        current = k
+        group.append(y)
+    if group:
+        yield current, iter(group)

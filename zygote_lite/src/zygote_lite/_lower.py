@@ -5,6 +5,7 @@ operators become calls of `operator.*`; control flow stays as it was written.
 """
 
 import ast
+import copy
 import inspect
 import types
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from zygote_lite import _ir as ir
 from zygote_lite._lower_comprehensions import Comprehensions
 from zygote_lite._lower_expressions import BINARY
 from zygote_lite._lower_patterns import Patterns
+from zygote_lite._names import free_names
 
 IN_PLACE = {op: "i" + name.rstrip("_") for op, name in BINARY.items()}
 
@@ -146,9 +148,12 @@ class _Lowering(Comprehensions, Patterns):
         self.out.append(ir.Plain(s, [a.asname or a.name for a in s.names]))
 
     def stmt_functiondef(self, s: ast.FunctionDef) -> None:
-        if s.decorator_list:
-            self.refuse(s, "a decorated function inside a function")
-        self.closure(s, s.name)
+        decorators = [self.snapshot(self.expression(d), d) for d in s.decorator_list]
+        plain = copy.copy(s)
+        plain.decorator_list = []
+        self.closure(plain, s.name)
+        for d, decorator in zip(reversed(s.decorator_list), reversed(decorators), strict=True):
+            self.out.append(ir.Call(d, s.name, decorator, [ir.Name(s.name)]))
 
     def stmt_if(self, s: ast.If) -> None:
         test = self.expression(s.test)
@@ -182,13 +187,16 @@ class _Lowering(Comprehensions, Patterns):
     def stmt_try(self, s: ast.Try) -> None:
         handlers = []
         body = self.block(s.body)
+        final = self.block(s.finalbody)
+        if s.finalbody and not final:
+            final = [ir.Plain(ast.copy_location(ast.Pass(), s), [])]
         for h in s.handlers:
             if h.type is not None and any(
                 isinstance(n, ast.NamedExpr | ast.Call) for n in ast.walk(h.type)
             ):
                 self.refuse(h, "a computed exception class")
             handlers.append(ir.Handler(h.type, h.name, self.block(h.body)))
-        self.out.append(ir.Try(s, body, handlers, self.block(s.orelse), self.block(s.finalbody)))
+        self.out.append(ir.Try(s, body, handlers, self.block(s.orelse), final))
 
     def stmt_with(self, s: ast.With) -> None:
         self.managed(s, s.items)
@@ -238,7 +246,18 @@ class _Lowering(Comprehensions, Patterns):
         self.refuse(s, "an assignment to a global variable")
 
     def stmt_classdef(self, s: ast.ClassDef) -> None:
-        self.refuse(s, "a class defined inside a function")
+        for part in s.body:
+            value = getattr(part, "value", None)
+            if isinstance(part, ast.FunctionDef | ast.Pass):
+                continue
+            names = {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
+            if value is None and not isinstance(part, ast.AnnAssign) or names & self.locals:
+                self.refuse(
+                    part, "a class whose body depends on local variables, or has statements"
+                )
+        captured = sorted(free_names(s) & self.locals - {s.name})
+        self.captured |= set(captured)
+        self.out.append(ir.Closure(s, s.name, s, captured))
 
     def stmt_match(self, s: ast.Match) -> None:
         subject = self.snapshot(self.expression(s.subject), s.subject)

@@ -282,12 +282,21 @@ class Expressions:
         return ir.Name(target)
 
     def closure(self, definition: ast.FunctionDef | ast.Lambda, target: str) -> None:
-        defaults = [*definition.args.defaults, *definition.args.kw_defaults]
-        if not all(isinstance(d, ast.Constant | None) for d in defaults):
-            self.refuse(definition, "a computed default of a function inside a function")
+        a = definition.args
+        positional = [*a.posonlyargs, *a.args][-len(a.defaults) :] if a.defaults else []
+        optional = [
+            *positional,
+            *(p for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d),
+        ]
+        nodes = [*a.defaults, *(d for d in a.kw_defaults if d is not None)]
+        defaults = [self.snapshot(v, n) for v, n in zip(self.operands(*nodes), nodes, strict=True)]
         captured = sorted(free_names(definition) & self.locals)
         self.captured |= set(captured)
-        self.out.append(ir.Closure(definition, target, definition, captured))
+        self.out.append(ir.Closure(definition, target, definition, captured, defaults))
+        if any(isinstance(value, ir.Name) for value in defaults):
+            names = ir.Const(tuple(p.arg for p in optional))
+            arguments = [ir.Name(target), names, *defaults]
+            self.out.append(ir.Call(definition, "_", ir.Intrinsic("set_defaults"), arguments))
 
     def expr_yield(self, e: ast.Yield, target: str | None) -> ir.Atom:
         value = ir.Const(None) if e.value is None else self.expression(e.value)

@@ -23,9 +23,14 @@ def mangled(node: Definition, code: types.CodeType) -> Definition:
     return node
 
 
-def free_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
+def free_names(definition: ast.FunctionDef | ast.Lambda | ast.ClassDef) -> set[str]:
     """Return the names that a function defined inside may take from the enclosing one."""
     definition = copy.deepcopy(definition)
+    definition.decorator_list = []  # type: ignore[union-attr]
+    if not isinstance(definition, ast.ClassDef):  # defaults are not the function's
+        a = definition.args
+        a.defaults = [ast.Constant(None) for _ in a.defaults]
+        a.kw_defaults = [d and ast.Constant(None) for d in a.kw_defaults]
     rebound: set[str] = set()
     for node in ast.walk(definition):
         if isinstance(node, ast.Nonlocal):  # means nothing to `symtable` out of its context
@@ -44,6 +49,8 @@ class _WithoutNonlocal(ast.NodeTransformer):
 def _names_from_outside(table: symtable.SymbolTable) -> set[str]:
     names = {s.get_name() for s in table.get_symbols() if s.is_global() or s.is_free()}
     own = {s.get_name() for s in table.get_symbols() if s.is_local()}
+    if table.get_type() == "class":  # functions do not see the names of a class around them
+        own = set()
     for child in table.get_children():
         names |= _names_from_outside(child) - own
     return names

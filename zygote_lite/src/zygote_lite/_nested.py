@@ -22,6 +22,7 @@ from zygote_lite._store import (
 )
 from zygote_lite._intrinsics import build_list, build_tuple
 from zygote_lite._tape import Recorded, Tape
+from zygote_lite._writes import add_at, write_array
 
 
 class Pair:
@@ -198,6 +199,7 @@ class NestedTape(Tape):
     def __init__(self, outer: Tape) -> None:
         super().__init__()
         self.outer = outer
+        self.written = {}  # writes of rule bodies are the outer tape's
 
     def record(self, y: Any, back: Any, nodes: tuple[Any, ...], fresh: bool = False) -> Any:
         """Note a step of the engine's own on both tapes."""
@@ -207,7 +209,7 @@ class NestedTape(Tape):
 
     def pull(self, nodes: tuple[Any, ...], f: Any, /, *xs: Any, **kws: Any) -> Any:
         """Run a call on both tapes, or on the outer one where the inner one has no part in it."""
-        if self.written:
+        if f is write_array or f is add_at:
             raise DifferentiationError(
                 f"{where()}: an array is written in place inside a gradient that is itself "
                 "differentiated; make a new array instead"

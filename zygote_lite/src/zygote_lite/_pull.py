@@ -26,10 +26,8 @@ from rulescore import find_rule
 
 from zygote_lite._errors import NoRuleError
 from zygote_lite._store import (
-    DICT,
     FUNCTION,
     INERT,
-    LIST,
     OBJECT,
     TUPLE,
     VALUE,
@@ -154,7 +152,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
     active = state.active
     if not active:
         return False
-    if id(f) in STRUCTURAL and (f is not operator.getitem or kind_of(xs[0]) in (LIST, DICT)):
+    if id(f) in STRUCTURAL and (f is not operator.getitem or type(xs[0]) in (list, dict)):
         if f is not getattr or not _computes(type(xs[0]), xs[1]):
             if f is getattr and id(_dict_of(xs[0])) in active:
                 return True
@@ -200,13 +198,14 @@ def plan_rule(
         return None
     if rule.kind == "constant":
         return rule, arguments, options, moved
-    for name, flag in zip(kws, flags[1 + len(xs) :], strict=True):
-        if flag and name in options:
-            _refuse_option(f, rule, f"`{name}`", options[name])
-    if rule.varargs is None and rule.kind == "general":
-        for i in range(len(rule.types), len(xs)):
-            if flags[1 + i]:
-                _refuse_option(f, rule, f"argument {i + 1}", xs[i])
+    active = _active_option(rule, flags, xs, kws, options)
+    if active is not None:
+        if isinstance(getattr(f, "_implementation", None), types.FunctionType):
+            return None  # its source tells more than the rule
+        raise NoRuleError(
+            f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {active} as an option, and "
+            "options carry no gradient, but a gradient would have to pass through it here"
+        )
     if rule.needs_ad:
         options["ad"] = handed_in
     for x in arguments:
@@ -232,13 +231,22 @@ def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -
     return y, back if simple else _routed(back, f, xs, y, list(kws), arguments, moved)
 
 
-def _refuse_option(f: Any, rule: Any, name: str, value: Any) -> None:
-    """Refuse an active option; an integer is a choice (an axis, say), not a quantity."""
-    if kind_of(value) != INERT and not isinstance(value, int | np.integer):
-        raise NoRuleError(
-            f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {name} as an option, and "
-            "options carry no gradient, but a gradient would have to pass through it here"
-        )
+def _active_option(
+    rule: Any, flags: Flags, xs: tuple[Any, ...], kws: dict[str, Any], options: dict[str, Any]
+) -> str | None:
+    """Return which option is active, if one is; an integer is a choice (an axis), not a quantity."""
+    for name, flag in zip(kws, flags[1 + len(xs) :], strict=True):
+        if flag and name in options and _is_quantity(options[name]):
+            return f"`{name}`"
+    if rule.varargs is None and rule.kind == "general":
+        for i in range(len(rule.types), len(xs)):
+            if flags[1 + i] and _is_quantity(xs[i]):
+                return f"argument {i + 1}"
+    return None
+
+
+def _is_quantity(x: Any) -> bool:
+    return kind_of(x) != INERT and not isinstance(x, int | np.integer)
 
 
 def _refuse_objects(f: Any, x: Any) -> None:
@@ -263,7 +271,7 @@ def _routed(
     def routed(dy: Any) -> tuple[Any, ...]:
         store = state.store
         assert store is not None
-        d_f, *given = back(take(y, dy))
+        d_f, *given = back(take(y, dy, arguments))
         by_value = [store.add(x, d) for x, d in zip(arguments, given, strict=True)]
         by_name = dict(zip(moved, by_value[len(xs) :], strict=True))
         return store.add(f, d_f), *by_value[: len(xs)], *(by_name.get(name) for name in keywords)
@@ -280,15 +288,30 @@ def _parameter_names(f: Any) -> tuple[str, ...]:
     return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
 
 
+def parameter_names(f: Any) -> tuple[str, ...]:
+    """Return the names of the positional parameters of a function, as far as they are known."""
+    if isinstance(f, types.MethodDescriptorType) and f.__objclass__ is np.ndarray:
+        f = getattr(np, f.__name__, f)
+    try:
+        return _parameter_names(f)
+    except TypeError:  # not hashable
+        return ()
+
+
+def out_position(f: Any, count: int) -> int | None:
+    """Return where `out` stands among `count` positional arguments of a function in C, if it does."""
+    if isinstance(f, types.FunctionType | type | np.ufunc):
+        return None
+    names = parameter_names(f)
+    return names.index("out") if "out" in names[:count] else None
+
+
 def _moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> list[str]:
     """Return the active keywords that name the next positional parameters.
 
     A positional argument that the caller passed by keyword is positional all the same.
     """
-    try:
-        names = _parameter_names(f)
-    except TypeError:  # not hashable
-        return []
+    names = parameter_names(f)
     active = {name for name, flag in zip(kws, flags[1 + len(xs) :], strict=True) if flag}
     following = names[len(xs) :]
     last = max((i for i, name in enumerate(following) if name in active), default=-1)
@@ -338,7 +361,9 @@ def place_arguments(
 def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
     """Note how a call was resolved, if `explain` asks for it."""
     if state.trace is not None:
-        state.trace.append((where(), f"{name_of(f)}({', '.join(type(x).__name__ for x in xs)})", how))
+        state.trace.append(
+            (where(), f"{name_of(f)}({', '.join(type(x).__name__ for x in xs)})", how)
+        )
 
 
 # -- errors ------------------------------------------------------------------------------------

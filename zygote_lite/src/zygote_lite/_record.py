@@ -124,7 +124,7 @@ class _Recorder:
                 target, companion, then = self.assign(origin, target, out)
                 out.append(ir.Track(origin, [target, companion], [source, self.flag(source)]))
                 out += then
-            case ir.Closure(origin, target, _, _):
+            case ir.Closure(origin, target):
                 out.append(s)
                 out.append(ir.Track(origin, [self.companion(target)], [NOTHING]))
             case ir.Plain(origin, targets):

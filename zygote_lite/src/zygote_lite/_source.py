@@ -35,7 +35,7 @@ def definition_of(code: CodeType) -> Definition:
     candidates = [
         node
         for node in _definitions("".join(lines), code.co_filename)
-        if _first_line(node) == code.co_firstlineno and _name(node) == code.co_name
+        if code.co_firstlineno in (_first_line(node), node.lineno) and _name(node) == code.co_name
     ]
     if len(candidates) > 1:
         candidates = _enclosing(candidates, code)

@@ -89,6 +89,8 @@ class Store:
         self.entries: dict[int, tuple[Any, dict[Any, Any]]] = {}
         self.redo: list[Callable[[], None]] = []
         self.shadows: dict[int, tuple[Any, Any]] = {}  # of arrays that are written in place
+        self.taking = False  # whether a cotangent is collected at the making of its value
+        self.aliases: set[int] = set()  # memory of the operands that the value was made of
 
     def slots(self, x: Any) -> dict[Any, Any]:
         """Return the cotangents of the entries of `x`, by index, key or field."""
@@ -115,6 +117,18 @@ class Store:
                 np.zeros_like(owner, dtype=dtype, subok=False),
             )
         return known[1] if x is owner else _same_view(known[1], owner, x)
+
+    def add_to_shadow(self, x: Any, dx: Any) -> None:
+        """Add to the cotangent of an array that is written in place."""
+        shadow = self.shadow_view(x, make=True)
+        if not _overlaps_itself(x):
+            shadow += dx
+            return
+        owner, whole = self.shadows[id(owner_of(x))]
+        numbers = np.arange(whole.size)
+        places = _same_view(np.reshape(numbers, whole.shape, order=_order(whole)), owner, x)
+        flat = np.ravel(whole, order="K")
+        np.add.at(flat, np.array(places), dx)
 
     def add(self, x: Any, dx: Any) -> Any:
         """Add the cotangent `dx` of `x`; return the part of it that goes by value."""
@@ -152,8 +166,7 @@ class Store:
         kind = kind_of(x)
         if kind == VALUE:
             if self.shadows and isinstance(x, np.ndarray):
-                shadow = self.shadow_view(x)
-                dx = dx if shadow is None else accumulate(dx, np.copy(shadow))
+                dx = self._with_shadow(x, dx)
             if isinstance(dx, Boxed):
                 return dx.projected(x)
             return project(dx, x) if isinstance(x, Number | np.generic | Array) else dx
@@ -207,6 +220,17 @@ class Store:
             except ValueError:  # not assigned yet
                 fields[name] = None
         return None if all(d is None for d in fields.values()) else Tangent(type(f), **fields)
+
+    def _with_shadow(self, x: Any, dx: Any) -> Any:
+        """Return the cotangent of an array, of which a part may live in a shadow."""
+        owner = owner_of(x)
+        if id(owner) not in self.shadows or id(owner) in self.aliases:
+            return dx
+        shadow = self.shadow_view(x)
+        dx = accumulate(dx, np.copy(shadow))
+        if self.taking:
+            shadow[...] = 0
+        return dx
 
     def restore(self) -> None:
         """Put the state of the containers back to what it was before the reverse pass."""
@@ -298,6 +322,21 @@ def addresses_of(x: Any) -> dict[int, Any]:
     return found
 
 
+def _order(x: Any) -> Any:
+    return "C" if x.flags.c_contiguous else "F"
+
+
+def _overlaps_itself(x: Any) -> bool:
+    """Return whether two entries of a view may be one place in memory, as after broadcasting."""
+    reach = x.itemsize
+    for n, stride in sorted(zip(x.shape, map(abs, x.strides), strict=True), key=lambda p: p[1]):
+        if n > 1:
+            if stride < reach:
+                return True
+            reach += stride * (n - 1)
+    return False
+
+
 def _same_view(shadow: Any, owner: Any, x: Any) -> Any:
     """Return the view of `shadow` that lies in it as `x` lies in `owner`."""
     if x.size == 0:
@@ -372,6 +411,8 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
         x = stack.pop()
         kind = kind_of(x)
         if kind == INERT or id(x) in seen:
+            if isinstance(x, type):
+                stack += _held_by_class(x)
             continue
         if kind == VALUE:
             if isinstance(x, np.ndarray) and id(owner_of(x)) in active:
@@ -392,26 +433,60 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
             stack += x
         else:
             stack += [value for _, value in entries_of(x)]
+            if "<locals>" in type(x).__qualname__:
+                stack += _held_by_class(type(x))
     return False
 
 
 def owner_of(x: Any) -> Any:
     """Return the array whose memory `x` is a view of, or `x` itself."""
-    while isinstance(x.base, np.ndarray):
-        x = x.base
-    return x
+    while True:
+        base = x.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # `as_strided` puts an object in between
+            if not isinstance(base, np.ndarray):
+                return x
+        x = base
 
 
-def take(y: Any, dy: Any) -> Any:
-    """Return the whole cotangent of a value at its creation, and forget it."""
+def take(y: Any, dy: Any, xs: tuple[Any, ...] = ()) -> Any:
+    """Return the whole cotangent of a value at its creation from `xs`, and forget it.
+
+    What lives in the memory of an array among `xs` is not new: its cotangent stays where it is.
+    """
     kind = kind_of(y)
     if kind < TUPLE:
         return dy
     store = state.store
     assert store is not None
-    dy = store.collect(y, dy)
+    store.taking = True
+    held = [*xs, *(entry for x in xs if kind_of(x) in (LIST, TUPLE) for entry in x)]
+    store.aliases = {id(owner_of(x)) for x in held if isinstance(x, np.ndarray)}
+    try:
+        dy = store.collect(y, dy)
+    finally:
+        store.taking, store.aliases = False, set()
     store.entries.pop(id(y), None)
     return dy
+
+
+def _held_by_class(cls: type) -> list[Any]:
+    """Return the cells that the methods of a class defined inside a function capture."""
+    held: list[Any] = []
+    for base in cls.__mro__:
+        if "<locals>" in base.__qualname__:
+            for member in vars(base).values():
+                f = getattr(member, "__func__", getattr(member, "fget", member))
+                if isinstance(f, types.FunctionType):
+                    held += f.__closure__ or ()
+    return [cell for cell in held if not _holds_class(cell)]
+
+
+def _holds_class(cell: Any) -> bool:
+    try:
+        return isinstance(cell.cell_contents, type)
+    except ValueError:
+        return True
 
 
 def held_by(f: Any) -> list[Any]:

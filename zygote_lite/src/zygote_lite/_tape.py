@@ -27,6 +27,8 @@ from zygote_lite._pull import (
     is_active,
     no_rule,
     note_resolution,
+    out_position,
+    parameter_names,
     place_arguments,
 )
 from zygote_lite._intrinsics import build_tuple, invoke
@@ -171,8 +173,7 @@ class Tape:
         """Add a cotangent to that of a value: in its shadow, if it lives in written memory."""
         x, _ = self.array_of(node)
         if x is not None:
-            shadow = store.shadow_view(x, make=True)
-            shadow += d
+            store.add_to_shadow(x, d)
             return
         known = cotangents.get(node)
         cotangents[node] = d if known is None else accumulate(known, d)
@@ -209,6 +210,12 @@ class Tape:
             nodes = self.numbered(nodes, xs)
         if isinstance(f, np.ufunc) and len(xs) == f.nin + 1 and f.nout == 1:
             kws, nodes, xs = {**kws, "out": xs[-1]}, _moved_last(nodes, f.nin), xs[:-1]
+        at = out_position(f, len(xs)) if len(xs) > 2 else None
+        if at is not None and isinstance(xs[at], np.ndarray | tuple):
+            names = parameter_names(f)[at : len(xs)]
+            given = dict(zip(names, xs[at:], strict=True))
+            nodes = (*nodes[: 1 + at], *nodes[1 + len(xs) :], *nodes[1 + at : 1 + len(xs)])
+            xs, kws = xs[:at], {**kws, **given}
         if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
             from zygote_lite._writes import with_out
 
@@ -484,19 +491,26 @@ class Generated:
         self.tape = tape
         self.started = False
 
-    def step(self, sent: Any = (None, None)) -> Recorded:
-        """Run to the next `yield`, sending a value and its number in."""
+    def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Recorded:
+        """Run to the next `yield`, sending a value and its number in, or throwing an error."""
         if not self.started:
             self.started, sent = True, None
         try:
-            return self.frame.send(sent)  # type: ignore[no-any-return]
+            return self.frame.throw(*throw) if throw else self.frame.send(sent)
         except StopIteration as stop:
             y, node = stop.value or (None, None)
-            raise Returned(y, node) from None
+            end = Returned(y, node)
+            if node is not None:
+                mark_active(end)
+            raise end from None
 
     def send(self, value: Any) -> Any:
         """Send a value in (differentiated code calls `step`)."""
         return self.__next__()
+
+    def throw(self, *error: Any) -> Any:
+        """Raise an error where the generator stands."""
+        return self.step(throw=error)[0]
 
     def close(self) -> None:
         """End the generator."""

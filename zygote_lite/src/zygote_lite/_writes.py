@@ -70,6 +70,11 @@ def _winners(x: Any, index: Any) -> Any:
 
 
 def _check_kinds(x: Any, value: Any, active: bool) -> None:
+    if owner_of(x).base is not None:
+        raise DifferentiationError(
+            f"{where()}: a write into memory that NumPy does not own (of a "
+            f"{type(owner_of(x).base).__name__}) cannot be differentiated; write into a copy"
+        )
     if x.dtype.kind in "OV":
         raise DifferentiationError(
             f"{where()}: a write into an array of dtype {x.dtype} cannot be differentiated; use an "
