@@ -20,11 +20,20 @@ from zygote_lite import _composite, _construct, _iteration, _itertools  # noqa: 
 from zygote_lite import _ir as ir
 from zygote_lite._emit import Emitted, emit
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._guard import is_writer
 from zygote_lite._instrument import instrument
 from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._lower import lower
 from zygote_lite._primal import primal
-from zygote_lite._pull import Effect, Flags, Pulled, note_resolution, place_arguments, pull
+from zygote_lite._pull import (
+    Effect,
+    Flags,
+    Pulled,
+    note_resolution,
+    out_position,
+    place_arguments,
+    pull,
+)
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
 from zygote_lite._source import place_of
@@ -160,6 +169,11 @@ def _is_pure_call(call: ir.Call, f: Any) -> bool:
         value = getattr(value, name, None)
     if isinstance(value, np.ufunc) and len(call.arguments) > value.nin:
         return False  # the array after the operands is written
+    count = len(s.arguments)
+    if any(name == "out" for name, _ in s.keywords) or is_writer(value, {}):
+        return False
+    if out_position(value, count) is not None or count > getattr(value, "nin", count):
+        return False
     if isinstance(value, types.FunctionType) and not has_rule(value):
         return not value.__closure__ and is_pure(value)
     return has_rule(value)
