@@ -8,7 +8,7 @@ from tests.zygote_lite.cases.declare import declaring
 from zygote_lite import grad, gradient, jacobian, pullback
 
 CASES = []
-works, _ = declaring(CASES)
+works, refused = declaring(CASES)
 V = np.array([0.5, 0.6])
 
 
@@ -69,7 +69,7 @@ def second_of_arrays(x):
     return np.sum(grad(lambda v: np.sum(np.sin(v) * v**2))(x) ** 2)
 
 
-@works("gradient of a gradient through array writes", (V,))
+@refused("gradient of a gradient through array writes", "in place", (V,))
 def second_of_writes(x):
     def f(v):
         a = np.zeros(3)

@@ -54,7 +54,11 @@ def polynomial(p, x):
     return np.polyval(np.polyder(p), x) * np.polyval(p, x)
 
 
-@works("NumPy functions in Python without a rule: `np.apply_along_axis`", (V.reshape(2, 2),))
+@refused(
+    "NumPy functions in Python without a rule: `np.apply_along_axis`",
+    "_array_converter",
+    (V.reshape(2, 2),),
+)
 def along_axis(m):
     return np.sum(np.apply_along_axis(lambda r: r * r[0], 1, m))
 
@@ -82,7 +86,7 @@ def standard_library(x, y):
     return statistics.fmean([x, y, x]) * x
 
 
-@works("`heapq`, `bisect`", (0.5, 0.6))
+@refused("`heapq`, `bisect`", "heappush", (0.5, 0.6))
 def heaps(x, y):
     heap = []
     for v in (y, x, x * y):

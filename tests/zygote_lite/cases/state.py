@@ -7,7 +7,7 @@ import types
 from tests.zygote_lite.cases.declare import declaring
 
 CASES = []
-works, _ = declaring(CASES)
+works, refused = declaring(CASES)
 
 
 @works("`append`, `extend`, `insert`", (0.5,))
@@ -178,7 +178,7 @@ def default_dicts(x):
     return d[0] * d[1] + e["a"][0] * len(e["b"])
 
 
-@works("`deque`", (0.5,))
+@refused("`deque`", "deque", (0.5,))
 def deques(x):
     q = collections.deque([x])
     q.append(x * x)

@@ -6,7 +6,7 @@ import math
 from tests.zygote_lite.cases.declare import declaring
 
 CASES = []
-works, _ = declaring(CASES)
+works, refused = declaring(CASES)
 sin, cos, exp = math.sin, math.cos, math.exp
 SCALE = 1.7
 
@@ -411,7 +411,7 @@ def except_several(x):
     return z + y * x
 
 
-@works("`except*`", (0.5,))
+@refused("`except*`", "try", (0.5,))
 def except_star(x):
     y = x
     try:
@@ -623,7 +623,7 @@ def closures_in_a_loop(x):
     return sum(f(x) for f in late) + sum(f(2.0) for f in early)
 
 
-@works("classes defined inside", (0.5,))
+@refused("classes defined inside", "class", (0.5,))
 def class_inside(x):
     class Line:
         slope = x * 2.0

@@ -169,10 +169,7 @@ def _is_pure_call(call: ir.Call, f: Any) -> bool:
         value = getattr(value, name, None)
     if isinstance(value, np.ufunc) and len(call.arguments) > value.nin:
         return False  # the array after the operands is written
-    count = len(s.arguments)
-    if any(name == "out" for name, _ in s.keywords) or is_writer(value, {}):
-        return False
-    if out_position(value, count) is not None or count > getattr(value, "nin", count):
+    if is_writer(value, {}) or out_position(value, len(call.arguments)) is not None:
         return False
     if isinstance(value, types.FunctionType) and not has_rule(value):
         return not value.__closure__ and is_pure(value)
