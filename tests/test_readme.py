@@ -16,6 +16,7 @@ PAGES = [
     path.relative_to(ROOT)
     for path in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md"))]
     if "```python" in path.read_text(encoding="utf-8")
+    and ">>>" not in path.read_text(encoding="utf-8")  # a session, which its own test runs
 ]
 
 

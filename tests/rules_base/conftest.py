@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rulescore._rule import name_of
 
 from rulescore import rrule
+from rulescore._rule import name_of
 
 STEPS = (1e-5, 1e-4, 1e-6)
 

@@ -1,9 +1,9 @@
 """Attributes of arrays and numbers."""
 
 import numpy as np
-from rulescore.testing import check_rrule
 
 from rulescore import rrule
+from rulescore.testing import check_rrule
 
 
 def test_examples(example):

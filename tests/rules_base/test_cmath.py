@@ -2,9 +2,8 @@
 
 import cmath
 
-from rulescore.testing import check_rrule
-
 from rulescore import rrule
+from rulescore.testing import check_rrule
 
 
 def test_examples(example):

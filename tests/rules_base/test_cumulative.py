@@ -1,6 +1,7 @@
 """Running sums and products."""
 
 import numpy as np
+
 from rulescore.testing import check_rrule
 
 

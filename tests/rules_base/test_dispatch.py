@@ -5,10 +5,10 @@ import itertools
 
 import numpy as np
 import pytest
-from rulescore._rule import name_of
 
 from rules_base import MODULES
 from rulescore import find_rule
+from rulescore._rule import name_of
 
 VALUES = (0.5, 2, True, 0.5j, np.float64(0.5), np.ones(2), [0.5, 1.5], (0.5, 1.5), None, "text")
 

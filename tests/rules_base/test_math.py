@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from rules_base._math import digamma
-from rulescore.testing import check_rrule
 
+from rules_base._math import digamma
 from rulescore import rrule
+from rulescore.testing import check_rrule
 
 
 def test_examples(example):

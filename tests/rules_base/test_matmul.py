@@ -4,9 +4,9 @@ import operator
 
 import numpy as np
 import pytest
-from rulescore.testing import check_rrule
 
 from rulescore import rrule
+from rulescore.testing import check_rrule
 
 
 def test_examples(example):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from rulescore.testing import check_rrule
 
 from rules_base import evalpoly
 from rulescore import rrule
+from rulescore.testing import check_rrule
 
 
 def test_examples(example):

@@ -4,9 +4,9 @@ import importlib
 
 import numpy as np
 import pytest
-from rulescore._rule import name_of
 
 from rulescore import rrule
+from rulescore._rule import name_of
 
 MODULES = (
     "arithmetic",

@@ -1,9 +1,9 @@
 """Methods of ufuncs."""
 
 import numpy as np
-from rulescore.testing import check_rrule
 
 from rulescore import rrule
+from rulescore.testing import check_rrule
 
 
 def test_examples(example):

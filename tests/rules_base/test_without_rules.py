@@ -4,9 +4,9 @@ import importlib
 import inspect
 
 import numpy as np
-from rules_base._without_rules import WITHOUT_RULES
 
 from rules_base import MODULES
+from rules_base._without_rules import WITHOUT_RULES
 
 
 def with_rules():

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import scipy.special as sp
-from rules_nnlib._activations import SELU_ALPHA, SELU_SCALE
-from rules_nnlib._normal import normal_cdf, normal_pdf
 
 import rules_nnlib as nn
+from rules_nnlib._activations import SELU_ALPHA, SELU_SCALE
+from rules_nnlib._normal import normal_cdf, normal_pdf
 from rulescore import rrule
 from zygote_lite import gradient
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.special as sp
+
 from rules_nnlib._normal import erfc, normal_cdf
 
 POINTS = np.concatenate([np.linspace(-30, 30, 60_001), [0.46875, -0.46875, 4.0, -4.0, 0.0]])

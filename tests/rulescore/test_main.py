@@ -4,10 +4,10 @@ import sys
 
 import numpy as np
 import pytest
-from rulescore.__main__ import main
-from rulescore._plugins import Plugin
 
 from rulescore import RuleSet, _survey
+from rulescore.__main__ import main
+from rulescore._plugins import Plugin
 
 PLUGIN = """
 import math, operator

@@ -1,6 +1,7 @@
 """Rule plugins, as distributions on disk: found by entry point, tolerated when broken."""
 
 import pytest
+
 from rulescore._plugins import _is_disabled
 
 GOOD = """

@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 import pytest
-from rulescore.testing import CheckError, check_rrule
 
 from rulescore import Array, Numeric, Tangent, project
+from rulescore.testing import CheckError, check_rrule
 
 X = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]])
 V = np.array([0.5, -0.8, 1.3])

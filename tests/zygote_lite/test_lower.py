@@ -9,9 +9,9 @@ import operator
 
 import numpy as np
 import pytest
-from zygote_lite._intrinsics import INTRINSICS
 
 from zygote_lite import code_lowered
+from zygote_lite._intrinsics import INTRINSICS
 
 
 def run(f, *xs, **kws):

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 import pytest
-from zygote_lite._source import NoSourceError, definition_of
 
 from zygote_lite import gradient
+from zygote_lite._source import NoSourceError, definition_of
 
 # fmt: off
 same_line = [lambda x: x * 2.0, lambda x: x * 3.0, lambda y: y * 3.0, lambda: 1.0]

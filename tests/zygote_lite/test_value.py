@@ -10,6 +10,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from rulescore import RuleSet, rrule
+from zygote_lite import NoRuleError
+from zygote_lite import value as module
 from zygote_lite.value import (
     Value,
     apply,
@@ -21,10 +25,6 @@ from zygote_lite.value import (
     value,
     zerograd,
 )
-
-from rulescore import RuleSet, rrule
-from zygote_lite import NoRuleError
-from zygote_lite import value as module
 
 
 def gradients(f, *xs):

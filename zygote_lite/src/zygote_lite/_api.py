@@ -3,12 +3,13 @@
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from rulescore import Array, Tangent
 
+from rulescore import Array, Tangent
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._intrinsics import build_tuple
 from zygote_lite._nested import Box, Differentiated, NestedPullback
 from zygote_lite._pull import name_of, pull
 from zygote_lite._store import (
@@ -26,7 +27,6 @@ from zygote_lite._store import (
     mark_active,
     state,
 )
-from zygote_lite._intrinsics import build_tuple
 
 Argnums = int | Sequence[int]
 
@@ -304,7 +304,8 @@ def _check_fit(dy: Any, y: Any, back: Any) -> None:
         return
     kind = kind_of(y)
     if kind == VALUE:
-        fits = isinstance(dy, Number | np.generic | Array) and np.shape(dy) == np.shape(y)
+        numeric = isinstance(dy, Number | np.generic | Array)
+        fits = numeric and np.shape(cast(Any, dy)) == np.shape(y)
     elif kind in (TUPLE, LIST):
         fits = isinstance(dy, tuple if kind == TUPLE else list) and len(dy) == len(y)
     elif kind == DICT:

@@ -95,7 +95,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Recorded:
     return tape.pull((None, *nodes[2:]), join_tuple, *parts)
 
 
-def member_above(x: super, name: str) -> Any:
+def member_above(x: Any, name: str) -> Any:
     """Return what a class further up than that of `super()` defines as `name`, or `None`."""
     classes = iter(x.__self_class__.__mro__)
     for cls in classes:
@@ -113,7 +113,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     if isinstance(x, super):
         member = member_above(x, name)
         if isinstance(member, property) and isinstance(member.fget, _PYTHON):
-            return tape.pull((None, nodes[1]), member.fget, x.__self__)
+            owner: Any = x
+            return tape.pull((None, nodes[1]), member.fget, owner.__self__)
         return getattr(x, name), nodes[1]
     own = bind_method(type(x), "__getattribute__")
     if own is not None:

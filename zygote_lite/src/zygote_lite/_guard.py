@@ -1,5 +1,6 @@
 """Inactive calls: they are simply run, but what pullbacks have saved must not change unnoticed."""
 
+import functools
 import operator
 import types
 from typing import Any
@@ -50,7 +51,7 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
             else:
                 now = x.copy()
                 _refill(x, old)
-                redo.append(lambda x=x, now=now: _refill(x, now))
+                redo.append(functools.partial(_refill, x, now))
         return ()
 
     for x, _ in changed:
@@ -61,7 +62,7 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
 
 def _same(x: Any, old: Any) -> bool:
     if isinstance(x, np.ndarray):
-        return x.tobytes() == old.tobytes()
+        return bool(x.tobytes() == old.tobytes())
     if isinstance(x, dict):
         return list(x) == list(old) and all(x[k] is old[k] for k in x)
     return len(x) == len(old) and all(a is b for a, b in zip(x, old, strict=True))

@@ -251,7 +251,7 @@ class _Lowering(Comprehensions, Patterns):
             if isinstance(part, ast.FunctionDef | ast.Pass):
                 continue
             names = {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
-            if value is None and not isinstance(part, ast.AnnAssign) or names & self.locals:
+            if (value is None and not isinstance(part, ast.AnnAssign)) or names & self.locals:
                 self.refuse(
                     part, "a class whose body depends on local variables, or has statements"
                 )

@@ -9,9 +9,10 @@ together with their number there. The two levels cannot be confused, whatever is
 from typing import Any
 
 import numpy as np
-from rulescore import Tangent, accumulate, project
 
+from rulescore import Tangent, accumulate, project
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._intrinsics import build_list, build_tuple
 from zygote_lite._pull import Flags, Pulled, inert, plan_rule, structural, where
 from zygote_lite._store import (
     Boxed,
@@ -20,7 +21,6 @@ from zygote_lite._store import (
     state,
     take,
 )
-from zygote_lite._intrinsics import build_list, build_tuple
 from zygote_lite._tape import Recorded, Tape
 from zygote_lite._writes import add_at, write_array
 

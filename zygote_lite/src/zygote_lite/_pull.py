@@ -21,9 +21,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 import rulescore
 from rulescore import find_rule
-
 from zygote_lite._errors import NoRuleError
 from zygote_lite._store import (
     FUNCTION,
@@ -153,11 +153,15 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
     if not active:
         return False
     if id(f) in STRUCTURAL and (f is not operator.getitem or type(xs[0]) in (list, dict)):
-        if f is not getattr or not _computes(type(xs[0]), xs[1]):
-            if f is getattr and id(_dict_of(xs[0])) in active:
-                return True
-            return any([id(x) in active for x in xs]) or _any_array_active(xs)
+        if f is not getattr:
+            return _is_any_active(active, xs)
+        if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+            return id(_dict_of(xs[0])) in active or _is_any_active(active, xs)
     return reaches_active(f, *xs, *kws.values())
+
+
+def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
+    return any(id(x) in active or (kind_of(x) == VALUE and reaches_active(x)) for x in xs)
 
 
 def _dict_of(x: Any) -> Any:
@@ -165,10 +169,6 @@ def _dict_of(x: Any) -> Any:
         return object.__getattribute__(x, "__dict__")
     except AttributeError:
         return None
-
-
-def _any_array_active(xs: tuple[Any, ...]) -> bool:
-    return any([kind_of(x) == VALUE and reaches_active(x) for x in xs])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -234,7 +234,7 @@ def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -
 def _active_option(
     rule: Any, flags: Flags, xs: tuple[Any, ...], kws: dict[str, Any], options: dict[str, Any]
 ) -> str | None:
-    """Return which option is active, if one is; an integer is a choice (an axis), not a quantity."""
+    """Return which option is active, if one is; an integer is a choice, such as an axis."""
     for name, flag in zip(kws, flags[1 + len(xs) :], strict=True):
         if flag and name in options and _is_quantity(options[name]):
             return f"`{name}`"
@@ -252,7 +252,8 @@ def _is_quantity(x: Any) -> bool:
 def _refuse_objects(f: Any, x: Any) -> None:
     if type(x) is np.ndarray and x.dtype.kind in "OV":
         raise NoRuleError(
-            f"{where()}: {name_of(f)} meets an array of dtype {x.dtype}, which carries no gradient; "
+            f"{where()}: {name_of(f)} meets an array of dtype {x.dtype}, which carries no "
+            "gradient: "
             "use an array of numbers, or a list"
         )
 
@@ -299,7 +300,7 @@ def parameter_names(f: Any) -> tuple[str, ...]:
 
 
 def out_position(f: Any, count: int) -> int | None:
-    """Return where `out` stands among `count` positional arguments of a function in C, if it does."""
+    """Return where `out` stands among `count` arguments of a function in C, if it does."""
     if isinstance(f, types.FunctionType | type | np.ufunc):
         return None
     names = parameter_names(f)
@@ -381,9 +382,9 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     if not given and not reaches_active(f, *operands):
         return y, inert(len(flags))
     only_text = all(kind_of(x) == INERT for x in given) and not reaches_active(f, *operands)
-    if kind_of(y) == (OBJECT if only_text else INERT) or (only_text and kind_of(y) == INERT):
-        if all(_is_immutable(x) for x in operands):
-            return y, Opaque(len(flags))
+    carries_none = kind_of(y) in ((INERT, OBJECT) if only_text else (INERT,))
+    if carries_none and all(_is_immutable(x) for x in operands):
+        return y, Opaque(len(flags))
     raise refusal(f, (*xs, *kws.values()))
 
 
@@ -426,8 +427,9 @@ def name_of(f: Any) -> str:
 
 
 _HERE = tuple(
-    os.path.dirname(os.path.abspath(module.__file__ or "")) + os.sep for module in (np, rulescore)
-) + (os.path.dirname(os.path.abspath(__file__)) + os.sep,)
+    os.path.dirname(os.path.abspath(path or "")) + os.sep
+    for path in (__file__, np.__file__, rulescore.__file__)
+)
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 

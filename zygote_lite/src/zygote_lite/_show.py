@@ -1,6 +1,7 @@
 """Looking inside: the text of each stage, and how each call was resolved."""
 
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -67,10 +68,10 @@ def _function_of(f: Any) -> types.FunctionType:
         elif isinstance(f, functools.partial):
             f = f.func
         elif isinstance(f, type):
-            f = f.__init__
+            f = inspect.getattr_static(f, "__init__")
         elif isinstance(implementation, types.FunctionType):
             f = implementation
-        elif isinstance(getattr(type(f), "__call__", None), types.FunctionType):
+        elif isinstance(inspect.getattr_static(type(f), "__call__", None), types.FunctionType):
             f = type(f).__call__
         else:
             raise TypeError(f"{f!r} has no Python source")

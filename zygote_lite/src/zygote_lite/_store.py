@@ -6,6 +6,7 @@ cotangents of their entries accumulate in a `Store`, keyed by identity, that liv
 `back`; so all aliases of a list see the same cotangent, and a write can move it.
 """
 
+import contextlib
 import datetime
 import enum
 import functools
@@ -17,6 +18,7 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+
 from rulescore import Array, Tangent, accumulate, project
 
 INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
@@ -69,7 +71,7 @@ def has_address(x: Any) -> bool:
 
 
 class State(threading.local):
-    """What belongs to the thread: the run that goes forward, the store of the run that goes back."""
+    """What belongs to the thread: the run that goes forward, the store of that going back."""
 
     active: dict[int, Any] | None = None  # containers that hold active values, by identity
     captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
@@ -243,7 +245,7 @@ def _entry(dx: Any, key: Any, kind: int) -> Any:
         return dx[key]
     if kind == DICT:
         return dx.get(key)
-    return dx[key] if key in dx else None
+    return dict(dx).get(key)
 
 
 def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
@@ -254,19 +256,15 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
     elif kind == DICT:
         yield from x.items()
     elif isinstance(x, types.CellType):
-        try:
+        with contextlib.suppress(ValueError):  # not assigned yet
             yield "cell_contents", x.cell_contents
-        except ValueError:  # not assigned yet
-            pass
     elif isinstance(x, functools.partial):
         yield from (("func", x.func), ("args", x.args), ("keywords", x.keywords))
     elif kind == OBJECT:
         yield from getattr(x, "__dict__", {}).items()
         for name in _slot_names(type(x)):
-            try:
+            with contextlib.suppress(AttributeError):
                 yield name, object.__getattribute__(x, name)
-            except AttributeError:
-                pass
 
 
 _slots: dict[type, tuple[str, ...]] = {}
@@ -390,7 +388,8 @@ def reaches_active(*roots: Any) -> bool:
 
     After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
     """
-    return bool(state.active) and _reaches(state.active, roots)
+    active = state.active
+    return bool(active) and _reaches(active or {}, roots)
 
 
 def captured_within(*roots: Any) -> list[Any]:

@@ -6,6 +6,7 @@ generators and callbacks need nothing of their own.
 """
 
 import functools
+import inspect
 import operator
 import types
 import weakref
@@ -13,10 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from rulescore import accumulate, find_rule
 
+from rulescore import accumulate, find_rule
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import guarded, is_writer
+from zygote_lite._intrinsics import build_tuple, invoke
 from zygote_lite._pull import (
     STRUCTURAL,
     Effect,
@@ -31,7 +33,6 @@ from zygote_lite._pull import (
     parameter_names,
     place_arguments,
 )
-from zygote_lite._intrinsics import build_tuple, invoke
 from zygote_lite._source import place_of
 from zygote_lite._store import (
     DICT,
@@ -94,7 +95,7 @@ class Tape:
         self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
         self.count = 0
         self.written = state.written if state.written is not None else {}
-        self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, whether it was new
+        self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
         self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside
         self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
 
@@ -116,7 +117,7 @@ class Tape:
         self.arrays[node] = (weakref.ref(x) if x is owner else x, fresh)
 
     def array_of(self, node: Node) -> tuple[Any, bool]:
-        """Return the array that a number stands for, if it was written, and if it was made there."""
+        """Return the array that a number stands for, if it was written, and if it was made so."""
         found = self.arrays.get(node) if node is not None else None
         if found is None:
             return None, False
@@ -231,7 +232,7 @@ class Tape:
         known = EQUIVALENT.get(id(f))
         if (
             known is None
-            and any([type(x) is Generated for x in xs])
+            and any(type(x) is Generated for x in xs)
             and not isinstance(f, _MAY_WRITE)
         ):
             xs, nodes = self.run_out(xs, nodes)
@@ -299,7 +300,7 @@ class Tape:
             return self.pull(nodes, inner, *xs, **kws)
         if isinstance(f, operator.attrgetter | operator.itemgetter | operator.methodcaller):
             return self.getter(nodes, f, xs)
-        call = getattr(type(f), "__call__", None)
+        call = inspect.getattr_static(type(f), "__call__", None)
         if isinstance(call, types.FunctionType):
             return self.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)
         return self.refuse(nodes, f, xs, kws)
@@ -403,7 +404,7 @@ class Tape:
             self.record(None, back, tuple(entries.values()))
 
     def iterate(self, x: Any, node: Node) -> Iterator[Recorded]:
-        """Yield the elements of an iterable, with their numbers, as a `for` statement takes them."""
+        """Yield the elements of an iterable, with their numbers, as `for` takes them."""
         if not is_active((node,), iter, (x,), {}):
             for y in x:
                 yield y, None
@@ -496,7 +497,8 @@ class Generated:
         if not self.started:
             self.started, sent = True, None
         try:
-            return self.frame.throw(*throw) if throw else self.frame.send(sent)
+            done: Recorded = self.frame.throw(*throw) if throw else self.frame.send(sent)
+            return done
         except StopIteration as stop:
             y, node = stop.value or (None, None)
             end = Returned(y, node)

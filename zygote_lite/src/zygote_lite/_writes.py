@@ -10,8 +10,8 @@ import operator
 from typing import Any
 
 import numpy as np
-from rulescore import project
 
+from rulescore import project
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import note_write, restore
 from zygote_lite._pull import Effect, Flags, Pulled, name_of, structural, where
@@ -121,15 +121,7 @@ def _into(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: Any) ->
             f"shape {np.shape(value)}"
         )
     if not np.can_cast(np.result_type(value), x.dtype, "same_kind"):
-        raise (
-            np._core._exceptions._UFuncOutputCastingError(
-                f, "same_kind", np.result_type(value), x.dtype, 0
-            )
-            if isinstance(f, np.ufunc)
-            else TypeError(
-                f"cannot cast the value of {name_of(f)} from {np.result_type(value)} to {x.dtype}"
-            )
-        )
+        np.copyto(np.empty_like(x), value)  # raises what NumPy raises
     tape.pull((None, at_x, None, at_value), write_array, x, Ellipsis, value)
     return x, at_x
 
@@ -154,8 +146,8 @@ def with_out(
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if not isinstance(target, np.ndarray) or kws.get("where", True) is not True:
         raise DifferentiationError(
-            f"{where()}: {name_of(f)} with this `out` or `where` cannot be differentiated; assign the "
-            "result instead"
+            f"{where()}: {name_of(f)} with this `out` or `where` cannot be differentiated; assign "
+            "the result instead"
         )
     names = list(kws)
     at = nodes[1 + len(xs) + names.index("out")]
