@@ -12,8 +12,10 @@ from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import build_tuple
 from zygote_lite._nested import Box, Differentiated, NestedPullback
 from zygote_lite._pull import name_of, pull
+from zygote_lite._recursion import deeper_recursion
 from zygote_lite._store import (
     DICT,
+    FUNCTION,
     INERT,
     LIST,
     OBJECT,
@@ -23,10 +25,13 @@ from zygote_lite._store import (
     add_addresses,
     addresses_of,
     entries_of,
+    held_by,
     kind_of,
     mark_active,
+    owner_of,
     state,
 )
+from zygote_lite._tape import Generated
 
 Argnums = int | Sequence[int]
 
@@ -52,10 +57,11 @@ class Pullback:
             by_value = self._back(store.add(self._y, dy))
             operands = (self._f, *self._xs)
             _refuse_shared(operands, self._flags, store)
-            return tuple(
+            found = tuple(
                 store.collect(x, d) if flag else None
                 for x, d, flag in zip(operands, by_value, self._flags, strict=True)
             )
+            return own_buffers(found, (dy, operands))  # type: ignore[no-any-return]
         finally:
             store.restore()
             state.store = outer
@@ -97,9 +103,15 @@ def _pullback(
         if flag:
             add_addresses(operand)
     try:
-        y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
+        with deeper_recursion():
+            y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
     finally:
         state.active, state.captured, state.written = outer
+    if isinstance(y, Generated):
+        raise DifferentiationError(
+            f"{name_of(f)} returns an iterator, whose elements would come after the call: return a "
+            "list or a tuple"
+        )
     return y, Pullback(back, f, y, operands[1:], flags)
 
 
@@ -287,7 +299,8 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
     numbers = list(argnums) if isinstance(argnums, Sequence) else [argnums]
-    if not all(isinstance(n, int) for n in numbers) or isinstance(argnums, str):
+    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in numbers)
+    if not whole or isinstance(argnums, str):
         raise TypeError(f"argnums must be an int or a sequence of ints, and it is {argnums!r}")
     for n in numbers:
         if not -count <= n < count:
@@ -356,12 +369,68 @@ def _describe(y: Any) -> str:
     return f"{type(y).__name__} ({y!r})" if not callable(y) else type(y).__name__
 
 
+def own_buffers(d: Any, held: Any) -> Any:
+    """Return cotangents whose arrays share memory with nothing else, so that they may be changed.
+
+    Arguments:
+        d: cotangents, in tuples, lists, dicts and Tangents.
+        held: what the arrays must not share memory with.
+    """
+    seen = {id(owner_of(x)) for x in _arrays_of(held)}
+    return _owned(d, seen)
+
+
+def _owned(d: Any, seen: set[int]) -> Any:
+    if isinstance(d, np.ndarray):
+        owner = owner_of(d)
+        if id(owner) in seen or not d.flags.writeable or owner.size != d.size:
+            d = np.array(d)
+            owner = d
+        seen.add(id(owner))
+        return d
+    if isinstance(d, list):
+        return [_owned(x, seen) for x in d]
+    if isinstance(d, tuple):
+        parts = [_owned(x, seen) for x in d]
+        return type(d)(*parts) if hasattr(d, "_fields") else tuple(parts)
+    if isinstance(d, dict):
+        return {key: _owned(x, seen) for key, x in d.items()}
+    if isinstance(d, Tangent):
+        return Tangent(d._primal, **{name: _owned(x, seen) for name, x in d.items()})
+    return d
+
+
+def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
+    found: list[np.ndarray[Any, Any]] = []
+    seen: set[int] = set()
+    stack = [x]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, np.ndarray):
+            found.append(value)
+        elif kind_of(value) >= FUNCTION and id(value) not in seen:
+            seen.add(id(value))
+            is_function = kind_of(value) == FUNCTION
+            stack += held_by(value) if is_function else [v for _, v in entries_of(value)]
+    return found
+
+
 def _refuse_shared(operands: Any, flags: Any, store: Store) -> None:
     """Two arguments that share a list or an object have no gradients that can be told apart."""
     owners: dict[int, int] = {}
+    memory: dict[int, int] = {}
     for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
         if not flag:
             continue
+        for array in _arrays_of(x) if store.shadows else ():
+            owner = owner_of(array)
+            first = memory.setdefault(id(owner), position)
+            if first != position and id(owner) in store.shadows:
+                raise DifferentiationError(
+                    f"arguments {first} and {position} are one array, or views of one (argument 0 "
+                    "is the function itself), and it is written in place, so that their gradients "
+                    "cannot be told apart: pass a copy as one of them"
+                )
         for identity in addresses_of(x):
             first = owners.setdefault(identity, position)
             if first != position and identity in store.entries and store.entries[identity][1]:

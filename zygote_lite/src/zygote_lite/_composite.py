@@ -323,6 +323,16 @@ def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
         raise
 
 
+@composite(isinstance)
+def _(tape: Tape, nodes: Nodes, x: Any, classes: Any) -> Recorded | None:
+    return (issubclass(x.kind, classes), None) if isinstance(x, Generated) else None
+
+
+@composite(type)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded | None:
+    return (xs[0].kind, None) if len(xs) == 1 and isinstance(xs[0], Generated) else None
+
+
 @composite(Generated.__next__)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
     return x.step()  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@ tape, and going back on the inner tape is going forward on the outer one: cotang
 together with their number there. The two levels cannot be confused, whatever is captured.
 """
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,17 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
     if value is None:
         return None
     if isinstance(value, tuple | list):
-        getitem = [tape.pull((None, node, None), _item, value, i) for i in range(len(value))]
+        getitem = [
+            tape.pull((None, node, None), operator.getitem, value, i) for i in range(len(value))
+        ]
         entries = [box(*found, tape) for found in getitem]
         return entries if isinstance(value, list) else _like(value, entries)
     if isinstance(value, dict):
-        return {k: box(*tape.pull((None, node, None), _item, value, k), tape) for k in value}
+        return {
+            k: box(*tape.pull((None, node, None), operator.getitem, value, k), tape) for k in value
+        }
     if isinstance(value, Tangent):
-        fields = {n: box(*tape.pull((None, node, None), _item, value, n), tape) for n in value}
+        fields = {n: box(*tape.pull((None, node, None), field_of, value, n), tape) for n in value}
         return Tangent(value._primal, **fields)
     return Box(value, node, tape)
 
@@ -125,25 +130,17 @@ def _(flags: Flags, kind: Any, names: tuple[Any, ...], *values: Any) -> Pulled:
     return _make_fields(kind, names, *values), inert(len(flags))
 
 
-def _item(x: Any, key: Any) -> Any:
-    return x[key]
+def field_of(d: Tangent, name: str) -> Any:
+    """Return one field of the cotangent of an object."""
+    return d[name]
 
 
-@structural(_item)
-def _(flags: Flags, x: Any, key: Any) -> Pulled:
-    y = x[key]
-
-    def item_back(dy: Any) -> tuple[Any, ...]:
-        if dy is None:
-            return None, None, None
-        if isinstance(x, tuple | list):
-            parts: list[Any] = [None] * len(x)
-            parts[key] = dy
-            return None, parts if isinstance(x, list) else _like(x, parts), None
-        fields = {key: dy}
-        return None, fields if isinstance(x, dict) else Tangent(x._primal, **fields), None
-
-    return y, item_back
+@structural(field_of)
+def _(flags: Flags, d: Tangent, name: str) -> Pulled:
+    raise DifferentiationError(
+        f"{where()}: the cotangent of an object, which a rule returned, cannot itself be "
+        "differentiated; differentiate the function that the rule is for from its source"
+    )
 
 
 @structural(accumulate)
@@ -244,8 +241,8 @@ class NestedTape(Tape):
             at_given = (nodes[0] and nodes[0].outer, *at) if rule.kind == "instance" else at
             flags = (None, *at_given, *(None for _ in options))
             result, both = self.outer.pull(flags, rule.body, *given, **options)
-            y, node = self.outer.pull((None, both, None), _item, result, 0)
-            pullback, at_back = self.outer.pull((None, both, None), _item, result, 1)
+            y, node = self.outer.pull((None, both, None), operator.getitem, result, 0)
+            pullback, at_back = self.outer.pull((None, both, None), operator.getitem, result, 1)
             implied = rule.kind == "general"
             back = self._general_back(pullback, at_back, y, arguments, implied)
         inner = (_inner(nodes)[0], *_inner(operands))
@@ -268,7 +265,7 @@ class NestedTape(Tape):
                 for i, x in enumerate(xs):
                     p, at_p = partials, at_all
                     if len(xs) > 1:
-                        p, at_p = outer.pull((None, at_all, None), _item, partials, i)
+                        p, at_p = outer.pull((None, at_all, None), operator.getitem, partials, i)
                     if p is None:
                         found.append(None)
                         continue

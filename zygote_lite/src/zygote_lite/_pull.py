@@ -18,6 +18,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,8 @@ def plan_rule(
     rule = find_rule(f, *arguments, ad=handed_in, **options)
     if rule is None:
         return None
+    if rule.kind != "constant" and _is_text_of_numbers(flags[1:], (*xs, *kws.values())):
+        return None
     if rule.kind == "constant":
         return rule, arguments, options, moved
     active = _active_option(rule, flags, xs, kws, options)
@@ -243,6 +246,13 @@ def _active_option(
             if flags[1 + i] and _is_quantity(xs[i]):
                 return f"argument {i + 1}"
     return None
+
+
+def _is_text_of_numbers(flags: Flags, xs: tuple[Any, ...]) -> bool:
+    """Return whether a text that was made of active values is among the operands."""
+    return any(
+        flag and isinstance(x, str | bytes | bytearray) for flag, x in zip(flags, xs, strict=True)
+    )
 
 
 def _is_quantity(x: Any) -> bool:
@@ -399,7 +409,7 @@ def refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
 def _is_immutable(x: Any) -> bool:
     kind = kind_of(x)
     if kind == VALUE:
-        return not hasattr(x, "__setitem__")
+        return isinstance(x, Number | np.generic)
     return kind <= FUNCTION or (kind == TUPLE and all(map(_is_immutable, x)))
 
 

@@ -230,17 +230,19 @@ class Tape:
         if pulled is not None:
             return self.record(*pulled, nodes)
         known = EQUIVALENT.get(id(f))
-        if (
-            known is None
-            and any(type(x) is Generated for x in xs)
-            and not isinstance(f, _MAY_WRITE)
-        ):
-            xs, nodes = self.run_out(xs, nodes)
         done = self.by_rule(nodes, f, xs, kws)
         if done is not None:
             return done
         if known is not None:
-            return self.pull(nodes, known[1], *xs, **kws)
+            y, node = self.pull(nodes, known[1], *xs, **kws)
+            if type(y) is Generated and isinstance(f, type):
+                y.kind = f
+            return y, node
+        if any(type(x) is Generated for x in xs) and not isinstance(f, _MAY_WRITE):
+            xs, nodes = self.run_out(xs, nodes)
+            done = self.by_rule(nodes, f, xs, kws)
+            if done is not None:
+                return done
         return self.call(nodes, f, xs, kws)
 
     def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
@@ -491,6 +493,7 @@ class Generated:
         self.frame = frame
         self.tape = tape
         self.started = False
+        self.kind: type = types.GeneratorType  # what it stands for: a generator, `map`, `zip`, ...
 
     def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Recorded:
         """Run to the next `yield`, sending a value and its number in, or throwing an error."""

@@ -1,0 +1,31 @@
+"""Recursion: a call of the user's takes several of the engine's, and must go as deep."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+FRAMES = 8
+"""Frames of the engine for one call of a function of the user's, at most."""
+
+_lock = threading.Lock()
+_running = 0
+_own = 0
+
+
+@contextmanager
+def deeper_recursion() -> Iterator[None]:
+    """Raise Python's recursion limit while differentiated code runs, in whatever thread."""
+    global _running, _own
+    with _lock:
+        if not _running:
+            _own = sys.getrecursionlimit()
+            sys.setrecursionlimit(FRAMES * _own)
+        _running += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _running -= 1
+            if not _running:
+                sys.setrecursionlimit(_own)
