@@ -213,6 +213,11 @@ class NestedTape(Tape):
             )
         return super().pull(nodes, f, *xs, **kws)
 
+    def read(self, nodes: tuple[Any, ...], x: Any, index: Any) -> Any:
+        """Read a part of an array, by the rule: a part is no value on the outer tape."""
+        done = self.by_rule(nodes, operator.getitem, (x, index), {})
+        return self.call(nodes, operator.getitem, (x, index), {}) if done is None else done
+
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         """Run a call that has no part in either gradient."""
         y, node = self.outer.run_inactive(f, xs, kws)

@@ -120,10 +120,14 @@ class Store:
             )
         return known[1] if x is owner else _same_view(known[1], owner, x)
 
+    def overlaps(self, x: Any) -> bool:
+        """Return whether two entries of a view may be one place in memory."""
+        return _overlaps_itself(x)
+
     def add_to_shadow(self, x: Any, dx: Any) -> None:
         """Add to the cotangent of an array that is written in place."""
         shadow = self.shadow_view(x, make=True)
-        if not _overlaps_itself(x):
+        if not self.overlaps(x):
             shadow += dx
             return
         owner, whole = self.shadows[id(owner_of(x))]

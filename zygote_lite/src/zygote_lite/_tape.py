@@ -19,6 +19,7 @@ from rulescore import accumulate, find_rule
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import guarded, is_writer
 from zygote_lite._intrinsics import build_tuple, invoke
+from zygote_lite._parts import Part, add_part, is_part, part_back
 from zygote_lite._pull import (
     STRUCTURAL,
     Effect,
@@ -145,11 +146,19 @@ class Tape:
         if self.written:
             self.back_with_writes(cotangents)
             return
+        owned: set[Node] = set()  # whose cotangent is a buffer of our own
         for back, nodes, node in reversed(self.entries):
             dy = cotangents.pop(node, None) if node is not None else None
             for operand, d in zip(nodes, back(dy), strict=False):
-                if operand is not None and d is not None:
-                    known = cotangents.get(operand)
+                if operand is None or d is None:
+                    continue
+                if type(d) is Part:
+                    add_part(cotangents, owned, operand, d)
+                    continue
+                known = cotangents.get(operand)
+                if operand in owned:
+                    known += d
+                else:
                     cotangents[operand] = d if known is None else accumulate(known, d)
 
     def back_with_writes(self, cotangents: dict[Any, Any]) -> None:
@@ -173,6 +182,13 @@ class Tape:
     def give(self, store: Any, cotangents: dict[Any, Any], node: int, d: Any) -> None:
         """Add a cotangent to that of a value: in its shadow, if it lives in written memory."""
         x, _ = self.array_of(node)
+        if type(d) is Part:
+            if x is not None and not store.overlaps(x):
+                d.add_to(store.shadow_view(x, make=True))
+                return
+            whole = d.zeros()
+            d.add_to(whole)
+            d = whole
         if x is not None:
             store.add_to_shadow(x, d)
             return
@@ -217,6 +233,8 @@ class Tape:
             given = dict(zip(names, xs[at:], strict=True))
             nodes = (*nodes[: 1 + at], *nodes[1 + len(xs) :], *nodes[1 + at : 1 + len(xs)])
             xs, kws = xs[:at], {**kws, **given}
+        if f is operator.getitem and is_part(*xs):
+            return self.read(nodes, *xs)
         if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
             from zygote_lite._writes import with_out
 
@@ -244,6 +262,10 @@ class Tape:
             if done is not None:
                 return done
         return self.call(nodes, f, xs, kws)
+
+    def read(self, nodes: tuple[Node, ...], x: Any, index: Any) -> Recorded:
+        """Read a part of an array."""
+        return self.record(x[index], part_back(x, index), nodes)
 
     def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
         """Return arguments in which generators are lists of what they generate."""
@@ -410,6 +432,12 @@ class Tape:
         if not is_active((node,), iter, (x,), {}):
             for y in x:
                 yield y, None
+            return
+        if type(x) in (list, tuple) or (type(x) is np.ndarray and x.ndim):
+            i = 0
+            while i < len(x):
+                yield self.pull((None, node, None), operator.getitem, x, i)
+                i += 1
             return
         iterator, at = self.pull((None, node), iter, x)
         while True:
