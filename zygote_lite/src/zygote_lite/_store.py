@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, Tangent, accumulate, project
+from zygote_lite._errors import DifferentiationError
 
 INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
 _INERT_TYPES = (
@@ -346,9 +347,9 @@ def _same_view(shadow: Any, owner: Any, x: Any) -> Any:
     size = owner.itemsize
     offset = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     if x.dtype != owner.dtype or offset % size or any(s % size for s in x.strides):
-        raise ValueError(
-            f"an array of {owner.dtype} that is written in place is also seen as {x.dtype}: its "
-            "gradient cannot be followed through such a view"
+        raise DifferentiationError(
+            f"an array of {owner.dtype} that is written in place is also seen as {x.dtype} (by "
+            "`.real`, `.view`): its gradient cannot be followed through such a view; write into a copy"
         )
     strides = tuple([s // size * shadow.itemsize for s in x.strides])
     flat = np.ravel(shadow, order="K")

@@ -321,6 +321,8 @@ class Tape:
         if inner is None and isinstance(f, functools._lru_cache_wrapper):
             inner = f.__wrapped__
         if isinstance(inner, types.FunctionType):
+            if find_rule(operator.add, 1.0, 1.0) is None:  # its source would meet operators
+                return self.refuse(nodes, f, xs, kws)
             return self.pull(nodes, inner, *xs, **kws)
         if isinstance(f, operator.attrgetter | operator.itemgetter | operator.methodcaller):
             return self.getter(nodes, f, xs)

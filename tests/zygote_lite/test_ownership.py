@@ -1,0 +1,49 @@
+"""What a gradient holds is the caller's: its arrays share memory with nothing else."""
+
+import numpy as np
+import pytest
+
+from zygote_lite import DifferentiationError, gradient, pullback
+
+
+def test_two_gradients_are_two_arrays():
+    a, b = gradient(lambda a, b: np.sum((a + b) ** 2), np.ones(2), np.ones(2))
+    a *= 0.5
+    np.testing.assert_array_equal(b, [4.0, 4.0])
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+def test_entries_of_a_container_are_arrays_of_their_own(kind):
+    p = {0: np.ones(2), 1: np.ones(2)} if kind is dict else [np.ones(2), np.ones(2)]
+    (d,) = gradient(lambda p: np.sum((p[0] + p[1]) ** 2), p)
+    d[0] *= 0.5
+    np.testing.assert_array_equal(d[1], [4.0, 4.0])
+
+
+def test_a_gradient_is_not_the_cotangent_that_was_given():
+    dy = np.ones((2, 1))
+    (d,) = pullback(lambda a: a.reshape(2, 1), np.ones(2))[1](dy)[1:]
+    d *= 3
+    np.testing.assert_array_equal(dy, np.ones((2, 1)))
+    (d,) = pullback(lambda a: a, dy)[1](dy)[1:]
+    assert not np.shares_memory(d, dy)
+
+
+def test_gradients_can_be_written_to():
+    (d,) = gradient(np.sum, np.ones((2, 3)))
+    d += 1.0
+    np.testing.assert_array_equal(d, np.full((2, 3), 2.0))
+
+
+def writes_first(a, b):
+    a[0] = b[1] * b[1]
+    return a @ b
+
+
+def test_one_array_at_two_places_that_is_written_is_refused():
+    w = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(DifferentiationError, match="arguments 1 and 2"):
+        pullback(writes_first, w, w)[1](1.0)
+    w = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(DifferentiationError, match="arguments 1 and 2"):
+        pullback(writes_first, w[:2], w[1:])[1](1.0)
