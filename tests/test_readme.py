@@ -78,9 +78,9 @@ def test_the_code_gives_what_the_page_says(name, tmp_path, capsys):
         assert output in printed
 
 
-def test_the_front_page_shows_what_the_tree_prints():
+def test_the_front_page_shows_what_its_code_prints():
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(outputs_of(page)) == 1
+    assert len(outputs_of(page)) == 2  # the adjoint and the tree
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
