@@ -72,6 +72,14 @@ def fuzz(session):
 
 
 @nox.session
+def library(session):
+    """Differentiate statsmodels and scikit-learn, and compare with the scores that they wrote."""
+    plugin = f"./examples/{THIRD_PARTY}"
+    session.install("-r", "requirements.txt", plugin, "statsmodels", "scikit-learn")
+    session.run("pytest", "-rs", "tests/zygote_lite/test_library.py", *session.posargs)
+
+
+@nox.session
 def lint(session):
     """Check style and formatting."""
     session.install("ruff")
