@@ -1,9 +1,16 @@
 """Automatic differentiation of plain Python and NumPy by source transformation.
 
 The stages, each a module, in the order in which data flows: `_source`, `_lower`, `_instrument`,
-`_primal`, `_reverse`, `_emit`, `_transform`. `_pull` resolves calls; `_structural`,
-`_attributes` and `_containers` have the engine's own pullbacks, `_iteration` and `_itertools` the
-source of what is written in C, `_store` the cotangents of what has an address.
+`_primal`, `_reverse`, `_emit`, `_transform`.
+
+What the emitted code runs on: `_kinds` tells how a value is identified, `_store` has the
+cotangents of what has an address, `_state` what a run knows, `_activity` what depends on a
+differentiated argument. `_pull` resolves a call of straight code, or hands it to `_tape`, which
+records it in `_entries` (generators: `_generators`); `_arguments` places what a call is given,
+`_refusal` words what no gradient can pass. The engine's own pullbacks, in the forms of
+`_pullbacks` and listed in `_tables`, are in `_structural`, `_attributes`, `_containers`,
+`_composite`, `_construct` and `_writes`; `_iteration` and `_itertools` have the source of what is
+written in C.
 """
 
 from zygote_lite._api import (

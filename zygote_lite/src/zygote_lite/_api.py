@@ -8,12 +8,11 @@ from typing import Any, cast
 import numpy as np
 
 from rulescore import Array, Tangent
+from zygote_lite._activity import add_addresses, addresses_of, mark_active
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._generators import Generated
 from zygote_lite._intrinsics import build_tuple
-from zygote_lite._nested import Box, Differentiated, NestedPullback
-from zygote_lite._pull import name_of, pull
-from zygote_lite._recursion import deeper_recursion
-from zygote_lite._store import (
+from zygote_lite._kinds import (
     DICT,
     FUNCTION,
     INERT,
@@ -21,17 +20,17 @@ from zygote_lite._store import (
     OBJECT,
     TUPLE,
     VALUE,
-    Store,
-    add_addresses,
-    addresses_of,
     entries_of,
     held_by,
     kind_of,
-    mark_active,
     owner_of,
-    state,
 )
-from zygote_lite._tape import Generated
+from zygote_lite._nested import Box, Differentiated, NestedPullback
+from zygote_lite._pull import pull
+from zygote_lite._recursion import deeper_recursion
+from zygote_lite._refusal import name_of
+from zygote_lite._state import state
+from zygote_lite._store import Store
 
 Argnums = int | Sequence[int]
 

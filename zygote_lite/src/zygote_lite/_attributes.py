@@ -6,24 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore import find_rule
+from zygote_lite._activity import mark_active
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._pull import Effect, Flags, Pulled, inert, refusal, structural, where
-from zygote_lite._store import (
-    DICT,
-    FUNCTION,
-    INERT,
-    LIST,
-    OBJECT,
-    SET,
-    TUPLE,
-    current_store,
-    give,
-    kind_of,
-    mark_active,
-    slots_of,
-    state,
-)
+from zygote_lite._kinds import DICT, FUNCTION, INERT, LIST, OBJECT, SET, TUPLE, kind_of
+from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._refusal import refusal, where
+from zygote_lite._state import current_store, give, slots_of, state
 from zygote_lite._structural import field_of_tuple_back
+from zygote_lite._tables import structural
 
 
 def member_of(kind: type, name: str) -> Any:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of
 from zygote_lite._construct import set_field
+from zygote_lite._generators import Generated, Returned
 from zygote_lite._intrinsics import (
     apply,
     format_value,
@@ -22,8 +24,9 @@ from zygote_lite._intrinsics import (
     join_tuple,
     set_defaults,
 )
-from zygote_lite._store import OBJECT, kind_of, mark_active
-from zygote_lite._tape import Generated, Node, Recorded, Returned, Tape, composite
+from zygote_lite._kinds import OBJECT, kind_of
+from zygote_lite._tables import Node, Recorded, composite
+from zygote_lite._tape import Tape
 from zygote_lite._writes import in_place, write_item
 
 Nodes = tuple[Node, ...]

@@ -7,10 +7,12 @@ import inspect
 import types
 from typing import Any
 
+from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of, write_attribute
-from zygote_lite._pull import Flags, Pulled, inert, structural
-from zygote_lite._store import forget, give, mark_active, slots_of
-from zygote_lite._tape import Node, Recorded, Tape, composite
+from zygote_lite._pullbacks import Flags, Pulled, inert
+from zygote_lite._state import forget, give, slots_of
+from zygote_lite._tables import Node, Recorded, composite, structural
+from zygote_lite._tape import Tape
 
 Nodes = tuple[Node, ...]
 

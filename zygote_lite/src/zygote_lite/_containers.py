@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from zygote_lite._pull import Effect, Flags, Pulled, inert, structural
-from zygote_lite._store import current_store, forget, give, mark_active, slots_of
+from zygote_lite._activity import mark_active
+from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._state import current_store, forget, give, slots_of
+from zygote_lite._tables import structural
 
 # -- lists -------------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._pull import Effect
-from zygote_lite._store import current_store, owner_of, state
+from zygote_lite._kinds import owner_of
+from zygote_lite._pullbacks import Effect
+from zygote_lite._state import current_store, state
 
 
 def note_write(x: Any) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._pull import inert, no_rule, structural
-from zygote_lite._store import forget, give, mark_active, slots_of
-from zygote_lite._tape import equivalent
+from zygote_lite._activity import mark_active
+from zygote_lite._pullbacks import inert
+from zygote_lite._refusal import no_rule
+from zygote_lite._state import forget, give, slots_of
+from zygote_lite._tables import equivalent, structural
 
 _MISSING = object()
 

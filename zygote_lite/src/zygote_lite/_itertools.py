@@ -4,7 +4,7 @@ import itertools
 import operator
 from typing import Any
 
-from zygote_lite._tape import equivalent
+from zygote_lite._tables import equivalent
 
 
 @equivalent(itertools.accumulate)

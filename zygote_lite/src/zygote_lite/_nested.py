@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 
 from rulescore import Tangent, accumulate, project
+from zygote_lite._activity import add_addresses
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import build_list, build_tuple
-from zygote_lite._pull import Flags, Pulled, inert, plan_rule, structural, where
-from zygote_lite._store import (
-    Boxed,
-    Store,
-    add_addresses,
-    state,
-    take,
-)
-from zygote_lite._tape import Recorded, Tape
+from zygote_lite._pull import plan_rule
+from zygote_lite._pullbacks import Flags, Pulled, inert
+from zygote_lite._refusal import where
+from zygote_lite._state import state, take
+from zygote_lite._store import Boxed, Store
+from zygote_lite._tables import Recorded, structural
+from zygote_lite._tape import Tape
 from zygote_lite._writes import add_at, write_array
 
 

@@ -6,13 +6,14 @@ import types
 from typing import Any
 
 from zygote_lite._api import pullback
+from zygote_lite._arguments import place_arguments
 from zygote_lite._emit import emit
+from zygote_lite._kinds import INERT, kind_of
 from zygote_lite._lower import lower
 from zygote_lite._primal import forward, primal
-from zygote_lite._pull import place_arguments
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
-from zygote_lite._store import INERT, kind_of, state
+from zygote_lite._state import state
 from zygote_lite._transform import is_pure, lowered
 
 _RECORDED = (

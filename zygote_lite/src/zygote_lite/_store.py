@@ -1,19 +1,14 @@
-"""The state of a run: which containers are active, and the cotangents of what has an address.
+"""The store: the cotangents of what has an address.
 
 Numbers, arrays, tuples and functions are identified by their value: their cotangents go from
 pullback to pullback. Lists, dicts, sets and objects are identified by their address: the
 cotangents of their entries accumulate in a `Store`, keyed by identity, that lives in one call of
-`back`; so all aliases of a list see the same cotangent, and a write can move it.
+`back`; so all aliases of a list see the same cotangent, and a write can move it. The cotangent
+of an array that is written in place lives there too, in a shadow of its memory.
 """
 
-import contextlib
-import datetime
-import enum
-import functools
-import re
-import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
@@ -21,68 +16,18 @@ import numpy as np
 
 from rulescore import Array, Tangent, accumulate, project
 from zygote_lite._errors import DifferentiationError
-
-INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
-_INERT_TYPES = (
-    type(None), bool, np.bool_, str, bytes, bytearray, type, types.ModuleType, range, slice,
-    type(...), type(NotImplemented), np.dtype, np.random.Generator, re.Pattern, re.Match,
-    datetime.date, datetime.timedelta, types.CodeType, types.GenericAlias, enum.Enum,
-)  # fmt: skip
-_FUNCTION_TYPES = (
-    types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
-    types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
-)  # fmt: skip
-_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
-_kinds: dict[type, int] = {}
-
-
-def kind_of(x: Any) -> int:
-    """Return how a value is identified: one of the kinds above, by its type alone."""
-    try:
-        return _kinds[type(x)]
-    except KeyError:
-        kind = _kinds[type(x)] = _classify(type(x))
-        return kind
-
-
-def _classify(t: type) -> int:
-    if issubclass(t, _INERT_TYPES):
-        return INERT
-    if issubclass(t, int | float | complex | np.generic | Array):
-        return VALUE
-    if issubclass(t, tuple):
-        return TUPLE
-    if issubclass(t, _FUNCTION_TYPES):
-        return FUNCTION
-    if issubclass(t, list):
-        return LIST
-    if issubclass(t, dict):
-        return DICT
-    if issubclass(t, set | frozenset):
-        return SET
-    known = (types.CellType, functools.partial)
-    if t.__dictoffset__ == 0 and not t.__flags__ & _PYTHON_TYPE and t not in known:
-        return VALUE  # of a type written in C: nothing in it can be told apart
-    return OBJECT
-
-
-def has_address(x: Any) -> bool:
-    """Return whether the cotangent of `x` lives in the store."""
-    return kind_of(x) >= LIST
-
-
-class State(threading.local):
-    """What belongs to the thread: the run that goes forward, the store of that going back."""
-
-    active: dict[int, Any] | None = None  # containers that hold active values, by identity
-    captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
-    written: dict[int, Any] | None = None  # arrays that were written in place
-    store: "Store | None" = None
-    writes = 0  # into arrays, so far
-    trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
-
-
-state = State()
+from zygote_lite._kinds import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    OBJECT,
+    TUPLE,
+    VALUE,
+    entries_of,
+    kind_of,
+    owner_of,
+)
 
 
 class Store:
@@ -245,50 +190,6 @@ class Store:
             self.redo.pop()()
 
 
-def _entry(dx: Any, key: Any, kind: int) -> Any:
-    if kind == LIST:
-        return dx[key]
-    if kind == DICT:
-        return dx.get(key)
-    return dict(dx).get(key)
-
-
-def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the entries of a container as (index, key or field; value)."""
-    kind = kind_of(x)
-    if kind in (LIST, TUPLE):
-        yield from enumerate(x)
-    elif kind == DICT:
-        yield from x.items()
-    elif isinstance(x, types.CellType):
-        with contextlib.suppress(ValueError):  # not assigned yet
-            yield "cell_contents", x.cell_contents
-    elif isinstance(x, functools.partial):
-        yield from (("func", x.func), ("args", x.args), ("keywords", x.keywords))
-    elif kind == OBJECT:
-        yield from getattr(x, "__dict__", {}).items()
-        for name in _slot_names(type(x)):
-            with contextlib.suppress(AttributeError):
-                yield name, object.__getattribute__(x, name)
-
-
-_slots: dict[type, tuple[str, ...]] = {}
-
-
-def _slot_names(t: type) -> tuple[str, ...]:
-    try:
-        return _slots[t]
-    except KeyError:
-        names = [
-            name
-            for base in t.__mro__
-            for name, member in vars(base).items()
-            if isinstance(member, types.MemberDescriptorType)
-        ]
-        _slots[t] = tuple(names)
-        return _slots[t]
-
-
 class Boxed:
     """A cotangent that knows how to take the kind of its primal."""
 
@@ -299,30 +200,12 @@ class Boxed:
         raise NotImplementedError
 
 
-def add_addresses(x: Any) -> None:
-    """Note that all that can be reached from a differentiated argument is active."""
-    assert state.active is not None
-    state.active.update(addresses_of(x))
-
-
-def addresses_of(x: Any) -> dict[int, Any]:
-    """Return all that has an address and can be reached from `x`."""
-    found: dict[int, Any] = {}
-    seen: set[int] = set()
-    stack = [x]
-    while stack:
-        value = stack.pop()
-        kind = kind_of(value)
-        if kind < FUNCTION or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if kind == FUNCTION:
-            stack += held_by(value)
-        else:
-            if kind >= LIST:
-                found[id(value)] = value
-            stack += [entry for _, entry in entries_of(value)]
-    return found
+def _entry(dx: Any, key: Any, kind: int) -> Any:
+    if kind == LIST:
+        return dx[key]
+    if kind == DICT:
+        return dx.get(key)
+    return dict(dx).get(key)
 
 
 def _order(x: Any) -> Any:
@@ -349,170 +232,9 @@ def _same_view(shadow: Any, owner: Any, x: Any) -> Any:
     if x.dtype != owner.dtype or offset % size or any(s % size for s in x.strides):
         raise DifferentiationError(
             f"an array of {owner.dtype} that is written in place is also seen as {x.dtype} (by "
-            "`.real`, `.view`): its gradient cannot be followed through such a view; write into a copy"
+            "`.real`, `.view`): its gradient cannot be followed through such a view; write into "
+            "a copy"
         )
     strides = tuple([s // size * shadow.itemsize for s in x.strides])
     flat = np.ravel(shadow, order="K")
     return np.lib.stride_tricks.as_strided(flat[offset // size :], x.shape, strides)
-
-
-def current_store() -> Store:
-    """Return the store of the call of `back` that is running."""
-    assert state.store is not None
-    return state.store
-
-
-def slots_of(x: Any) -> dict[Any, Any]:
-    """Return the cotangents of the entries of a container."""
-    return current_store().slots(x)
-
-
-def give(slots: dict[Any, Any], key: Any, d: Any) -> None:
-    """Add the cotangent `d` to that of one entry."""
-    if d is not None:
-        slots[key] = accumulate(slots.get(key), d)
-
-
-def forget(x: Any) -> dict[Any, Any]:
-    """Return the cotangents of the entries of a container at its creation, and forget them."""
-    entry = current_store().entries.pop(id(x), None)
-    return {} if entry is None else entry[1]
-
-
-def mark_active(x: Any) -> None:
-    """Note that a container holds an active value now."""
-    if state.active is not None:
-        state.active[id(x)] = x
-
-
-LIMIT = 2000
-
-
-def reaches_active(*roots: Any) -> bool:
-    """Return whether something active can be reached from `roots`.
-
-    After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
-    """
-    active = state.active
-    return bool(active) and _reaches(active or {}, roots)
-
-
-def captured_within(*roots: Any) -> list[Any]:
-    """Return what pullbacks have saved and can be reached from `roots` (all of it, if in doubt)."""
-    captured = state.captured
-    if not captured:
-        return []
-    found: dict[int, Any] = {}
-    if _reaches(captured, roots, found):
-        return list(captured.values())
-    return list(found.values())
-
-
-def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = None) -> bool:
-    seen: set[int] = set()
-    stack = list(roots)
-    while stack:
-        x = stack.pop()
-        kind = kind_of(x)
-        if kind == INERT or id(x) in seen:
-            if isinstance(x, type):
-                stack += _held_by_class(x)
-            continue
-        if kind == VALUE:
-            if isinstance(x, np.ndarray) and id(owner_of(x)) in active:
-                if found is None:
-                    return True
-                found[id(owner_of(x))] = owner_of(x)
-            continue
-        if len(seen) > LIMIT:
-            return True
-        if id(x) in active:
-            if found is None:
-                return True
-            found[id(x)] = x
-        seen.add(id(x))
-        if kind == FUNCTION:
-            stack += _captured_by(x)
-        elif kind == SET:
-            stack += x
-        else:
-            stack += [value for _, value in entries_of(x)]
-            if "<locals>" in type(x).__qualname__:
-                stack += _held_by_class(type(x))
-    return False
-
-
-def owner_of(x: Any) -> Any:
-    """Return the array whose memory `x` is a view of, or `x` itself."""
-    while True:
-        base = x.base
-        if not isinstance(base, np.ndarray):
-            base = getattr(base, "base", None)  # `as_strided` puts an object in between
-            if not isinstance(base, np.ndarray):
-                return x
-        x = base
-
-
-def take(y: Any, dy: Any, xs: tuple[Any, ...] = ()) -> Any:
-    """Return the whole cotangent of a value at its creation from `xs`, and forget it.
-
-    What lives in the memory of an array among `xs` is not new: its cotangent stays where it is.
-    """
-    kind = kind_of(y)
-    if kind < TUPLE:
-        return dy
-    store = state.store
-    assert store is not None
-    store.taking = True
-    held = [*xs, *(entry for x in xs if kind_of(x) in (LIST, TUPLE) for entry in x)]
-    store.aliases = {id(owner_of(x)) for x in held if isinstance(x, np.ndarray)}
-    try:
-        dy = store.collect(y, dy)
-    finally:
-        store.taking, store.aliases = False, set()
-    store.entries.pop(id(y), None)
-    return dy
-
-
-def _held_by_class(cls: type) -> list[Any]:
-    """Return the cells that the methods of a class defined inside a function capture."""
-    held: list[Any] = []
-    for base in cls.__mro__:
-        if "<locals>" in base.__qualname__:
-            for member in vars(base).values():
-                f = getattr(member, "__func__", getattr(member, "fget", member))
-                if isinstance(f, types.FunctionType):
-                    held += f.__closure__ or ()
-    return [cell for cell in held if not _holds_class(cell)]
-
-
-def _holds_class(cell: Any) -> bool:
-    try:
-        return isinstance(cell.cell_contents, type)
-    except ValueError:
-        return True
-
-
-def held_by(f: Any) -> list[Any]:
-    """Return what a function holds: the cells of captured variables, or its bound object."""
-    if isinstance(f, types.FunctionType):
-        return [*(f.__closure__ or ())]
-    owner = getattr(f, "__self__", None)
-    return [] if owner is None else [owner]
-
-
-def _captured_by(f: Any) -> list[Any]:
-    """Return what a function holds and what it can reach: also defaults and globals it names."""
-    if isinstance(f, types.MethodType):
-        return [f.__self__, f.__func__]
-    f = getattr(f, "__wrapped__", f) if isinstance(f, functools._lru_cache_wrapper) else f
-    if not isinstance(f, types.FunctionType):
-        owner = getattr(f, "__self__", None)
-        return [] if owner is None else [owner]
-    held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ())]
-    held += (f.__kwdefaults__ or {}).values()
-    for name in f.__code__.co_names:
-        value = f.__globals__.get(name)
-        if kind_of(value) >= TUPLE:
-            held.append(value)
-    return held

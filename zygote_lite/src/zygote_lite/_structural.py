@@ -10,6 +10,7 @@ import operator
 from typing import Any
 
 from rulescore import accumulate
+from zygote_lite._activity import mark_active
 from zygote_lite._containers import delete_item, extend, set_slice
 from zygote_lite._intrinsics import (
     build_dict,
@@ -29,19 +30,10 @@ from zygote_lite._intrinsics import (
     unpack,
     write_cell,
 )
-from zygote_lite._pull import Effect, Flags, Opaque, Pulled, inert, structural
-from zygote_lite._store import (
-    DICT,
-    INERT,
-    LIST,
-    TUPLE,
-    current_store,
-    forget,
-    give,
-    kind_of,
-    mark_active,
-    slots_of,
-)
+from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
+from zygote_lite._pullbacks import Effect, Flags, Opaque, Pulled, inert
+from zygote_lite._state import current_store, forget, give, slots_of
+from zygote_lite._tables import structural
 
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 

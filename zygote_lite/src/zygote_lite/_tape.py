@@ -1,207 +1,41 @@
-"""The tape: what recorded code ran, in order, and the walk backwards over it.
+"""The tape: it runs the calls of recorded code, each by what the callable stands for.
 
-A value is known by the number of the entry that it came from. One tape serves a whole tree of
-calls: a function called from recorded code records on the same tape, so that exceptions,
-generators and callbacks need nothing of their own.
+One tape serves a whole tree of calls: a function called from recorded code records on the same
+tape, so that exceptions, generators and callbacks need nothing of their own.
 """
 
 import functools
 import inspect
 import operator
 import types
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from rulescore import accumulate, find_rule
+from rulescore import find_rule
+from zygote_lite._activity import captured_within, is_active, mark_active, note_captured
+from zygote_lite._arguments import moved_last, out_position, parameter_names, place_arguments
+from zygote_lite._entries import Entries
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._generators import Generated
 from zygote_lite._guard import guarded, is_writer
 from zygote_lite._intrinsics import build_tuple, invoke
-from zygote_lite._parts import Part, add_part, is_part, part_back
-from zygote_lite._pull import (
-    STRUCTURAL,
-    Effect,
-    Inert,
-    apply_rule,
-    apply_structural,
-    inert,
-    is_active,
-    no_rule,
-    note_resolution,
-    out_position,
-    parameter_names,
-    place_arguments,
-)
+from zygote_lite._kinds import OBJECT, TUPLE, VALUE, kind_of
+from zygote_lite._parts import is_part, part_back
+from zygote_lite._pull import apply_rule, apply_structural
+from zygote_lite._pullbacks import Effect, inert
+from zygote_lite._refusal import no_rule, note_resolution
 from zygote_lite._source import place_of
-from zygote_lite._store import (
-    DICT,
-    LIST,
-    OBJECT,
-    TUPLE,
-    VALUE,
-    captured_within,
-    current_store,
-    entries_of,
-    kind_of,
-    mark_active,
-    owner_of,
-    reaches_active,
-    state,
-)
-
-Node = int | None
-Recorded = tuple[Any, Node]
-Composite = Callable[..., Recorded | None]
-
-COMPOSITE: dict[int, tuple[Any, Composite]] = {}
-"""What is resolved by other calls, by identity: `(tape, nodes, *xs, **kws) -> (y, node)`.
-
-One may return `None`: not for these arguments.
-"""
-
-EQUIVALENT: dict[int, tuple[Any, Any]] = {}
-"""Functions written in C, by identity, and Python that means the same and is transformed."""
+from zygote_lite._state import state
+from zygote_lite._structural import adopted
+from zygote_lite._tables import COMPOSITE, EQUIVALENT, STRUCTURAL, Node, Recorded
 
 
-def composite(*functions: Any) -> Callable[[Composite], Composite]:
-    """Declare how calls of `functions` are resolved by other calls."""
+class Tape(Entries):
+    """Run the calls of recorded code, and note how the cotangent of each goes back."""
 
-    def declare(body: Composite) -> Composite:
-        for f in functions:
-            COMPOSITE[id(f)] = (f, body)
-        return body
-
-    return declare
-
-
-def equivalent(*functions: Any) -> Callable[[Any], Any]:
-    """Declare the Python function that means the same as `functions` written in C."""
-
-    def declare(body: Any) -> Any:
-        for f in functions:
-            EQUIVALENT[id(f)] = (f, body)
-        return body
-
-    return declare
-
-
-class Tape:
-    """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
-
-    __slots__ = ("arrays", "count", "defaults", "entries", "seen", "written")
-
-    def __init__(self) -> None:
-        self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
-        self.count = 0
-        self.written = state.written if state.written is not None else {}
-        self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
-        self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside
-        self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
-
-    def input(self, x: Any = None) -> Node:
-        """Return the number of a new value that no entry of the tape made."""
-        self.count += 1
-        if isinstance(x, np.ndarray):
-            self.note_array(self.count, x, fresh=False)
-        return self.count
-
-    def note_array(self, node: int, x: Any, fresh: bool) -> None:
-        """Note which memory a value lives in, should it be written in place."""
-        owner = owner_of(x)
-        known = self.seen.get(id(owner))
-        if known is None or known() is not owner:
-            self.seen[id(owner)] = weakref.ref(owner)
-        else:
-            fresh = False
-        self.arrays[node] = (weakref.ref(x) if x is owner else x, fresh)
-
-    def array_of(self, node: Node) -> tuple[Any, bool]:
-        """Return the array that a number stands for, if it was written, and if it was made so."""
-        found = self.arrays.get(node) if node is not None else None
-        if found is None:
-            return None, False
-        x, fresh = found
-        x = x() if isinstance(x, weakref.ref) else x
-        if x is None or id(owner_of(x)) not in self.written:
-            return None, False
-        return x, fresh
-
-    def record(self, y: Any, back: Any, nodes: tuple[Node, ...], fresh: bool = False) -> Recorded:
-        """Note that `y` was made from the values `nodes`, and how its cotangent goes back."""
-        if type(back) is Inert:
-            return y, None
-        if not back:
-            self.entries.append((back, nodes, None))
-            return y, None
-        self.count = node = self.count + 1
-        self.entries.append((back, nodes, node))
-        if isinstance(y, np.ndarray):
-            self.note_array(node, y, fresh)
-        return y, node
-
-    def back(self, cotangents: dict[Any, Any]) -> None:
-        """Walk backwards: pull the cotangents of values back to the inputs, by their numbers."""
-        if self.written:
-            self.back_with_writes(cotangents)
-            return
-        owned: set[Node] = set()  # whose cotangent is a buffer of our own
-        for back, nodes, node in reversed(self.entries):
-            dy = cotangents.pop(node, None) if node is not None else None
-            for operand, d in zip(nodes, back(dy), strict=False):
-                if operand is None or d is None:
-                    continue
-                if type(d) is Part:
-                    add_part(cotangents, owned, operand, d)
-                    continue
-                known = cotangents.get(operand)
-                if operand in owned:
-                    known += d
-                else:
-                    cotangents[operand] = d if known is None else accumulate(known, d)
-
-    def back_with_writes(self, cotangents: dict[Any, Any]) -> None:
-        """Walk backwards where arrays were written: their cotangents live in shadows."""
-        store = current_store()
-        for node in list(cotangents):
-            self.give(store, cotangents, node, cotangents.pop(node))
-        for back, nodes, node in reversed(self.entries):
-            dy = cotangents.pop(node, None) if node is not None else None
-            y, fresh = self.array_of(node)
-            if y is not None:
-                dy = None
-                shadow = store.shadow_view(y) if fresh else None
-                if shadow is not None:
-                    dy = np.copy(shadow)
-                    shadow[...] = 0
-            for operand, d in zip(nodes, back(dy), strict=False):
-                if operand is not None and d is not None:
-                    self.give(store, cotangents, operand, d)
-
-    def give(self, store: Any, cotangents: dict[Any, Any], node: int, d: Any) -> None:
-        """Add a cotangent to that of a value: in its shadow, if it lives in written memory."""
-        x, _ = self.array_of(node)
-        if type(d) is Part:
-            if x is not None and not store.overlaps(x):
-                d.add_to(store.shadow_view(x, make=True))
-                return
-            whole = d.zeros()
-            d.add_to(whole)
-            d = whole
-        if x is not None:
-            store.add_to_shadow(x, d)
-            return
-        known = cotangents.get(node)
-        cotangents[node] = d if known is None else accumulate(known, d)
-
-    def numbered(self, nodes: tuple[Node, ...], xs: tuple[Any, ...]) -> tuple[Node, ...]:
-        """Give written arrays that came from inactive code a number, so that theirs is followed."""
-        given = list(nodes)
-        for i, x in enumerate(xs, 1):
-            if given[i] is None and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
-                given[i] = self.input(x)
-        return tuple(given)
+    __slots__ = ()
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
         """Run a call that nothing active goes into; log what it changes of what was saved."""
@@ -226,7 +60,7 @@ class Tape:
         if self.written:
             nodes = self.numbered(nodes, xs)
         if isinstance(f, np.ufunc) and len(xs) == f.nin + 1 and f.nout == 1:
-            kws, nodes, xs = {**kws, "out": xs[-1]}, _moved_last(nodes, f.nin), xs[:-1]
+            kws, nodes, xs = {**kws, "out": xs[-1]}, moved_last(nodes, f.nin), xs[:-1]
         at = out_position(f, len(xs)) if len(xs) > 2 else None
         if at is not None and isinstance(xs[at], np.ndarray | tuple):
             names = parameter_names(f)[at : len(xs)]
@@ -282,7 +116,7 @@ class Tape:
         pulled = apply_rule(nodes, f, xs, kws)
         if pulled is None:
             return None
-        _capture(f, xs)
+        note_captured(f, xs)
         return self.record(*pulled, nodes, fresh=True)
 
     def call(
@@ -424,8 +258,6 @@ class Tape:
     def keywords(self, made: dict[str, Any], entries: Any) -> None:
         """Note where the cotangents of the entries of a function's `**kwargs` go."""
         if entries:
-            from zygote_lite._structural import adopted
-
             back = adopted(made, list(entries))
             self.record(None, back, tuple(entries.values()))
 
@@ -450,23 +282,7 @@ class Tape:
             yield step
 
 
-def _capture(f: Any, xs: tuple[Any, ...]) -> None:
-    """Note what the pullback of a rule may have saved."""
-    captured = state.captured
-    if captured is None:
-        return
-    for x in (f, *xs):
-        kind = kind_of(x)
-        if isinstance(x, np.ndarray):
-            owner = owner_of(x)
-            captured[id(owner)] = owner
-        elif kind in (LIST, DICT, TUPLE):
-            if kind != TUPLE:
-                captured[id(x)] = x
-            for _, entry in entries_of(x):
-                if isinstance(entry, np.ndarray):
-                    owner = owner_of(entry)
-                    captured[id(owner)] = owner
+_MAY_WRITE = (types.FunctionType, types.MethodType, type, functools.partial)
 
 
 def _is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
@@ -478,15 +294,6 @@ def _is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     if id(f) in STRUCTURAL or id(f) in COMPOSITE or id(f) in EQUIVALENT:
         return all(kind_of(x) != OBJECT for x in xs)
     return not isinstance(f, _MAY_WRITE) and find_rule(f, *xs) is not None
-
-
-_MAY_WRITE = (types.FunctionType, types.MethodType, type, functools.partial)
-
-
-def _moved_last(nodes: tuple[Node, ...], count: int) -> tuple[Node, ...]:
-    """Return the flags of a call whose last positional argument becomes its last keyword."""
-    last = nodes[1 + count]
-    return (*nodes[: 1 + count], *nodes[2 + count :], last)
 
 
 def _descriptor_of(f: Any) -> Any:
@@ -506,59 +313,6 @@ def _spread(count: int) -> Any:
         return (None,) * (count + 1) if dy is None else (None, *dy)
 
     return spread_back
-
-
-class Returned(StopIteration):
-    """The end of a generator: the value that it returned, and the value's number."""
-
-    def __init__(self, value: Any, node: Node) -> None:
-        super().__init__(*(() if value is None else (value,)))
-        self.node = node
-
-
-class Generated:
-    """A generator whose frame is recorded on a tape."""
-
-    def __init__(self, frame: Any, tape: Tape) -> None:
-        self.frame = frame
-        self.tape = tape
-        self.started = False
-        self.kind: type = types.GeneratorType  # what it stands for: a generator, `map`, `zip`, ...
-
-    def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Recorded:
-        """Run to the next `yield`, sending a value and its number in, or throwing an error."""
-        if not self.started:
-            self.started, sent = True, None
-        try:
-            done: Recorded = self.frame.throw(*throw) if throw else self.frame.send(sent)
-            return done
-        except StopIteration as stop:
-            y, node = stop.value or (None, None)
-            end = Returned(y, node)
-            if node is not None:
-                mark_active(end)
-            raise end from None
-
-    def send(self, value: Any) -> Any:
-        """Send a value in (differentiated code calls `step`)."""
-        return self.__next__()
-
-    def throw(self, *error: Any) -> Any:
-        """Raise an error where the generator stands."""
-        return self.step(throw=error)[0]
-
-    def close(self) -> None:
-        """End the generator."""
-        self.frame.close()
-
-    def __iter__(self) -> "Generated":
-        return self
-
-    def __next__(self) -> Any:
-        y, node = self.step()
-        if node is None and not reaches_active(y):
-            return y
-        raise RuntimeError("a generator through which a gradient passes was iterated from outside")
 
 
 def via_tape(

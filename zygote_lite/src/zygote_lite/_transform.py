@@ -18,6 +18,7 @@ import numpy as np
 from rulescore import Tangent, generation, plugins
 from zygote_lite import _composite, _construct, _iteration, _itertools  # noqa: F401 - declare
 from zygote_lite import _ir as ir
+from zygote_lite._arguments import out_position, place_arguments
 from zygote_lite._emit import Emitted, emit
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import is_writer
@@ -25,16 +26,10 @@ from zygote_lite._instrument import instrument
 from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._lower import lower
 from zygote_lite._primal import primal
-from zygote_lite._pull import (
-    Effect,
-    Flags,
-    Pulled,
-    note_resolution,
-    out_position,
-    place_arguments,
-    pull,
-)
+from zygote_lite._pull import pull
+from zygote_lite._pullbacks import Effect, Flags, Pulled
 from zygote_lite._record import leading, record
+from zygote_lite._refusal import note_resolution
 from zygote_lite._reverse import reverse
 from zygote_lite._source import place_of
 

@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
+from zygote_lite._activity import mark_active
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import note_write, restore
-from zygote_lite._pull import Effect, Flags, Pulled, name_of, structural, where
-from zygote_lite._store import current_store, mark_active, owner_of
-from zygote_lite._tape import Node, Recorded, Tape, composite
+from zygote_lite._kinds import owner_of
+from zygote_lite._pullbacks import Effect, Flags, Pulled
+from zygote_lite._refusal import name_of, where
+from zygote_lite._state import current_store
+from zygote_lite._tables import Node, Recorded, composite, structural
+from zygote_lite._tape import Tape
 
 Nodes = tuple[Node, ...]
 

@@ -1,0 +1,209 @@
+"""Activity: what depends on a differentiated argument, and what pullbacks have saved.
+
+Both are found from the values that a call is given and all that can be reached from them.
+"""
+
+import functools
+import inspect
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._kinds import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    SET,
+    TUPLE,
+    VALUE,
+    entries_of,
+    held_by,
+    kind_of,
+    owner_of,
+)
+from zygote_lite._pullbacks import Flags
+from zygote_lite._state import state
+from zygote_lite._tables import STRUCTURAL
+
+
+def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
+    """Return whether a call can depend on a differentiated argument."""
+    for flag in flags:
+        if flag:
+            return True
+    active = state.active
+    if not active:
+        return False
+    if id(f) in STRUCTURAL and (f is not operator.getitem or type(xs[0]) in (list, dict)):
+        if f is not getattr:
+            return _is_any_active(active, xs)
+        if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+            return id(_dict_of(xs[0])) in active or _is_any_active(active, xs)
+    return reaches_active(f, *xs, *kws.values())
+
+
+def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
+    return any(id(x) in active or (kind_of(x) == VALUE and reaches_active(x)) for x in xs)
+
+
+def _dict_of(x: Any) -> Any:
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _computes(kind: type, name: str) -> bool:
+    """Return whether looking up an attribute may run Python code."""
+    member = inspect.getattr_static(kind, name, None)
+    if isinstance(member, property | functools.cached_property):
+        return True
+    return hasattr(kind, "__getattr__") or type(member).__module__ not in ("builtins", "numpy")
+
+
+def mark_active(x: Any) -> None:
+    """Note that a container holds an active value now."""
+    if state.active is not None:
+        state.active[id(x)] = x
+
+
+def add_addresses(x: Any) -> None:
+    """Note that all that can be reached from a differentiated argument is active."""
+    assert state.active is not None
+    state.active.update(addresses_of(x))
+
+
+def addresses_of(x: Any) -> dict[int, Any]:
+    """Return all that has an address and can be reached from `x`."""
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    stack = [x]
+    while stack:
+        value = stack.pop()
+        kind = kind_of(value)
+        if kind < FUNCTION or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if kind == FUNCTION:
+            stack += held_by(value)
+        else:
+            if kind >= LIST:
+                found[id(value)] = value
+            stack += [entry for _, entry in entries_of(value)]
+    return found
+
+
+def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
+    """Note what the pullback of a rule may have saved."""
+    captured = state.captured
+    if captured is None:
+        return
+    for x in (f, *xs):
+        kind = kind_of(x)
+        if isinstance(x, np.ndarray):
+            owner = owner_of(x)
+            captured[id(owner)] = owner
+        elif kind in (LIST, DICT, TUPLE):
+            if kind != TUPLE:
+                captured[id(x)] = x
+            for _, entry in entries_of(x):
+                if isinstance(entry, np.ndarray):
+                    owner = owner_of(entry)
+                    captured[id(owner)] = owner
+
+
+LIMIT = 2000
+
+
+def reaches_active(*roots: Any) -> bool:
+    """Return whether something active can be reached from `roots`.
+
+    After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
+    """
+    active = state.active
+    return bool(active) and _reaches(active or {}, roots)
+
+
+def captured_within(*roots: Any) -> list[Any]:
+    """Return what pullbacks have saved and can be reached from `roots` (all of it, if in doubt)."""
+    captured = state.captured
+    if not captured:
+        return []
+    found: dict[int, Any] = {}
+    if _reaches(captured, roots, found):
+        return list(captured.values())
+    return list(found.values())
+
+
+def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = None) -> bool:
+    seen: set[int] = set()
+    stack = list(roots)
+    while stack:
+        x = stack.pop()
+        kind = kind_of(x)
+        if kind == INERT or id(x) in seen:
+            if isinstance(x, type):
+                stack += _held_by_class(x)
+            continue
+        if kind == VALUE:
+            if isinstance(x, np.ndarray) and id(owner_of(x)) in active:
+                if found is None:
+                    return True
+                found[id(owner_of(x))] = owner_of(x)
+            continue
+        if len(seen) > LIMIT:
+            return True
+        if id(x) in active:
+            if found is None:
+                return True
+            found[id(x)] = x
+        seen.add(id(x))
+        if kind == FUNCTION:
+            stack += _captured_by(x)
+        elif kind == SET:
+            stack += x
+        else:
+            stack += [value for _, value in entries_of(x)]
+            if "<locals>" in type(x).__qualname__:
+                stack += _held_by_class(type(x))
+    return False
+
+
+def _captured_by(f: Any) -> list[Any]:
+    """Return what a function holds and what it can reach: also defaults and globals it names."""
+    if isinstance(f, types.MethodType):
+        return [f.__self__, f.__func__]
+    f = getattr(f, "__wrapped__", f) if isinstance(f, functools._lru_cache_wrapper) else f
+    if not isinstance(f, types.FunctionType):
+        owner = getattr(f, "__self__", None)
+        return [] if owner is None else [owner]
+    held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ())]
+    held += (f.__kwdefaults__ or {}).values()
+    for name in f.__code__.co_names:
+        value = f.__globals__.get(name)
+        if kind_of(value) >= TUPLE:
+            held.append(value)
+    return held
+
+
+def _held_by_class(cls: type) -> list[Any]:
+    """Return the cells that the methods of a class defined inside a function capture."""
+    held: list[Any] = []
+    for base in cls.__mro__:
+        if "<locals>" in base.__qualname__:
+            for member in vars(base).values():
+                f = getattr(member, "__func__", getattr(member, "fget", member))
+                if isinstance(f, types.FunctionType):
+                    held += f.__closure__ or ()
+    return [cell for cell in held if not _holds_class(cell)]
+
+
+def _holds_class(cell: Any) -> bool:
+    try:
+        return isinstance(cell.cell_contents, type)
+    except ValueError:
+        return True

@@ -1,0 +1,116 @@
+"""The kinds of values: how the identity of a value is told, and what a value holds.
+
+Numbers, arrays, tuples and functions are identified by their value; lists, dicts, sets and
+objects by their address.
+"""
+
+import contextlib
+import datetime
+import enum
+import functools
+import re
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array
+
+INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
+_INERT_TYPES = (
+    type(None), bool, np.bool_, str, bytes, bytearray, type, types.ModuleType, range, slice,
+    type(...), type(NotImplemented), np.dtype, np.random.Generator, re.Pattern, re.Match,
+    datetime.date, datetime.timedelta, types.CodeType, types.GenericAlias, enum.Enum,
+)  # fmt: skip
+_FUNCTION_TYPES = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
+    types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
+)  # fmt: skip
+_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
+_kinds: dict[type, int] = {}
+
+
+def kind_of(x: Any) -> int:
+    """Return how a value is identified: one of the kinds above, by its type alone."""
+    try:
+        return _kinds[type(x)]
+    except KeyError:
+        kind = _kinds[type(x)] = _classify(type(x))
+        return kind
+
+
+def _classify(t: type) -> int:
+    if issubclass(t, _INERT_TYPES):
+        return INERT
+    if issubclass(t, int | float | complex | np.generic | Array):
+        return VALUE
+    if issubclass(t, tuple):
+        return TUPLE
+    if issubclass(t, _FUNCTION_TYPES):
+        return FUNCTION
+    if issubclass(t, list):
+        return LIST
+    if issubclass(t, dict):
+        return DICT
+    if issubclass(t, set | frozenset):
+        return SET
+    known = (types.CellType, functools.partial)
+    if t.__dictoffset__ == 0 and not t.__flags__ & _PYTHON_TYPE and t not in known:
+        return VALUE  # of a type written in C: nothing in it can be told apart
+    return OBJECT
+
+
+def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the entries of a container as (index, key or field; value)."""
+    kind = kind_of(x)
+    if kind in (LIST, TUPLE):
+        yield from enumerate(x)
+    elif kind == DICT:
+        yield from x.items()
+    elif isinstance(x, types.CellType):
+        with contextlib.suppress(ValueError):  # not assigned yet
+            yield "cell_contents", x.cell_contents
+    elif isinstance(x, functools.partial):
+        yield from (("func", x.func), ("args", x.args), ("keywords", x.keywords))
+    elif kind == OBJECT:
+        yield from getattr(x, "__dict__", {}).items()
+        for name in _slot_names(type(x)):
+            with contextlib.suppress(AttributeError):
+                yield name, object.__getattribute__(x, name)
+
+
+_slots: dict[type, tuple[str, ...]] = {}
+
+
+def _slot_names(t: type) -> tuple[str, ...]:
+    try:
+        return _slots[t]
+    except KeyError:
+        names = [
+            name
+            for base in t.__mro__
+            for name, member in vars(base).items()
+            if isinstance(member, types.MemberDescriptorType)
+        ]
+        _slots[t] = tuple(names)
+        return _slots[t]
+
+
+def held_by(f: Any) -> list[Any]:
+    """Return what a function holds: the cells of captured variables, or its bound object."""
+    if isinstance(f, types.FunctionType):
+        return [*(f.__closure__ or ())]
+    owner = getattr(f, "__self__", None)
+    return [] if owner is None else [owner]
+
+
+def owner_of(x: Any) -> Any:
+    """Return the array whose memory `x` is a view of, or `x` itself."""
+    while True:
+        base = x.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # `as_strided` puts an object in between
+            if not isinstance(base, np.ndarray):
+                return x
+        x = base

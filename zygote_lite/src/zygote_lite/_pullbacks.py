@@ -1,0 +1,58 @@
+"""What a pullback is, and the pullbacks of calls whose value carries no gradient."""
+
+from collections.abc import Callable
+from typing import Any
+
+Back = Callable[[Any], tuple[Any, ...]]
+Flags = tuple[Any, ...]
+Pulled = tuple[Any, Any]
+
+
+class Inert:
+    """The pullback of an inactive call: false, and it maps anything to `None`."""
+
+    __slots__ = ("nothing",)
+
+    def __init__(self, count: int) -> None:
+        self.nothing = (None,) * count
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __call__(self, dy: Any) -> tuple[None, ...]:
+        return self.nothing
+
+
+_inert = [Inert(n) for n in range(16)]
+
+
+def inert(count: int) -> Inert:
+    """Return the pullback that gives `count` times `None`."""
+    return _inert[count] if count < 16 else Inert(count)
+
+
+class Opaque:
+    """The pullback of a text that was made of active values: no gradient may pass through it."""
+
+    __slots__ = ("nothing",)
+
+    def __init__(self, count: int) -> None:
+        self.nothing = (None,) * count
+
+    def __call__(self, dy: Any) -> tuple[None, ...]:
+        return self.nothing
+
+
+class Effect:
+    """A pullback whose value is inactive but which must be run: it undoes and moves state."""
+
+    __slots__ = ("back",)
+
+    def __init__(self, back: Back) -> None:
+        self.back = back
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        return self.back(dy)

@@ -1,0 +1,102 @@
+"""Refusal: what is said of a call that no gradient can pass, and of where it stands."""
+
+import operator
+import os
+import sys
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+import rulescore
+from rulescore import find_rule
+from zygote_lite._activity import reaches_active
+from zygote_lite._errors import NoRuleError
+from zygote_lite._kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
+from zygote_lite._pullbacks import Flags, Opaque, Pulled, inert
+from zygote_lite._state import state
+
+
+def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
+    """Run a call that has neither rule nor source; refuse it if a gradient passes through it.
+
+    None passes where nothing active is given, or where the value has no gradient (a text, say)
+    and nothing was given that the call may have changed.
+    """
+    y = f(*xs, **kws)
+    operands = (getattr(f, "__self__", None), *xs, *kws.values())
+    given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
+    if not given and not reaches_active(f, *operands):
+        return y, inert(len(flags))
+    only_text = all(kind_of(x) == INERT for x in given) and not reaches_active(f, *operands)
+    carries_none = kind_of(y) in ((INERT, OBJECT) if only_text else (INERT,))
+    if carries_none and all(_is_immutable(x) for x in operands):
+        return y, Opaque(len(flags))
+    raise refusal(f, (*xs, *kws.values()))
+
+
+def refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+    """Return the error for a function that a gradient passes, and that has no rule."""
+    return NoRuleError(
+        f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in xs)}) "
+        f"has no rule and no Python source, and a gradient passes through it; {_advice(f)}"
+    )
+
+
+def _advice(f: Any) -> str:
+    module = getattr(f, "__module__", None) or type(f).__module__ or ""
+    top = module.split(".")[0]
+    if top in ("numpy", "math", "cmath", "operator", "_operator", "builtins") and (
+        find_rule(operator.add, 1.0, 1.0) is None
+    ):
+        return "install the plugin with rules for Python and NumPy (pip install rules_base)"
+    return (
+        "declare one: `rule = RuleSet('mine'); @rule(f) def _(x: float): ...; rule.register()` "
+        "(see rulescore), or install a plugin that has it"
+    )
+
+
+def _is_immutable(x: Any) -> bool:
+    kind = kind_of(x)
+    if kind == VALUE:
+        return isinstance(x, Number | np.generic)
+    return kind <= FUNCTION or (kind == TUPLE and all(map(_is_immutable, x)))
+
+
+def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
+    """Note how a call was resolved, if `explain` asks for it."""
+    if state.trace is not None:
+        state.trace.append(
+            (where(), f"{name_of(f)}({', '.join(type(x).__name__ for x in xs)})", how)
+        )
+
+
+def name_of(f: Any) -> str:
+    """Return the name of a function as the user knows it."""
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", type(f).__qualname__)
+    module = getattr(f, "__module__", None)
+    if module is None and hasattr(f, "__objclass__"):
+        module = f.__objclass__.__module__
+    module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
+    return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
+
+
+_HERE = tuple(
+    os.path.dirname(os.path.abspath(path or "")) + os.sep
+    for path in (__file__, np.__file__, rulescore.__file__)
+)
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+
+
+def where() -> str:
+    """Return the user's file and line that the running call stands for."""
+    frame: Any = sys._getframe(1)
+    nearest = None
+    while frame is not None:
+        place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if not frame.f_code.co_filename.startswith(_HERE):
+            if not frame.f_code.co_filename.startswith(_STANDARD):
+                return place
+            nearest = nearest or place
+        frame = frame.f_back
+    return nearest or "<unknown>"

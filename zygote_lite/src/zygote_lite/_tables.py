@@ -1,0 +1,57 @@
+"""The tables of functions that the engine resolves itself, by the identity of the function."""
+
+from collections.abc import Callable
+from typing import Any
+
+Node = int | None
+Recorded = tuple[Any, Node]
+Structural = Callable[..., Any]
+Composite = Callable[..., Recorded | None]
+
+STRUCTURAL: dict[int, tuple[Any, Structural]] = {}
+"""Structural pullbacks by the identity of the function: `(flags, *xs, **kws) -> (y, back)`.
+
+One may return `None`: not for these arguments.
+"""
+
+COMPOSITE: dict[int, tuple[Any, Composite]] = {}
+"""What is resolved by other calls, by identity: `(tape, nodes, *xs, **kws) -> (y, node)`.
+
+One may return `None`: not for these arguments.
+"""
+
+EQUIVALENT: dict[int, tuple[Any, Any]] = {}
+"""Functions written in C, by identity, and Python that means the same and is transformed."""
+
+
+def structural(*functions: Any) -> Callable[[Structural], Structural]:
+    """Declare a structural pullback of the engine's own for `functions`."""
+
+    def declare(body: Structural) -> Structural:
+        for f in functions:
+            STRUCTURAL[id(f)] = (f, body)
+        return body
+
+    return declare
+
+
+def composite(*functions: Any) -> Callable[[Composite], Composite]:
+    """Declare how calls of `functions` are resolved by other calls."""
+
+    def declare(body: Composite) -> Composite:
+        for f in functions:
+            COMPOSITE[id(f)] = (f, body)
+        return body
+
+    return declare
+
+
+def equivalent(*functions: Any) -> Callable[[Any], Any]:
+    """Declare the Python function that means the same as `functions` written in C."""
+
+    def declare(body: Any) -> Any:
+        for f in functions:
+            EQUIVALENT[id(f)] = (f, body)
+        return body
+
+    return declare
