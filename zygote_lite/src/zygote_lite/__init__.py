@@ -1,7 +1,8 @@
 """Automatic differentiation of plain Python and NumPy by source transformation.
 
 The stages, each a module, in the order in which data flows: `_source`, `_lower`, `_instrument`,
-`_primal`, `_reverse`, `_emit`, `_transform`.
+then `_primal` and `_reverse` for straight code or `_record` for all other, `_emit`, `_transform`;
+the IR between them is `_ir`. `_show` shows each.
 
 What the emitted code runs on: `_kinds` tells how a value is identified, `_store` has the
 cotangents of what has an address, `_state` what a run knows, `_activity` what depends on a
@@ -9,8 +10,9 @@ differentiated argument. `_pull` resolves a call of straight code, or hands it t
 records it in `_entries` (generators: `_generators`); `_arguments` places what a call is given,
 `_refusal` words what no gradient can pass. The engine's own pullbacks, in the forms of
 `_pullbacks` and listed in `_tables`, are in `_structural`, `_attributes`, `_containers`,
-`_composite`, `_construct` and `_writes`; `_iteration` and `_itertools` have the source of what is
-written in C.
+`_composite`, `_construct`, `_parts` and `_writes`; `_iteration` and `_itertools` have the source of
+what is written in C. `_api` is what users call, `_boundary` checks what goes in and comes out, and
+`_nested` differentiates gradients again.
 """
 
 from zygote_lite._api import (

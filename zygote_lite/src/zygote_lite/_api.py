@@ -2,28 +2,18 @@
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from numbers import Number
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from rulescore import Array, Tangent
-from zygote_lite._activity import add_addresses, addresses_of, mark_active
+from zygote_lite._activity import add_addresses, mark_active
+from zygote_lite._boundary import check_fit, describe, is_real_array, own_buffers, refuse_shared
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._intrinsics import build_tuple
 from zygote_lite._kinds import (
-    DICT,
-    FUNCTION,
     INERT,
-    LIST,
-    OBJECT,
-    TUPLE,
-    VALUE,
-    entries_of,
-    held_by,
     kind_of,
-    owner_of,
 )
 from zygote_lite._nested import Box, Differentiated, NestedPullback
 from zygote_lite._pull import pull
@@ -49,13 +39,13 @@ class Pullback:
         self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
-        _check_fit(dy, self._y, self)
+        check_fit(dy, self._y, self)
         outer, state.store = state.store, Store()
         store = state.store
         try:
             by_value = self._back(store.add(self._y, dy))
             operands = (self._f, *self._xs)
-            _refuse_shared(operands, self._flags, store)
+            refuse_shared(operands, self._flags, store)
             found = tuple(
                 store.collect(x, d) if flag else None
                 for x, d, flag in zip(operands, by_value, self._flags, strict=True)
@@ -250,10 +240,10 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 def _basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:
     """Yield the cotangents of a value that pick out one of its entries each."""
-    if not _is_real_array(y) or not _is_real_array(x):
+    if not is_real_array(y) or not is_real_array(x):
         raise TypeError(
             f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
-            f"{_describe(y)}, its argument {number} is {_describe(x)}"
+            f"{describe(y)}, its argument {number} is {describe(x)}"
         )
     if np.ndim(y) == 0:
         yield _seed(f, y)
@@ -310,135 +300,18 @@ def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
     return [n % count for n in numbers]
 
 
-def _check_fit(dy: Any, y: Any, back: Any) -> None:
-    """Raise where a cotangent is not of the shape and structure of the value."""
-    if dy is None:
-        return
-    kind = kind_of(y)
-    if kind == VALUE:
-        numeric = isinstance(dy, Number | np.generic | Array)
-        fits = numeric and np.shape(cast(Any, dy)) == np.shape(y)
-    elif kind in (TUPLE, LIST):
-        fits = isinstance(dy, tuple if kind == TUPLE else list) and len(dy) == len(y)
-    elif kind == DICT:
-        fits = isinstance(dy, dict) and dy.keys() <= y.keys()
-    elif kind == OBJECT:
-        names = {str(name) for name, _ in entries_of(y)}
-        fits = isinstance(dy, Tangent) and set(dy) <= names
-    else:
-        return
-    if not fits:
-        raise TypeError(
-            f"the cotangent given to {back!r} is {_describe(dy)}, and the value is {_describe(y)}: "
-            "they must have the same shape and structure"
-        )
-    if kind >= TUPLE:
-        for key, value in entries_of(y):
-            if kind in (TUPLE, LIST) or key in dy:
-                _check_fit(dy[key], value, back)
-
-
 def _seed(f: Any, y: Any) -> Any:
     """Return the cotangent one of a real number, of its kind."""
     if type(y) is float or type(y) is int:
         return 1.0
-    if _is_real_array(y) and np.ndim(y) == 0:
+    if is_real_array(y) and np.ndim(y) == 0:
         if isinstance(y, np.generic):
             return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
         return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
     raise TypeError(
-        f"the gradient of {name_of(f)} needs a real number as its value, and it is {_describe(y)}; "
+        f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
         "for other values use `pullback` or `jacobian`"
     )
-
-
-def _is_real_array(y: Any) -> bool:
-    if isinstance(y, bool | np.bool_) or y is None:
-        return False
-    if isinstance(y, int | float):
-        return True
-    return getattr(getattr(y, "dtype", None), "kind", None) in ("i", "u", "f")
-
-
-def _describe(y: Any) -> str:
-    if hasattr(y, "dtype") and hasattr(y, "shape"):
-        return f"{type(y).__name__} of shape {y.shape} and dtype {y.dtype}"
-    if isinstance(y, list | tuple):
-        return f"{type(y).__name__} of length {len(y)}"
-    return f"{type(y).__name__} ({y!r})" if not callable(y) else type(y).__name__
-
-
-def own_buffers(d: Any, held: Any) -> Any:
-    """Return cotangents whose arrays share memory with nothing else, so that they may be changed.
-
-    Arguments:
-        d: cotangents, in tuples, lists, dicts and Tangents.
-        held: what the arrays must not share memory with.
-    """
-    seen = {id(owner_of(x)) for x in _arrays_of(held)}
-    return _owned(d, seen)
-
-
-def _owned(d: Any, seen: set[int]) -> Any:
-    if isinstance(d, np.ndarray):
-        owner = owner_of(d)
-        if id(owner) in seen or not d.flags.writeable or owner.size != d.size:
-            d = np.array(d)
-            owner = d
-        seen.add(id(owner))
-        return d
-    if isinstance(d, list):
-        return [_owned(x, seen) for x in d]
-    if isinstance(d, tuple):
-        parts = [_owned(x, seen) for x in d]
-        return type(d)(*parts) if hasattr(d, "_fields") else tuple(parts)
-    if isinstance(d, dict):
-        return {key: _owned(x, seen) for key, x in d.items()}
-    if isinstance(d, Tangent):
-        return Tangent(d._primal, **{name: _owned(x, seen) for name, x in d.items()})
-    return d
-
-
-def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
-    found: list[np.ndarray[Any, Any]] = []
-    seen: set[int] = set()
-    stack = [x]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, np.ndarray):
-            found.append(value)
-        elif kind_of(value) >= FUNCTION and id(value) not in seen:
-            seen.add(id(value))
-            is_function = kind_of(value) == FUNCTION
-            stack += held_by(value) if is_function else [v for _, v in entries_of(value)]
-    return found
-
-
-def _refuse_shared(operands: Any, flags: Any, store: Store) -> None:
-    """Two arguments that share a list or an object have no gradients that can be told apart."""
-    owners: dict[int, int] = {}
-    memory: dict[int, int] = {}
-    for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
-        if not flag:
-            continue
-        for array in _arrays_of(x) if store.shadows else ():
-            owner = owner_of(array)
-            first = memory.setdefault(id(owner), position)
-            if first != position and id(owner) in store.shadows:
-                raise DifferentiationError(
-                    f"arguments {first} and {position} are one array, or views of one (argument 0 "
-                    "is the function itself), and it is written in place, so that their gradients "
-                    "cannot be told apart: pass a copy as one of them"
-                )
-        for identity in addresses_of(x):
-            first = owners.setdefault(identity, position)
-            if first != position and identity in store.entries and store.entries[identity][1]:
-                shared = store.entries[identity][0]
-                raise DifferentiationError(
-                    f"arguments {first} and {position} share one {type(shared).__name__} "
-                    "(argument 0 is the function itself), so that their gradients cannot be told "
-                    "apart: pass a copy as one of them"
-                )
 
 
 for _maker in (grad, value_and_grad, jacobian, hessian, hvp):
