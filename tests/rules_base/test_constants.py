@@ -69,3 +69,11 @@ def test_bit_operators_are_for_numbers():
     assert rrule(operator.or_, 5, 2)[0] == 7
     assert rrule(operator.or_, {1}, {2}) is None
     assert rrule(operator.lshift, [], 1) is None
+
+
+FILES = [np.save, np.savetxt, np.savez, np.load, np.loadtxt, np.ndarray.tofile, np.fromfile]
+
+
+@pytest.mark.parametrize("f", FILES, ids=lambda f: f.__name__)
+def test_numbers_do_not_pass_through_files_unseen(f):
+    assert rrule(f, np.ones(2), "there is no such file") is None

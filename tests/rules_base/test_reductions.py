@@ -58,3 +58,11 @@ def test_integers_count_as_real():
     _, dx = rrule(np.sum, np.arange(3))[1](1.0)
     assert dx.dtype == np.float64
     np.testing.assert_array_equal(dx, np.ones(3))
+
+
+def test_an_initial_value_takes_its_share_of_a_tie():
+    x = np.array([1.0, 3.0, 3.0])
+    np.testing.assert_allclose(rrule(np.max, x, initial=3.0)[1](1.0)[1], [0.0, 1 / 3, 1 / 3])
+    np.testing.assert_array_equal(rrule(np.max, x, initial=4.0)[1](1.0)[1], np.zeros(3))
+    hit = rrule(np.max, x, initial=0.0, where=np.array([True, True, False]))[1](1.0)[1]
+    np.testing.assert_array_equal(hit, [0.0, 1.0, 0.0])

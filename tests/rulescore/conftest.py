@@ -4,12 +4,13 @@ import os
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import entry_points
 
 import pytest
 
 from rulescore import RuleSet
 
-OTHERS = "rules_base,rules_nnlib,rules_scipy_special"
+OTHERS = ",".join(sorted({point.name for point in entry_points(group="rulescore")}))
 
 
 @pytest.fixture

@@ -139,19 +139,33 @@ def test_missing_are_those_without_rule_constant_and_source(new_ruleset):
     assert "numpy.copyto" in before or "numpy.frompyfunc" in before
     assert "numpy.median" not in before
     assert "numpy.test" not in before
-    one = before[0]
+    names = list(before)
+    one = names[0]
     rule = new_ruleset("for_missing")
     rule.constant(_survey.named(one))
     rule.register()
-    assert _survey.missing("numpy") == before[1:]
+    assert list(_survey.missing("numpy")) == names[1:]
 
 
 def test_list_missing_prints_them_and_their_number(capsys):
-    names = _survey.missing("numpy")
-    assert main(["list", "--missing", "numpy"]) == bool(names)
+    reasons = _survey.missing("numpy")
+    bare = [name for name, reason in reasons.items() if not reason]
+    assert main(["list", "--missing", "numpy"]) == bool(bare)
     *listed, last = capsys.readouterr().out.splitlines()
-    assert listed == names
-    assert last == f"{len(names)} functions of numpy have no rule, and no Python source"
+    assert listed == [f"{name}: {reason}" if reason else name for name, reason in reasons.items()]
+    assert last == (
+        f"{len(reasons)} functions of numpy without a rule or Python source, {len(bare)} of them "
+        "without a reason"
+    )
+
+
+def test_a_missing_function_comes_with_the_reason_that_a_plugin_gives(monkeypatch):
+    rule = RuleSet("mine")
+    rule.without_rule("nobody knows", "numpy.frompyfunc")
+    monkeypatch.setattr(_survey, "plugins", lambda: (Plugin("mine", "mine", "1", (rule,)),))
+    reasons = _survey.missing("numpy")
+    assert reasons["numpy.frompyfunc"] == "nobody knows"
+    assert reasons["numpy.nested_iters"] == ""
 
 
 def test_an_example_that_raises_is_a_failure():

@@ -1,5 +1,7 @@
 """Rule plugins, as distributions on disk: found by entry point, tolerated when broken."""
 
+from importlib.metadata import entry_points
+
 import pytest
 
 from rulescore._plugins import _is_disabled
@@ -13,10 +15,11 @@ rule.scalar(operator.{function})(lambda x: {partial})
 def rulescore_rules():
     return [rule]
 """
-LIST = """
+OTHERS = ",".join(sorted({point.name for point in entry_points(group="rulescore")}))
+LIST = f"""
 from rulescore import plugins
 for p in plugins():
-    if p.name not in ("rules_base", "rules_nnlib", "rules_scipy_special"):
+    if p.name not in {OTHERS.split(",")}:
         print(p.name, p.distribution, p.version, len(p.rulesets), p.disabled, p.error is not None)
 """
 
@@ -122,7 +125,7 @@ def test_names_of_what_is_switched_off(monkeypatch, setting, name, distribution,
     assert _is_disabled(name, distribution) is expected
 
 
-@pytest.mark.parametrize("disable", ["first,rules_base,rules_nnlib,rules_scipy_special", "*"])
+@pytest.mark.parametrize("disable", [f"first,{OTHERS}", "*"])
 def test_a_plugin_that_is_switched_off_is_not_imported(install, python, disable):
     install("mod_one", good("first"), distribution="dist_one", point="first")
     install("mod_two", good("second"), distribution="dist_two", point="second")
@@ -157,7 +160,7 @@ def test_a_clash_of_two_plugins_names_both_with_file_and_line(install, python, t
         "7.0"
         in python(
             "import operator; from rulescore import rrule; print(rrule(operator.index, 3)[1](1.0))",
-            disable="two,rules_base,rules_nnlib,rules_scipy_special",
+            disable=f"two,{OTHERS}",
         ).stdout
     )
 
@@ -216,3 +219,21 @@ def test_a_script_that_clashes_with_a_plugin_is_refused(install, python):
         "print(rrule(operator.index, 3)[1](1.0))"
     )
     assert done.stdout.splitlines() == ["True True", "(None, 7.0)"]
+
+
+def test_an_unknown_name_that_is_to_be_switched_off_is_warned_of(install, python):
+    install("good", good("good"))
+    code = "from rulescore import plugins; print([p.name for p in plugins() if not p.disabled])"
+    done = python(code, disable=f"{OTHERS},goood, *x")
+    assert done.stdout == "['good']\n"
+    assert done.stderr.count("UserWarning") == 1
+    assert "names no installed rule plugin by goood, *x; installed are: good" in done.stderr
+    assert python(code, disable=f"{OTHERS},Good,").stderr == ""
+    assert python(code, disable="*").stderr == ""
+
+
+def test_the_advice_on_a_clash_names_the_entry_point_of_the_second(install, python):
+    install("one", good("rules_one"), point="first")
+    install("two", good("rules_two"), point="second")
+    done = python("import rulescore; rulescore.plugins()")
+    assert "RULESCORE_DISABLE=second switches the plugin of the second one off" in done.stderr

@@ -204,3 +204,38 @@ def test_numpy_integers_do_not_wrap_around(rule):
     _, dx, _ = rrule(power, x, 3)[1](np.ones(2))
     np.testing.assert_array_equal(dx, [30000.0, 27.0])
     assert rrule(power, np.int8(100), 3)[1](1.0)[1] == 30000.0
+
+
+ONES, COLUMN = np.ones(3), np.ones((4, 1))
+LARGER = [  # arguments, the partial derivative of each, a cotangent, the shape of the result
+    ((2.0,), ONES, 1.0, "()"),
+    ((np.float32(2.0),), ONES, np.float32(1.0), "()"),
+    ((COLUMN,), ONES, COLUMN, "(4, 1)"),
+    ((COLUMN,), ONES, 1.0, "(4, 1)"),
+    ((ONES,), np.ones((4, 3)), ONES, "(3,)"),
+    ((2.0, 3.0), ONES, 1.0, "()"),
+    ((2.0, ONES), np.ones((4, 3)), ONES, "(3,)"),
+    ((ONES, ONES), np.ones((4, 3)), ONES, "(3,)"),
+]
+
+
+@pytest.mark.parametrize("poles", [False, True])
+@pytest.mark.parametrize(("xs", "partial", "dy", "shape"), LARGER)
+def test_partials_larger_than_the_result_are_refused(rule, poles, xs, partial, dy, shape):
+    if len(xs) == 1:
+        rule.scalar(inverse, poles=poles)(lambda x: partial)
+    else:
+        rule.scalar(product, poles=poles)(lambda x, y: (partial, partial))
+    _, back = rrule((inverse, product)[len(xs) - 1], *xs)
+    with pytest.raises(RuleError) as caught:
+        back(dy)
+    told = str(caught.value)
+    assert f"a partial derivative has shape {partial.shape}, and the result {shape}" in told
+    assert rule.rules[0].place in told
+
+
+def test_partials_that_broadcast_to_the_result_are_fine(rule):
+    rule.scalar(product, poles=False)(lambda x, y: (np.full((1, 1), 2.0), np.arange(3.0)))
+    _, dx, dy = rrule(product, 1.5, np.ones((4, 3)))[1](np.ones((4, 3)))
+    assert dx == 24.0
+    np.testing.assert_array_equal(dy, np.broadcast_to(np.arange(3.0), (4, 3)))

@@ -597,3 +597,56 @@ def test_the_tester_does_not_import_pytest():
     code = "import sys, rulescore.testing; print('pytest' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def shifted(generator, location):
+    return location + generator.normal(size=3)
+
+
+def shifted_by_global_numbers(location):
+    return location + np.random.normal(size=3)
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+@pytest.mark.parametrize("factor", [1.0, 1.1])
+def test_random_generators_are_held_fixed(new_ruleset, kind, factor):
+    rule = new_ruleset()
+
+    @rule(shifted)
+    def _(generator: np.random.Generator | np.random.RandomState, location: float):
+        def pullback(dy):
+            return None, float(np.sum(dy)) * factor
+
+        return shifted(generator, location), pullback
+
+    rule.register()
+    generator = kind(5)
+    if factor == 1.0:
+        check_rrule(shifted, generator, 0.7)
+    else:
+        with pytest.raises(CheckError, match="argument 2: along a random direction"):
+            check_rrule(shifted, generator, 0.7)
+    assert generator.normal() == kind(5).normal()
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.1])
+def test_global_random_numbers_are_held_fixed(new_ruleset, factor):
+    rule = new_ruleset()
+
+    @rule(shifted_by_global_numbers)
+    def _(location: float):
+        def pullback(dy):
+            return (float(np.sum(dy)) * factor,)
+
+        return shifted_by_global_numbers(location), pullback
+
+    rule.register()
+    np.random.seed(5)
+    if factor == 1.0:
+        check_rrule(shifted_by_global_numbers, 0.7)
+    else:
+        with pytest.raises(CheckError, match="along a random direction"):
+            check_rrule(shifted_by_global_numbers, 0.7)
+    after = np.random.normal()
+    np.random.seed(5)
+    assert after == np.random.normal()

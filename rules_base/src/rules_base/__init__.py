@@ -43,6 +43,7 @@ MODULES = (
     "_statistics",
     "_statistics_of_arrays",
     "_ufunc_methods",
+    "_without_rules",
 )
 
 

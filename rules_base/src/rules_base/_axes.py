@@ -19,6 +19,11 @@ def reshaped(x, shape, order):
     return np.reshape(x, shape) if order == "C" else np.reshape(x, shape, order=order)
 
 
+def given(**options):
+    """Return the options that were given: few libraries of foreign arrays take all of NumPy's."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def restored(dy, x, axis, keepdims):
     """Return `dy` with the reduced axes of `x` back in place, of length one."""
     if keepdims or axis is None or np.ndim(x) == 0:

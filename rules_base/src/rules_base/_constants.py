@@ -1,6 +1,7 @@
 """Functions through which no cotangent passes: locally constant, or not a number at all.
 
-A function that can return its argument, or hold on to it, has no place here.
+A function that can return its argument, hold on to it, or write it where it can be read again (a
+file), has no place here; texts and bytes made of numbers are for an AD to watch.
 """
 
 import builtins
@@ -53,14 +54,13 @@ rule.constant(np.format_float_scientific, np.base_repr, np.binary_repr)
 rule.constant(np.datetime_as_string, np.datetime_data, np.busday_count, np.busday_offset)
 rule.constant(np.is_busday, np.packbits, np.unpackbits, np.einsum_path)
 
-rule.constant(np.save, np.savetxt, np.savez, np.savez_compressed, np.load, np.loadtxt)
-rule.constant(np.genfromtxt, np.fromregex, np.fromfile, np.fromstring, np.info, np.get_include)
+rule.constant(np.info, np.get_include)
 rule.constant(np.show_config, np.show_runtime, np.set_printoptions, np.get_printoptions)
 rule.constant(np.seterr, np.geterr, np.seterrcall, np.geterrcall, np.setbufsize, np.getbufsize)
 
 rule.constant(np.ndarray.all, np.ndarray.any, np.ndarray.argmax, np.ndarray.argmin)
 rule.constant(np.ndarray.argsort, np.ndarray.argpartition, np.ndarray.nonzero, np.ndarray.round)
-rule.constant(np.ndarray.searchsorted, np.ndarray.tobytes, np.ndarray.tofile, np.ndarray.dump)
+rule.constant(np.ndarray.searchsorted, np.ndarray.tobytes)
 rule.constant(np.generic.all, np.generic.any, np.generic.argmax, np.generic.argmin)
 rule.constant(np.generic.argsort, np.generic.nonzero, np.generic.round, np.generic.searchsorted)
 rule.constant(np.generic.tobytes)

@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from rules_base._axes import count, inexact_type, restored, spread
+from rules_base._axes import count, given, inexact_type, restored, spread
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
 
 @rule(np.sum, np.ndarray.sum, np.generic.sum)
-def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
-    only = {} if where is None else {"where": where}
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where) if initial is not None or where is not None else {}
 
     def pullback(dy):
         dx = spread(dy, x, axis, keepdims)
         return (project(dx if where is None else np.where(where, dx, 0.0), x),)
 
-    return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims, **only), pullback
+    return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims, **more), pullback
 
 
 @rule(np.mean, np.ndarray.mean, np.generic.mean)
@@ -34,12 +34,17 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
 
 
 @rule(np.prod, np.ndarray.prod, np.generic.prod)
-def _(x: Numeric, axis=None, dtype=None, *, keepdims=False):
-    def pullback(dy):
-        others = np.conjugate(products_of_others(x, axis))
-        return (project(restored(dy, x, axis, keepdims) * others, x),)
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
 
-    return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims), pullback
+    def pullback(dy):
+        factors = x if where is None else np.where(where, x, np.ones_like(x))
+        others = np.conjugate(products_of_others(factors, axis))
+        dx = restored(dy, x, axis, keepdims) * others
+        dx = dx if initial is None else dx * np.conjugate(initial)
+        return (project(dx if where is None else np.where(where, dx, 0.0), x),)
+
+    return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims, **more), pullback
 
 
 def products_of_others(x, axis):
@@ -71,31 +76,38 @@ def take_slice(x, axis, part):
 
 
 @rule(np.max, np.ndarray.max, np.amax, np.generic.max)
-def _(x: Numeric, axis=None, *, keepdims=False):
-    y = np.max(x, axis=axis, keepdims=keepdims)
+def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.max(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
 
     def pullback(dy):
-        return (shared_by_hits(dy, y, x, axis, keepdims),)
+        return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
 
     return y, pullback
 
 
 @rule(np.min, np.ndarray.min, np.amin, np.generic.min)
-def _(x: Numeric, axis=None, *, keepdims=False):
-    y = np.min(x, axis=axis, keepdims=keepdims)
+def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.min(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
 
     def pullback(dy):
-        return (shared_by_hits(dy, y, x, axis, keepdims),)
+        return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
 
     return y, pullback
 
 
-def shared_by_hits(dy, y, x, axis, keepdims):
-    """Return the cotangent of `x`, of which `y` are the chosen entries: ties share equally."""
-    hits = x == restored(y, x, axis, keepdims)
-    share = restored(dy, x, axis, keepdims) / np.maximum(
-        np.sum(hits, axis=axis, keepdims=np.ndim(x) > 0), 1
-    )
+def shared_by_hits(dy, y, x, axis, keepdims, initial=None, where=None):
+    """Return the cotangent of `x`, of which `y` are the chosen entries: ties share equally.
+
+    An `initial` value takes part in a tie; what is not `where` takes no part.
+    """
+    chosen = restored(y, x, axis, keepdims)
+    hits = x == chosen
+    if where is not None:
+        hits = hits & where
+    number = np.sum(hits, axis=axis, keepdims=np.ndim(x) > 0)
+    if initial is not None:
+        number = number + (chosen == initial)
+    share = restored(dy, x, axis, keepdims) / np.maximum(number, 1)
     return project(np.where(hits, share, 0.0), x)
 
 
@@ -111,6 +123,10 @@ for f in (np.sum, np.mean, np.prod):
 for f in (np.sum, np.mean):
     rule.example(f, MATRIX, axis=1, where=MATRIX > 0)
     rule.example(f, MATRIX, where=np.array([True, False, True]))
+for f in (np.sum, np.prod, np.max, np.min):
+    rule.example(f, MATRIX, axis=1, initial=0.3, where=MATRIX > -1.0)
+    rule.example(f, MATRIX, 0, initial=1.0)
+    rule.example(f, MATRIX, initial=1.0, where=np.array([True, False, True]), keepdims=True)
 rule.example(np.prod, np.array([0.5, 0.0, 2.0]))
 rule.example(np.prod, MATRIX, axis=())
 rule.example(np.prod, np.array([[0.5, 0.0, 0.0], [1.0, 2.0, 3.0]]), axis=1)

@@ -67,7 +67,7 @@ def clip_cotangents(dy, x, lower, upper):
     return project(dy * ((x > lower) + tie), x), project(dy * ((x < lower) + tie), lower), dupper
 
 
-@rule(np.choose)
+@rule(np.choose, np.ndarray.choose)
 def _(which: Array, choices: list | tuple, *, mode="raise"):
     def pullback(dy):
         return None, in_kind_of(choices, chosen_cotangents(dy, which, choices, mode))
@@ -75,7 +75,7 @@ def _(which: Array, choices: list | tuple, *, mode="raise"):
     return np.choose(which, choices, mode=mode), pullback
 
 
-@rule(np.choose)
+@rule(np.choose, np.ndarray.choose)
 def _(which: Array, choices: Array, *, mode="raise"):
     def pullback(dy):
         return None, np.stack(chosen_cotangents(dy, which, choices, mode))
@@ -162,7 +162,9 @@ for f in (np.clip, np.ndarray.clip):
         rule.example(f, MATRIX, min=-0.3, max=0.6)
 WHICH = np.array([0, 2, 1])
 rule.example(np.choose, WHICH, [MATRIX[0], MATRIX[1], 0.5])
+rule.example(np.ndarray.choose, WHICH, [MATRIX[0], MATRIX[1], 0.5])
 rule.example(np.choose, WHICH + 2, MATRIX, mode="wrap")
+rule.example(np.ndarray.choose, WHICH, MATRIX, mode="wrap")
 rule.example(np.choose, WHICH - 1, (MATRIX[0], 0.5), mode="clip")
 rule.example(np.select, [MATRIX > 1, MATRIX > 0], [MATRIX, MATRIX[:1]], 0.5)
 rule.example(np.select, [MATRIX > 1, MATRIX > 0], [MATRIX, 2.0])

@@ -154,14 +154,36 @@ def average_back(dy, y, x, axis, weights, keepdims):
 
 
 @rule(np.cov)
-def _(x: Array, y=None, rowvar=True, bias=False, ddof=None):
+def _(x: Array, *, rowvar=True, bias=False, ddof=None):
     rows = covariance_rows(x, rowvar)
-    if y is not None:
-        raise NotImplementedError("the rule for np.cov is for one array: stack the two before")
-    n = rows.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
 
     def pullback(dy):
-        return (covariance_back(np.reshape(dy, (rows.shape[0],) * 2), rows, n, x, rowvar),)
+        drows = covariance_back(dy, rows, bias, ddof)
+        return (project(unrowed(drows, x, rowvar), x),)
+
+    return np.cov(x, None, rowvar, bias, ddof), pullback
+
+
+@rule(np.cov)
+def _(x: Array, y: Array, *, rowvar=True, bias=False, ddof=None):
+    above, below = covariance_rows(x, rowvar), covariance_rows(y, rowvar)
+    n = above.shape[0]
+
+    def pullback(dy):
+        drows = covariance_back(dy, np.concatenate([above, below]), bias, ddof)
+        dx, dz = unrowed(drows[:n], x, rowvar), unrowed(drows[n:], y, rowvar)
+        return project(dx, x), project(dz, y)
+
+    return np.cov(x, y, rowvar, bias, ddof), pullback
+
+
+@rule(np.cov)
+def _(x: Array, y: None, rowvar=True, bias=False, ddof=None):
+    rows = covariance_rows(x, rowvar)
+
+    def pullback(dy):
+        drows = covariance_back(dy, rows, bias, ddof)
+        return project(unrowed(drows, x, rowvar), x), None
 
     return np.cov(x, None, rowvar, bias, ddof), pullback
 
@@ -172,32 +194,61 @@ def covariance_rows(x, rowvar):
     return rows if rowvar or x.ndim < 2 else rows.T
 
 
-def covariance_back(dy, rows, n, x, rowvar):
-    """Return the cotangent of `x`, whose `rows` have the covariance with the cotangent `dy`."""
+def unrowed(drows, x, rowvar):
+    """Return the cotangent of `x` from that of its variables as rows."""
+    return np.reshape(drows if rowvar or x.ndim < 2 else drows.T, x.shape)
+
+
+def covariance_back(dy, rows, bias, ddof):
+    """Return the cotangent of `rows`, whose covariance has the cotangent `dy`."""
+    n = rows.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
+    dy = np.reshape(dy, (rows.shape[0],) * 2)
     centered = rows - np.mean(rows, axis=1, keepdims=True)
-    drows = (dy + np.conjugate(dy.T)) @ centered / n
-    return project(np.reshape(drows if rowvar or x.ndim < 2 else drows.T, x.shape), x)
+    return (dy + np.conjugate(dy.T)) @ centered / n
 
 
 @rule(np.corrcoef)
-def _(x: Array, y=None, rowvar=True):
+def _(x: Array, *, rowvar=True):
     rows = covariance_rows(x, rowvar)
-    if y is not None:
-        raise NotImplementedError("the rule for np.corrcoef is for one array: stack the two before")
-    out = np.corrcoef(x, None, rowvar)
 
     def pullback(dy):
-        r = np.reshape(out, (rows.shape[0],) * 2)
-        centered = rows - np.mean(rows, axis=1, keepdims=True)
-        norm = np.sqrt(np.sum(np.abs(centered) ** 2, axis=1, keepdims=True))
-        unit = centered / norm
-        both = np.reshape(dy, r.shape) + np.conjugate(np.reshape(dy, r.shape).T)
-        dunit = both @ unit
-        along = np.sum(np.real(np.conjugate(unit) * dunit), axis=1, keepdims=True)
-        drows = (dunit - unit * along) / norm
-        return (project(np.reshape(drows if rowvar or x.ndim < 2 else drows.T, x.shape), x),)
+        return (project(unrowed(correlation_back(dy, rows), x, rowvar), x),)
 
-    return out, pullback
+    return np.corrcoef(x, None, rowvar), pullback
+
+
+@rule(np.corrcoef)
+def _(x: Array, y: Array, *, rowvar=True):
+    above, below = covariance_rows(x, rowvar), covariance_rows(y, rowvar)
+    n = above.shape[0]
+
+    def pullback(dy):
+        drows = correlation_back(dy, np.concatenate([above, below]))
+        dx, dz = unrowed(drows[:n], x, rowvar), unrowed(drows[n:], y, rowvar)
+        return project(dx, x), project(dz, y)
+
+    return np.corrcoef(x, y, rowvar), pullback
+
+
+@rule(np.corrcoef)
+def _(x: Array, y: None, rowvar=True):
+    rows = covariance_rows(x, rowvar)
+
+    def pullback(dy):
+        return project(unrowed(correlation_back(dy, rows), x, rowvar), x), None
+
+    return np.corrcoef(x, None, rowvar), pullback
+
+
+def correlation_back(dy, rows):
+    """Return the cotangent of `rows`, whose correlations have the cotangent `dy`."""
+    dy = np.reshape(dy, (rows.shape[0],) * 2)
+    centered = rows - np.mean(rows, axis=1, keepdims=True)
+    norm = np.sqrt(np.sum(np.abs(centered) ** 2, axis=1, keepdims=True))
+    unit = centered / norm
+    dunit = (dy + np.conjugate(dy.T)) @ unit
+    along = np.sum(np.real(np.conjugate(unit) * dunit), axis=1, keepdims=True)
+    return (dunit - unit * along) / norm
 
 
 @rule(np.bincount)
@@ -293,7 +344,11 @@ rule.example(np.average, MATRIX[None], (2, 1), abs(MATRIX.T))
 for f in (np.cov, np.corrcoef):
     rule.example(f, MATRIX + 0.3 * MATRIX[::-1, ::-1] ** 2)
     rule.example(f, MATRIX.T + 0.3 * MATRIX.T[::-1] ** 2, rowvar=False)
+    rule.example(f, MATRIX + 0.3 * MATRIX[::-1, ::-1] ** 2, None)
+    rule.example(f, MATRIX[0], MATRIX[1] ** 2)
+    rule.example(f, MATRIX.T + 0.3 * MATRIX.T[::-1] ** 2, MATRIX.T**3, rowvar=False)
 rule.example(np.cov, MATRIX[0])
+rule.example(np.cov, MATRIX, abs(MATRIX[0]), bias=True)
 rule.example(np.cov, MATRIX * 1j + MATRIX[::-1], ddof=0)
 rule.example(np.bincount, np.array([0, 2, 2]))
 rule.example(np.bincount, np.array([0, 2, 2]), MATRIX[0], minlength=5)

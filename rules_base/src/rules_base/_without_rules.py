@@ -1,18 +1,32 @@
 """What of NumPy's public namespace has no rule here, and why."""
 
+from rulescore import RuleSet
+
+rule = RuleSet("rules_base")
+
 REASONS = {
     "writes into its argument, which an AD has to follow itself": (
-        "copyto fill_diagonal place put put_along_axis putmask"
+        "copyto fill_diagonal place put put_along_axis putmask ndarray.fill ndarray.partition"
+        " ndarray.put ndarray.resize ndarray.setfield ndarray.sort"
     ),
     "takes functions, and is differentiated through its own source": (
-        "apply_along_axis apply_over_axes fromfunction frompyfunc piecewise vectorize"
+        "apply_along_axis apply_over_axes fromfunction piecewise vectorize"
     ),
+    "makes a function out of a function, which works on objects": "frompyfunc",
     "is differentiated through its own source": (
         "histogramdd intersect1d kaiser poly polydiv require roots"
     ),
     "holds its argument, or shows its memory to others": (
         "bmat broadcast flatiter from_dlpack frombuffer fromiter memmap ndarray ndenumerate ndindex"
-        " nditer nested_iters asmatrix matrix poly1d recarray record"
+        " nditer nested_iters asmatrix matrix poly1d recarray record ndarray.getfield"
+        " ndarray.setflags ndarray.to_device ndarray.view"
+    ),
+    "changes the meaning of the memory of its argument": "ndarray.byteswap",
+    "writes numbers where no AD sees them": (
+        "save savetxt savez savez_compressed ndarray.dump ndarray.tofile"
+    ),
+    "reads numbers from where no AD sees who wrote them": (
+        "fromfile fromregex fromstring genfromtxt load loadtxt"
     ),
     "NumPy is about to drop it": "in1d row_stack trapz",
     "a class or a context, no function of numbers": (
@@ -22,3 +36,5 @@ REASONS = {
     ),
 }
 WITHOUT_RULES = {name: reason for reason, names in REASONS.items() for name in names.split()}
+for name, reason in WITHOUT_RULES.items():
+    rule.without_rule(reason, f"numpy.{name}")

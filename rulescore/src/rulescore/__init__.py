@@ -6,7 +6,7 @@ The verb is `rrule`, the declaring form is `RuleSet`, the rest is what rules are
 from rulescore._array import Array, Numeric
 from rulescore._plugins import hookimpl, plugins
 from rulescore._project import project
-from rulescore._rule import Rule, RuleError
+from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
 from rulescore._table import find_rule, generation, rrule
 from rulescore._tangent import Tangent, accumulate
@@ -24,7 +24,6 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "Tangent",
     "accumulate",
     # looking at rules
-    "Rule",
     "find_rule",
     "plugins",
     "generation",

@@ -50,11 +50,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _list(given: argparse.Namespace, console: Console) -> int:
     if given.missing:
-        names = missing(given.missing)
-        for name in names:
-            print(name)
-        print(f"{len(names)} functions of {given.missing} have no rule, and no Python source")
-        return 1 if names else 0
+        reasons = missing(given.missing)
+        for name, reason in reasons.items():
+            print(f"{name}: {reason}" if reason else name)
+        unexplained = sum(not reason for reason in reasons.values())
+        print(
+            f"{_count(list(reasons), 'function')} of {given.missing} without a rule or Python "
+            f"source, {unexplained} of them without a reason"
+        )
+        return 1 if unexplained else 0
     for plugin in _chosen(given.plugin):
         rules = [rule for ruleset in plugin.rulesets for rule in ruleset.rules]
         table = _table(f"{_title(plugin)}: {_count(rules, 'rule')}", "rule", "kind", "place")

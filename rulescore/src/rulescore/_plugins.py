@@ -75,11 +75,12 @@ def _load() -> None:
         done: list[RuleSet] = []
         try:
             found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+            _warn_of_unknown(found)
             loaded = tuple(_load_one(point) for point in found)
             for plugin in loaded:
                 for ruleset in plugin.rulesets:
                     if not _table.is_registered(ruleset):
-                        _table.register(ruleset)
+                        _table.register(ruleset, plugin.name)
                         done.append(ruleset)
         except BaseException:
             for ruleset in done:
@@ -132,6 +133,22 @@ def _rulesets_of(point: EntryPoint, name: str) -> tuple[RuleSet, ...]:
         if not isinstance(ruleset, RuleSet):
             raise RuleError(f"its hook returned {ruleset!r} where a RuleSet was due")
     return tuple(given)
+
+
+def _warn_of_unknown(points: list[EntryPoint]) -> None:
+    """Warn of names in RULESCORE_DISABLE that switch nothing off: a typo would go unseen."""
+    known = {"", "*"}
+    for point in points:
+        known |= {_normal(point.name), _normal(point.dist.name if point.dist else "")}
+    given = os.environ.get("RULESCORE_DISABLE", "").split(",")
+    unknown = [name.strip() for name in given if _normal(name) not in known]
+    if unknown:
+        installed = ", ".join(point.name for point in points) or "none"
+        warnings.warn(
+            f"RULESCORE_DISABLE names no installed rule plugin by {', '.join(unknown)}; installed "
+            f"are: {installed}",
+            stacklevel=2,
+        )
 
 
 def _is_disabled(name: str, distribution: str) -> bool:

@@ -36,6 +36,7 @@ class RuleSet:
         self.name = name
         self.rules: list[Rule] = []
         self.examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
+        self.reasons: dict[str, str] = {}
 
     def scalar(self, *functions: Any, poles: bool = True) -> Callable[[Body], Body]:
         """Declare the partial derivatives of elementwise `functions`.
@@ -115,8 +116,19 @@ class RuleSet:
         self._declare(functions, "constant", (), varargs=Any, place=place, options=None)
 
     def example(self, f: Any, /, *xs: Any, **options: Any) -> None:
-        """Record a call of `f` that its rule is checked with by `python -m rulescore check`."""
+        """Record a call of `f` that its rule is checked with by `python -m rulescore check`.
+
+        A random generator among the arguments is copied for each call of the check, so that it
+        always draws the same numbers.
+        """
         self.examples.append((f, xs, options))
+
+    def without_rule(self, reason: str, *names: str) -> None:
+        """Record why functions, given by names such as `numpy.copyto`, have no rule.
+
+        `python -m rulescore list --missing` shows the reason.
+        """
+        self.reasons.update(dict.fromkeys(names, reason))
 
     def register(self) -> None:
         """Make the rules known to `rrule`, from the next call on.

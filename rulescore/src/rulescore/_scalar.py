@@ -53,14 +53,17 @@ def _cotangents(
         x = primals[0]
         if type(dy) is np.ndarray and dy.ndim and dy.shape != getattr(x, "shape", ()):
             raise ValueError(f"the result has shape {shape_of(x)}")
-        return None, pull(dy, partial, x)
+        return None, pull(dy, partial, x, primals)
     xs = tuple([_inexact(x) for x in xs])
     partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
     if type(partials) is not tuple or len(partials) != len(xs):
         raise _wrong_number(rule, partials)
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
-    return None, *map(pull, (dy,) * len(xs), partials, primals)
+    if len(xs) == 2:
+        dx = pull(dy, partials[0], primals[0], primals)
+        return None, dx, pull(dy, partials[1], primals[1], primals)
+    return None, *[pull(dy, p, x, primals) for p, x in zip(partials, primals, strict=True)]
 
 
 def _wrong_number(rule: Rule, partials: Any) -> RuleError:
@@ -89,8 +92,8 @@ def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
             raise ValueError(f"the result has shape {shape}")
 
 
-def pull(dy: Any, partial: Any, x: Any) -> Any:
-    """Return the cotangent of `x`: `conj(partial) * dy`, summed to the shape of `x`.
+def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
+    """Return the cotangent of `x`, one of `xs`: `conj(partial) * dy`, summed to its shape.
 
     A zero in `dy` is a strong zero: it wins over an infinite or undefined `partial`, so that a
     branch that `np.where` did not take never leaks into the gradient. A `partial` of `None` is
@@ -110,14 +113,31 @@ def pull(dy: Any, partial: Any, x: Any) -> Any:
             else:
                 finite = _is_finite(partial)
             dx = dy * partial if finite else _masked(dy, partial)
-            return dx if type(dx) is kind and dx.shape == x.shape else project(dx, x)
+            if type(dx) is kind and dx.shape == x.shape:
+                return dx
+            _refuse_larger(partial, xs)
+            return project(dx, x)
     if type(partial) is int and partial in (1, -1):
         return project(dy if partial == 1 else -dy, x)
+    if isinstance(partial, Array):
+        _refuse_larger(partial, xs)
     if np.iscomplexobj(partial):
         partial = np.conj(partial)
     if isinstance(partial, Array) or isinstance(dy, Array):
         return project(_times(dy, partial), x)
     return project(dy * partial if dy else dy, x)
+
+
+def _refuse_larger(partial: Any, xs: tuple[Any, ...]) -> None:
+    """Refuse a partial derivative that is larger than the result: it would be summed unseen."""
+    given = partial.shape
+    if not given or any(given == getattr(x, "shape", None) for x in xs):
+        return
+    shape = np.broadcast_shapes(*map(shape_of, xs))
+    if len(given) > len(shape) or any(
+        n not in (1, m) for n, m in zip(given[::-1], shape[::-1], strict=False)
+    ):
+        raise ValueError(f"a partial derivative has shape {given}, and the result {shape}")
 
 
 def _times(dy: Any, partial: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore._plugins import Plugin
+from rulescore._plugins import Plugin, plugins
 from rulescore._rule import Rule
 from rulescore._table import candidates, find_rule
 from rulescore.testing import CheckError, check_rrule
@@ -92,18 +92,24 @@ def functions_of(namespace: str) -> Iterator[tuple[str, Any]]:
             yield f"{namespace}.{name}", f
 
 
-def missing(library: str) -> list[str]:
+def missing(library: str) -> dict[str, str]:
     """Return the functions that nobody can differentiate: no rule, no constant, no Python source.
+
+    With each comes the reason that a plugin gives, or an empty text.
 
     Arguments:
         library: a module or class; `numpy` stands for all its public namespaces.
     """
-    found = []
+    reasons: dict[str, str] = {}
+    for plugin in plugins():
+        for ruleset in plugin.rulesets:
+            reasons.update(ruleset.reasons)
+    found: dict[str, str] = {}
     seen: set[int] = set()
     for namespace in NAMESPACES if library == "numpy" else (library,):
         for name, f in functions_of(namespace):
             if id(f) not in seen and not candidates(f) and not has_source(f):
-                found.append(name)
+                found[name] = reasons.get(name, "")
             seen.add(id(f))
     return found
 

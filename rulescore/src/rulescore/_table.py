@@ -244,11 +244,16 @@ def candidates(f: Any) -> list[Rule]:
     return [rule for primitive in found for rule in primitive.rules]
 
 
-def register(ruleset: "RuleSet") -> None:
-    """Add a rule set to the table, or raise `RuleError` and leave the table as it was."""
+def register(ruleset: "RuleSet", plugin: str | None = None) -> None:
+    """Add a rule set to the table, or raise `RuleError` and leave the table as it was.
+
+    Arguments:
+        ruleset: the rule set.
+        plugin: the name of the installed plugin that handed it over, if one did.
+    """
     with _lock:
         if not is_registered(ruleset):
-            _add(ruleset.rules)
+            _add(ruleset.rules, plugin)
             _sets.append(ruleset)
 
 
@@ -291,7 +296,7 @@ def _place_in(rule: Rule) -> Any:
     return rule.function if rule.kind == "instance" else _key(rule.function)
 
 
-def _add(rules: Iterable[Rule]) -> None:
+def _add(rules: Iterable[Rule], plugin: str | None = None) -> None:
     """Add rules to the table, all or, where one clashes, none."""
     changed: dict[Any, tuple[Rule, ...]] = {}
     for rule in rules:
@@ -300,18 +305,25 @@ def _add(rules: Iterable[Rule]) -> None:
             primitive = _table_of(rule).get(key)
             changed[key] = () if primitive is None else primitive.rules
         for other in changed[key]:
-            _refuse_clash(rule, other)
+            _refuse_clash(rule, other, plugin)
         changed[key] += (rule,)
     _replace(changed)
 
 
-def _refuse_clash(rule: Rule, other: Rule) -> None:
+def _refuse_clash(rule: Rule, other: Rule, plugin: str | None) -> None:
     patterns = signatures(other)
     if any(pattern in patterns for pattern in signatures(rule)):
+        if plugin is not None:
+            way_out = f"RULESCORE_DISABLE={plugin} switches the plugin of the second one off"
+        else:
+            way_out = (
+                f"take the second one out of the rule set {rule.plugin!r}, or the first one "
+                "(`unregister()` takes back a rule set of one's own, RULESCORE_DISABLE switches "
+                "off a plugin)"
+            )
         raise RuleError(
-            f"two rules for {rule.signature}: one from {other.place}, one from {rule.place}; take "
-            f"one of them out (RULESCORE_DISABLE={rule.plugin} switches a plugin off, "
-            "`unregister()` takes back a rule set of one's own)"
+            f"two rules for {rule.signature}: one from {other.place}, one from {rule.place}; "
+            f"{way_out}"
         )
 
 

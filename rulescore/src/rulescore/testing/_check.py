@@ -39,6 +39,7 @@ from rulescore.testing._leaves import (
 from rulescore.testing._memory import (
     all_collected,
     copied,
+    drawing_anew,
     free_lists_filled,
     random_states,
     restore,
@@ -79,6 +80,8 @@ def check_rrule(
     against directional finite differences; that `back` is linear, can be called again, takes
     every kind of `dy` (`None`, 0-d, strided, read-only, broadcast), changes and keeps nothing, and
     returns memory that nobody else has; that options leave the number of cotangents alone.
+    Random numbers are held fixed: each call starts from the global states found here, and from a
+    copy of each `Generator`, `RandomState` or `random.Random` among the arguments.
     Raises `CheckError`, an `AssertionError` that names the rule, the argument and the leaf.
     """
     call = _Call(f, xs, options, check_ad or _ad, check_tolerance, check_direction)
@@ -103,6 +106,8 @@ def check_rrule(
         raise
     except RuleError as error:
         raise CheckError(str(error)) from error
+    finally:
+        restore(call.start)
     return call.rule
 
 
@@ -129,6 +134,8 @@ class _Call:
         if tolerance is not None:
             self.relative = tolerance
         self.before = copied(xs)
+        self.start = random_states()
+        self.draws = False  # whether the function draws from the global random numbers
 
     # -- the rule and its value
 
@@ -146,10 +153,9 @@ class _Call:
             self.fail(f"it answers instead of a rule of {plugin}")
 
     def has_the_value(self) -> None:
-        states = random_states()
         primal = self.ran(*copied(self.xs), **self.options)
         self.states = random_states()
-        restore(states)
+        self.draws = not same_states(self.start, self.states)
         try:
             self.y, self.back = self.apply()
         except (CheckError, RuleError):
@@ -337,11 +343,11 @@ class _Call:
         for left_out in self.options:
             options = {name: x for name, x in self.options.items() if name != left_out}
             try:
-                y = quietly(partial(self.ran, *self.xs, **options))
+                y = quietly(partial(self.ran, *copied(self.xs), **options))
                 dy = random_direction(y, self.generator)
             except Exception:
                 continue  # the option is not optional for these arguments
-            found = rrule(self.f, *self.xs, ad=self.ad, **options)
+            found = rrule(self.f, *map(drawing_anew, self.xs), ad=self.ad, **options)
             if found is None:
                 self.fail(f"no rule answers without the option {left_out}")
             try:
@@ -359,7 +365,9 @@ class _Call:
         options = dict(self.options)
         if self.rule.needs_ad:
             options["ad"] = self.ad
-        found = rrule(self.f, *self.xs, **options)
+        if self.draws:
+            restore(self.start)
+        found = rrule(self.f, *map(drawing_anew, self.xs), **options)
         if found is None:
             self.fail("rrule does not find what find_rule finds")
         return found
@@ -370,7 +378,9 @@ class _Call:
 
     def call(self, f: Any, *xs: Any) -> Any:
         ran = f if callable(f) else self.rule.primal
-        return ran(*xs, **self.options)
+        if self.draws:
+            restore(self.start)
+        return ran(*map(drawing_anew, xs), **self.options)
 
     def pull(self, dy: Any, what: str = "`dy`") -> tuple[Any, ...]:
         try:

@@ -12,6 +12,8 @@ import numpy as np
 
 from rulescore.testing._leaves import arrays, children, rebuild
 
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+
 
 @contextmanager
 def free_lists_filled() -> Iterator[Callable[[], int]]:
@@ -58,6 +60,11 @@ def copied(x: Any) -> Any:
         return copy.deepcopy(x)
     except TypeError:  # a generator, a module: no rule has a reason to change it
         return x
+
+
+def drawing_anew(x: Any) -> Any:
+    """Return a copy of a random generator, in its state; anything else is returned itself."""
+    return copy.deepcopy(x) if isinstance(x, GENERATORS) else x
 
 
 def random_states() -> tuple[Any, Any]:
