@@ -45,10 +45,12 @@ class Scope:
         self.scalars, self.arrays, self.lists = [*scalars], {**dict(arrays)}, [*lists]
         self.dicts, self.functions = [*dicts], [*functions]
         self.depth, self.loop, self.held = 0, False, set()
+        self.indices = []  # counters of loops, which nothing else assigns
 
     def inside(self, loop=None):
         new = Scope(self.scalars, self.arrays, self.lists, self.dicts, self.functions)
         new.depth, new.held = self.depth + 1, set(self.held)
+        new.indices = [*self.indices]
         new.loop = self.loop if loop is None else loop
         return new
 
@@ -56,8 +58,8 @@ class Scope:
 class Author:
     """Write a program: a module of helpers and of `f(a, b, v, items, table)`."""
 
-    def __init__(self, seed):
-        self.random = random.Random(seed)
+    def __init__(self, source):
+        self.random = source
         self.names = itertools.count()
         self.budget = self.random.randint(6, 22)  # of statements
         self.pure = False
@@ -157,12 +159,19 @@ class Author:
             return self.pick(scope.scalars)
         if kind < 6 and scope.arrays:
             w, n = self.pick(list(scope.arrays.items()))
-            return f"{w}[{self.random.randrange(-n, n)}]"
+            return f"{w}[{self.index(scope, n)}]"
         if kind == 6 and scope.lists:
-            return f"{self.pick(scope.lists)}[{self.random.randrange(-2, 2)}]"
+            return f"{self.pick(scope.lists)}[{self.index(scope, 2)}]"
         if kind == 7 and scope.dicts:
             return f"{self.pick(scope.dicts)}[{self.pick(('p', 'q'))!r}]"
         return self.pick(scope.scalars) if scope.scalars and kind == 8 else self.pick(CONSTANTS)
+
+    def index(self, scope, n):
+        """Return an index into something of length `n`."""
+        if scope.indices and self.chance(0.6):
+            i = self.pick(scope.indices)
+            return self.pick((f"{i} % {n}", f"-1 - {i} % {n}", f"({i} + 1) % {n}"))
+        return self.random.randrange(-n, n)
 
     def condition(self, scope):
         left = f"re_({self.scalar(scope, 1)})"
@@ -293,7 +302,7 @@ class Author:
         if not scope.arrays:
             return self.array_new(scope)
         w, n = self.pick(list(scope.arrays.items()))
-        i, e = self.random.randrange(-n, n), self.scalar(scope, 1)
+        i, e = self.index(scope, n), self.scalar(scope, 1)
         return [
             self.pick((
                 f"{w}[{i}] = {e}",
@@ -401,7 +410,7 @@ class Author:
             )
         else:
             i = self.new("i")
-            inner.scalars.append(i)
+            self.pick((inner.scalars, inner.indices, inner.indices)).append(i)
             head = f"for {i} in range({self.pick((2, 3, 4))}):"
         lines = [head, self.block(inner, 4)]
         if self.chance(0.2):
@@ -411,6 +420,7 @@ class Author:
     def while_loop(self, scope):
         k = self.new("k")
         inner = scope.inside(loop=True)
+        inner.indices.append(k)
         body = self.block(inner, 3)
         more = f" and {self.condition(scope)}" if self.chance(0.4) else ""
         return [
@@ -473,13 +483,17 @@ def render(lines, indent=0):
 
 def program(seed):
     """Return the text of the program of a number; `re_(x)` in it marks what a branch looks at."""
-    return Author(seed).module()
+    return Author(random.Random(seed)).module()
 
 
 def inputs(seed):
     """Return the arguments that the program of a number is called with."""
-    r = random.Random(~seed)
-    u = lambda: round(r.uniform(-1.5, 1.5), 3)
+    return arguments(random.Random(~seed))
+
+
+def arguments(source):
+    """Return the arguments of a program, from a source of random numbers."""
+    u = lambda: round(source.uniform(-1.5, 1.5), 3)
     return u(), u(), np.array([u(), u(), u()]), [u(), u()], {"p": u(), "q": u()}
 
 
