@@ -16,6 +16,8 @@ def conjugate(x):
 
 def reshaped(x, shape, order):
     """Reshape `x`, naming the order only where it is not the usual one: few libraries take it."""
+    if isinstance(x, np.ndarray):
+        return x.reshape(shape, order=order)
     return np.reshape(x, shape) if order == "C" else np.reshape(x, shape, order=order)
 
 
@@ -28,12 +30,18 @@ def restored(dy, x, axis, keepdims):
     """Return `dy` with the reduced axes of `x` back in place, of length one."""
     if keepdims or axis is None or np.ndim(x) == 0:
         return dy
+    if isinstance(axis, int) and isinstance(dy, np.ndarray):
+        return dy[(slice(None),) * (axis % (dy.ndim + 1)) + (None,)]
     return np.expand_dims(dy, axis)
 
 
 def spread(dy, x, axis, keepdims):
     """Return `dy` repeated along the reduced axes, in the shape of `x`."""
     if axis is None and isinstance(x, np.ndarray) and x.size < SMALL and np.ndim(dy) == 0:
+        if x.dtype.kind == "f" and type(dy) is np.float64:
+            dx = np.empty_like(x)
+            dx.fill(dy)
+            return dx
         return np.full(x.shape, dy)
     return np.broadcast_to(restored(dy, x, axis, keepdims), np.shape(x))
 

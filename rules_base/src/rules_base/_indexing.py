@@ -30,7 +30,11 @@ def scatter(dy, x, index):
     if not isinstance(x, np.ndarray):
         return scatter_lazily(dy, x, index)
     if kind != "c":
-        dy = np.real(dy)
+        dy = dy.real
+    if type(index) in (int, slice):
+        dx = np.zeros_like(x, dtype=None if kind in "fc" else inexact_type(dy))
+        dx[index] = dy
+        return dx
     rows = type(index) is np.ndarray and index.dtype.kind in "iu" and x.ndim > 1
     if rows and kind != "c" and np.can_cast(np.result_type(dy), np.float64):
         return rows_at(dy, x, index)

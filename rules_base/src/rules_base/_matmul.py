@@ -22,7 +22,7 @@ def matmul_left(dy, a, b):
     """Return the cotangent of `a` in `a @ b`, before batch axes are summed."""
     b = conjugate(b)
     if b.ndim == 1:
-        return np.multiply(dy, b) if a.ndim == 1 else np.expand_dims(dy, -1) * b
+        return np.multiply(dy, b) if a.ndim == 1 else dy[..., None] * b
     if a.ndim == 1:
         return np.matmul(b, np.expand_dims(dy, -1))[..., 0]
     if a.ndim == 2 and b.ndim > 2:
@@ -35,8 +35,10 @@ def matmul_right(dy, a, b):
     """Return the cotangent of `b` in `a @ b`, before batch axes are summed."""
     a = conjugate(a)
     if a.ndim == 1:
-        return np.multiply(dy, a) if b.ndim == 1 else np.expand_dims(a, -1) * np.expand_dims(dy, -2)
+        return np.multiply(dy, a) if b.ndim == 1 else a[:, None] * dy[..., None, :]
     if b.ndim == 1:
+        if a.ndim == 2:
+            return np.matmul(dy, a)
         rows = tuple(range(a.ndim - 1))
         return np.tensordot(dy, a, (rows, rows))
     if b.ndim == 2 and a.ndim > 2:

@@ -19,7 +19,7 @@ def _(x: Numeric, shape=None, order="C"):
 @rule(np.ndarray.reshape, np.generic.reshape)
 def _(x: Array | np.generic, *shape: object, order="C"):
     def pullback(dy):
-        return (project(reshaped(dy, x.shape, order), x), *(None for _ in shape))
+        return project(reshaped(dy, x.shape, order), x), *(None,) * len(shape)
 
     return x.reshape(*shape, order=order), pullback
 

@@ -29,14 +29,12 @@ def project(dx: Any, x: Any) -> Any:
     if kind is float:
         if type(dx) is float:
             return dx
-    elif (
-        kind is np.ndarray
-        and type(dx) is np.ndarray
-        and dx.shape == x.shape
-        and dx.dtype == x.dtype
-        and dx.dtype.kind in "fc"
-    ):
-        return dx
+        if type(dx) is np.ndarray or type(dx) is np.float64:
+            return _project_number(dx, x)
+    elif kind is np.ndarray and type(dx) is np.ndarray:
+        if dx.shape == x.shape and dx.dtype == x.dtype and dx.dtype.kind in "fc":
+            return dx
+        return _project_array(dx, x)
     if isinstance(x, np.generic):
         return _project_numpy_scalar(dx, x)
     if isinstance(x, bool | str | bytes | NoneType):
@@ -68,6 +66,8 @@ def _real(dx: Any) -> Any:
 def _project_number(dx: Any, x: Any) -> Any:
     dx = _sum_to(dx, ())
     if isinstance(x, int | float):
+        if type(dx) is np.float64:
+            return float(dx)
         dx = _real(dx)
         return dx if _is_foreign(dx) else float(dx)
     if isinstance(x, complex):
@@ -92,6 +92,8 @@ def _project_array(dx: Any, x: Any) -> Any:
         return None
     dx = _sum_to(dx, x.shape)
     if kind == "O":
+        return dx
+    if type(dx) is np.ndarray and dx.dtype == x.dtype and kind in "fc":
         return dx
     if kind != "c":
         dx = _real(dx)
@@ -125,11 +127,16 @@ def _project_sequence(dx: Any, x: Any) -> Any:
 
 def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     """Sum `dx` over the axes along which an array of `shape` was broadcast."""
-    given = shape_of(dx)
+    given = dx.shape if type(dx) is np.ndarray else shape_of(dx)
     if given == shape:
         return dx
+    if not shape and type(dx) is np.ndarray:
+        return np.add.reduce(dx, axis=None)
     extra = len(given) - len(shape)
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, given[extra:], strict=True)):
         raise ValueError(f"a cotangent of shape {given} does not fit a primal of shape {shape}")
     stretched = (extra + axis for axis, n in enumerate(shape) if n != given[extra + axis])
-    return np.reshape(np.sum(dx, axis=(*range(extra), *stretched)), shape)
+    axes = (*range(extra), *stretched)
+    if type(dx) is np.ndarray:
+        return np.asarray(np.add.reduce(dx, axis=axes)).reshape(shape)
+    return np.reshape(np.sum(dx, axis=axes), shape)

@@ -77,6 +77,9 @@ def _wrong_number(rule: Rule, partials: Any) -> RuleError:
 
 def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
     """Refuse a cotangent that is larger than the result: undoing broadcasting would hide it."""
+    if type(xs[0]) is np.ndarray and type(xs[-1]) is np.ndarray and len(xs) == 2:
+        if xs[0].shape == dy.shape == xs[1].shape:
+            return
     whole = False
     for x in xs:
         if type(x) is np.ndarray and x.shape == dy.shape:
@@ -117,8 +120,16 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
                 return dx
             _refuse_larger(partial, xs)
             return project(dx, x)
-    if type(partial) is int and partial in (1, -1):
+    given = type(partial)
+    if given is int and partial in (1, -1):
         return project(dy if partial == 1 else -dy, x)
+    if type(dy) is np.ndarray and dy.dtype.kind == "f":
+        if given is np.ndarray and partial.dtype.kind in "fb":
+            if partial.shape != dy.shape:
+                _refuse_larger(partial, xs)
+            return project(dy * partial if _is_finite(partial) else _masked(dy, partial), x)
+        if given in _FACTOR or given is int:
+            return project(dy * partial if isfinite(partial) else _masked(dy, partial), x)
     if isinstance(partial, Array):
         _refuse_larger(partial, xs)
     if np.iscomplexobj(partial):
@@ -131,8 +142,11 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
 def _refuse_larger(partial: Any, xs: tuple[Any, ...]) -> None:
     """Refuse a partial derivative that is larger than the result: it would be summed unseen."""
     given = partial.shape
-    if not given or any(given == getattr(x, "shape", None) for x in xs):
+    if not given:
         return
+    for x in xs:
+        if type(x) is np.ndarray and x.shape == given:
+            return
     shape = np.broadcast_shapes(*map(shape_of, xs))
     if len(given) > len(shape) or any(
         n not in (1, m) for n, m in zip(given[::-1], shape[::-1], strict=False)
@@ -166,7 +180,11 @@ def _masked(dy: Any, partial: Any) -> Any:
 def _inexact(x: Any) -> Any:
     """Return NumPy integers as float64: their arithmetic wraps around without a word."""
     kind = type(x)
-    if kind is float or kind is int or not hasattr(x, "dtype") or x.dtype.kind not in "iub":
+    if kind is float or kind is int:
+        return x
+    if kind is not np.ndarray and not hasattr(x, "dtype"):
+        return x
+    if x.dtype.kind not in "iub":
         return x
     return x.astype(np.float64)
 
