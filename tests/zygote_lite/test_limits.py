@@ -1,6 +1,7 @@
 """Limits: long loops, deep recursion, memory over many gradients, exceptions, threads."""
 
 import copy
+import functools
 import gc
 import math
 import sys
@@ -85,14 +86,16 @@ def test_mutual_recursion():
 
 def deepest(f):
     """Return the largest `n` for which the plain `f(n)` does not meet Python's limit, from here."""
-    n = sys.getrecursionlimit()
-    while True:
+    works, fails = 0, sys.getrecursionlimit()
+    while fails - works > 1:
+        n = (works + fails) // 2
         try:
             f(n)
         except RecursionError:
-            n -= 1
+            fails = n
         else:
-            return n
+            works = n
+    return works
 
 
 def test_recursion_to_the_limit_of_python():
@@ -102,6 +105,108 @@ def test_recursion_to_the_limit_of_python():
     d = gradient(power, 1.001, depth - 1)[0]
     assert d == pytest.approx((depth - 1) * 1.001 ** (depth - 2))
     assert sys.getrecursionlimit() == limit
+
+
+class Recursive:
+    """Methods, calls and operators that come back to themselves."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def method(self, x, n):
+        return x if n == 0 else self.method(x * 1.001, n - 1) * 1.0
+
+    def __call__(self, x, n):
+        return x if n == 0 else self(x * 1.001, n - 1) * 1.0
+
+    def __mul__(self, other):
+        if other.number <= 0:
+            return self
+        return Recursive(self.number * 1.001) * Recursive(other.number - 1)
+
+
+def wrapped(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return f(*args, **kwargs)
+
+    return wrapper
+
+
+@wrapped
+def by_a_decorated_function(x, n):
+    return x if n == 0 else by_a_decorated_function(x * 1.001, n - 1)
+
+
+def by_an_operator(x, n):
+    return (Recursive(x) * Recursive(n)).number
+
+
+def by_a_comprehension(x, n):
+    return x if n == 0 else sum([by_a_comprehension(x * 1.001, n - 1) for _ in range(1)])
+
+
+def by_a_generator(x, n):
+    return x if n == 0 else sum(by_a_generator(x * 1.001, n - 1) for _ in range(1))
+
+
+def by_map(x, n):
+    return x if n == 0 else next(iter(map(lambda t: by_map(t, n - 1), [x * 1.001])))
+
+
+def by_star(*args):
+    return args[0] if args[1] == 0 else by_star(*[args[0] * 1.001, args[1] - 1])
+
+
+def by_partial(x, n):
+    return x if n == 0 else functools.partial(by_partial, x * 1.001)(n - 1)
+
+
+def by_reduce(x, n):
+    return x if n == 0 else functools.reduce(lambda a, b: by_reduce(a * b, n - 1), [x, 1.001])
+
+
+def by_keywords(x, n=0):
+    return x if n == 0 else by_keywords(n=n - 1, x=x * 1.001)
+
+
+def by_a_closure(x, n):
+    def inner():
+        return by_a_closure(x * 1.001, n - 1)
+
+    return x if n == 0 else inner()
+
+
+def by_try(x, n):
+    try:
+        return x if n == 0 else by_try(x * 1.001, n - 1)
+    finally:
+        n = None
+
+
+@pytest.mark.parametrize(
+    ("f", "share"),
+    [
+        (Recursive(1.0).method, 1.0),
+        (Recursive(1.0), 1.0),
+        (by_a_decorated_function, 1.0),
+        (by_an_operator, 1.0),
+        (by_a_comprehension, 1.0),
+        (by_a_generator, 0.8),  # here the engine has more frames for one of the user's
+        (by_map, 0.6),
+        (by_star, 1.0),
+        (by_partial, 1.0),
+        (by_reduce, 1.0),
+        (by_keywords, 1.0),
+        (by_a_closure, 1.0),
+        (by_try, 1.0),
+    ],
+)
+def test_recursion_of_all_kinds_to_the_limit_of_python(f, share):
+    depth = int(share * (deepest(lambda n: f(0.5, n)) - 2))
+    assert depth > 100
+    (d,) = gradient(lambda x: f(x, depth), 0.5)
+    assert d == pytest.approx(1.001**depth)
 
 
 def test_recursion_by_two_functions_to_the_limit_of_python():
