@@ -28,7 +28,7 @@ def matmul_left(dy, a, b):
     if a.ndim == 2 and b.ndim > 2:
         batch = tuple(range(b.ndim - 2))
         return np.tensordot(dy, b, ((*batch, dy.ndim - 1), (*batch, b.ndim - 1)))
-    return np.matmul(dy, np.swapaxes(b, -1, -2))
+    return np.matmul(dy, b.T if b.ndim == 2 else np.swapaxes(b, -1, -2))
 
 
 def matmul_right(dy, a, b):
@@ -44,7 +44,7 @@ def matmul_right(dy, a, b):
     if b.ndim == 2 and a.ndim > 2:
         rows = tuple(range(a.ndim - 1))
         return np.tensordot(a, dy, (rows, rows))
-    return np.matmul(np.swapaxes(a, -1, -2), dy)
+    return np.matmul(a.T if a.ndim == 2 else np.swapaxes(a, -1, -2), dy)
 
 
 @rule(np.dot, np.ndarray.dot)

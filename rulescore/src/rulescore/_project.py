@@ -133,6 +133,8 @@ def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     if not shape and type(dx) is np.ndarray:
         return np.add.reduce(dx, axis=None)
     extra = len(given) - len(shape)
+    if extra > 0 and type(dx) is np.ndarray and given[extra:] == shape:
+        return np.add.reduce(dx, axis=tuple(range(extra)))
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, given[extra:], strict=True)):
         raise ValueError(f"a cotangent of shape {given} does not fit a primal of shape {shape}")
     stretched = (extra + axis for axis, n in enumerate(shape) if n != given[extra + axis])

@@ -11,6 +11,7 @@ from rulescore._rule import Rule, RuleError
 
 _REAL = frozenset((float, np.float64))
 _FACTOR = _REAL | {bool, np.bool_}  # a slope of 0 or 1 may be written as a comparison
+_OWN = (np.ndarray, np.generic, int, float, complex)
 # Above this many elements a test of each is faster than one dot product, which may start threads.
 _MANY = 4096
 
@@ -54,6 +55,11 @@ def _cotangents(
         if type(dy) is np.ndarray and dy.ndim and dy.shape != getattr(x, "shape", ()):
             raise ValueError(f"the result has shape {shape_of(x)}")
         return None, pull(dy, partial, x, primals)
+    if len(xs) == 2 and _are_alike(*xs, dy):
+        partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
+        if type(partials) is not tuple or len(partials) != 2:
+            raise _wrong_number(rule, partials)
+        return None, _pull_alike(dy, partials[0], xs), _pull_alike(dy, partials[1], xs)
     xs = tuple([_inexact(x) for x in xs])
     partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
     if type(partials) is not tuple or len(partials) != len(xs):
@@ -64,6 +70,35 @@ def _cotangents(
         dx = pull(dy, partials[0], primals[0], primals)
         return None, dx, pull(dy, partials[1], primals[1], primals)
     return None, *[pull(dy, p, x, primals) for p, x in zip(partials, primals, strict=True)]
+
+
+def _are_alike(x: Any, y: Any, dy: Any) -> bool:
+    """Return whether all are real arrays of one shape and precision: nothing is to be projected."""
+    if type(x) is np.ndarray and type(y) is np.ndarray and type(dy) is np.ndarray:
+        dtype = x.dtype
+        return bool(
+            x.shape == y.shape == dy.shape
+            and dtype is y.dtype
+            and dtype is dy.dtype
+            and dtype.kind == "f"
+            and x.ndim
+        )
+    return False
+
+
+def _pull_alike(dy: np.ndarray, partial: Any, xs: tuple[Any, ...]) -> Any:
+    """Return what `pull` returns, where arguments and cotangent are alike."""
+    if type(partial) is np.ndarray:
+        if partial.dtype is dy.dtype and partial.shape == dy.shape:
+            small = partial.ndim == 1 and partial.size < _MANY  # `_is_finite`, without the call
+            if isfinite(partial.dot(partial)) if small else _is_finite(partial):
+                return dy * partial
+    elif type(partial) is int:
+        if partial == 1:
+            return dy
+        if partial == -1:
+            return -dy
+    return pull(dy, partial, xs[0], xs)
 
 
 def _wrong_number(rule: Rule, partials: Any) -> RuleError:
@@ -77,9 +112,6 @@ def _wrong_number(rule: Rule, partials: Any) -> RuleError:
 
 def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
     """Refuse a cotangent that is larger than the result: undoing broadcasting would hide it."""
-    if type(xs[0]) is np.ndarray and type(xs[-1]) is np.ndarray and len(xs) == 2:
-        if xs[0].shape == dy.shape == xs[1].shape:
-            return
     whole = False
     for x in xs:
         if type(x) is np.ndarray and x.shape == dy.shape:
@@ -89,10 +121,12 @@ def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
     else:
         if whole:
             return
-    if all(isinstance(x, np.ndarray | np.generic | int | float | complex) for x in xs):
-        shape = np.broadcast(*xs).shape
-        if shape != dy.shape and dy.ndim:
-            raise ValueError(f"the result has shape {shape}")
+    for x in xs:
+        if type(x) is not np.ndarray and not isinstance(x, _OWN):
+            return  # of a foreign array: shapes may be unknown
+    shape = np.broadcast(*xs).shape
+    if shape != dy.shape and dy.ndim:
+        raise ValueError(f"the result has shape {shape}")
 
 
 def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
