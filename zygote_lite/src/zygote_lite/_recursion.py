@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-FRAMES = 8
+FRAMES = 16
 """Frames of the engine for one call of a function of the user's, at most."""
 
 _lock = threading.Lock()

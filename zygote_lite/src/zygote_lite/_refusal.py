@@ -77,6 +77,8 @@ def name_of(f: Any) -> str:
     module = getattr(f, "__module__", None)
     if module is None and hasattr(f, "__objclass__"):
         module = f.__objclass__.__module__
+    if isinstance(f, np.ufunc) and getattr(np, f.__name__, None) is not f:
+        return f"the ufunc {name}"  # of a library that it does not tell
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
     return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
 

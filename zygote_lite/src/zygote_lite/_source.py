@@ -1,5 +1,7 @@
 """From a function object to the syntax tree of its definition."""
 
+import __future__
+
 import ast
 import inspect
 import linecache
@@ -98,10 +100,11 @@ def _enclosing(candidates: list[Definition], code: CodeType) -> list[Definition]
 
 def _is_what_was_compiled(node: Definition, code: CodeType) -> bool:
     """Return whether the source has the parameters, names and numbers of the code."""
-    return _same_parameters(node, code) and _constants_of(node) <= _numbers_in(code)
+    flags = code.co_flags & __future__.annotations.compiler_flag
+    return _same_parameters(node, code) and _constants_of(node, flags) <= _numbers_in(code)
 
 
-def _constants_of(node: Definition) -> set[Any]:
+def _constants_of(node: Definition, flags: int) -> set[Any]:
     """Return the numbers and the attributes and globals in a definition's body."""
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
     module = ast.Module([ast.Expr(b) if isinstance(b, ast.expr) else b for b in body], [])
@@ -113,7 +116,7 @@ def _constants_of(node: Definition) -> set[Any]:
         wrapped.type_params = []  # type: ignore[attr-defined]
     tree = ast.fix_missing_locations(ast.Module([ast.copy_location(wrapped, node)], []))
     try:
-        whole = compile(tree, "<source>", "exec", dont_inherit=True)
+        whole = compile(tree, "<source>", "exec", flags, dont_inherit=True)
     except SyntaxError:  # `nonlocal` means nothing out of its context
         return set()
     codes = [c for c in whole.co_consts if isinstance(c, CodeType)]
