@@ -1,5 +1,7 @@
 """NumPy's statistics: variances, weighted means, covariances, counts, and what passes over nan."""
 
+from types import NoneType
+
 import numpy as np
 
 from rules_base._axes import count, restored, spread
@@ -178,7 +180,7 @@ def _(x: Array, y: Array, *, rowvar=True, bias=False, ddof=None):
 
 
 @rule(np.cov)
-def _(x: Array, y: None, rowvar=True, bias=False, ddof=None):
+def _(x: Array, y: NoneType, rowvar=True, bias=False, ddof=None):
     rows = covariance_rows(x, rowvar)
 
     def pullback(dy):
@@ -231,7 +233,7 @@ def _(x: Array, y: Array, *, rowvar=True):
 
 
 @rule(np.corrcoef)
-def _(x: Array, y: None, rowvar=True):
+def _(x: Array, y: NoneType, rowvar=True):
     rows = covariance_rows(x, rowvar)
 
     def pullback(dy):
