@@ -38,10 +38,6 @@ def restored(dy, x, axis, keepdims):
 def spread(dy, x, axis, keepdims):
     """Return `dy` repeated along the reduced axes, in the shape of `x`."""
     if axis is None and isinstance(x, np.ndarray) and x.size < SMALL and np.ndim(dy) == 0:
-        if x.dtype.kind == "f" and type(dy) is np.float64:
-            dx = np.empty_like(x)
-            dx.fill(dy)
-            return dx
         return np.full(x.shape, dy)
     return np.broadcast_to(restored(dy, x, axis, keepdims), np.shape(x))
 

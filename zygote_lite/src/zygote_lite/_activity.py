@@ -4,9 +4,11 @@ Both are found from the values that a call is given and all that can be reached 
 """
 
 import functools
+import gc
 import inspect
 import operator
 import types
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,11 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
     active = state.active
     if not active:
         return False
-    if id(f) in STRUCTURAL and (f is not operator.getitem or type(xs[0]) in (list, dict)):
+    if (
+        id(f) in STRUCTURAL
+        and f is not operator.truth
+        and (f is not operator.getitem or type(xs[0]) in (list, dict))
+    ):
         if f is not getattr:
             return _is_any_active(active, xs)
         if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
@@ -145,8 +151,11 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
     while stack:
         x = stack.pop()
         kind = kind_of(x)
-        if kind == INERT or id(x) in seen:
+        if id(x) in seen:
+            continue
+        if kind == INERT:
             if isinstance(x, type):
+                seen.add(id(x))
                 stack += _held_by_class(x)
             continue
         if kind == VALUE:
@@ -154,6 +163,12 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
                 if found is None:
                     return True
                 found[id(owner_of(x))] = owner_of(x)
+            elif isinstance(x, np.ndarray):
+                if isinstance(owner_of(x).base, np.nditer):
+                    stack += owner_of(x).base.operands
+            elif not isinstance(x, np.generic | Number):
+                seen.add(id(x))  # an iterator or a view in C, say: it may hold a container
+                stack += _behind(x)
             continue
         if len(seen) > LIMIT:
             return True
@@ -168,9 +183,17 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
             stack += x
         else:
             stack += [value for _, value in entries_of(x)]
-            if "<locals>" in type(x).__qualname__:
+            if type(x).__flags__ & 512 and id(type(x)) not in seen:
+                seen.add(id(type(x)))
                 stack += _held_by_class(type(x))
     return False
+
+
+def _behind(x: Any) -> list[Any]:
+    """Return what an object written in C refers to, as far as it tells."""
+    if isinstance(x, np.nditer):
+        return [*x.operands]
+    return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
 
 
 def _captured_by(f: Any) -> list[Any]:
@@ -183,23 +206,45 @@ def _captured_by(f: Any) -> list[Any]:
         return [] if owner is None else [owner]
     held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ())]
     held += (f.__kwdefaults__ or {}).values()
-    for name in f.__code__.co_names:
+    held += f.__dict__.values()
+    names = _names_in(f.__code__)
+    for name in names:
         value = f.__globals__.get(name)
-        if kind_of(value) >= TUPLE:
+        if isinstance(value, types.ModuleType):
+            held += [vars(value)[n] for n in names if _may_hold(vars(value).get(n))]
+        elif isinstance(value, types.FunctionType | type) or _may_hold(value):
             held.append(value)
     return held
 
 
+def _may_hold(x: Any) -> bool:
+    return kind_of(x) >= TUPLE or isinstance(x, np.ndarray)
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_in(code: types.CodeType) -> tuple[str, ...]:
+    """Return the globals and attributes that a function names, and functions inside it."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names.update(_names_in(constant))
+    return tuple(names)
+
+
 def _held_by_class(cls: type) -> list[Any]:
-    """Return the cells that the methods of a class defined inside a function capture."""
+    """Return what a class of the user's holds: in its attributes, and captured by its methods."""
     held: list[Any] = []
     for base in cls.__mro__:
-        if "<locals>" in base.__qualname__:
-            for member in vars(base).values():
-                f = getattr(member, "__func__", getattr(member, "fget", member))
-                if isinstance(f, types.FunctionType):
-                    held += f.__closure__ or ()
-    return [cell for cell in held if not _holds_class(cell)]
+        if base.__module__ in ("builtins", "numpy", "typing", "abc") or not base.__flags__ & 512:
+            continue
+        is_local = "<locals>" in base.__qualname__
+        for member in vars(base).values():
+            f = getattr(member, "__func__", getattr(member, "fget", member))
+            if isinstance(f, types.FunctionType):
+                held += (f.__closure__ or ()) if is_local else ()
+            elif _may_hold(member) and not isinstance(member, types.MappingProxyType):
+                held.append(member)
+    return [x for x in held if not isinstance(x, types.CellType) or not _holds_class(x)]
 
 
 def _holds_class(cell: Any) -> bool:

@@ -185,7 +185,7 @@ def _declare_operators() -> None:
     composite(abs)(functools.partial(_unary, "__abs__"))
     composite(float)(functools.partial(_unary, "__float__"))
     composite(len)(functools.partial(_unary, "__len__"))
-    composite(bool, operator.truth)(functools.partial(_unary, "__bool__"))
+    composite(bool, operator.truth)(_truth)
 
 
 def _binary(
@@ -249,6 +249,14 @@ def _in_place(
 def _unary(name: str, tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
     method = bind_method(type(x), name)
     return None if method is None else tape.pull((None, nodes[1]), method, x)
+
+
+def _truth(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded | None:
+    for name in ("__bool__", "__len__"):
+        method = bind_method(type(xs[0]), name) if xs else None
+        if method is not None:
+            return bool(tape.pull((None, nodes[1]), method, xs[0])[0]), None
+    return None
 
 
 _declare_operators()

@@ -13,12 +13,12 @@ from zygote_lite._tables import structural
 
 @structural(list.append)
 def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
-    x.append(value)
+    list.append(x, value)
     mark_active(x)
 
     def append_back(dy: Any) -> tuple[Any, ...]:
-        x.pop()
-        current_store().redo.append(lambda: x.append(value))
+        list.pop(x)
+        current_store().redo.append(lambda: list.append(x, value))
         return None, None, slots_of(x).pop(len(x), None)
 
     return None, Effect(append_back)
@@ -28,10 +28,10 @@ def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
 def _(flags: Flags, x: list[Any], *index: int) -> Pulled:
     if index and index[0] not in (-1, len(x) - 1):
         old = list(x)
-        y = x.pop(*index)
+        y = list.pop(x, *index)
         back = _rearranged(x, old, lambda tags: tags.pop(*index))
     else:
-        y = x.pop(*index)
+        y = list.pop(x, *index)
         place = len(x)
         back = None
 
@@ -40,9 +40,9 @@ def _(flags: Flags, x: list[Any], *index: int) -> Pulled:
             back()
             position = range(len(x))[index[0]]
         else:
-            x.append(y)
+            list.append(x, y)
             position = place
-            current_store().redo.append(x.pop)
+            current_store().redo.append(lambda: list.pop(x))
         give(slots_of(x), position, dy)
         return (None,) * len(flags)
 
@@ -101,7 +101,7 @@ def _new(count: int) -> list[int]:
 @structural(list.insert)
 def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
     old = list(x)
-    x.insert(index, value)
+    list.insert(x, index, value)
     undo = _rearranged(x, old, lambda tags: tags.insert(index, -1), 1)
     return None, Effect(lambda dy: (None, None, None, undo()[0]))
 
@@ -117,14 +117,14 @@ def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
         return None
     added = list(values)
     start = len(x)
-    x.extend(added)
+    list.extend(x, added)
     mark_active(x)
 
     def extend_back(dy: Any) -> tuple[Any, ...]:
         slots = slots_of(x)
         d = [slots.pop(i, None) for i in range(start, start + len(added))]
         del x[start:]
-        current_store().redo.append(lambda: x.extend(added))
+        current_store().redo.append(lambda: list.extend(x, added))
         if isinstance(values, tuple):
             return None, None, None if all(v is None for v in d) else tuple(d)
         given = slots_of(values)

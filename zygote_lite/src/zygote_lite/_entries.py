@@ -93,6 +93,7 @@ class Entries:
     def back_with_writes(self, cotangents: dict[Any, Any]) -> None:
         """Walk backwards where arrays were written: their cotangents live in shadows."""
         store = current_store()
+        store.written = self.written
         for node in list(cotangents):
             self.give(store, cotangents, node, cotangents.pop(node))
         for back, nodes, node in reversed(self.entries):

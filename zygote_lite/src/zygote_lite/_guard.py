@@ -56,6 +56,7 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
         return ()
 
     for x, _ in changed:
+        state.writes += 1
         if isinstance(x, np.ndarray):
             note_write(x)
     return y, Effect(guarded_back)

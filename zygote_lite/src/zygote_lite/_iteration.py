@@ -17,6 +17,7 @@ from zygote_lite._state import forget, give, slots_of
 from zygote_lite._tables import equivalent, structural
 
 _MISSING = object()
+KEYS = type({}.keys())
 
 
 def iterate_sequence(x: Any) -> Any:
@@ -33,6 +34,8 @@ def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
         return iterate_calls(x, sentinel)
     if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim):
         return iterate_sequence(x)
+    if isinstance(x, KEYS):
+        return iterate_sequence(keys_of(x))
     if isinstance(x, dict):
         return iterate_keys(x)
     if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
@@ -52,7 +55,7 @@ def iterate_calls(f: Any, sentinel: Any) -> Any:
 def iterate_keys(x: Any) -> Any:
     """Yield the keys of a dict, which must not change its size meanwhile."""
     size = len(x)
-    for key in list(dict.keys(x)):
+    for key in keys_of(x):
         if len(x) != size:
             raise RuntimeError("dictionary changed size during iteration")
         yield key
@@ -267,6 +270,12 @@ def order_of(keys: Any, reverse: bool) -> list[int]:
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
+def keys_of(x: Any) -> list[Any]:
+    """Return the keys of a dict, or of a view of its keys; they carry no gradient."""
+    return list(x) if isinstance(x, KEYS) else list(dict.keys(x))
+
+
+structural(keys_of)(lambda flags, x: (keys_of(x), inert(2)))
 structural(order_of)(lambda flags, *xs: (order_of(*xs), inert(len(flags))))
 
 

@@ -28,7 +28,7 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.Is: "is_", ast.IsNot: "is_not",
 }  # fmt: skip
 _NAMESPACES = (types.ModuleType, type)
-_LOOKING_AT_LOCALS = ("exec", "eval", "locals", "vars")
+_LOOKING_AT_LOCALS = ("exec", "eval", "locals", "globals", "vars")
 
 
 class Expressions:
@@ -326,7 +326,7 @@ class Expressions:
             and name not in self.locals
             and not (name == "vars" and e.args)
         ):
-            self.refuse(e, f"`{name}`, which looks at local variables")
+            self.refuse(e, f"`{name}`, which looks at the variables of its caller")
         arguments = [*e.args]
         if name == "super" and not arguments:
             first = self.code.co_varnames[0]

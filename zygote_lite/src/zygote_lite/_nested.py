@@ -219,7 +219,13 @@ class NestedTape(Tape):
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         """Run a call that has no part in either gradient."""
+        before = state.writes
         y, node = self.outer.run_inactive(f, xs, kws)
+        if state.writes != before:
+            raise DifferentiationError(
+                f"{where()}: something that was used before is changed in place inside a gradient "
+                "that is itself differentiated; make a new one instead"
+            )
         return y, pair(None, node)
 
     def by_rule(

@@ -14,6 +14,10 @@ from zygote_lite import _ir as ir
 
 NOTHING = ir.Const(None)
 Cells = dict[str, str]
+_COMPARISONS = {
+    ir.Intrinsic(f"operator.{name}")
+    for name in ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not", "not_", "contains")
+}
 
 
 def record(function: ir.Function) -> ir.Function:
@@ -95,6 +99,19 @@ class _Recorder:
         )
         return ir.Name(value)
 
+    def truth(self, origin: ast.AST, test: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
+        """Return an atom for the truth of a value, whose class may have a say in it."""
+        if not isinstance(test, ir.Name):
+            return test
+        last = out[-1] if out else None
+        if isinstance(last, ir.Pull) and last.target == test.id and last.function in _COMPARISONS:
+            return test
+        value = self.function.numbered("truth")
+        flags = [NOTHING, self.flag(test)]
+        function = ir.Intrinsic("operator.truth")
+        out.append(ir.Pull(origin, value, "_", flags, function, [test], []))
+        return ir.Name(value)
+
     def assign(
         self, origin: ast.AST, target: str, out: list[ir.Statement]
     ) -> tuple[str, str, list[ir.Statement]]:
@@ -134,11 +151,11 @@ class _Recorder:
                 value = self.read(origin, value, out)
                 out.append(ir.ReturnTuple(origin, [value, self.flag(value)]))
             case ir.If(origin, test, body, orelse):
-                test = self.read(origin, test, out)
+                test = self.truth(origin, self.read(origin, test, out), out)
                 out.append(ir.If(origin, test, self.block(body), self.block(orelse)))
             case ir.While(origin, before, test, body, orelse):
                 inner = self.block(before)
-                test = self.read(origin, test, inner)
+                test = self.truth(origin, self.read(origin, test, inner), inner)
                 out.append(ir.While(origin, inner, test, self.block(body), self.block(orelse)))
             case ir.For(origin, target, iterable, body, orelse):
                 iterable = self.read(origin, iterable, out)

@@ -37,6 +37,7 @@ class Store:
         self.entries: dict[int, tuple[Any, dict[Any, Any]]] = {}
         self.redo: list[Callable[[], None]] = []
         self.shadows: dict[int, tuple[Any, Any]] = {}  # of arrays that are written in place
+        self.written: dict[int, Any] = {}  # arrays that are written in place, of the run
         self.taking = False  # whether a cotangent is collected at the making of its value
         self.aliases: set[int] = set()  # memory of the operands that the value was made of
 
@@ -87,6 +88,9 @@ class Store:
         if dx is None:
             return None
         kind = kind_of(x)
+        if self.written and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
+            self.add_to_shadow(x, dx)
+            return None
         if kind < LIST:
             return self._add_tuple(x, dx) if kind == TUPLE and isinstance(dx, tuple) else dx
         if kind == OBJECT and not isinstance(dx, Tangent):

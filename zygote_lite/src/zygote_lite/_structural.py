@@ -7,11 +7,15 @@ pullback, or `None` for "not for these arguments".
 
 import functools
 import operator
+import types
 from typing import Any
+
+import numpy as np
 
 from rulescore import accumulate
 from zygote_lite._activity import mark_active
 from zygote_lite._containers import delete_item, extend, set_slice
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import (
     build_dict,
     build_list,
@@ -30,8 +34,9 @@ from zygote_lite._intrinsics import (
     unpack,
     write_cell,
 )
-from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
+from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, VALUE, kind_of
 from zygote_lite._pullbacks import Effect, Flags, Opaque, Pulled, inert
+from zygote_lite._refusal import where
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._tables import structural
 
@@ -85,6 +90,8 @@ def _(flags: Flags, *items: Any) -> Pulled:
     y = build_dict(*items)
     mark_active(y)
     keys = items[::2]
+    for key, flag in zip(keys, flags[1::2], strict=True):
+        _refuse_active_key(key, flag)
     last = {key: i for i, key in enumerate(keys)}
 
     def build_dict_back(dy: Any) -> tuple[Any, ...]:
@@ -93,6 +100,15 @@ def _(flags: Flags, *items: Any) -> Pulled:
         return (None, *[d for value in values for d in (None, value)])
 
     return y, build_dict_back
+
+
+def _refuse_active_key(key: Any, flag: Any) -> None:
+    """Refuse a key that a gradient would have to pass through; integers are names, not numbers."""
+    if flag and kind_of(key) == VALUE and not isinstance(key, int | np.integer):
+        raise DifferentiationError(
+            f"{where()}: a key of a dict carries no gradient, and this one depends on what is "
+            "differentiated; keep the number among the values"
+        )
 
 
 def adopted(y: dict[str, Any], names: list[str]) -> Any:
@@ -107,7 +123,14 @@ def adopted(y: dict[str, Any], names: list[str]) -> Any:
 
 
 def _are_sequences(parts: Any) -> bool:
-    return all(kind_of(part) in (LIST, TUPLE) for part in parts)
+    own = (list.__iter__, tuple.__iter__)
+    return all(kind_of(x) in (LIST, TUPLE) and type(x).__iter__ in own for x in parts)
+
+
+def base_method(x: Any, name: str) -> Any:
+    """Return the method written in C that the user's class of a list or dict builds on."""
+    found = (base.__dict__.get(name) for base in type(x).__mro__)
+    return next(m for m in found if m is not None and not isinstance(m, types.FunctionType))
 
 
 def _joined(items: Any, parts: Any, count: int) -> Pulled:
@@ -292,17 +315,15 @@ def _(flags: Flags, cell: Any, value: Any) -> Pulled:
 
 # -- subscripts --------------------------------------------------------------------------------
 
-_BUILTIN_GETITEM = (tuple.__getitem__, list.__getitem__, dict.__getitem__)
-
 
 @structural(operator.getitem, dict.__getitem__, list.__getitem__, tuple.__getitem__)
 def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
     kind = kind_of(x)
-    if kind not in (TUPLE, LIST, DICT) or type(x).__getitem__ not in _BUILTIN_GETITEM:
+    if kind not in (TUPLE, LIST, DICT):
         return None
     if isinstance(index, slice):
         return _get_slice(x, index)
-    y = x[index]
+    y = base_method(x, "__getitem__")(x, index)
     if kind_of(y) == INERT:
         return y, inert(3)
     if kind == TUPLE:
@@ -318,7 +339,7 @@ def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
 
 
 def _get_slice(x: Any, index: slice) -> Pulled:
-    y = x[index]
+    y = base_method(x, "__getitem__")(x, index)
     size = len(x)
     positions = range(size)[index]
     if isinstance(y, list):
@@ -348,22 +369,28 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
         index = index + len(x) if index < 0 else index
     elif kind != DICT:
         return None
-    had = kind == LIST or index in x
-    old = x.get(index) if kind == DICT else x[index]
-    x[index] = value
+    else:
+        _refuse_active_key(index, flags[2])
+    had = kind == LIST or dict.__contains__(x, index)
+    take, put, remove = (base_method(x, f"__{n}item__") for n in ("get", "set", "del"))
+    old = take(x, index) if had else None
+    put(x, index, value)
     mark_active(x)
 
     def setitem_back(dy: Any) -> tuple[Any, ...]:
         d_value = slots_of(x).pop(index, None)
-        now = x[index]
+        now = take(x, index)
         if had:
-            x[index] = old
+            put(x, index, old)
         else:
-            del x[index]
-        current_store().redo.append(lambda: operator.setitem(x, index, now))
+            remove(x, index)
+        current_store().redo.append(lambda: put(x, index, now))
         return None, None, None, d_value
 
     return None, Effect(setitem_back)
+
+
+structural(operator.truth)(lambda flags, x: (bool(x), inert(2)))
 
 
 @structural(operator.delitem)

@@ -9,6 +9,7 @@ import inspect
 import operator
 import types
 from collections.abc import Iterator
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -289,11 +290,26 @@ def _is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether an inactive call cannot change anything that was saved."""
     if is_writer(f, kws):
         return False
-    if all(kind_of(x) <= VALUE and not isinstance(x, np.ndarray) for x in (*xs, *kws.values())):
-        return not isinstance(f, _MAY_WRITE)
+    if isinstance(f, _MAY_WRITE) or (getattr(f, "__module__", None) or "").startswith(
+        "numpy.random"
+    ):
+        return False
+    owner = getattr(f, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType | type):
+        descriptor = _descriptor_of(f)  # a bound method: what it is bound to may change
+        if descriptor is None or is_writer(descriptor, kws):
+            return False
+        f, xs = descriptor, (owner, *xs)
+    if all(isinstance(x, Number | str | bytes | None) for x in (*xs, *kws.values())):
+        return True
     if id(f) in STRUCTURAL or id(f) in COMPOSITE or id(f) in EQUIVALENT:
-        return all(kind_of(x) != OBJECT for x in xs)
-    return not isinstance(f, _MAY_WRITE) and find_rule(f, *xs) is not None
+        return all(kind_of(x) != OBJECT and not _is_opaque(x) for x in xs)
+    return find_rule(f, *xs) is not None
+
+
+def _is_opaque(x: Any) -> bool:
+    """Return whether a value is an object written in C, such as an iterator, and no number."""
+    return kind_of(x) == VALUE and not isinstance(x, Number | np.generic | np.ndarray)
 
 
 def _descriptor_of(f: Any) -> Any:

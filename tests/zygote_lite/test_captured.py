@@ -1,0 +1,222 @@
+"""What is changed after a pullback has saved it, by code that no gradient passes through."""
+
+import heapq
+import random
+
+import numpy as np
+import pytest
+
+from zygote_lite import DifferentiationError, gradient, hessian, pullback
+
+X = np.array([0.7, -0.3, 1.2, 0.4])
+BUFFER = np.arange(1.0, 5.0)
+HOLDER = {}
+
+
+class Registry:
+    items = []
+
+
+def fills(c):
+    c.fill(9.0)
+
+
+def flat(c):
+    c.flat[0] = 9.0
+
+
+def through_memoryview(c):
+    memoryview(c)[0] = 9.0
+
+
+def shuffles(c):
+    np.random.default_rng(0).shuffle(c)
+
+
+def mapped(c):
+    list(map(c.fill, [9.0]))
+
+
+def iterated(c):
+    for v in np.nditer(c, op_flags=["readwrite"]):
+        v[...] = 9.0
+
+
+def bound(c):
+    f = c.fill
+    f(9.0)
+
+
+def sorts(c):
+    c[::-1].sort()
+
+
+def in_place(c):
+    c += 5.0
+
+
+WRITERS = [fills, flat, through_memoryview, shuffles, mapped, iterated, bound, sorts, in_place]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_constant_array_that_is_overwritten_later(write):
+    def f(x):
+        c = np.arange(4.0)
+        y = x * c
+        write(c)
+        return np.sum(y)
+
+    np.testing.assert_array_equal(gradient(f, X)[0], [0.0, 1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    "change", [list.sort, list.reverse, heapq.heapify, random.Random(0).shuffle]
+)
+def test_an_index_that_is_changed_later(change):
+    def f(x):
+        i = [3, 1, 2, 0]
+        y = x[i]
+        change(i)
+        return y[0]
+
+    np.testing.assert_array_equal(gradient(f, X)[0], [0.0, 0.0, 0.0, 1.0])
+
+
+def test_a_buffer_that_is_used_again_and_again():
+    def f(x):
+        b = np.empty(4)
+        s = 0.0
+        for i in range(3):
+            b.fill(i + 1.0)
+            s = s + np.sum(x * x * b)
+        return s
+
+    np.testing.assert_allclose(gradient(f, X)[0], 12 * X)
+
+
+def test_a_global_buffer_that_a_function_inside_a_function_overwrites():
+    def overwrite():
+        [BUFFER.__setitem__(i, 9.0) for i in range(4)]
+
+    def f(x):
+        BUFFER[:] = np.arange(1.0, 5.0)
+        y = x * BUFFER
+        overwrite()
+        return np.sum(y * y * BUFFER)
+
+    np.testing.assert_allclose(gradient(f, X)[0], 18 * X * np.arange(1.0, 5.0) ** 2)
+
+
+def test_active_values_in_globals_that_are_reached_indirectly():
+    def read():
+        return sum([HOLDER["a"] for _ in range(1)])
+
+    def f(x):
+        HOLDER["a"] = x * x
+        return read()
+
+    assert gradient(f, 0.7)[0] == pytest.approx(1.4)
+
+    def read_class():
+        return Registry.items[0]
+
+    def g(x):
+        Registry.items.insert(0, x * x)
+        return read_class()
+
+    assert gradient(g, 0.7)[0] == pytest.approx(1.4)
+
+
+HELD = {
+    "list": lambda y, x: np.concatenate([y]),
+    "tuple": lambda y, x: np.stack((y, x))[0],
+    "array": lambda y, x: np.array([y])[0],
+    "dict": lambda y, x: np.stack(list({"a": y}.values()))[0],
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_an_array_in_a_container_that_is_written_before_a_rule_takes_it(name):
+    def f(x):
+        y = x * 1.0
+        held = [y, (y, x)]
+        y[0] = 9.0 * x[1]
+        return np.sum(HELD[name](held[0], x))
+
+    np.testing.assert_allclose(gradient(f, X)[0], [0.0, 10.0, 1.0, 1.0])
+
+    def g(x):
+        y = x * 1.0
+        held = [y]
+        y[0] = 9.0 * x[1]
+        return np.sum(np.concatenate(held))
+
+    np.testing.assert_allclose(gradient(g, X)[0], [0.0, 10.0, 1.0, 1.0])
+
+
+def view_of_values(x):
+    d = {}
+    values = d.values()
+    d["a"] = x * x
+    return sum(values)
+
+
+def zip_of_lists(x):
+    xs = []
+    pairs = zip(xs, xs)
+    xs.append(x * x)
+    a, b = next(pairs)
+    return a * b
+
+
+def active_key(x):
+    return next(iter({x * x: 1}))
+
+
+def looks_at_globals(x):
+    globals()["HOLDER"]["b"] = x
+    return x
+
+
+@pytest.mark.parametrize("f", [view_of_values, zip_of_lists, active_key, looks_at_globals])
+def test_what_cannot_be_followed_is_refused(f):
+    with pytest.raises(DifferentiationError, match=r"test_captured\.py:\d+"):
+        gradient(f, 0.7)
+
+
+def test_an_inactive_write_inside_a_second_derivative_is_refused():
+    def f(x):
+        c = np.ones(2)
+        y = x * c
+        c[0] = 9.0
+        return np.sum(y * y)
+
+    with pytest.raises(DifferentiationError, match=r"test_captured\.py:\d+"):
+        hessian(f)(np.array([0.5, 0.2]))
+
+
+class Doubling(dict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value * 2)
+
+
+class Shifting(list):
+    def append(self, value):
+        super().append(value + 1)
+
+
+def test_methods_that_build_on_those_of_a_builtin_class():
+    def f(x):
+        m = Doubling()
+        m["a"] = x
+        return m["a"] * x
+
+    def g(x):
+        values = Shifting()
+        values.append(x)
+        return values[0] * x
+
+    for h, slope in ((f, lambda x: 4 * x), (g, lambda x: 2 * x + 1)):
+        y, back = pullback(h, 0.7)
+        assert y == h(0.7)
+        assert back(1.0)[1] == pytest.approx(slope(0.7))
