@@ -17,7 +17,7 @@ from zygote_lite._state import forget, give, slots_of
 from zygote_lite._tables import equivalent, structural
 
 _MISSING = object()
-KEYS: type = type({}.keys())
+KEYS: Any = type({}.keys())
 
 
 def iterate_sequence(x: Any) -> Any:
