@@ -194,6 +194,11 @@ def iterate_backwards(x: Any) -> Any:
 
 @equivalent(builtins.sum)
 def _sum(x: Any, /, start: Any = 0) -> Any:
+    if not isinstance(x, list):
+        items = _list(x)
+        if are_numbers(items, start):
+            return sum(items, start)  # which rounds in its own way since Python 3.12
+        x = items
     for y in x:
         start = start + y
     return start
@@ -268,6 +273,14 @@ def _reduce(f: Any, x: Any, initial: Any = _MISSING) -> Any:
 def order_of(keys: Any, reverse: bool) -> list[int]:
     """Return the positions of `keys` in their sorted order."""
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+def are_numbers(items: list[Any], start: Any) -> bool:
+    """Return whether there are numbers only."""
+    return all(isinstance(x, int | float | complex) for x in (*items, start))
+
+
+structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), inert(3)))
 
 
 def keys_of(x: Any) -> list[Any]:

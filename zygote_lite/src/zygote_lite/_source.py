@@ -41,7 +41,8 @@ def definition_of(code: CodeType) -> Definition:
     ]
     if len(candidates) > 1:
         candidates = _enclosing(candidates, code)
-    if not candidates or not _is_what_was_compiled(candidates[0], code):
+    candidates = [node for node in candidates if _is_what_was_compiled(node, code)]
+    if not candidates:
         raise NoSourceError(
             f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
             "what was compiled: it changed since; reload the module"
@@ -107,7 +108,7 @@ def _is_what_was_compiled(node: Definition, code: CodeType) -> bool:
 def _constants_of(node: Definition, flags: int) -> set[Any]:
     """Return the numbers and the attributes and globals in a definition's body."""
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
-    module = ast.Module([ast.Expr(b) if isinstance(b, ast.expr) else b for b in body], [])
+    module = ast.Module([ast.Return(b) if isinstance(b, ast.expr) else b for b in body], [])
     wrapped = ast.FunctionDef("f", node.args, module.body, [])
     for argument in ast.walk(node.args):
         if isinstance(argument, ast.arg):
