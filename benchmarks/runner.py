@@ -1,0 +1,98 @@
+"""Time the engines in turns, so that what disturbs the machine disturbs them all.
+
+The clock is the CPU time of the process with all its threads: on one core that is what passes
+while nothing else runs, and what others take from the core is not counted. The garbage collector
+is left as users have it.
+"""
+
+import statistics
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.agreement import DisagreementError, check
+from benchmarks.engines import NotAvailableError
+from benchmarks.engines.plain import BY_HAND, PRIMAL, REWRITTEN
+
+BATCH = 0.005  # seconds, or one call
+
+
+@dataclass
+class Timings:
+    """What was measured for one workload."""
+
+    workload: Any
+    rounds: dict[str, list[float]] = field(default_factory=dict)  # seconds for one call
+    first: dict[str, float] = field(default_factory=dict)  # seconds for the first call
+    failures: list[str] = field(default_factory=list)
+
+    def seconds(self, engine):
+        """Return the median time of one call."""
+        return statistics.median(self.rounds[engine])
+
+    def ratios(self, engine, base):
+        """Return the time as a multiple of that of `base`, in each round."""
+        return [a / b for a, b in zip(self.rounds[engine], self.rounds[base], strict=True)]
+
+    def ratio(self, engine, base=BY_HAND.name):
+        """Return the median of the ratios, or `None` where the engine was not timed."""
+        return statistics.median(self.ratios(engine, base)) if engine in self.rounds else None
+
+    def spread(self, engine, base=BY_HAND.name):
+        """Return the distance of the quartiles of the ratios, as a part of the median."""
+        low, middle, high = statistics.quantiles(self.ratios(engine, base), n=4)
+        return (high - low) / middle
+
+
+def measure(workload, engines, rounds, small=False):
+    """Check that the engines agree on a workload, and time them.
+
+    What an engine cannot express is left out; an engine that fails or gives something else is
+    left out and told in `failures`.
+    """
+    timings, calls = Timings(workload), {}
+    expected = BY_HAND.unpack(workload.by_hand(*workload.make_arguments(small)))
+    for engine in (BY_HAND, PRIMAL, REWRITTEN, *engines):
+        try:
+            call, arguments = engine.prepare(workload, workload.make_arguments(small))
+        except NotAvailableError:
+            continue
+        try:
+            start = time.perf_counter()
+            result = call(*arguments)
+            timings.first[engine.name] = time.perf_counter() - start
+            value, gradients = engine.unpack(result)
+            if engine is not PRIMAL:
+                check(workload, engine.name, (value, gradients), expected)
+        except DisagreementError as error:
+            timings.failures.append(str(error))
+        except Exception as error:
+            timings.failures.append(
+                f"{engine.name}, {workload.name}: {type(error).__name__}: {error}"
+            )
+        else:
+            calls[engine.name] = call, arguments, batch_size(call, arguments)
+    timings.rounds = {name: [] for name in calls}
+    for turn in range(rounds):
+        for name in list(calls)[:: 1 if turn % 2 else -1]:
+            call, arguments, number = calls[name]
+            timings.rounds[name].append(batch(call, arguments, number) / number)
+    return timings
+
+
+def batch(call, arguments, number):
+    """Return the CPU time of a number of calls."""
+    turns = range(number)
+    start = time.process_time()
+    for _ in turns:
+        call(*arguments)
+    return time.process_time() - start
+
+
+def batch_size(call, arguments):
+    """Return how many calls take as long as a batch should."""
+    number = 1
+    while (seconds := batch(call, arguments, number)) < BATCH:
+        number = max(2 * number, int(1.2 * number * BATCH / max(seconds, 1e-9)))
+        number = min(number, 1_000_000)
+    return number

@@ -1,0 +1,20 @@
+"""The workloads, in the order of the table."""
+
+from benchmarks.workloads import arrays, elements, networks, scalars
+
+WORKLOADS = (
+    scalars.EXPRESSION,
+    scalars.LOOP,
+    networks.MOONS,
+    networks.MNIST,
+    arrays.CHAIN_1E3,
+    arrays.CHAIN_1E6,
+    networks.RNN,
+    scalars.SCALAR_MLP,
+    scalars.LOTKA_VOLTERRA,
+    arrays.HEAT,
+    networks.LOGISTIC,
+    elements.MATMUL,
+    elements.INDEXING,
+    networks.HVP,
+)
