@@ -29,7 +29,9 @@ def main():
     results = []
     for name in options.only:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        results.append(runner.measure(workloads[name], loaded, 3 if options.quick else 21))
+        results.append(runner.measure(workloads[name], loaded, 3 if options.quick else 15))
+        for warning in results[-1].warnings:
+            print(f"warning: {warning}", file=sys.stderr, flush=True)
         for failure in results[-1].failures:
             print(f"FAILED: {failure}", file=sys.stderr, flush=True)
     circumstances = process.circumstances(PACKAGES)

@@ -1,12 +1,17 @@
 """Time the engines in turns, so that what disturbs the machine disturbs them all.
 
 The clock is the CPU time of the process with all its threads: on one core that is what passes
-while nothing else runs, and what others take from the core is not counted. The garbage collector
-is left as users have it.
+while nothing else runs, and what others take from the core is not counted.
+
+The garbage collector runs as users have it, but for two things, for no engine to pay for another:
+it does not search what the libraries hold since they were imported (a user has one of them, not
+all), and before each batch it clears what the others have left.
 """
 
+import gc
 import statistics
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +30,7 @@ class Timings:
     rounds: dict[str, list[float]] = field(default_factory=dict)  # seconds for one call
     first: dict[str, float] = field(default_factory=dict)  # seconds for the first call
     failures: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def seconds(self, engine):
         """Return the median time of one call."""
@@ -48,7 +54,7 @@ def measure(workload, engines, rounds, small=False):
     """Check that the engines agree on a workload, and time them.
 
     What an engine cannot express is left out; an engine that fails or gives something else is
-    left out and told in `failures`.
+    left out and told in `failures`. What it warns of in its first call is told in `warnings`.
     """
     timings, calls = Timings(workload), {}
     expected = BY_HAND.unpack(workload.by_hand(*workload.make_arguments(small)))
@@ -58,9 +64,8 @@ def measure(workload, engines, rounds, small=False):
         except NotAvailableError:
             continue
         try:
-            start = time.perf_counter()
-            result = call(*arguments)
-            timings.first[engine.name] = time.perf_counter() - start
+            result, timings.first[engine.name], warned = first_call(call, arguments)
+            timings.warnings += [f"{engine.name}, {workload.name}: {told}" for told in warned]
             value, gradients = engine.unpack(result)
             if engine is not PRIMAL:
                 check(workload, engine.name, (value, gradients), expected)
@@ -72,12 +77,33 @@ def measure(workload, engines, rounds, small=False):
             )
         else:
             calls[engine.name] = call, arguments, batch_size(call, arguments)
-    timings.rounds = {name: [] for name in calls}
+    timings.rounds = in_turns(calls, rounds)
+    return timings
+
+
+def in_turns(calls, rounds):
+    """Return the seconds for one call of each engine, in each round."""
+    found = {name: [] for name in calls}
+    gc.collect()
+    gc.freeze()
     for turn in range(rounds):
         for name in list(calls)[:: 1 if turn % 2 else -1]:
             call, arguments, number = calls[name]
-            timings.rounds[name].append(batch(call, arguments, number) / number)
-    return timings
+            gc.collect()
+            call(*arguments)  # the caches are those of a loop that calls nothing else
+            found[name].append(batch(call, arguments, number) / number)
+    gc.unfreeze()
+    return found
+
+
+def first_call(call, arguments):
+    """Return the result of a call, its seconds, and what was warned of."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        result = call(*arguments)
+        seconds = time.perf_counter() - start
+    return result, seconds, [str(warning.message) for warning in warned]
 
 
 def batch(call, arguments, number):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,14 @@ def test_a_wrong_engine_is_told_and_not_timed(monkeypatch):
     def broken(x):
         raise ZeroDivisionError("on purpose")
 
+    told = []
+
+    def warns(x):
+        if not told:
+            told.append(True)
+            warnings.warn("it will be slow", stacklevel=1)
+        return SQUARE.by_hand(x)
+
     def unavailable(workload, arguments):
         raise NotAvailableError("on purpose")
 
@@ -150,13 +159,15 @@ def test_a_wrong_engine_is_told_and_not_timed(monkeypatch):
             engine_of("right", SQUARE.by_hand),
             engine_of("wrong", lambda x: (float(np.sum(x * x)), (3 * x,))),
             engine_of("broken", broken),
+            engine_of("warns", warns),
             Engine("unavailable", unavailable, engines.as_is),
         ],
         rounds=3,
     )
-    assert list(timings.rounds) == ["by hand", "primal", "right"]
+    assert list(timings.rounds) == ["by hand", "primal", "right", "warns"]
     assert all(len(rounds) == 3 for rounds in timings.rounds.values())
     assert all(seconds > 0 for rounds in timings.rounds.values() for seconds in rounds)
+    assert timings.warnings == ["warns, square: it will be slow"]
     assert len(timings.failures) == 2
     assert timings.failures[0].startswith("wrong, square, the gradient of x: differs by")
     assert timings.failures[1] == "broken, square: ZeroDivisionError: on purpose"
