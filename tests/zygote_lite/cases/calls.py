@@ -446,7 +446,173 @@ def composition(x):
     return compose(math.sin, math.exp, lambda v: v * x)(x)
 
 
-@refused("metaclasses and class attributes", "class", (0.5,))
+class Settings:
+    """Its attributes are written and read."""
+
+    scale = 1.0
+    last = None
+
+
+def read_settings(v):
+    return Settings.scale * v + Settings().last
+
+
+@works("class attributes are written", (0.5,))
+def class_attributes_written(x):
+    class Counter:
+        total = 0.0
+
+        def add(self, v):
+            Counter.total += v * x
+            type(self).total = self.total * 1.5
+
+    for i in range(3):
+        Counter().add(x + i)
+    Settings.scale = x * 2.0
+    Settings.last = x
+    try:
+        return Counter.total * read_settings(x) * Settings.last
+    finally:
+        Settings.scale = 1.0
+        Settings.last = None
+
+
+@works("a class attribute is hidden by an attribute of the object", (0.5,))
+def class_attribute_hidden(x):
+    class A:
+        w = x
+
+    a, b = A(), A()
+    a.w = a.w * 2.0
+    a.w += b.w
+    setattr(A, "v", x * x)
+    return a.w * b.w * A.w * getattr(A, "v") + getattr(A, "none", x)
+
+
+@works("inheritance and `super()` of classes defined inside", (0.5,))
+def inside_inheritance(x):
+    class A:
+        w = x * x
+
+        def f(self):
+            return self.w * 2.0
+
+        @classmethod
+        def g(cls, v):
+            return cls.w * v
+
+        @staticmethod
+        def h(v):
+            return v * x
+
+        @property
+        def p(self):
+            return self.w + x
+
+        @p.setter
+        def p(self, v):
+            self.w = v * x
+
+    class B(A):
+        w = A.w * 3.0
+
+        def f(self):
+            return super().f() + super().w * x
+
+        @property
+        def p(self):
+            return super().p * 2.0
+
+    a, b = A(), B()
+    y = b.f() + b.g(x) + b.h(x) + b.p + B.g(2.0) + A.g(x)
+    a.p = x
+    return y * a.w
+
+
+@works("decorators of classes and of methods defined inside", (0.5,))
+def inside_decorators(x):
+    def with_extra(cls):
+        cls.extra = x * 5.0
+        return cls
+
+    def doubled(f):
+        @functools.wraps(f)
+        def g(self):
+            return 2.0 * f(self) * x
+
+        return g
+
+    @with_extra
+    class A:
+        w = x
+
+        @doubled
+        def f(self):
+            return self.w * self.extra
+
+    return A().f()
+
+
+@works("dataclasses defined inside, active defaults", (0.5,))
+def inside_dataclass(x):
+    @dataclass
+    class P:
+        a: float
+        b: float = x * 2.0
+        c: float = field(default=x * 3.0)
+        d: list = field(default_factory=lambda: [x])
+
+        def s(self):
+            return self.a * self.b + self.c * self.d[0]
+
+    @dataclass(frozen=True, order=True)
+    class Q:
+        a: float
+        b: float = x
+
+    @dataclass(slots=True)
+    class R:
+        a: float
+        b: float = 3.0
+
+        def s(self):
+            return self.a * self.b * x
+
+    return P(x).s() + P(x, b=2.0).s() + P.c + max(Q(x), Q(0.1)).b + R(x).s()
+
+
+@works("classes made by `type`", (0.5,))
+def made_by_type(x):
+    made = type("Made", (Settings,), {"w": x, "f": lambda self: self.w * x})
+    return made().f() * made.scale
+
+
+@refused("a metaclass that changes active attributes", "changes its attribute", (0.5,))
+def changing_metaclass(x):
+    class Meta(type):
+        def __new__(mcs, name, bases, fields):
+            fields["w"] = fields["w"] * 2.0
+            return super().__new__(mcs, name, bases, fields)
+
+    class Made(metaclass=Meta):
+        w = x
+
+    return Made.w
+
+
+@refused("`__init_subclass__` of an active class", "runs while the class", (0.5,))
+def active_init_subclass(x):
+    class A:
+        def __init_subclass__(cls, scale=1.0):
+            cls.scale = scale
+
+    class B(A, scale=x):
+        pass
+
+    return B.scale * x
+
+
+@works("metaclasses and class attributes", (0.5,))
 def class_attributes(x):
     class Base:
         k = 2.0

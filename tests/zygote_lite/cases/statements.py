@@ -623,7 +623,7 @@ def closures_in_a_loop(x):
     return sum(f(x) for f in late) + sum(f(2.0) for f in early)
 
 
-@refused("classes defined inside", "class", (0.5,))
+@works("classes defined inside", (0.5,))
 def class_inside(x):
     class Line:
         slope = x * 2.0
@@ -635,6 +635,71 @@ def class_inside(x):
             return self.slope * v + self.b * x
 
     return Line(x * x).at(3.0)
+
+
+@works("the body of a class has statements of its own", (0.5,), (0.9,))
+def class_body(x):
+    v = x * x
+    w = 2.0 * x
+
+    class Made:
+        """Its documentation."""
+
+        total = 0.0
+        for i in range(3):
+            total = total + v * i
+        if total > 2.0:
+            first, (second, *rest) = x, (2.0, x, v)
+        else:
+            first = second = total
+            rest = [x * j for j in range(2)]
+        w = 3.0 * x
+        del i
+
+        def product(self, k=w):
+            return w * self.w * k  # the function's `w`, the class's, and its default
+
+    assert Made.__doc__ == "Its documentation."
+    assert not hasattr(Made, "i")
+    assert Made.__qualname__ == "class_body.<locals>.Made"
+    return Made().product() + Made.total * Made.first + Made.rest[1] + Made.second
+
+
+@works("a class in a class, classes made in a loop", (0.5,))
+def classes_in_classes(x):
+    made = []
+    for i in range(3):
+
+        class Outer:
+            k = x * i
+
+            class Inner:
+                j = x * 3.0
+
+                def f(self):
+                    return x * self.j
+
+            inner = Inner()
+
+            def g(self):
+                return self.inner.f() + self.Inner.j * self.k
+
+        made.append(Outer)
+    return sum(cls().g() for cls in made)
+
+
+@works("a class that a function returns", (0.5,))
+def class_returned(x):
+    def make(k):
+        class Line:
+            slope = k * x
+
+            def __call__(self, v):
+                return v * self.slope
+
+        return Line
+
+    return make(2.0)()(x) + make(x)()(3.0)
 
 
 @works("recursion", (0.7,))

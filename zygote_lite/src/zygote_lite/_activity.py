@@ -47,12 +47,21 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         if f is not getattr:
             return _is_any_active(active, xs)
         if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
-            return id(_dict_of(xs[0])) in active or _is_any_active(active, xs)
+            return (
+                id(_dict_of(xs[0])) in active
+                or _is_any_active(active, xs)
+                or _is_class_active(active, xs[0])
+            )
     return reaches_active(f, *xs, *kws.values())
 
 
 def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
     return any(id(x) in active or (kind_of(x) == VALUE and reaches_active(x)) for x in xs)
+
+
+def _is_class_active(active: dict[int, Any], x: Any) -> bool:
+    cls = x if isinstance(x, type) else type(x)
+    return bool(cls.__flags__ & 512) and any(id(base) in active for base in cls.__mro__)
 
 
 def _dict_of(x: Any) -> Any:
@@ -156,6 +165,10 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
         if kind == INERT:
             if isinstance(x, type):
                 seen.add(id(x))
+                if _is_class_active(active, x):
+                    if found is None:
+                        return True
+                    found.update({id(b): b for b in x.__mro__ if id(b) in active})
                 stack += _held_by_class(x)
             continue
         if kind == VALUE:
@@ -184,8 +197,7 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
         else:
             stack += [value for _, value in entries_of(x)]
             if type(x).__flags__ & 512 and id(type(x)) not in seen:
-                seen.add(id(type(x)))
-                stack += _held_by_class(type(x))
+                stack.append(type(x))
     return False
 
 

@@ -2,7 +2,7 @@
 
 import collections
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rulescore import find_rule
@@ -24,11 +24,40 @@ def member_of(kind: type, name: str) -> Any:
     return None
 
 
+def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:
+    """Return the first class whose attribute `name` is `y`, if it holds what is active."""
+    for cls in classes:
+        if name in cls.__dict__:
+            held = cls.__dict__[name] is y and state.active and id(cls) in state.active
+            return cls if held and kind_of(y) not in (INERT, FUNCTION) else None
+    return None
+
+
+def has_active_class(x: Any) -> bool:
+    """Return whether an attribute of a class, or of the class of an object, is active."""
+    active, cls = state.active, x if isinstance(x, type) else type(x)
+    return bool(active) and any(id(base) in (active or {}) for base in cls.__mro__)
+
+
+def _refuse_fields_of_class(x: Any) -> None:
+    if has_active_class(x):
+        raise DifferentiationError(
+            f"{where()}: the attributes of the class {x.__qualname__} are reached through its "
+            "`__dict__`, which cannot be differentiated; use `getattr` and `setattr`"
+        )
+
+
 @structural(getattr)
 def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     count = len(flags)
-    if isinstance(x, types.ModuleType | type):
+    if isinstance(x, types.ModuleType):
         return getattr(x, name, *default), inert(count)
+    if isinstance(x, type):
+        if name == "__dict__":
+            _refuse_fields_of_class(x)
+        y = getattr(x, name, *default)
+        holder = holder_of(x.__mro__, name, y)
+        return y, inert(count) if holder is None else _field_back(holder, name, count)
     member = member_of(type(x), name)
     if name == "__dict__" or (state.active and id(getattr(x, "__dict__", None)) in state.active):
         raise DifferentiationError(
@@ -47,7 +76,17 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
         )
     if kind_of(y) in (INERT, FUNCTION) or kind_of(x) == FUNCTION:
         return y, inert(count)
+    if member is y and name not in fields_of(x):
+        return y, _field_back(holder_of(type(x).__mro__, name, y) or x, name, count)
     return y, _field_back(x, name, count)
+
+
+def fields_of(x: Any) -> Any:
+    """Return the `__dict__` of an object, whatever its class makes of attribute access."""
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
 
 
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -94,7 +133,9 @@ def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
 
 def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -> Pulled:
     """Write an attribute; the pullback takes the new value's cotangent and restores the old."""
-    if kind_of(x) not in (OBJECT, LIST, DICT, SET):
+    if isinstance(x, type):
+        write = type.__setattr__
+    elif kind_of(x) not in (OBJECT, LIST, DICT, SET):
         write(x, name, value)
         raise DifferentiationError(
             f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
@@ -107,12 +148,14 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
         d_value = slots_of(x).pop(name, None)
         now_had, now = _field(x, name)
         if had:
-            object.__setattr__(x, name, old)
+            put(x, name, old)
         elif now_had:
-            object.__delattr__(x, name)
+            remove(x, name)
         if now_had:
-            current_store().redo.append(lambda: object.__setattr__(x, name, now))
+            current_store().redo.append(lambda: put(x, name, now))
         return None, None, None, d_value
+
+    put, remove = _writers(x)
 
     return None, Effect(setattr_back)
 
@@ -121,18 +164,31 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
 def _(flags: Flags, x: Any, name: str) -> Pulled:
     had, old = _field(x, name)
     delattr(x, name)
+    put, remove = _writers(x)
 
     def delattr_back(dy: Any) -> tuple[Any, ...]:
         slots_of(x).pop(name, None)
         if had:
-            object.__setattr__(x, name, old)
-            current_store().redo.append(lambda: object.__delattr__(x, name))
+            put(x, name, old)
+            current_store().redo.append(lambda: remove(x, name))
         return None, None, None
 
     return None, Effect(delattr_back)
 
 
+def _writers(x: Any) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Return what writes and what deletes an attribute, whatever the class makes of it."""
+    kind: Any = type if isinstance(x, type) else object
+    return kind.__setattr__, kind.__delattr__
+
+
 def _field(x: Any, name: str) -> tuple[bool, Any]:
+    """Return whether an object (or a class) itself has an attribute, and the attribute."""
+    fields = x.__dict__ if isinstance(x, type) else fields_of(x)
+    if name in fields:
+        return True, fields[name]
+    if isinstance(x, type) or not isinstance(member_of(type(x), name), _DESCRIPTORS):
+        return False, None
     try:
         return True, object.__getattribute__(x, name)
     except AttributeError:

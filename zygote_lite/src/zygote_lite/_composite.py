@@ -4,7 +4,6 @@ Each resolves to other calls on the same tape, in the way in which Python itself
 """
 
 import contextlib
-import dataclasses
 import functools
 import operator
 import types
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity import mark_active
-from zygote_lite._attributes import member_of
+from zygote_lite._attributes import fields_of, holder_of, member_of
 from zygote_lite._construct import set_field
 from zygote_lite._generators import Generated, Returned
 from zygote_lite._intrinsics import (
@@ -51,14 +50,6 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> R
     return tape.pull((node, *nodes[3:]), method, *xs, **kws)
 
 
-def fields_of(x: Any) -> Any:
-    """Return the `__dict__` of an object, whatever its class makes of attribute access."""
-    try:
-        return object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return {}
-
-
 @composite(apply)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Recorded:
     arguments, at = tape.pull((None, nodes[2]), tuple, xs)
@@ -85,7 +76,8 @@ def _simply_run(f: Any) -> None:
 for _f in (
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.singledispatch, functools.total_ordering, functools.cached_property, property,
-    staticmethod, classmethod, contextlib.contextmanager, dataclasses.dataclass,
+    property.getter, property.setter, property.deleter, staticmethod, classmethod,
+    contextlib.contextmanager, dir,
 ):  # fmt: skip
     _simply_run(_f)
 
@@ -98,27 +90,37 @@ def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Recorded:
     return tape.pull((None, *nodes[2:]), join_tuple, *parts)
 
 
-def member_above(x: Any, name: str) -> Any:
-    """Return what a class further up than that of `super()` defines as `name`, or `None`."""
-    classes = iter(x.__self_class__.__mro__)
-    for cls in classes:
-        if cls is x.__thisclass__:
-            break
-    return next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
+def classes_above(x: Any) -> tuple[type, ...]:
+    """Return the classes further up than that of `super()`."""
+    classes: tuple[type, ...] = x.__self_class__.__mro__
+    return classes[classes.index(x.__thisclass__) + 1 :]
+
+
+def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded:
+    """Resolve `super().name`."""
+    classes = classes_above(x)
+    member = next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
+    if isinstance(member, property | functools.cached_property):
+        f = member.fget if isinstance(member, property) else member.func
+        return tape.pull((None, nodes[1]), f, x.__self__)
+    getter = bind_method(type(member), "__get__")
+    if getter is not None:
+        return tape.pull((None, None, nodes[1], None), getter, member, x.__self__, type(x.__self__))
+    y = getattr(x, name, *default)
+    if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+        return y, nodes[1]
+    holder = holder_of(classes, name, y)
+    return (y, None) if holder is None else tape.pull((None, None, None), getattr, holder, name)
 
 
 @composite(getattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
     if isinstance(x, types.ModuleType | type | types.FunctionType):
-        return None
+        return (default[0], nodes[3]) if default and not hasattr(x, name) else None
     if isinstance(x, Returned | StopIteration) and name == "value":
         return x.value, getattr(x, "node", None)
     if isinstance(x, super):
-        member = member_above(x, name)
-        if isinstance(member, property) and isinstance(member.fget, _PYTHON):
-            owner: Any = x
-            return tape.pull((None, nodes[1]), member.fget, owner.__self__)
-        return getattr(x, name), nodes[1]
+        return attribute_above(tape, nodes, x, name, *default)
     own = bind_method(type(x), "__getattribute__")
     if own is not None:
         return tape.pull((None, nodes[1], None), own, x, name)
@@ -265,6 +267,11 @@ _declare_operators()
 @composite(operator.getitem)
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
     method = bind_method(type(x), "__getitem__")
+    if method is None and isinstance(x, type):
+        hook = getattr(member_of(x, "__class_getitem__"), "__func__", None)
+        if isinstance(hook, _PYTHON) and hook.__module__ != "typing":
+            return tape.pull((None, None, nodes[2]), hook, x, index)
+        return x[index], None  # type: ignore[index]
     if method is None and isinstance(x, dict):
         missing = bind_method(type(x), "__missing__")
         method = missing if missing and index not in x else None
@@ -337,11 +344,6 @@ def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
 @composite(isinstance)
 def _(tape: Tape, nodes: Nodes, x: Any, classes: Any) -> Recorded | None:
     return (issubclass(x.kind, classes), None) if isinstance(x, Generated) else None
-
-
-@composite(type)
-def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded | None:
-    return (xs[0].kind, None) if len(xs) == 1 and isinstance(xs[0], Generated) else None
 
 
 @composite(Generated.__next__)

@@ -143,6 +143,8 @@ def _fill_dataclass(
             value, node = bound[name], flags[name]
         elif f.default is not dataclasses.MISSING:
             value, node = f.default, None
+            if member_of(cls, name) is value:  # which may be active
+                node = tape.pull((None, None, None), getattr, cls, name)[1]
         elif f.default_factory is not dataclasses.MISSING:
             value, node = tape.pull((None,), f.default_factory)
         else:

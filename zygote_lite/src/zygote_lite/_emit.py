@@ -88,14 +88,15 @@ class _Emitter:
                 return _assign([t or "_" for t in targets], call, as_tuple=True)
             case ir.Closure(_, target, definition, _, defaults):
                 definition = copy.deepcopy(definition)
-                if not isinstance(definition, ast.ClassDef):
-                    a = definition.args
-                    values = [self.atom(value) for value in defaults]
-                    a.defaults, rest = values[: len(a.defaults)], iter(values[len(a.defaults) :])
-                    a.kw_defaults = [next(rest) if d is not None else None for d in a.kw_defaults]
+                a = definition.args
+                values = [self.atom(value) for value in defaults]
+                a.defaults, rest = values[: len(a.defaults)], iter(values[len(a.defaults) :])
+                a.kw_defaults = [next(rest) if d is not None else None for d in a.kw_defaults]
                 if isinstance(definition, ast.Lambda):
                     return _assign([target], definition)
                 return definition
+            case ir.Class():
+                return self.class_(s)
             case ir.Plain(origin):
                 return copy.deepcopy(origin)  # type: ignore[return-value]
             case ir.Return(_, value):
@@ -127,6 +128,24 @@ class _Emitter:
                     node.type_params = []  # type: ignore[attr-defined]
                 return node
         return self.structure(s)
+
+    def class_(self, s: ir.Class) -> ast.stmt:
+        """Return a `class` statement; its last statement notes what its names stand for."""
+        bases = [self.atom(base) for _, base in s.bases]
+        given = zip(s.bases, bases, strict=True)
+        starred = [ast.Starred(b, ast.Load()) if star else b for (star, _), b in given]
+        named = [ast.keyword(name, self.atom(value)) for name, value in s.keywords]
+        start = s.body[:1] if s.body and isinstance(s.body[0].origin, ast.Expr) else []
+        body = self.block(start) if start and isinstance(start[0], ir.Plain) else []
+        rest = self.block(s.body[len(body) :])
+        if s.outer:  # it is recorded
+            names = ast.Call(self.atom(ir.Intrinsic("locals")), [], [])
+            held = ast.Call(self.atom(ir.Intrinsic("dict")), [names], [])
+            rest = [ast.Nonlocal(s.outer), *rest, _assign([s.held], held)]
+        node = ast.ClassDef(s.target, list(starred), named, [*body, *rest], [])
+        if "type_params" in node._fields:
+            node.type_params = []  # type: ignore[attr-defined]
+        return node
 
     def structure(self, s: ir.Statement) -> ast.stmt:
         match s:

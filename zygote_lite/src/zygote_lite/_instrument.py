@@ -75,6 +75,8 @@ def _statement(s: ir.Statement, uses: Counter[str]) -> ir.Statement:
         case ir.While(origin, before, test, body, orelse):
             blocks = (_block(before, uses), test, _block(body, uses), _block(orelse, uses))
             return ir.While(origin, *blocks)
+        case ir.Class():
+            return replace(s, body=_block(s.body, uses))
         case ir.Try(origin, body, handlers, orelse, final):
             handlers = [replace(h, body=_block(h.body, uses)) for h in handlers]
             rest = (_block(orelse, uses), _block(final, uses))

@@ -8,11 +8,6 @@ from typing import Any
 from rulescore import Tangent, accumulate
 
 
-def capture(f: Any, /, *captured: Any) -> Any:
-    """Return a function defined inside, which captures the given values."""
-    return f
-
-
 def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
     """Call a method."""
     return getattr(x, name)(*xs, **kws)
@@ -206,15 +201,19 @@ def set_defaults(f: Any, names: tuple[str, ...], /, *values: Any) -> None:
     """Note where the defaults of a function defined inside came from."""
 
 
+def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *values: Any) -> None:
+    """Note where the attributes of a class defined inside came from."""
+
+
 _FUNCTIONS = (
-    apply, build_dict, build_list, build_set, build_slice, build_tuple, capture, cell_of,
+    apply, build_dict, build_list, build_set, build_slice, build_tuple, cell_of,
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
     join_list, join_set, join_text, join_tuple, mapping_parts, matches_class, matches_mapping,
-    matches_sequence, read_cell, refuse_sent, set_defaults, unpack, write_cell,
+    matches_sequence, note_class, read_cell, refuse_sent, set_defaults, unpack, write_cell,
 )  # fmt: skip
 _BUILTINS = (
-    "AssertionError", "delattr", "dict", "getattr", "iter", "list", "next", "set", "setattr",
-    "super",
+    "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",
+    "setattr", "super",
 )  # fmt: skip
 INTRINSICS: dict[str, Any] = {f.__name__: f for f in _FUNCTIONS}
 INTRINSICS |= {name: getattr(builtins, name) for name in _BUILTINS}

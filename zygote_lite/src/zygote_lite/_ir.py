@@ -124,15 +124,36 @@ class SetItem(Statement):
 
 @dataclass
 class Closure(Statement):
-    """`target` is a function (or class) defined inside, that captures `captured`.
+    """`target` is a function defined inside, that captures `captured`.
 
     `defaults` are the values of the parameters that have one, in order.
     """
 
     target: str
-    definition: ast.FunctionDef | ast.Lambda | ast.ClassDef
+    definition: ast.FunctionDef | ast.Lambda
     captured: list[str]
     defaults: list[Atom] = field(default_factory=list)
+
+
+@dataclass
+class Class(Statement):
+    """`class target(*bases, **keywords): body`.
+
+    Attributes:
+        bases: each with whether it stands after a `*`.
+        keywords: the metaclass among them; a name of `None` stands for `**`.
+        names: what the body binds.
+        held: a variable for what they stand for at the end of the body.
+        outer: variables of the function that the body assigns.
+    """
+
+    target: str
+    bases: list[tuple[bool, Atom]]
+    keywords: list[tuple[str | None, Atom]]
+    body: list[Statement]
+    names: list[str]
+    held: str
+    outer: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from zygote_lite import _ir as ir
+from zygote_lite._lower_classes import Classes
 from zygote_lite._lower_comprehensions import Comprehensions
 from zygote_lite._lower_expressions import BINARY
 from zygote_lite._lower_patterns import Patterns
-from zygote_lite._names import free_names
 
 IN_PLACE = {op: "i" + name.rstrip("_") for op, name in BINARY.items()}
 
@@ -32,7 +32,7 @@ def lower(code: types.CodeType, globals_: Mapping[str, Any]) -> ir.Function:
     return _Lowering(code, globals_).function()
 
 
-class _Lowering(Comprehensions, Patterns):
+class _Lowering(Classes, Comprehensions, Patterns):
     def function(self) -> ir.Function:
         code, node = self.code, self.node
         if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
@@ -115,6 +115,10 @@ class _Lowering(Comprehensions, Patterns):
                 self.expression(s.value, s.target.id)
             else:
                 self.assign(s.target, self.expression(s.value))
+        if self.in_class and isinstance(s.target, ast.Name):
+            annotation = copy.copy(s)
+            annotation.value = None
+            self.out.append(ir.Plain(annotation, []))
 
     def stmt_augassign(self, s: ast.AugAssign) -> None:
         function = ir.Intrinsic("operator." + IN_PLACE[type(s.op)])
@@ -240,24 +244,11 @@ class _Lowering(Comprehensions, Patterns):
                 self.refuse(s, "this `del`")
 
     def stmt_nonlocal(self, s: ast.Nonlocal) -> None:
-        self.nonlocals += s.names
+        if not self.in_class:  # the body of a class is not the function that says so
+            self.nonlocals += s.names
 
     def stmt_global(self, s: ast.Global) -> None:
         self.refuse(s, "an assignment to a global variable")
-
-    def stmt_classdef(self, s: ast.ClassDef) -> None:
-        for part in s.body:
-            value = getattr(part, "value", None)
-            if isinstance(part, ast.FunctionDef | ast.Pass):
-                continue
-            names = {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
-            if (value is None and not isinstance(part, ast.AnnAssign)) or names & self.locals:
-                self.refuse(
-                    part, "a class whose body depends on local variables, or has statements"
-                )
-        captured = sorted(free_names(s) & self.locals - {s.name})
-        self.captured |= set(captured)
-        self.out.append(ir.Closure(s, s.name, s, captured))
 
     def stmt_match(self, s: ast.Match) -> None:
         subject = self.snapshot(self.expression(s.subject), s.subject)

@@ -7,7 +7,6 @@ from typing import Any
 
 from zygote_lite import _ir as ir
 from zygote_lite._lower_expressions import Expressions
-from zygote_lite._names import free_names
 from zygote_lite._source import remember
 
 
@@ -120,8 +119,7 @@ class Comprehensions(Expressions):
         ast.fix_missing_locations(definition)
         remember(self.code.co_filename, name, definition)
         function = self.fresh_variable(name)
-        captured = sorted(free_names(definition) & self.locals)
-        self.captured |= set(captured)
+        captured = self.captures(definition)
         self.out.append(ir.Closure(e, function, definition, captured))
         iterator = self.call(e, None, "iter", [first])
         generated = self.temporary()

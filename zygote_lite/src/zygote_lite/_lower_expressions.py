@@ -5,6 +5,8 @@ Targets of assignments are expressions too, that are stored to.
 
 import ast
 import builtins
+import enum
+import inspect
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +30,7 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.Is: "is_", ast.IsNot: "is_not",
 }  # fmt: skip
 _NAMESPACES = (types.ModuleType, type)
+_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 _LOOKING_AT_LOCALS = ("exec", "eval", "locals", "globals", "vars")
 
 
@@ -44,7 +47,13 @@ class Expressions:
         self.nonlocals: list[str] = []
         self.given: set[str] = set()  # names of variables of comprehensions
         self.captured: set[str] = set()  # by functions defined inside
+        self.hidden: set[str] = set()  # names of a class, which its methods do not see
+        self.in_class = False
         self.out: list[ir.Statement] = []
+
+    def statements(self, body: list[ast.stmt]) -> None:
+        """Append what does the statements of a block."""
+        raise NotImplementedError
 
     @contextmanager
     def collected(self) -> Iterator[list[ir.Statement]]:
@@ -147,7 +156,8 @@ class Expressions:
             return e.id
         if isinstance(e, ast.Attribute):
             prefix = self.path(e.value)
-            if prefix is not None and isinstance(self.path_value(prefix), _NAMESPACES):
+            space = None if prefix is None else self.path_value(prefix)
+            if isinstance(space, _NAMESPACES) and _is_settled(space, e.attr):
                 return f"{prefix}.{e.attr}"
         return None
 
@@ -290,13 +300,18 @@ class Expressions:
         ]
         nodes = [*a.defaults, *(d for d in a.kw_defaults if d is not None)]
         defaults = [self.snapshot(v, n) for v, n in zip(self.operands(*nodes), nodes, strict=True)]
-        captured = sorted(free_names(definition) & self.locals)
-        self.captured |= set(captured)
+        captured = self.captures(definition)
         self.out.append(ir.Closure(definition, target, definition, captured, defaults))
         if any(isinstance(value, ir.Name) for value in defaults):
             names = ir.Const(tuple(p.arg for p in optional))
             arguments = [ir.Name(target), names, *defaults]
             self.out.append(ir.Call(definition, "_", ir.Intrinsic("set_defaults"), arguments))
+
+    def captures(self, definition: ast.FunctionDef | ast.Lambda) -> list[str]:
+        """Return the variables that a function defined inside captures, and note them."""
+        captured = sorted(free_names(definition) & (self.locals - self.hidden))
+        self.captured |= set(captured)
+        return captured
 
     def expr_yield(self, e: ast.Yield, target: str | None) -> ir.Atom:
         value = ir.Const(None) if e.value is None else self.expression(e.value)
@@ -378,6 +393,15 @@ class Expressions:
     def refuse(self, node: ast.AST, what: str) -> NoReturn:
         line = getattr(node, "lineno", self.code.co_firstlineno)
         raise unsupported(self.code.co_filename, line, self.code.co_name, what)
+
+
+def _is_settled(space: Any, name: str) -> bool:
+    """Return whether an attribute is no variable: classes of the user's hold variables too."""
+    if isinstance(space, types.ModuleType) or not space.__flags__ & _PYTHON_TYPE:
+        return True
+    member = inspect.getattr_static(space, name, None)
+    settled = (types.FunctionType, staticmethod, classmethod, property, type, enum.Enum)
+    return isinstance(member, settled)
 
 
 def _binds(node: ast.expr, name: str) -> bool:

@@ -4,6 +4,7 @@ import ast
 import copy
 import symtable
 import types
+from typing import Any
 
 from zygote_lite._source import Definition
 
@@ -23,14 +24,13 @@ def mangled(node: Definition, code: types.CodeType) -> Definition:
     return node
 
 
-def free_names(definition: ast.FunctionDef | ast.Lambda | ast.ClassDef) -> set[str]:
+def free_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
     """Return the names that a function defined inside may take from the enclosing one."""
     definition = copy.deepcopy(definition)
     definition.decorator_list = []  # type: ignore[union-attr]
-    if not isinstance(definition, ast.ClassDef):  # defaults are not the function's
-        a = definition.args
-        a.defaults = [ast.Constant(None) for _ in a.defaults]
-        a.kw_defaults = [d and ast.Constant(None) for d in a.kw_defaults]
+    a = definition.args  # defaults are not the function's
+    a.defaults = [ast.Constant(None) for _ in a.defaults]
+    a.kw_defaults = [d and ast.Constant(None) for d in a.kw_defaults]
     rebound: set[str] = set()
     for node in ast.walk(definition):
         if isinstance(node, ast.Nonlocal):  # means nothing to `symtable` out of its context
@@ -54,3 +54,50 @@ def _names_from_outside(table: symtable.SymbolTable) -> set[str]:
     for child in table.get_children():
         names |= _names_from_outside(child) - own
     return names
+
+
+def names_of_class(definition: ast.ClassDef) -> list[str]:
+    """Return the names that the body of a class binds."""
+    found = _Bindings()
+    for statement in definition.body:
+        found.visit(statement)
+    return sorted(found.names - found.others)
+
+
+class _Bindings(ast.NodeVisitor):
+    """Find what a block binds, but for what functions and classes inside bind for themselves."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.others: set[str] = set()  # of the functions around
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.names.add(node.id)
+
+    def visit_FunctionDef(self, node: Any) -> None:
+        self.names.add(node.name)
+        for part in (*node.decorator_list, *getattr(node, "bases", ())):
+            self.visit(part)
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef  # noqa: N815 - names of `ast`
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self.visit(node.iter)
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        self.names.update((a.asname or a.name).split(".")[0] for a in node.names)
+
+    visit_ImportFrom = visit_Import  # noqa: N815
+
+    def generic_visit(self, node: ast.AST) -> None:
+        for field in ("name", "rest"):  # of handlers and patterns
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                self.names.add(name)
+        if isinstance(node, ast.Nonlocal | ast.Global):
+            self.others.update(node.names)
+        super().generic_visit(node)

@@ -42,16 +42,6 @@ def primal(function: ir.Function, active: Iterable[str]) -> Primal:
             case ir.Move(_, target, source):
                 flags[target] = _flag(source, flags)
                 body.append(s)
-            case ir.Closure(origin, target, _, captured):
-                _refuse_rebinding(function, s)
-                names: list[ir.Atom] = [ir.Name(name) for name in captured]
-                body.append(s)
-                call = ir.Call(origin, target, ir.Intrinsic("capture"), [ir.Name(target), *names])
-                flags[target] = INACTIVE
-                body.append(_pull(function, call, flags))
-            case ir.Plain(_, targets):
-                flags.update(dict.fromkeys(targets, INACTIVE))
-                body.append(s)
             case _:
                 raise _control_flow(function, s)
     last = function.body[-1]
@@ -71,18 +61,6 @@ def _pull(function: ir.Function, s: ir.Call, flags: Flags) -> ir.Pull:
 
 def _flag(atom: ir.Atom, flags: Flags) -> ir.Atom:
     return flags.get(atom.id, INACTIVE) if isinstance(atom, ir.Name) else INACTIVE
-
-
-def _refuse_rebinding(function: ir.Function, closure: ir.Closure) -> None:
-    """A function defined inside sees later rebindings of what it captures; values would not."""
-    after = False
-    for s in function.body:
-        after |= s is closure
-        target = getattr(s, "target", None)
-        if after and s is not closure and target in closure.captured:
-            what = f"rebinding `{target}` after the definition of a function that captures it"
-            line = getattr(s.origin, "lineno", 0)
-            raise unsupported(function.filename, line, function.name, what)
 
 
 def _control_flow(function: ir.Function, s: ir.Statement) -> Exception:

@@ -8,6 +8,7 @@ Variables that functions defined inside share live in cells, and are read and wr
 """
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from zygote_lite import _ir as ir
@@ -41,6 +42,9 @@ class _Recorder:
         function.used |= {self.tape, self.nodes}
         self.companions: dict[str, str] = {}
         self.cells: Cells = {}
+        self.inner: list[str] = []  # companions of the names of classes
+        self.declared: list[str] = []  # variables that bodies of classes assign
+        self.class_names: list[str] = []  # of the class whose body this is
         for name in (*function.captured, *function.shared):
             self.cells[name] = function.fresh(name.strip("_") + "_cell")
 
@@ -58,7 +62,9 @@ class _Recorder:
             start.append(ir.Adopt(origin, self.tape, keywords, companion))
             start.append(ir.Track(origin, [companion], [NOTHING]))
         others = [c for name, c in self.companions.items() if name not in f.names]
+        others += self.inner
         start += [ir.Track(origin, [c], [NOTHING]) for c in others]
+        start += [ir.Declare(origin, name) for name in self.declared]
         for name, cell in self.cells.items():
             if name in f.shared and name not in f.names:
                 start.append(ir.Declare(origin, name))
@@ -122,6 +128,38 @@ class _Recorder:
         flag = self.flag(ir.Name(new))
         return new, self.companion(new), [self.write(origin, target, ir.Name(new), flag)]
 
+    def class_(self, s: ir.Class, out: list[ir.Statement]) -> list[ir.Statement]:
+        """Return what makes a class, and notes where the cotangents of its attributes go.
+
+        All that its body assigns besides the attributes are variables of the function around.
+        """
+        bases = [(starred, self.read(s.origin, x, out)) for starred, x in s.bases]
+        keywords = [(name, self.read(s.origin, x, out)) for name, x in s.keywords]
+        outer = self.cells, self.companions, self.class_names
+        self.class_names = s.names
+        self.cells = {name: cell for name, cell in self.cells.items() if name not in s.names}
+        own = {name: self.function.fresh((name.strip("_") or "name") + "_") for name in s.names}
+        self.companions = {**self.companions, **own}
+        body = self.block(s.body)
+        made = {n: c for n, c in self.companions.items() if n not in own}
+        self.cells, self.companions, self.class_names = outer
+        self.companions.update({n: c for n, c in made.items() if n not in self.companions})
+        self.inner += own.values()
+        assigned = {name for name in (*_assigned(body), s.held) if name not in s.names}
+        self.declared += sorted(assigned - {*self.function.captured, *self.declared})
+        flags: list[ir.Atom] = [NOTHING] * 4
+        flags += [ir.Name(own[name]) for name in s.names]
+        flags += [self.flag(x) for _, x in keywords]
+        names = (*(_mangled(name, s.target) for name in s.names), *(None for _ in keywords))
+        operands: list[ir.Atom] = [ir.Name(s.target), ir.Const(names), ir.Name(s.held)]
+        operands += [NOTHING for _ in names]
+        note = ir.Intrinsic("note_class")
+        return [
+            replace(s, bases=bases, keywords=keywords, body=body, outer=sorted(assigned)),
+            ir.Track(s.origin, [self.companion(s.target)], [NOTHING]),
+            ir.Pull(s.origin, "_", "_", flags, note, operands, []),
+        ]
+
     def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:
         match s:
             case ir.Call(origin, target, function, arguments, keywords):
@@ -144,6 +182,8 @@ class _Recorder:
             case ir.Closure(origin, target):
                 out.append(s)
                 out.append(ir.Track(origin, [self.companion(target)], [NOTHING]))
+            case ir.Class():
+                out += self.class_(s, out)
             case ir.Plain(origin, targets):
                 out.append(s)
                 out += [ir.Track(origin, [self.companion(t)], [NOTHING]) for t in targets]
@@ -187,7 +227,31 @@ class _Recorder:
                 target, companion, then = self.assign(origin, target, out)
                 out.append(ir.YieldTuple(origin, [target, companion], [value, self.flag(value)]))
                 out += then
+            case ir.Delete(origin, name) if name in self.class_names:
+                out += [s, ir.Track(origin, [self.companion(name)], [NOTHING])]
             case ir.Break() | ir.Continue() | ir.Delete():
                 out.append(s)
             case _:
                 raise AssertionError(f"{type(s).__name__} was not instrumented")
+
+
+def _mangled(name: str, cls: str) -> str:
+    """Return the name of an attribute as a class has it: private ones carry the class's name."""
+    if not name.startswith("__") or name.endswith("__") or not cls.strip("_"):
+        return name
+    return f"_{cls.lstrip('_')}{name}"
+
+
+def _assigned(body: list[ir.Statement]) -> Iterator[str]:
+    """Yield the variables that recorded statements assign."""
+    for s in body:
+        match s:
+            case ir.Pull(_, target, companion) | ir.ForEach(_, _, target, companion):
+                yield from (target, companion)
+            case ir.Track(_, targets) | ir.Plain(_, targets):
+                yield from targets
+            case ir.Closure(_, target) | ir.Class(_, target):
+                yield target
+        if not isinstance(s, ir.Class):
+            for block in ir.blocks_of(s):
+                yield from _assigned(block)

@@ -1,5 +1,6 @@
 """The tables of functions that the engine resolves itself, by the identity of the function."""
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,10 @@ COMPOSITE: dict[int, tuple[Any, Composite]] = {}
 
 One may return `None`: not for these arguments.
 """
+
+MADE: dict[types.CodeType, Composite] = {}
+"""What is resolved by other calls, where a function is made anew each time, by its code:
+`(tape, nodes, f, *xs, **kws) -> (y, node)`."""
 
 EQUIVALENT: dict[int, tuple[Any, Any]] = {}
 """Functions written in C, by identity, and Python that means the same and is transformed."""
@@ -41,6 +46,16 @@ def composite(*functions: Any) -> Callable[[Composite], Composite]:
     def declare(body: Composite) -> Composite:
         for f in functions:
             COMPOSITE[id(f)] = (f, body)
+        return body
+
+    return declare
+
+
+def made_by(example: types.FunctionType) -> Callable[[Composite], Composite]:
+    """Declare how calls of functions that have the code of `example` are resolved."""
+
+    def declare(body: Composite) -> Composite:
+        MADE[example.__code__] = body
         return body
 
     return declare

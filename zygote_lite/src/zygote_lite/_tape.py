@@ -30,7 +30,7 @@ from zygote_lite._refusal import no_rule, note_resolution
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
-from zygote_lite._tables import COMPOSITE, EQUIVALENT, STRUCTURAL, Node, Recorded
+from zygote_lite._tables import COMPOSITE, EQUIVALENT, MADE, STRUCTURAL, Node, Recorded
 
 
 class Tape(Entries):
@@ -128,7 +128,9 @@ class Tape(Entries):
         if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
             return own[1](self, nodes, xs, kws)  # type: ignore[no-any-return]
         if isinstance(f, types.FunctionType):
-            return self.function(nodes, f, xs, kws)
+            made = MADE.get(f.__code__)
+            done = None if made is None else made(self, nodes, f, *xs, **kws)
+            return self.function(nodes, f, xs, kws) if done is None else done
         if isinstance(f, types.MethodType):
             return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
         if isinstance(f, functools.partial):

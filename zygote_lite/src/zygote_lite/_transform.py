@@ -7,7 +7,10 @@ Pure straight code goes the upper way: its adjoint is emitted. All other code go
 it records what it runs. What came out is kept per code object (and set of active parameters).
 """
 
+import __future__
+
 import ast
+import inspect
 import threading
 import types
 from collections.abc import Callable
@@ -16,7 +19,13 @@ from typing import Any
 import numpy as np
 
 from rulescore import Tangent, generation, plugins
-from zygote_lite import _composite, _construct, _iteration, _itertools  # noqa: F401 - declare
+from zygote_lite import (  # noqa: F401 - declare
+    _classes,
+    _composite,
+    _construct,
+    _iteration,
+    _itertools,
+)
 from zygote_lite import _ir as ir
 from zygote_lite._arguments import out_position, place_arguments
 from zygote_lite._emit import Emitted, emit
@@ -238,7 +247,9 @@ def compile_emitted(emitted: Emitted, f: Any, free: tuple[str, ...] = ()) -> typ
     ast.copy_location(factory, tree)
     module = ast.fix_missing_locations(ast.Module([factory], []))
     scope: dict[str, Any] = {}
-    exec(compile(module, f.__code__.co_filename, "exec"), f.__globals__, scope)
+    flags = f.__code__.co_flags & __future__.annotations.compiler_flag
+    code = compile(module, f.__code__.co_filename, "exec", flags, dont_inherit=True)
+    exec(code, f.__globals__, scope)
     known = INTRINSICS | {"pull": pull}
     values = [known[path] for path in emitted.intrinsics.values()]
     made: types.FunctionType = scope["factory"](*values, *(None for _ in free))
@@ -251,7 +262,12 @@ def _as_the_users(code: types.CodeType, name: str, own: types.CodeType) -> types
     old, new = f"factory.<locals>.{name}", own.co_qualname
 
     def renamed(c: types.CodeType) -> types.CodeType:
-        consts = tuple([renamed(k) if isinstance(k, types.CodeType) else k for k in c.co_consts])
-        return c.replace(co_consts=consts, co_qualname=c.co_qualname.replace(old, new, 1))
+        consts = [renamed(k) if isinstance(k, types.CodeType) else k for k in c.co_consts]
+        if not c.co_flags & inspect.CO_OPTIMIZED:  # of a class, whose name is a constant
+            consts = [
+                new + k[len(old) :] if isinstance(k, str) and f"{k}.".startswith(old + ".") else k
+                for k in consts
+            ]
+        return c.replace(co_consts=tuple(consts), co_qualname=c.co_qualname.replace(old, new, 1))
 
     return renamed(code).replace(co_name=own.co_name)
