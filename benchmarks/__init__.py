@@ -14,4 +14,6 @@ column of its own, `rewritten`: it is no measure of an engine, but should not be
 The other engines get the same program in their own words, once more by hand: the same loop over
 scalars in autograd, PyTorch and MyGrad; `lax.scan` or array code in JAX, which does not run Python;
 the reverse loop compiled by Numba, which has no gradients. All work in float64, on the CPU.
+
+The scripts beside these modules measure one thing each, and are run by themselves.
 """

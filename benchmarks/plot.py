@@ -5,9 +5,10 @@ from matplotlib.ticker import FuncFormatter
 
 from benchmarks.table import columns_of
 
-MARKS = {  # colours that the colour-blind can tell apart; zygote_lite stands out
-    "zygote_lite": ("#d55e00", "o", 90),
-    "compiled": ("#d55e00", "D", 60),
+RINGS = ("zygote_lite", "compiled")  # open, for what has the same ratio to be seen inside
+MARKS = {  # colours that the colour-blind can tell apart
+    "zygote_lite": ("#d55e00", "o", 130),
+    "compiled": ("#d55e00", "D", 90),
     "autograd": ("#0072b2", "s", 42),
     "mygrad": ("#56b4e9", "v", 46),
     "torch": ("#cc79a7", "^", 46),
@@ -25,26 +26,21 @@ def draw(results, names, path, caption=""):
     for row, timings in enumerate(results):
         found = [ratio for name in names if (ratio := timings.ratio(name)) is not None]
         axes.plot([min(found), max(found)], [row, row], color="#e4e4e4", lw=2, zorder=1)
-    for place, name in reversed(list(enumerate(names))):
+    for name in reversed(names):
         colour, marker, size = MARKS[name]
-        aside = 0.36 * (place / max(len(names) - 1, 1) - 0.5)  # equal ratios stay visible
         points = [
-            (ratio, row + aside)
+            (ratio, row)
             for row, timings in enumerate(results)
             if (ratio := timings.ratio(name)) is not None
         ]
-        edge = {} if marker == "|" else {"edgecolors": "white", "linewidths": 0.7}
+        if name in RINGS:
+            style = {"facecolors": "none", "edgecolors": colour, "linewidths": 2.2}
+        elif name == "primal":
+            style = {"c": colour, "linewidths": 2.0}
+        else:
+            style = {"c": colour, "edgecolors": "white", "linewidths": 0.5, "alpha": 0.9}
         label = "the function alone" if name == "primal" else name
-        axes.scatter(
-            *zip(*points),
-            c=colour,
-            marker=marker,
-            s=size,
-            label=label,
-            zorder=3,
-            alpha=0.95,
-            **edge,
-        )
+        axes.scatter(*zip(*points), marker=marker, s=size, label=label, zorder=3, **style)
     axes.axvline(1.0, color="black", lw=1.0, zorder=2)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))

@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.workload import Workload
 
-BLOCK = 4096  # elements, so that the temporaries of a block stay in the cache
+BLOCK = 16_384  # elements, so that the temporaries of a block stay in the cache
 
 
 def chain(x):
