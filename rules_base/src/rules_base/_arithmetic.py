@@ -38,24 +38,25 @@ rule.scalar(pow, operator.pow, np.power, np.float_power)(
 
 def power_of_base(x, y):
     """Return the derivative of `x**y` by `x`: zero where `y` is zero, even at `x = 0`."""
-    if isinstance(y, Array):
-        return np.where(y == 0, 0.0, y * x ** np.where(y == 0, 1.0, y - 1))
-    return y * x ** (y - 1) if y else 0.0
+    if isinstance(y, Array) or (isinstance(x, Array) and not y):
+        return y * x ** (y - ((x != 0) | (y != 0)))
+    return y * x ** (y - 1) if y or x else 0.0
 
 
 def power_of_exponent(x, y, out):
     """Return the derivative of `x**y` by `y`: zero at `x = 0` unless `y` is negative.
 
-    For negative `x` it is the real part of that of the complex power, `out * log(abs(x))`.
+    For negative `x` and real `out` it is the real part of that of the complex power,
+    `out * log(abs(x))`.
     """
-    if isinstance(x, Array) or isinstance(y, Array):
-        if np.iscomplexobj(x):
-            return out * np.log(np.where(x == 0, 1.0, x))
-        return out * np.log(np.where((x == 0) & (np.real(y) >= 0), 1.0, abs(x)))
+    if isinstance(out, Array):
+        if np.iscomplexobj(out):
+            return out * np.log(np.where((x == 0) & (np.real(y) >= 0), 1.0, x + 0j))
+        return out * np.log(abs(x) + ((x == 0) & (y >= 0)))
     if x == 0:
         return 0.0 if y.real >= 0 else -out * math.inf
-    if isinstance(x, complex):
-        return out * np.log(x)
+    if isinstance(out, complex):
+        return out * np.log(x + 0j)
     return out * math.log(abs(x))
 
 

@@ -38,6 +38,22 @@ def _(x: float):
     return abs(x), pullback
 
 
+@rule(np.absolute)
+def _(x: float):
+    def pullback(dy):
+        return (project(dy if x > 0 else -dy if x < 0 else x * dy, x),)
+
+    return np.absolute(x), pullback
+
+
+@rule(np.sign)
+def _(x: float):
+    def pullback(dy):
+        return (None,)
+
+    return np.sign(x), pullback
+
+
 @rule(np.sign)
 def _(x: Numeric):
     y = np.sign(x)
@@ -101,7 +117,7 @@ for f in (np.absolute, abs, operator.abs, np.sign, np.conjugate, np.real, np.ima
     rule.example(f, COMPLEX)
     rule.example(f, np.array([0.5, -0.8]))
     rule.example(f, -0.8 + 0.4j)
-for f in (np.absolute, abs, operator.abs):
+for f in (np.absolute, abs, operator.abs, np.sign):
     rule.example(f, -0.7)
 for f in (np.ndarray.conj, np.ndarray.conjugate):
     rule.example(f, COMPLEX)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._axes import backwards, reshaped
 from rulescore import Array, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -9,7 +10,7 @@ rule = RuleSet("rules_base")
 
 def cumsum_back(dy, axis):
     """Return the cotangent of what `np.cumsum` was taken of: the running sum from the end."""
-    return np.flip(np.cumsum(np.flip(dy, axis), axis), axis)
+    return backwards(np.cumsum(backwards(dy, axis), axis), axis)
 
 
 def cumprod_back(dy, x, axis):
@@ -30,7 +31,7 @@ def cumprod_back(dy, x, axis):
 def _(x: Array | np.generic, axis=None, dtype=None):
     def pullback(dy):
         if axis is None:
-            return (project(np.reshape(cumsum_back(dy, 0), x.shape), x),)
+            return (project(reshaped(cumsum_back(dy, 0), x.shape), x),)
         return (project(cumsum_back(dy, axis), x),)
 
     return np.cumsum(x, axis, dtype), pullback

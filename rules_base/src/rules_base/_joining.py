@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from rules_base._nesting import in_kind_of, unstacked
+from rules_base._axes import reshaped, shape_of
+from rules_base._nesting import SEQUENCE, in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -16,21 +17,25 @@ def _(arrays: list | tuple, axis=0):
     return np.concatenate(arrays, axis), pullback
 
 
-def slices(dy, arrays, axis, widened=lambda x: x):
-    """Return the slice of `dy` that each of the `widened` and joined `arrays` has, in order."""
+def slices(dy, arrays, axis, widened=None):
+    """Return the slice of `dy` that each of the joined `arrays` has, in order.
+
+    What is joined may have been `widened` before, by a function such as `np.atleast_2d`.
+    """
+    changed = axis is None or widened is not None
     if axis is None:
         dy, axis = np.reshape(dy, (-1,)), 0
         lengths = [np.size(x) for x in arrays]
     else:
-        axis %= np.ndim(dy)
-        lengths = [np.shape(widened(x))[axis] for x in arrays]
+        axis %= dy.ndim
+        lengths = [shape_of(x if widened is None else widened(x))[axis] for x in arrays]
     parts, start = [], 0
     for x, n in zip(arrays, lengths, strict=True):
         part = dy[(slice(None),) * axis + (slice(start, start + n),)]
-        if isinstance(x, list | tuple):
+        if isinstance(x, SEQUENCE):
             parts.append(unstacked(part, x))
         else:
-            parts.append(project(np.reshape(part, np.shape(x)), x))
+            parts.append(project(reshaped(part, shape_of(x)) if changed else part, x))
         start += n
     return parts
 
@@ -38,7 +43,7 @@ def slices(dy, arrays, axis, widened=lambda x: x):
 @rule(np.stack)
 def _(arrays: list | tuple, axis=0):
     def pullback(dy):
-        first = np.moveaxis(dy, axis, 0)
+        first = np.moveaxis(dy, axis, 0) if axis else dy
         return (in_kind_of(arrays, [unstacked(first[i], x) for i, x in enumerate(arrays)]),)
 
     return np.stack(arrays, axis), pullback

@@ -21,6 +21,8 @@ def _(a: Array, b: Array):
 def matmul_left(dy, a, b):
     """Return the cotangent of `a` in `a @ b`, before batch axes are summed."""
     b = conjugate(b)
+    if a.ndim == 2 and b.ndim == 2:
+        return dy @ b.T
     if b.ndim == 1:
         return np.multiply(dy, b) if a.ndim == 1 else dy[..., None] * b
     if a.ndim == 1:
@@ -34,6 +36,8 @@ def matmul_left(dy, a, b):
 def matmul_right(dy, a, b):
     """Return the cotangent of `b` in `a @ b`, before batch axes are summed."""
     a = conjugate(a)
+    if a.ndim == 2 and b.ndim == 2:
+        return a.T @ dy
     if a.ndim == 1:
         return np.multiply(dy, a) if b.ndim == 1 else a[:, None] * dy[..., None, :]
     if b.ndim == 1:
@@ -55,9 +59,14 @@ def _(a: Numeric, b: Numeric):
     return np.dot(a, b), pullback
 
 
+def is_number(x):
+    """Return whether `x` has no axes."""
+    return x.ndim == 0 if isinstance(x, Array) else True
+
+
 def dot_left(dy, a, b):
     """Return the cotangent of `a` in `np.dot(a, b)`."""
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
+    if is_number(a) or is_number(b):
         return dy * np.conjugate(b)
     if b.ndim <= 2:
         return matmul_left(dy, a, b)
@@ -68,7 +77,7 @@ def dot_left(dy, a, b):
 
 def dot_right(dy, a, b):
     """Return the cotangent of `b` in `np.dot(a, b)`."""
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
+    if is_number(a) or is_number(b):
         return dy * np.conjugate(a)
     if b.ndim <= 2:
         return matmul_right(dy, a, b)

@@ -5,6 +5,7 @@ import numpy as np
 from rulescore import Numeric, project
 
 ArrayLike = Numeric | list | tuple
+SEQUENCE = (list, tuple)
 
 
 def in_kind_of(xs, parts):
@@ -16,14 +17,19 @@ def in_kind_of(xs, parts):
 
 def as_array(x):
     """Return a list or tuple as an array, and anything else as it is."""
-    return np.array(x) if isinstance(x, list | tuple) else x
+    return np.array(x) if isinstance(x, SEQUENCE) else x
+
+
+def in_form_of(x, dx, array):
+    """Give the cotangent `dx` of `array`, which is `x` or made of it, the form of `x`."""
+    return project(dx, x) if array is x else unstacked(project(dx, array), x)
 
 
 def unstacked(dx, xs):
     """Give the cotangent of `np.array(xs)` the nested structure of `xs`."""
     if dx is None:
         return None
-    if isinstance(xs, list | tuple):
+    if isinstance(xs, SEQUENCE):
         all_floats = len(xs) > MANY and set(map(type, xs)) == {float}
         if all_floats and type(dx) is np.ndarray and dx.dtype.kind == "f":
             return in_kind_of(xs, dx.tolist())

@@ -84,6 +84,8 @@ def widen(dy, axes, keepdims):
 
 def norm_cotangent(dy, x, y, ord, axis, keepdims):
     """Return the cotangent of `x` in `y = np.linalg.norm(x, ord, axis, keepdims)`."""
+    if ord is None and axis is None:
+        return x * (dy / (y + (y == 0)))  # where `y` is 0 so is `x`
     axes = axes_of(x, axis)
     dy, y = widen(dy, axes, keepdims), widen(y, axes, keepdims)
     if ord is None or ord in ("fro", "f"):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rules_base._indexing import scatter
-from rules_base._nesting import ArrayLike, as_array, in_kind_of, unstacked
+from rules_base._nesting import ArrayLike, as_array, in_form_of, in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -14,8 +14,8 @@ def _(condition: object, x: ArrayLike, y: ArrayLike):
     x_array, y_array = as_array(x), as_array(y)
 
     def pullback(dy):
-        dx = project(np.where(condition, dy, 0.0), x_array)
-        return None, unstacked(dx, x), unstacked(project(np.where(condition, 0.0, dy), y_array), y)
+        dx, dz = np.where(condition, dy, 0.0), np.where(condition, 0.0, dy)
+        return None, in_form_of(x, dx, x_array), in_form_of(y, dz, y_array)
 
     return np.where(condition, x_array, y_array), pullback
 

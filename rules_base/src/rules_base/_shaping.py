@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import reshaped
+from rules_base._axes import reshaped, shape_of
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -11,7 +11,7 @@ rule = RuleSet("rules_base")
 @rule(np.reshape)
 def _(x: Numeric, shape=None, order="C"):
     def pullback(dy):
-        return (project(reshaped(dy, np.shape(x), order), x),)
+        return (project(reshaped(dy, shape_of(x), order), x),)
 
     return reshaped(x, shape, order), pullback
 
@@ -27,7 +27,7 @@ def _(x: Array | np.generic, *shape: object, order="C"):
 @rule(np.ravel, np.ndarray.ravel, np.generic.ravel)
 def _(x: Numeric, order="C"):
     def pullback(dy):
-        return (project(reshaped(dy, np.shape(x), order), x),)
+        return (project(reshaped(dy, shape_of(x), order), x),)
 
     return (np.ravel(x) if order == "C" else np.ravel(x, order)), pullback
 
@@ -92,7 +92,7 @@ def _(x: Numeric, shape=None):
 @rule(np.squeeze, np.ndarray.squeeze, np.generic.squeeze)
 def _(x: Numeric, axis=None):
     def pullback(dy):
-        return (project(np.reshape(dy, np.shape(x)), x),)
+        return (project(reshaped(dy, shape_of(x)), x),)
 
     return np.squeeze(x, axis), pullback
 
@@ -100,7 +100,7 @@ def _(x: Numeric, axis=None):
 @rule(np.expand_dims)
 def _(x: Numeric, axis=None):
     def pullback(dy):
-        return (project(np.reshape(dy, np.shape(x)), x),)
+        return (project(reshaped(dy, shape_of(x)), x),)
 
     return np.expand_dims(x, axis), pullback
 

@@ -16,7 +16,8 @@ rule = RuleSet("rules_base")
 def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
     def pullback(dy):
         n = count(x, axis) - (ddof or correction)
-        return (project(restored(dy, x, axis, keepdims) * (2 * centered(x, axis) / n), x),)
+        scale = restored(dy * (2 / n if n else np.nan), x, axis, keepdims)
+        return (project(scale * centered(x, axis), x),)
 
     return np.var(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims), pullback
 
@@ -27,7 +28,7 @@ def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0
 
     def pullback(dy):
         n = count(x, axis) - (ddof or correction)
-        scale = restored(dy / np.where(y == 0, 1.0, n * y), x, axis, keepdims)
+        scale = restored(dy / (n * y + (y == 0)), x, axis, keepdims)
         return (project(scale * centered(x, axis), x),)
 
     return y, pullback
@@ -35,7 +36,7 @@ def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0
 
 def centered(x, axis):
     """Return `x` less its mean along `axis`, without a word about empty arrays."""
-    return x - np.sum(x, axis=axis, keepdims=True) / max(count(x, axis), 1)
+    return x - np.sum(x, axis=axis, keepdims=axis is not None) / max(count(x, axis), 1)
 
 
 @rule(np.nansum)

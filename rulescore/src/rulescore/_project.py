@@ -32,7 +32,8 @@ def project(dx: Any, x: Any) -> Any:
         if type(dx) is np.ndarray or type(dx) is np.float64:
             return _project_number(dx, x)
     elif kind is np.ndarray and type(dx) is np.ndarray:
-        if dx.shape == x.shape and dx.dtype == x.dtype and dx.dtype.kind in "fc":
+        dtype = x.dtype
+        if dtype is dx.dtype and dx.shape == x.shape and (dtype.kind == "f" or dtype.kind == "c"):
             return dx
         return _project_array(dx, x)
     if isinstance(x, np.generic):

@@ -39,6 +39,7 @@ class Rule:
 
     __slots__ = (
         "body",
+        "due",
         "file",
         "function",
         "kind",
@@ -87,31 +88,32 @@ class Rule:
         self.needs_ad = needs_ad
         self.poles = poles
         self.takes_out = takes_out
+        # how many cotangents the pullback of the body has to give, `None` for one per argument
+        self.due = len(types) if varargs is None else None
         # what a `Pullback` of this rule calls, with what the forward call saved
-        self.reverse = reverse or apply_pullback
+        self.reverse = reverse or (
+            apply_instance_pullback if kind == "instance" else apply_pullback
+        )
 
     def __call__(self, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, "Pullback"]:
         """Apply the rule: return the value of `f(*xs, **options)` and its pullback."""
-        saved = None
         if self.kind == "scalar":
             y = self.primal(*xs, **options)
-            if self.takes_out:
-                saved = y
-        elif self.kind == "constant":
-            y = self.primal(*xs, **options)
-        else:
-            given = (
-                self.body(f, *xs, **options)
-                if self.kind == "instance"
-                else self.body(*xs, **options)
-            )
-            if type(given) is not tuple or len(given) != 2 or not _is_pullback(given[1]):
-                raise RuleError(
-                    f"the rule {self.signature} ({self.place}) returned {_describe(given)}: "
-                    "return the value and the pullback"
-                )
-            y, saved = given
-        return y, Pullback(self.reverse, self, saved, f, xs)
+            return y, Pullback(self.reverse, self, y if self.takes_out else None, f, xs)
+        if self.kind == "constant":
+            return self.primal(*xs, **options), Pullback(self.reverse, self, None, f, xs)
+        operands = (f, *xs) if self.kind == "instance" else xs
+        given = self.body(*operands, **options)
+        if type(given) is tuple and len(given) == 2 and (given[1] is None or callable(given[1])):
+            return given[0], Pullback(self.reverse, self, given[1], f, xs)
+        raise self.refusal(given)
+
+    def refusal(self, given: Any) -> RuleError:
+        """Return the error for a body that has not returned a value and a pullback."""
+        return RuleError(
+            f"the rule {self.signature} ({self.place}) returned {_describe(given)}: "
+            "return the value and the pullback"
+        )
 
     @property
     def signature(self) -> str:
@@ -159,42 +161,51 @@ def apply_pullback(
     if dy is None or back is None:
         return (None,) * (len(primals) + 1)
     cotangents = back(dy)
-    if type(cotangents) is not tuple:
-        raise RuleError(
-            f"the pullback of {rule.signature} ({rule.place}) returned {_describe(cotangents)}: "
-            "return a tuple, one cotangent per argument"
-        )
-    if rule.kind == "general":
-        cotangents = (None, *cotangents)
-    options = 0
-    if rule.varargs is None:
-        options = len(primals) - len(rule.types) + (rule.kind == "instance")
-    if len(cotangents) != len(primals) + 1 - options:
-        implied = rule.kind == "general"
-        given, due = len(cotangents) - implied, len(primals) + 1 - options - implied
-        raise RuleError(
-            f"the pullback of {rule.signature} ({rule.place}) returned {given} "
-            f"cotangent{'s' * (given != 1)} where {due} {'were' if due != 1 else 'was'} due"
-        )
-    for position in range(1, len(cotangents)):
-        dx = cotangents[position]
+    due = len(primals) if rule.due is None else rule.due
+    if type(cotangents) is not tuple or len(cotangents) != due:
+        raise _not_due(rule, cotangents, due)
+    for position, dx in enumerate(cotangents):
         if dx is None:
             continue
-        x = primals[position - 1]
+        x = primals[position]
         if type(dx) is np.ndarray and type(x) is np.ndarray:
-            if dx.shape == x.shape:
-                continue
-        elif _fits(dx, x):
-            continue
-        raise RuleError(
-            f"the pullback of {rule.signature} ({rule.place}) returned a cotangent of "
-            f"{_describe(dx)} for argument {position}, which is {_describe(x)}"
+            if dx.shape != x.shape:
+                raise _not_fitting(rule, dx, x, position + 1)
+        elif not _fits(dx, x):
+            raise _not_fitting(rule, dx, x, position + 1)
+    if due == len(primals):
+        return (None, *cotangents)
+    return None, *cotangents, *(None,) * (len(primals) - due)  # options have no cotangent
+
+
+def apply_instance_pullback(
+    rule: Rule, back: Any, function: Any, primals: tuple[Any, ...], dy: Any, /
+) -> tuple[Any, ...]:
+    """Return all cotangents of calling an object: what a `Pullback` of such a rule calls."""
+    cotangents = apply_pullback(rule, back, function, (function, *primals), dy)
+    return cotangents[1:]
+
+
+def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
+    if rule.kind == "instance":
+        position -= 1
+    return RuleError(
+        f"the pullback of {rule.signature} ({rule.place}) returned a cotangent of "
+        f"{_describe(dx)} for argument {position}, which is {_describe(x)}"
+    )
+
+
+def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
+    if type(cotangents) is not tuple:
+        given, wanted = _describe(cotangents), "return a tuple, one cotangent per argument"
+        return RuleError(
+            f"the pullback of {rule.signature} ({rule.place}) returned {given}: {wanted}"
         )
-    return cotangents + (None,) * options if options else cotangents
-
-
-def _is_pullback(back: Any) -> bool:
-    return back is None or callable(back)  # None: no cotangent passes
+    given = len(cotangents)
+    return RuleError(
+        f"the pullback of {rule.signature} ({rule.place}) returned {given} "
+        f"cotangent{'s' * (given != 1)} where {due} {'were' if due != 1 else 'was'} due"
+    )
 
 
 def _fits(dx: Any, x: Any) -> bool:

@@ -1,5 +1,6 @@
 """Elementwise rules: from the partial derivatives to cotangents, with broadcasting undone."""
 
+import contextvars
 from math import isfinite
 from typing import Any
 
@@ -10,10 +11,16 @@ from rulescore._project import project, shape_of
 from rulescore._rule import Rule, RuleError
 
 _REAL = frozenset((float, np.float64))
+_NUMBER = frozenset((float, np.float64, int))
 _FACTOR = _REAL | {bool, np.bool_}  # a slope of 0 or 1 may be written as a comparison
 _OWN = (np.ndarray, np.generic, int, float, complex)
-# Above this many elements a test of each is faster than one dot product, which may start threads.
-_MANY = 4096
+_PLAIN = frozenset((np.ndarray, float, int, complex, np.float64, np.float32))
+# Above this many elements a test of each is better than one dot product, which starts threads.
+_MANY = 10_000
+
+# Where NumPy warns of nothing. To run in a copy of it costs a tenth of `np.errstate`.
+_QUIET = contextvars.copy_context()
+_QUIET.run(np.seterr, all="ignore")
 
 
 def pull_scalar(
@@ -22,10 +29,19 @@ def pull_scalar(
     """Return all cotangents of an elementwise call: what a `Pullback` of its rule calls."""
     if dy is None:
         return (None,) * (len(xs) + 1)
+    cotangents = _of_one if len(xs) == 1 else _of_two if len(xs) == 2 else _of_many
     try:
-        if rule.poles:
-            return _cotangents_at_poles(rule, xs, out, dy)
-        return _cotangents(rule, xs, out, dy, xs)
+        if not rule.poles:
+            return cotangents(rule, xs, out, dy, xs)
+        try:
+            if type(xs[0]) in _PLAIN and type(xs[-1]) in _PLAIN:
+                return _QUIET.copy().run(cotangents, rule, xs, out, dy, xs)
+            with np.errstate(all="ignore"):  # what others compute may need their own context
+                return cotangents(rule, xs, out, dy, xs)
+        except (ArithmeticError, ValueError):
+            # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
+            with np.errstate(all="ignore"):
+                return cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise RuleError(
             f"the pullback of {rule.signature} ({rule.place}) failed for a cotangent of shape "
@@ -34,71 +50,88 @@ def pull_scalar(
         ) from error
 
 
-@np.errstate(all="ignore")
-def _cotangents_at_poles(rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any) -> tuple[Any, ...]:
-    try:
-        return _cotangents(rule, xs, out, dy, xs)
-    except (ArithmeticError, ValueError):
-        # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
-        return _cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs)
-
-
-def _cotangents(
+def _of_many(
     rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    if len(xs) == 1:
-        x = _inexact(xs[0])
-        partial = rule.body(x, out) if rule.takes_out else rule.body(x)
-        if type(partial) is tuple:
-            raise _wrong_number(rule, partial)
-        x = primals[0]
-        if type(dy) is np.ndarray and dy.ndim and dy.shape != getattr(x, "shape", ()):
-            raise ValueError(f"the result has shape {shape_of(x)}")
-        return None, pull(dy, partial, x, primals)
-    if len(xs) == 2 and _are_alike(*xs, dy):
-        partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
-        if type(partials) is not tuple or len(partials) != 2:
-            raise _wrong_number(rule, partials)
-        return None, _pull_alike(dy, partials[0], xs), _pull_alike(dy, partials[1], xs)
     xs = tuple([_inexact(x) for x in xs])
     partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
     if type(partials) is not tuple or len(partials) != len(xs):
         raise _wrong_number(rule, partials)
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
-    if len(xs) == 2:
-        dx = pull(dy, partials[0], primals[0], primals)
-        return None, dx, pull(dy, partials[1], primals[1], primals)
     return None, *[pull(dy, p, x, primals) for p, x in zip(partials, primals, strict=True)]
 
 
-def _are_alike(x: Any, y: Any, dy: Any) -> bool:
-    """Return whether all are real arrays of one shape and precision: nothing is to be projected."""
+def _of_one(
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    (x,) = xs
+    if type(x) is np.ndarray and type(dy) is np.ndarray:
+        shape, dtype = dy.shape, dy.dtype
+        if x.dtype is dtype and x.shape == shape and shape and dtype.kind == "f":
+            # real arrays of one shape and precision: nothing is to be projected
+            p = rule.body(x, out) if rule.takes_out else rule.body(x)
+            if type(p) is np.ndarray and p.dtype is dtype and p.shape == shape:
+                if isfinite(p.dot(p)) if p.ndim == 1 and p.size <= _MANY else _is_finite(p):
+                    return None, dy * p
+            elif type(p) is tuple:
+                raise _wrong_number(rule, p)
+            return None, pull(dy, p, x, primals)
+    x = _inexact(x)
+    partial = rule.body(x, out) if rule.takes_out else rule.body(x)
+    if type(partial) is tuple:
+        raise _wrong_number(rule, partial)
+    x = primals[0]
+    if type(dy) is np.ndarray and dy.ndim and dy.shape != getattr(x, "shape", ()):
+        raise ValueError(f"the result has shape {shape_of(x)}")
+    return None, pull(dy, partial, x, primals)
+
+
+def _of_two(
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    x, y = xs
     if type(x) is np.ndarray and type(y) is np.ndarray and type(dy) is np.ndarray:
-        dtype = x.dtype
-        return bool(
-            x.shape == y.shape == dy.shape
-            and dtype is y.dtype
-            and dtype is dy.dtype
+        shape, dtype = dy.shape, dy.dtype
+        if (
+            x.dtype is dtype
+            and y.dtype is dtype
+            and x.shape == shape == y.shape
+            and shape
             and dtype.kind == "f"
-            and x.ndim
-        )
-    return False
-
-
-def _pull_alike(dy: np.ndarray, partial: Any, xs: tuple[Any, ...]) -> Any:
-    """Return what `pull` returns, where arguments and cotangent are alike."""
-    if type(partial) is np.ndarray:
-        if partial.dtype is dy.dtype and partial.shape == dy.shape:
-            small = partial.ndim == 1 and partial.size < _MANY  # `_is_finite`, without the call
-            if isfinite(partial.dot(partial)) if small else _is_finite(partial):
-                return dy * partial
-    elif type(partial) is int:
-        if partial == 1:
-            return dy
-        if partial == -1:
-            return -dy
-    return pull(dy, partial, xs[0], xs)
+        ):
+            partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
+            if type(partials) is not tuple or len(partials) != 2:
+                raise _wrong_number(rule, partials)
+            p, q = partials
+            if (
+                type(p) is np.ndarray
+                and type(q) is np.ndarray
+                and p.dtype is dtype
+                and q.dtype is dtype
+                and p.shape == shape == q.shape
+                and p.size <= _MANY
+                # one dot product tells of both: it is not finite where either is not
+                and isfinite(p.dot(q) if p.ndim == 1 else p.ravel().dot(q.ravel()))
+            ):
+                return None, dy * p, dy * q
+            return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
+    elif type(x) is float and type(y) is float and type(dy) in _REAL:
+        partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
+        if type(partials) is not tuple or len(partials) != 2:
+            raise _wrong_number(rule, partials)
+        p, q = partials
+        if type(p) in _NUMBER and type(q) in _NUMBER:
+            return (None, float(dy * p), float(dy * q)) if dy else (None, 0.0, 0.0)
+        return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
+    x, y = _inexact(x), _inexact(y)
+    partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
+    if type(partials) is not tuple or len(partials) != 2:
+        raise _wrong_number(rule, partials)
+    if type(dy) is np.ndarray:
+        _refuse_other_shape(dy, primals)
+    dx = pull(dy, partials[0], primals[0], primals)
+    return None, dx, pull(dy, partials[1], primals[1], primals)
 
 
 def _wrong_number(rule: Rule, partials: Any) -> RuleError:
@@ -145,17 +178,13 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     elif kind is np.ndarray and type(dy) is kind and type(partial) is kind:
         dtype = x.dtype
         if dtype is dy.dtype and dtype is partial.dtype and dtype.kind == "f":
-            if partial.ndim == 1 and partial.size < _MANY:  # `_is_finite`, without the call
-                finite = isfinite(partial.dot(partial))
-            else:
-                finite = _is_finite(partial)
-            dx = dy * partial if finite else _masked(dy, partial)
+            dx = dy * partial if _is_finite(partial) else _masked(dy, partial)
             if type(dx) is kind and dx.shape == x.shape:
                 return dx
             _refuse_larger(partial, xs)
             return project(dx, x)
     given = type(partial)
-    if given is int and partial in (1, -1):
+    if given is int and (partial == 1 or partial == -1):
         return project(dy if partial == 1 else -dy, x)
     if type(dy) is np.ndarray and dy.dtype.kind == "f":
         if given is np.ndarray and partial.dtype.kind in "fb":
@@ -199,10 +228,10 @@ def _times(dy: Any, partial: Any) -> Any:
 def _is_finite(partial: np.ndarray) -> bool:
     if partial.dtype.kind == "b":
         return True
-    if partial.size < _MANY:
+    if partial.size <= _MANY:
         # an overflow of the squares costs time, not truth: the caller masks then
-        flat = partial if partial.ndim == 1 else partial.reshape(-1)
-        return isfinite(abs(flat.dot(flat)))
+        flat = partial if partial.ndim == 1 else partial.ravel()
+        return isfinite(flat.dot(flat) if flat.dtype.kind == "f" else abs(flat.dot(flat)))
     return bool(np.isfinite(partial).all())
 
 

@@ -177,22 +177,30 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
             kind = type(f)
             if kind in _plain and (kind not in _BOUND or _key(f) not in _functions):
                 return None
-        elif ad is None and not options:
+        else:
             rule = primitive.cache[type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))]
             if rule is None and type(f) in _plain:
                 return None
     except (KeyError, TypeError):
         pass
-    if rule is None or rule.needs_ad:
+    if rule is None or rule.needs_ad or options:
         rule = find_rule(f, *xs, ad=ad, **options)
         if rule is None:
             return None
         if rule.needs_ad:
             options["ad"] = ad
-    if rule.kind != "scalar":
-        return rule(f, *xs, **options)
-    y = rule.primal(*xs)
-    return y, Pullback(rule.reverse, rule, y if rule.takes_out else None, f, xs)
+    # what `rule(f, *xs, **options)` does, without the call, for the kinds that are most common
+    if rule.kind == "scalar" and not options:
+        y = rule.primal(*xs)
+        return y, Pullback(rule.reverse, rule, y if rule.takes_out else None, f, xs)
+    if rule.kind == "general":
+        given = rule.body(*xs, **options)
+        if type(given) is tuple and len(given) == 2 and callable(given[1]):
+            return given[0], Pullback(rule.reverse, rule, given[1], f, xs)
+        if type(given) is not tuple or len(given) != 2 or given[1] is not None:
+            raise rule.refusal(given)
+        return given[0], Pullback(rule.reverse, rule, None, f, xs)
+    return rule(f, *xs, **options)
 
 
 def _key(f: Any) -> Any:
