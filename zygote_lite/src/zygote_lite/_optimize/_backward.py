@@ -1,0 +1,427 @@
+"""The reverse pass of typed code, derived from its structure, backwards."""
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._optimize import _calls
+from zygote_lite._optimize._interpret import Interpreter
+from zygote_lite._optimize._nodes import (
+    AddInto,
+    Backwards,
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Stop,
+    Store,
+    blocks_of,
+)
+from zygote_lite._optimize._pulls import Contribution, Scatter
+from zygote_lite._optimize._transfer import result_of
+from zygote_lite._optimize._values import (
+    ArrayOf,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    shares_axes,
+)
+
+Cotangents = dict[Value, Value]
+
+
+class Backward:
+    """Write the reverse pass.
+
+    Attributes:
+        cotangents: of each value, at the point that the pass has come to.
+        owned: the cotangents that nothing else shares, so that they may be added to in place.
+        filled: the values whose cotangent may be a zero that no path has given.
+    """
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.interpreter = interpreter
+        self.cotangents: Cotangents = {}
+        self.owned: set[Value] = set()
+        self.given: set[Value] = set()
+        self.filled: set[Value] = set()
+        self.silent: set[Branch] = set()
+        interpreter.reverse = True
+        interpreter.plain = True
+        interpreter.out = []
+        interpreter.loop = None
+
+    @property
+    def out(self) -> list[Node]:
+        return self.interpreter.out
+
+    def block(self, nodes: Iterable[Node]) -> None:
+        """Write the reverse of a block."""
+        for node in reversed([*nodes]):
+            self.interpreter.origin = node.origin
+            match node:
+                case Op():
+                    self.op(node)
+                case Store():
+                    self.store(node)
+                case Moves():
+                    self.moves(node)
+                case Branch():
+                    self.branch(node)
+                case Loop():
+                    self.loop(node)
+
+    # -- single operations ---------------------------------------------------------------------
+
+    def op(self, node: Op) -> None:
+        dy = self.cotangents.pop(node.target, None)
+        if dy is None or node.pull is None:
+            return
+        contributions = node.pull.back(self.interpreter, dy)
+        given = [d.value if isinstance(d, Scatter) else d for d in contributions if d is not None]
+        if sum(d is dy for d in given) != 1 or any(d.is_array and not d.fresh for d in given):
+            self.owned.discard(dy)  # what still reads it must not see it change
+        for x, d in zip(node.active_operands, contributions, strict=False):
+            self.add(x, d)
+
+    def add(self, x: Value, d: Contribution) -> None:
+        """Add to the cotangent of a value; the first one is an assignment."""
+        if d is None or not x.active or x.is_constant:
+            return
+        if isinstance(d, Scatter):
+            self.scatter(x, d)
+            return
+        known = self.cotangents.get(x)
+        if known is None:
+            self.cotangents[x] = d
+            if self.is_new(d):
+                self.owned.add(d)
+                if x.name:
+                    d.name = self.interpreter.name("d" + x.name)
+            self.given.add(d)
+        elif known in self.owned and (known.is_scalar or shares_axes(known.fact, d.fact)):
+            made = self.interpreter.definitions.get(d)
+            if made is not None and made.function is operator.neg and d not in self.given:
+                self.write(AddInto(self.origin, known, made.arguments[0], sign="-"))
+            else:
+                self.write(AddInto(self.origin, known, d))
+        else:
+            made = self.interpreter.definitions.get(d)
+            if made is not None and made.function is operator.neg and d not in self.given:
+                total = self.call(operator.sub, known, made.arguments[0])
+            else:
+                total = self.call(operator.add, known, d)
+            if x.name:
+                total.name = self.interpreter.name("d" + x.name)
+            self.cotangents[x] = total
+            self.owned.add(total)
+            self.given.add(total)
+
+    def is_new(self, d: Value) -> bool:
+        """Return whether a cotangent was computed just now, for one value alone."""
+        if not d.reverse or d in self.given or d.spread is not None or d.is_constant:
+            return False
+        if d not in self.interpreter.definitions or d in self.interpreter.known.values():
+            return False
+        return d.is_scalar or d.fresh
+
+    def scatter(self, x: Value, d: Scatter) -> None:
+        buffer = self.buffer(x)
+        repeats = self.may_repeat(d.index)
+        value = d.value
+        if value.spread is not None and value.spread.is_scalar:
+            value = value.spread
+        self.write(AddInto(self.origin, buffer, value, d.index, repeats=repeats))
+
+    def may_repeat(self, index: Value) -> bool:
+        """Return whether an index may name an entry more than once."""
+        if index.items is not None and type(index.sample) is tuple:
+            made = [self.interpreter.definitions.get(part) for part in index.items]
+            if any(op is not None and op.function is np.arange for op in made):
+                return False  # each row, or each column, is named once
+            return any(self.may_repeat(part) for part in index.items)
+        if isinstance(index.fact, ArrayOf):
+            return index.fact.dtype.kind != "b"
+        return isinstance(index.sample, list | tuple | np.ndarray)
+
+    def buffer(self, x: Value) -> Value:
+        """Return the cotangent of an array as an array that may be written to."""
+        known = self.cotangents.get(x)
+        if known is None:
+            known = self.zero(x)
+        elif known not in self.owned:
+            known = self.copy(known, x)
+        self.cotangents[x] = known
+        self.owned.add(known)
+        self.given.add(known)
+        return known
+
+    def zero(self, x: Value) -> Value:
+        """Return a cotangent of nothing."""
+        if x.is_scalar:
+            return constant(0.0)
+        return self.call(np.zeros_like, x)
+
+    def copy(self, d: Value, x: Value) -> Value:
+        if d.spread is not None or not shares_axes(d.fact, x.fact):
+            total = self.call(np.zeros_like, x)
+            self.write(AddInto(self.origin, total, d))
+            return total
+        return self.call(np.ndarray.copy, d)
+
+    def store(self, node: Store) -> None:
+        if self.cotangents.get(node.array) is None:
+            return
+        buffer = self.buffer(node.array)
+        if node.value.active:
+            d = _calls.item(self.interpreter, buffer, node.index)
+            if d.is_array:
+                d = self.call(np.ndarray.copy, d)
+            d = _calls.projected(self.interpreter, d, node.value)
+            self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+            self.add(node.value, d)
+        else:
+            self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+
+    def moves(self, node: Moves) -> None:
+        taken = [(source, self.cotangents.pop(target, None)) for target, source in node.pairs]
+        for source, d in taken:
+            if d is not None:
+                for x, part in _parts(source, d):
+                    self.add(x, part)
+
+    # -- structure -----------------------------------------------------------------------------
+
+    def branch(self, node: Branch) -> None:
+        if node in self.silent:  # the turn that ends the loop has nothing to go back through
+            self.block(node.orelse if _stops(node.body) else node.body)
+            return
+        before = dict(self.cotangents)
+        then, first = self.nested(node.body, dict(before))
+        other, second = self.nested(node.orelse, dict(before))
+        for block in (node.body, node.orelse):
+            for target in _moved_to(block):
+                first.pop(target, None)
+                second.pop(target, None)
+        self.cotangents = {}
+        left: list[tuple[Value, Value]] = []
+        right: list[tuple[Value, Value]] = []
+        for x in {**first, **second}:
+            a, b = first.get(x), second.get(x)
+            if a is b and a is not None:
+                self.cotangents[x] = a
+                continue
+            joined = self.named(x, a if a is not None else b)
+            if a is None or b is None:
+                self.filled.add(x)
+            owned = True
+            for d, pairs, nodes in ((a, left, then), (b, right, other)):
+                if d is None:
+                    outer, self.interpreter.out = self.interpreter.out, nodes
+                    d = self.zero(x)
+                    self.interpreter.out = outer
+                elif d not in self.owned:
+                    owned = False
+                pairs.append((joined, d))
+            if owned:
+                self.owned.add(joined)
+            self.given.add(joined)
+            self.cotangents[x] = joined
+        then.append(Moves(self.origin, left))
+        other.append(Moves(self.origin, right))
+        if any(_does_something(block) for block in (then, other)):
+            self.write(Branch(node.origin, node.test, then, other))
+
+    def nested(self, nodes: list[Node], cotangents: Cotangents) -> tuple[list[Node], Cotangents]:
+        """Write the reverse of a block of its own; return it, with the cotangents at its end."""
+        outer, self.cotangents = self.cotangents, cotangents
+
+        def work() -> Cotangents:
+            self.block(nodes)
+            return self.cotangents
+
+        block, found = self.interpreter.nested(work)
+        self.cotangents = outer
+        return block, found
+
+    def named(self, x: Value, like: Value | None) -> Value:
+        """Return a new variable for the cotangent of a value."""
+        fact, sample = x.fact, x.sample
+        if like is not None and isinstance(like.fact, ArrayOf) == isinstance(fact, ArrayOf):
+            sample = like.sample
+        if isinstance(fact, Scalar):
+            fact = Scalar(fact.classes | {float})
+        value = self.interpreter.value(fact, sample, "d" + x.name)
+        return value
+
+    def loop(self, node: Loop) -> None:
+        for inner in node.body:
+            if isinstance(inner, Branch):
+                stopping = [b for b in (inner.body, inner.orelse) if _stops(b)]
+                if len(stopping) == 1 and _is_silent(stopping[0]):
+                    self.silent.add(inner)
+                break
+            if not isinstance(inner, Op):
+                break
+        after = self.cotangents
+        carried = {
+            phi for phi, out in zip(node.phis, node.outs, strict=True) if after.get(out) is not None
+        }
+        outer: set[Value] = set()
+        while True:
+            state = self.state()
+            body, found, names = self.turn(node, carried, outer)
+            grown = {p for p in node.phis if found.get(p) is not None} | carried
+            inside = {*node.phis}
+            more = {x for x in found if x not in inside and not _is_in(x, node)} | outer
+            if grown == carried and more == outer:
+                break
+            carried, outer = grown, more
+            self.restore(state)
+        self.restore(state)
+        self.write_loop(node, after, carried, outer)
+
+    def write_loop(
+        self, node: Loop, after: Cotangents, carried: set[Value], outer: set[Value]
+    ) -> None:
+        start: list[tuple[Value, Value]] = []
+        accumulators: dict[Value, Value] = {}
+        for x in sorted(outer, key=lambda x: x.name):
+            d = after.get(x)
+            if d is not None and d in self.owned and not d.is_constant:
+                accumulators[x] = d
+                continue
+            if d is None:
+                self.filled.add(x)
+            if x.is_scalar:
+                named = self.named(x, d)
+                start.append((named, constant(0.0) if d is None else d))
+            else:
+                named = self.zero(x) if d is None else self.copy(d, x)
+            accumulators[x] = named
+        variables: dict[Value, Value] = {}
+        for phi, out in zip(node.phis, node.outs, strict=True):
+            d = after.pop(out, None)
+            if phi in carried:
+                variables[phi] = self.named(phi, d)
+                if d is None:
+                    self.filled.add(phi)
+                start.append((variables[phi], self.zero(phi) if d is None else d))
+        self.write(Moves(self.origin, start))
+        rest = {x: d for x, d in after.items() if x not in outer}
+        body, found, _ = self.turn(node, carried, outer, accumulators, variables)
+        self.interpreter.out.append(Backwards(node.origin, node, body))
+        self.cotangents = rest
+        for x, d in accumulators.items():
+            self.cotangents[x] = d
+            self.owned.add(d)
+            self.given.add(d)
+        for phi in carried:
+            self.cotangents[phi] = variables[phi]
+            self.given.add(variables[phi])
+            self.owned.discard(variables[phi])
+
+    def turn(
+        self, node: Loop, carried: set[Value], outer: set[Value],
+        accumulators: dict[Value, Value] | None = None,
+        variables: dict[Value, Value] | None = None,
+    ) -> tuple[list[Node], Cotangents, dict[Value, Value]]:  # fmt: skip
+        """Write the reverse of one turn."""
+        if accumulators is None:
+            accumulators = {x: self.named(x, None) for x in outer}
+        if variables is None:
+            variables = {x: self.named(x, None) for x in carried}
+        cotangents: Cotangents = {**accumulators, **variables}
+        for d in accumulators.values():
+            self.owned.add(d)
+        self.given |= {*cotangents.values()}
+        body, found = self.nested(node.body, cotangents)
+        pairs = []
+        outer_out, self.interpreter.out = self.interpreter.out, body
+        for phi in node.phis:
+            if phi in carried:
+                d = found.get(phi)
+                if d is None:
+                    self.filled.add(phi)
+                    d = self.zero(phi)
+                if d is not variables[phi]:
+                    pairs.append((variables[phi], d))
+        for x, d in accumulators.items():
+            if found.get(x) is not d:
+                raise Unfit("the cotangent of an array is replaced inside a loop")
+        self.interpreter.out = outer_out
+        body.append(Moves(self.origin, pairs))
+        return body, found, variables
+
+    def state(self) -> Any:
+        return (
+            dict(self.cotangents), set(self.owned), set(self.given), set(self.filled),
+            set(self.interpreter.used), dict(self.interpreter.definitions),
+            len(self.interpreter.out),
+        )  # fmt: skip
+
+    def restore(self, state: Any) -> None:
+        cotangents, owned, given, filled, used, definitions, length = state
+        self.cotangents, self.owned, self.given = dict(cotangents), set(owned), set(given)
+        self.filled = set(filled)
+        self.interpreter.used = set(used)
+        self.interpreter.definitions = dict(definitions)
+        del self.interpreter.out[length:]
+
+    # -- writing -------------------------------------------------------------------------------
+
+    @property
+    def origin(self) -> Any:
+        return self.interpreter.origin
+
+    def write(self, node: Node) -> None:
+        self.interpreter.out.append(node)
+
+    def call(self, f: Any, *xs: Value) -> Value:
+        if f in (np.zeros_like, np.ndarray.copy):
+            return self.interpreter.write(result_of(f, [*xs], {}), f, [*xs], {}).target
+        return _calls.call(self.interpreter, f, [*xs], {}, "")
+
+
+def _parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
+    if x.items is not None:
+        raise Unfit("a structure is moved")
+    return [(x, d)]
+
+
+def _stops(block: list[Node]) -> bool:
+    return bool(block) and isinstance(block[-1], Stop)
+
+
+def _moved_to(block: list[Node]) -> list[Value]:
+    last = block[-1] if block else None
+    return [target for target, _ in last.pairs] if isinstance(last, Moves) else []
+
+
+def _is_silent(block: list[Node]) -> bool:
+    """Return whether no gradient comes into a block that leaves its loop."""
+    for node in block:
+        if isinstance(node, Store) and node.array.active:
+            return False
+        if isinstance(node, Moves) and any(target.active for target, _ in node.pairs):
+            return False
+        if isinstance(node, Loop) or not all(map(_is_silent, blocks_of(node))):
+            return False
+    return True
+
+
+def _is_in(x: Value, loop: Loop) -> bool:
+    scope = x.scope
+    while scope is not None:
+        if scope is loop:
+            return True
+        scope = scope.outer
+    return False
+
+
+def _does_something(block: list[Node]) -> bool:
+    return any(not isinstance(node, Moves) or node.pairs for node in block)

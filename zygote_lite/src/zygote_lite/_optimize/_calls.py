@@ -1,0 +1,585 @@
+"""What a call becomes: an operation, the body of the function in its place, or a known value."""
+
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulescore import accumulate, find_rule, project
+from zygote_lite import _intrinsics
+from zygote_lite._intrinsics import unpack
+from zygote_lite._optimize._nodes import leaves
+from zygote_lite._optimize._pulls import pull_of
+from zygote_lite._optimize._transfer import (
+    decided,
+    is_pure,
+    of_attribute,
+    result_of,
+    run,
+)
+from zygote_lite._optimize._values import (
+    UNKNOWN,
+    ArrayOf,
+    Fact,
+    Local,
+    Method,
+    Other,
+    Scalar,
+    Unfit,
+    Value,
+    can_carry,
+    constant,
+    structure,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._optimize._interpret import Interpreter
+
+_CREATION = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.full,
+             np.full_like, np.array, np.copy, np.ndarray.copy, np.eye, np.arange, np.linspace,
+             np.identity}  # fmt: skip
+_FOLDED = (int, float, str, type(None), tuple, type, np.dtype, slice, range, np.generic)
+_CLOSED = (Local, Method)
+
+
+@dataclass(eq=False)
+class Attribute:
+    """The function that reads an attribute of an array."""
+
+    name: str
+
+    @property
+    def descriptor(self) -> Any:
+        """Return what a rule for the attribute is declared for."""
+        return getattr(np.ndarray, self.name)
+
+    def __call__(self, x: Any) -> Any:
+        return getattr(x, self.name)
+
+
+_attributes: dict[str, Attribute] = {}
+
+
+def attribute_of(name: str) -> Attribute:
+    """Return the function that reads an attribute, the same each time."""
+    return _attributes.setdefault(name, Attribute(name))
+
+
+@dataclass(eq=False)
+class Several:
+    """Several iterables that are walked together, by `zip` or `enumerate`."""
+
+    kind: str
+    parts: list[Value]
+
+
+def exactly(x: Any, count: int) -> Any:
+    """Return a sequence of exactly `count` elements."""
+    if len(x) != count:
+        raise ValueError(f"{count} values were to be unpacked, and there are {len(x)}")
+    return x
+
+
+def call(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call of a known function, and return its value."""
+    if isinstance(f, Local):
+        return interpreter.inline(f, xs, kws)
+    if isinstance(f, Method):
+        return _method(interpreter, f, xs, kws, stem)
+    f = _without_in_place(f, xs)
+    special = _SPECIAL.get(f) if _is_hashable(f) else None
+    if special is not None and not kws:
+        found = special(interpreter, xs)
+        if found is not None:
+            return found
+    if not kws:
+        known, answer = decided(f, xs)
+        if known:
+            return constant(answer)
+    operands = [*xs, *kws.values()]
+    if all(_is_plain_constant(x) for x in operands) and is_pure(f):
+        answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
+        if isinstance(answer, _FOLDED):
+            return constant(answer)
+    simpler = simplified(f, xs) if not kws else None
+    if simpler is not None:
+        return simpler
+    if not interpreter.plain and not interpreter.reverse:
+        if any(leaf.active for x in operands for leaf in leaves(x)):
+            return _active(interpreter, f, xs, kws, stem)
+    return _inactive(interpreter, f, xs, kws, stem)
+
+
+def _active(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    rule = rule_of(f, xs, kws)
+    if rule is None:
+        inner = getattr(f, "_implementation", None)
+        f = f if inner is None else inner
+        if hasattr(f, "__code__"):
+            return interpreter.inline(f, xs, kws)
+        raise Unfit(f"no rule for {getattr(f, '__name__', f)} of these types")
+    if any(leaf.active for x in kws.values() for leaf in leaves(x)):
+        raise Unfit("an option that depends on a differentiated argument")
+    if rule.kind == "constant":
+        return _inactive(interpreter, f, xs, kws, stem)
+    if rule.kind == "instance" or rule.needs_ad:
+        raise Unfit(f"the rule {rule.signature}")
+    return pull_of(interpreter, rule, f, xs, kws, stem)
+
+
+def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+    """Return the one rule that answers for all types that the arguments may have."""
+    f = f.descriptor if isinstance(f, Attribute) else f
+    given = [x.sample for x in xs]
+    options = {name: x.sample for name, x in kws.items()}
+    rule = find_rule(f, *given, **options)
+    for i, x in enumerate(xs):
+        if isinstance(x.fact, Scalar) and len(x.fact.classes) > 1:
+            for kind in x.fact.classes:
+                other = [*given[:i], kind(1), *given[i + 1 :]]
+                if find_rule(f, *other, **options) is not rule:
+                    raise Unfit("its types take different rules")
+    return rule
+
+
+def _inactive(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    if f is project and interpreter.plain:
+        return projected(interpreter, xs[0], xs[1])
+    if f is accumulate and interpreter.plain:
+        raise Unfit("accumulate in a rule")
+    if hasattr(f, "__code__") and not is_pure(f):
+        return _python(interpreter, f, xs, kws, stem)
+    if not is_pure(f):
+        raise Unfit(f"a call of {getattr(f, '__name__', f)}")
+    if any(not _is_operand(x) for x in (*xs, *kws.values())):
+        raise Unfit(f"a structure is given to {getattr(f, '__name__', f)}")
+    known = _reusable(interpreter, f, xs, kws)
+    if known in interpreter.known and known is not None:
+        return interpreter.known[known]
+    op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+    mark_made(f, op.target)
+    op.target.axis = _axis_of(interpreter, f, xs)
+    if f in (np.broadcast_to, np.full) if _is_hashable(f) else False:
+        op.target.spread = xs[0] if f is np.broadcast_to else xs[1]
+    if known is not None:
+        interpreter.known[known] = op.target
+    return op.target
+
+
+def _axis_of(interpreter: "Interpreter", f: Any, xs: list[Value]) -> str:
+    """Return what is known of a number that is the length of an axis."""
+    if f is len and isinstance(xs[0].fact, ArrayOf):
+        return xs[0].fact.axes[0]
+    if f is operator.getitem and xs[1].is_constant and type(xs[1].sample) is int:
+        made = interpreter.definitions.get(xs[0])
+        if made is not None and made.function is attribute_of("shape"):
+            fact = made.arguments[0].fact
+            assert isinstance(fact, ArrayOf)
+            return fact.axes[xs[1].sample]
+    return UNKNOWN
+
+
+def _python(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call of a Python function: its body, or in a rule, where that fails, the call."""
+    if not interpreter.plain:
+        return interpreter.inline(f, xs, kws)
+    operands = [*xs, *kws.values()]
+    if operands and all(_is_plain_constant(x) for x in operands):
+        answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
+        if isinstance(answer, _FOLDED) or answer == {}:
+            return constant(answer)
+    length, used = len(interpreter.out), set(interpreter.used)
+    try:
+        return interpreter.inline(f, xs, kws)
+    except Unfit:
+        del interpreter.out[length:]
+        interpreter.used = used
+    if any(not _is_operand(x) for x in (*xs, *kws.values())):
+        raise Unfit("a structure is given to a function of a rule")
+    result = result_of(f, xs, kws)
+    result.certain = True
+    return interpreter.write(result, f, xs, kws, stem).target
+
+
+def _reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+    """Return what a result is kept under, so that it is computed once; `None` if it may change."""
+    operands = [*xs, *kws.values()]
+    parts_read = [x for y in operands for x in leaves(y)]
+    if any(x.reverse or x.made or (x.base is not None and x.base.made) for x in parts_read):
+        return None
+    if not _is_hashable(f) or f in _CREATION or (kws and interpreter.reverse):
+        return None
+    parts = [_key(x) for x in operands]
+    return None if None in parts else (f, *kws, *parts)
+
+
+def _key(x: Value) -> Any:
+    if x.items is not None:
+        keys = tuple([_key(item) for item in x.items])
+        return None if None in keys else (type(x.sample), keys)
+    if not x.is_constant:
+        return id(x)
+    return (type(x.sample), repr(x.sample)) if isinstance(x.sample, _FOLDED) else None
+
+
+def mark_made(f: Any, value: Value) -> None:
+    """Note that an array was made by a function that gives a new one each time."""
+    value.made = bool(value.is_array and value.fresh and _is_hashable(f) and f in _CREATION)
+
+
+def simplified(f: Any, xs: list[Value]) -> Value | None:
+    """Return the operand that a call gives back as it is: `x * 1`, `x ** 1`, `x + 0.0`."""
+    if len(xs) != 2:
+        return None
+    x, y = xs
+    if f is operator.mul:
+        for one, other in ((x, y), (y, x)):
+            if _is_one(one) and can_carry(other.fact):
+                return other
+    if f in (operator.truediv, operator.pow) and _is_one(y) and can_carry(x.fact):
+        return x
+    return None
+
+
+def _is_one(x: Value) -> bool:
+    return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
+
+
+def _is_hashable(f: Any) -> bool:
+    try:
+        hash(f)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_plain_constant(x: Value) -> bool:
+    return x.is_constant and not isinstance(x.sample, (*_CLOSED, Several))
+
+
+def _is_operand(x: Value) -> bool:
+    """Return whether a value can be written as an operand."""
+    if x.items is not None:
+        return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
+    return not isinstance(x.sample, (*_CLOSED, Several))
+
+
+def _without_in_place(f: Any, xs: list[Value]) -> Any:
+    """Return the operator that gives a new value, for one that may change its operand."""
+    name = getattr(f, "__name__", "")
+    if f is getattr(operator, name, None) and name in _IN_PLACE and not isinstance(
+        xs[0].sample, list | dict | set
+    ):  # fmt: skip
+        if xs[0].made:
+            raise Unfit("it changes an array as a whole, in place")
+        return getattr(operator, _IN_PLACE[name])
+    return f
+
+
+_IN_PLACE = {
+    "i" + name: name + "_" * (name in ("and", "or"))
+    for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul", "and", "or",
+                 "xor", "lshift", "rshift")
+}  # fmt: skip
+
+
+# -- arrays ------------------------------------------------------------------------------------
+
+
+def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
+    """Write `x[index]`, and return it."""
+    if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
+        if isinstance(index.sample, slice):
+            return structure(type(x.sample), x.items[index.sample])
+        return x.items[operator.index(index.sample)]
+    if type(x.sample) is dict and x.items is not None and index.is_constant:
+        for key, value in zip(x.items[::2], x.items[1::2], strict=True):
+            if key.sample == index.sample:
+                return value
+        raise Unfit("a key that is not there")
+    if x.is_constant and index.is_constant and not x.is_array:
+        return constant(run(operator.getitem, [x.sample, index.sample], {}))
+    if not x.is_array and type(x.sample) is not tuple:
+        raise Unfit(f"a part of a {type(x.sample).__name__}")
+    return call(interpreter, operator.getitem, [x, index], {}, stem)
+
+
+def array_attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
+    """Write `x.name` of an array, or note that a method was looked up."""
+    member = getattr(np.ndarray, name, None)
+    if callable(member):
+        return constant(Method(x, name))
+    fact = x.fact
+    assert isinstance(fact, ArrayOf)
+    if name in ("ndim", "dtype"):
+        return constant(getattr(x.sample, name))
+    if name == "real" and fact.dtype.kind in "fiu":
+        return x
+    f = attribute_of(name)
+    if x.active and not interpreter.plain and not interpreter.reverse and name in ("T", "mT"):
+        return _active(interpreter, f, [x], {}, "")
+    known = ("attribute", name, id(x))
+    if known not in interpreter.known:
+        op = interpreter.write(of_attribute(x, name), f, [x], {})
+        if name == "shape":
+            op.target.like = fact
+        interpreter.known[known] = op.target
+    return interpreter.known[known]
+
+
+def _method(
+    interpreter: "Interpreter", f: Method, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    owner = f.owner
+    if owner.is_array:
+        return call(interpreter, getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
+    if isinstance(owner.fact, Scalar) and len(owner.fact.classes) == 1:
+        (kind,) = owner.fact.classes
+        if issubclass(kind, np.generic):
+            return call(interpreter, getattr(kind, f.name), [owner, *xs], kws, stem)
+    raise Unfit(f"the method {f.name} of a {type(owner.sample).__name__}")
+
+
+def try_store(x: Value, index: Value, value: Value) -> None:
+    """Write a sample into a sample."""
+    run(operator.setitem, [x.sample, index.sample, value.sample], {})
+
+
+# -- functions that the interpreter knows ------------------------------------------------------
+
+
+def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    x, count, star = xs
+    if x.items is not None and star.sample is None and len(x.items) == count.sample:
+        return x
+    if x.items is not None and star.sample is not None:
+        at, n = star.sample, len(x.items) - (count.sample - 1 - star.sample)
+        middle = structure(list, x.items[at:n])
+        return structure(tuple, [*x.items[:at], middle, *x.items[n:]])
+    if x.is_constant and star.sample is None:
+        return structure(tuple, [constant(part) for part in unpack(x.sample, count.sample, None)])
+    if star.sample is None and (x.is_array or type(x.sample) is tuple):
+        result = result_of(exactly, [x, count], {})
+        result.fact, result.certain = x.fact, True
+        checked = interpreter.write(result, exactly, [x, count], {}).target
+        checked.base, checked.fresh = None, False
+        if type(x.sample) is not tuple:
+            raise Unfit("an array is unpacked")
+        parts = [call(interpreter, operator.getitem, [checked, constant(i)], {}, "")
+                 for i in range(count.sample)]  # fmt: skip
+        return structure(tuple, parts)
+    raise Unfit("something of unknown length is unpacked")
+
+
+def _sequence(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        items = known_items(xs[0]) if xs else []
+        return None if items is None else structure(kind, items)
+
+    return made
+
+
+def _joined(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        parts = [known_items(x) for x in xs]
+        if any(part is None for part in parts):
+            raise Unfit("a structure of unknown length")
+        return structure(kind, [item for part in parts for item in part or ()])
+
+    return made
+
+
+def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        if kind == "reversed":
+            items = known_items(xs[0])
+            if items is None and type(xs[0].sample) is range:
+                return None
+            return None if items is None else structure(list, items[::-1])
+        items_of = [known_items(x) for x in xs]
+        if all(items is not None for items in items_of):
+            given = [items for items in items_of if items is not None]
+            if kind == "enumerate":
+                given = [[constant(i) for i in range(len(given[0]))], given[0]]
+            rows = zip(*given, strict=False)
+            return structure(list, [structure(tuple, [*row]) for row in rows])
+        value = constant(Several(kind, xs))
+        return value
+
+    return made
+
+
+def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    entries: dict[Any, tuple[Value, Value]] = {}
+    for x in xs:
+        if x.items is None and not (x.is_constant and x.sample == {}):
+            return None
+        for key, value in zip((x.items or [])[::2], (x.items or [])[1::2], strict=True):
+            entries[key.sample] = (key, value)
+    return interpreter.build("dict", [part for pair in entries.values() for part in pair])
+
+
+def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    """The conjugate of what is real is itself."""
+    fact = xs[0].fact
+    return xs[0] if isinstance(fact, Scalar | ArrayOf) else None
+
+
+def known_items(x: Value) -> list[Value] | None:
+    """Return the elements of an iterable, where they are known one by one."""
+    if x.items is not None and type(x.sample) in (list, tuple):
+        return x.items
+    if x.is_constant and isinstance(x.sample, tuple | str):
+        return [constant(part) for part in x.sample]
+    return None
+
+
+def _as_is(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    """`float(x)` of a float is `x`."""
+    fact = xs[0].fact if xs else None
+    same = isinstance(fact, Scalar) and fact.classes == {float}
+    return xs[0] if same else None
+
+
+def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    items = known_items(xs[0])
+    if items is None:
+        return None
+    total = xs[1] if len(xs) > 1 else constant(0)
+    for element in items:
+        total = call(interpreter, operator.add, [total, element], {}, "")
+    return total
+
+
+_SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
+    unpack: _unpack,
+    tuple: _sequence(tuple),
+    list: _sequence(list),
+    zip: _several("zip"),
+    enumerate: _several("enumerate"),
+    reversed: _several("reversed"),
+    float: _as_is,
+    sum: _sum,
+    np.conjugate: _real,
+    np.ndarray.conj: _real,
+    np.ndarray.conjugate: _real,
+}
+_SPECIAL[_intrinsics.join_dict] = _join_dict
+for _name, _kind in (("join_tuple", tuple), ("join_list", list)):
+    _SPECIAL[getattr(_intrinsics, _name)] = _joined(_kind)
+
+
+# -- loops -------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Counter:
+    """What a loop counts by: a range, and the first index as its sample."""
+
+    iterable: Value
+    stem: str
+    sample: int
+
+    target: Value | None = None
+
+    def begin(self, interpreter: "Interpreter") -> Value:
+        """Return the loop variable, made anew for each writing of the loop."""
+        self.target = interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
+        return self.target
+
+
+def counted(
+    interpreter: "Interpreter", x: Value, stem: str
+) -> tuple[Counter, Callable[[Counter], Value]]:
+    """Return what a loop counts by, and what gives the element of a turn."""
+    if type(x.sample) is range:
+        sample = x.sample[0] if len(x.sample) else x.sample.start
+        return Counter(x, stem, sample), lambda counter: counter.target or x
+    length, element = _elements(interpreter, x, stem)
+    whole = call(interpreter, range, [length], {}, "")
+    return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
+
+
+def _elements(
+    interpreter: "Interpreter", x: Value, stem: str = ""
+) -> tuple[Value, Callable[[Value], Value]]:
+    """Return the length of an iterable, and what gives the element at an index."""
+    if x.is_array:
+        return call(interpreter, len, [x], {}, ""), lambda i: item(interpreter, x, i, stem)
+    if isinstance(x.sample, Several):
+        several = x.sample
+        parts = [_elements(interpreter, part) for part in several.parts]
+        if several.kind == "enumerate":
+            return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
+        if several.kind == "zip":
+            length = call(interpreter, min, [n for n, _ in parts], {}, "") if parts[1:] else (
+                parts[0][0]
+            )  # fmt: skip
+            return length, lambda i: structure(tuple, [at(i) for _, at in parts])
+    if type(x.sample) is range and x.sample == range(len(x.sample)):
+        raise Unfit("a range beside other iterables")
+    raise Unfit(f"iteration over a {type(x.sample).__name__}")
+
+
+# -- cotangents --------------------------------------------------------------------------------
+
+
+def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
+    """Write what gives a cotangent the kind of its primal: nothing, where it has it already."""
+    if d.is_constant and d.sample is None:
+        return d
+    if isinstance(x.fact, Other):
+        return constant(None)
+    if not can_carry(x.fact):
+        return d if isinstance(x.fact, Scalar) else constant(None)
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
+        if x.fact.classes == d.fact.classes or not x.fact.classes & {np.float32}:
+            return d
+    if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:
+        if x.fact.axes == d.fact.axes and UNKNOWN not in x.fact.axes:
+            return d
+        summed = _summed(interpreter, d, x.fact)
+        if summed is not None:
+            return summed
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
+        return call(interpreter, np.ndarray.sum, [d], {}, "")
+    result = result_of(project, [d, x], {})
+    result.fact, result.certain = _kind_of_cotangent(x.fact), True
+    return interpreter.write(result, project, [d, x], {}).target
+
+
+def _kind_of_cotangent(fact: Fact) -> Fact:
+    return fact
+
+
+def _summed(interpreter: "Interpreter", d: Value, fact: ArrayOf) -> Value | None:
+    """Write the sum over the axes along which a primal was broadcast, where they are known."""
+    assert isinstance(d.fact, ArrayOf)
+    extra = len(d.fact.axes) - len(fact.axes)
+    if extra < 0 or UNKNOWN in (*fact.axes, *d.fact.axes):
+        return None
+    if extra:
+        axes: Any = 0 if extra == 1 else tuple(range(extra))
+        d = call(interpreter, np.ndarray.sum, [d, constant(axes)], {}, "")
+        assert isinstance(d.fact, ArrayOf)
+    stretched = [i for i, (a, b) in enumerate(zip(d.fact.axes, fact.axes, strict=True)) if a != b]
+    if stretched:
+        axes = stretched[0] if len(stretched) == 1 else tuple(stretched)
+        options = {"axis": constant(axes), "keepdims": constant(True)}
+        d = call(interpreter, np.ndarray.sum, [d], options, "")
+    return d
+
+
+_ = (builtins, math)

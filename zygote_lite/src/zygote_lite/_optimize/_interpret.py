@@ -1,0 +1,552 @@
+"""From normalized code to typed code: each statement is run on what is known of its operands.
+
+Calls of Python functions are put in the place of the call, branches whose test is known vanish,
+and every call that a gradient passes through gets the way back from its rule.
+"""
+
+import ast
+import builtins
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zygote_lite import _ir as ir
+from zygote_lite._intrinsics import INTRINSICS
+from zygote_lite._optimize import _calls
+from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, Stop, Store, leaves
+from zygote_lite._optimize._normalize import assigned, live, live_in_loop
+from zygote_lite._optimize._sources import Inputs, lowered_code
+from zygote_lite._optimize._transfer import Result
+from zygote_lite._optimize._values import (
+    Fact,
+    Local,
+    Method,
+    Other,
+    Unfit,
+    Value,
+    can_carry,
+    constant,
+    join_facts,
+    structure,
+)
+
+Env = dict[str, Value]
+_DEEP = 20  # calls inside calls
+_IN_PLACE = {
+    f"operator.i{name}"
+    for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul")
+}
+_LONG = 64  # turns of a loop that is written out
+_PLAIN = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
+          types.MethodDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)  # fmt: skip
+
+
+class Interpreter:
+    """Write typed code for one specialization.
+
+    Attributes:
+        inputs: what the code is given, besides the user's arguments, and what is guarded.
+        out: the nodes of the block that is being written.
+        loop: the loop that it is in.
+        written: the arrays that are written in place.
+        reverse: whether it is the reverse pass that is being written.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.out: list[Node] = []
+        self.loop: Loop | None = None
+        self.written: dict[Value, int] = {}
+        self.used: set[str] = set()
+        self.depth: list[Any] = []
+        self.reverse = False
+        self.known: dict[Any, Value] = {}
+        self.definitions: dict[Value, Op] = {}
+        self.origin: ast.AST = ast.Pass()
+        self.breaks: list[tuple[list[Value], _Stopping]] = []
+        self.poles = False  # whether the reverse pass may meet a pole of a rule
+        self.plain = False  # in the body of a rule, through which no gradient passes
+        self.frames: list[set[int]] = []
+        self.globals_of: dict[str, Any] = {}
+
+    # -- names and nodes -----------------------------------------------------------------------
+
+    def name(self, stem: str) -> str:
+        """Return a name that is not taken yet, and take it."""
+        name, n = stem, 0
+        while name in self.used:
+            n += 1
+            name = f"{stem}_{n}" if stem[-1:].isdigit() else f"{stem}{n}"
+        self.used.add(name)
+        return name
+
+    def temporary(self) -> str:
+        """Return the name of a new value that the user has no name for."""
+        n = 1
+        while f"t{n}" in self.used:
+            n += 1
+        return self.name(f"t{n}")
+
+    def value(self, fact: Fact, sample: Any, stem: str = "") -> Value:
+        """Return a new value, made in the loop that is being written."""
+        name = self.name(stem) if stem else self.temporary()
+        value = Value(fact, sample, name)
+        value.scope = self.loop
+        value.reverse = self.reverse
+        return value
+
+    def write(
+        self, result: Result, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "",
+    ) -> Op:  # fmt: skip
+        """Write an operation, and return it."""
+        target = self.value(result.fact, result.sample, stem)
+        op = Op(self.origin, target, f, xs, kws, check=not result.certain)
+        op.required = not self.plain and not self.reverse
+        if result.view is not None:
+            target.base = xs[result.view].base or xs[result.view]
+        elif target.is_array:
+            target.fresh = True
+            for x in (*xs, *kws.values()):
+                if x.is_array and np.may_share_memory(target.sample, x.sample):
+                    target.base, target.fresh = x.base or x, False
+        self.out.append(op)
+        self.definitions[target] = op
+        return op
+
+    # -- functions -----------------------------------------------------------------------------
+
+    def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
+        """Write the body of a function, and return the value of its result."""
+        if code in self.depth or len(self.depth) > _DEEP:
+            raise Unfit(f"{code.co_name} calls itself")
+        body, result = lowered_code(code, globals_)
+        self.depth.append(code)
+        outer, self.globals_of = self.globals_of, globals_
+        self.frames.append({id(leaf) for x in env.values() for leaf in leaves(x)})
+        origin = self.origin
+        try:
+            env = self.block(body, env, {result}) or {}
+        finally:
+            self.depth.pop()
+            self.frames.pop()
+            self.globals_of, self.origin = outer, origin
+        if result not in env:
+            raise Unfit(f"{code.co_name} always raises")
+        return env[result]
+
+    def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
+        """Write a block; return the variables at its end, or `None` where that is not reached."""
+        rest = [after]
+        for s in reversed(body):
+            rest.append(live([s], rest[-1], self.at_break))
+        env = dict(env)
+        for s, needed in zip(body, reversed(rest[:-1]), strict=True):
+            self.origin = s.origin if hasattr(s.origin, "lineno") else self.origin
+            done = self.statement(s, env, needed)
+            if done is None:
+                return None
+            env = done
+        return env
+
+    @property
+    def at_break(self) -> set[str]:
+        return {*self.breaks[-1][1]} if self.breaks else set()
+
+    def statement(self, s: ir.Statement, env: Env, after: set[str]) -> Env | None:
+        match s:
+            case ir.Move(_, target, source):
+                env[target] = self.atom(source, env)
+            case ir.Call(_, target, function, arguments, keywords):
+                xs = [self.atom(x, env) for x in arguments]
+                kws = {name: self.atom(x, env) for name, x in keywords}
+                stem = target if target != "_" and not _is_temporary(target) else ""
+                if isinstance(function, ir.Intrinsic) and function.path.startswith("operator.i"):
+                    self.refuse_shared(function.path, xs[0], target, env)
+                env[target] = self.call(self.atom(function, env), xs, kws, stem)
+            case ir.Apply(_, target, function, arguments, keywords):
+                given, named = self.atom(arguments, env), self.atom(keywords, env)
+                if given.items is None or not isinstance(named.sample, dict):
+                    raise Unfit("a call with `*` of something of unknown length")
+                kws = self.entries(named)
+                env[target] = self.call(self.atom(function, env), [*given.items], kws)
+            case ir.Build(_, target, kind, items):
+                env[target] = self.build(kind, [self.atom(x, env) for x in items])
+            case ir.GetAttribute(_, target, value, name):
+                env[target] = self.attribute(self.atom(value, env), name)
+            case ir.GetItem(_, target, value, index):
+                x, i = self.atom(value, env), self.atom(index, env)
+                stem = "" if _is_temporary(target) else target
+                env[target] = _calls.item(self, x, i, stem)
+            case ir.SetItem(_, value, index, source):
+                self.store(self.atom(value, env), self.atom(index, env), self.atom(source, env))
+            case ir.Closure(_, target, definition, captured, defaults):
+                values = [self.atom(x, env) for x in defaults]
+                around = {name: env[name] for name in captured if name in env}
+                code = _code_of(self.depth[-1], definition)
+                if code is None:
+                    raise Unfit("a class defined inside")
+                local = Local(code, self.globals_of, around, values)
+                env[target] = constant(local)
+                around.setdefault(target, env[target])
+            case ir.If(_, test, body, orelse):
+                return self.branch(s, self.atom(test, env), body, orelse, env, after)
+            case ir.For(_, target, iterable, body, _):
+                return self.iterate(s, target, self.atom(iterable, env), body, env, after)
+            case ir.While(_, _, _, body, _):
+                return self.repeat(s, None, None, body, env, after, lambda turn: turn)
+            case ir.Break():
+                _, names = self.breaks[-1]
+                names.ends.append(dict(env))
+                pairs = [(phi, env[name]) for name, phi in names.items() if name in env]
+                self.out.append(Moves(self.origin, [p for p in pairs if p[0] is not p[1]]))
+                self.out.append(Stop(self.origin))
+                return None
+            case ir.Raise():
+                nothing = self.value(Other(type(None)), None)
+                self.out.append(Op(self.origin, nothing, abandon, [], required=True))
+                return None
+            case _:
+                raise Unfit(f"a statement {type(s).__name__.lower()}")
+        return env
+
+    def atom(self, atom: ir.Atom, env: Env) -> Value:
+        match atom:
+            case ir.Name(name):
+                if name not in env:
+                    raise Unfit(f"`{name}` may have no value")
+                return env[name]
+            case ir.Const(value):
+                return constant(value)
+            case ir.Global(path):
+                return self.inputs.global_value(self, self.globals_of, path)
+            case ir.Intrinsic(path):
+                return constant(_intrinsic(path))
+
+    def entries(self, mapping: Value) -> dict[str, Value]:
+        """Return the entries of a mapping whose keys are known."""
+        if mapping.items is None:
+            if mapping.is_constant and not mapping.sample:
+                return {}
+            raise Unfit("a call with `**` of something unknown")
+        return {k.sample: v for k, v in zip(mapping.items[::2], mapping.items[1::2], strict=True)}
+
+    def build(self, kind: str, items: list[Value]) -> Value:
+        if kind == "dict":
+            value = Value(Other(dict), {k.sample: v.sample for k, v in _pairs(items)})
+            value.items = items
+            value.is_constant = not items
+            return value
+        if kind == "set":
+            raise Unfit("a set")
+        return structure({"tuple": tuple, "list": list, "slice": slice}[kind], items)
+
+    def attribute(self, x: Value, name: str) -> Value:
+        if x.is_array:
+            return _calls.array_attribute(self, x, name)
+        if x.is_scalar or x.items is not None:
+            value = constant(Method(x, name))
+            return value
+        if x.is_constant and not isinstance(x.sample, Local | Method):
+            return constant(getattr(x.sample, name))
+        raise Unfit(f"the attribute {name} of a {type(x.sample).__name__}")
+
+    def refuse_shared(self, path: str, x: Value, target: str, env: Env) -> None:
+        """Refuse `x += y` on an array that another variable may hold too."""
+        if path not in _IN_PLACE or not x.is_array or x.made:
+            return
+        others = [v for name, v in env.items() if name != target and not _is_temporary(name)]
+        if not x.fresh or id(x) in self.frames[-1] or any(x in (v, v.base) for v in others):
+            raise Unfit("it changes an array in place that it may not have made itself")
+
+    def store(self, x: Value, index: Value, value: Value) -> None:
+        """Write `x[index] = value`, of an array that the function itself made."""
+        if not x.made:
+            raise Unfit("it writes to what it has not made itself")
+        if value.items is not None or not (value.is_array or value.is_scalar):
+            raise Unfit("it stores something that is no number or array in an array")
+        if x.active or value.active:
+            if not can_carry(x.fact):
+                raise Unfit("it stores a value in an array of another kind")
+            x.active = True
+        self.written[x] = len(self.written)
+        _calls.try_store(x, index, value)
+        self.out.append(Store(self.origin, x, index, value))
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def call(self, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
+        """Write a call, in the way that its function asks for; return its value."""
+        if not f.is_constant:
+            raise Unfit("it calls what it was given")
+        return _calls.call(self, f.sample, xs, kws, stem)
+
+    def inline(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
+        """Write the body of a Python function in the place of its call."""
+        if isinstance(f, Local):
+            env = _bind_local(f, xs, kws)
+            return self.function(f.code, f.globals, env)
+        self.inputs.guard_function(f)
+        env = self.inputs.bind(self, f, xs, kws)
+        return self.function(f.__code__, f.__globals__, env)
+
+    # -- structure -----------------------------------------------------------------------------
+
+    def nested(self, work: Callable[[], Any]) -> tuple[list[Node], Any]:
+        """Write a block of its own, and return it with what `work` returned."""
+        outer, self.out = self.out, []
+        known = dict(self.known)
+        try:
+            return self.out, work()
+        finally:
+            self.out, self.known = outer, known
+
+    def branch(
+        self, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
+    ) -> Env | None:
+        if test.is_constant or test.items is not None:
+            return self.block(body if test.sample else orelse, env, after)
+        if test.is_array:
+            raise Unfit("the truth of an array")
+        then, first = self.nested(lambda: self.block(body, env, after))
+        other, second = self.nested(lambda: self.block(orelse, env, after))
+        node = Branch(self.origin, test, then, other)
+        self.out.append(node)
+        if first is None or second is None:
+            return second if first is None else first
+        joined = dict(env)
+        left, right = [], []
+        for name in sorted(after & (first.keys() | second.keys())):
+            a, b = first.get(name), second.get(name)
+            if a is b and a is not None:
+                joined[name] = a
+            else:
+                joined[name] = value = self.join(a, b, name)
+                if value is not a and a is not None:
+                    left.append((value, a))
+                if value is not b and b is not None:
+                    right.append((value, b))
+        then.append(Moves(self.origin, left))
+        other.append(Moves(self.origin, right))
+        return joined
+
+    def join(self, a: Value | None, b: Value | None, name: str) -> Value:
+        """Return the value of a variable that is one value on one path, another on the other."""
+        if a is None or b is None:
+            value = a if a is not None else b
+            assert value is not None
+            if value.items is not None or not value.name:
+                raise Unfit(f"`{name}` is assigned on one path only")
+            a = b = value
+        if a.items is not None or b.items is not None:
+            if a.items is None or b.items is None or len(a.items) != len(b.items):
+                raise Unfit(f"`{name}` is one structure on one path and another on the other")
+            raise Unfit(f"`{name}` is a structure that depends on the path")
+        if isinstance(a.sample, Local | Method) or isinstance(b.sample, Local | Method):
+            raise Unfit(f"`{name}` is a function that depends on the path")
+        value = self.value(join_facts(a.fact, b.fact), a.sample, _stem(name))
+        if isinstance(value.fact, Other) and (a.is_constant or b.is_constant):
+            raise Unfit(f"`{name}` depends on the path, and is no number")
+        value.active = a.active or b.active
+        if a.spread is not None and a.spread is b.spread:
+            value.spread = a.spread
+        return value
+
+    def iterate(
+        self, s: ir.For, target: str, iterable: Value, body: Any, env: Env, after: set[str]
+    ) -> Env | None:
+        items = _calls.known_items(iterable)
+        if items is None and type(iterable.sample) is range and iterable.is_constant:
+            try:
+                return self.over(s, target, iterable, body, env, after)
+            except Unfit:
+                if len(iterable.sample) > _LONG:
+                    raise
+                items = [constant(i) for i in iterable.sample]
+        if items is None:
+            return self.over(s, target, iterable, body, env, after)
+        if len(items) > _LONG or _leaves(body):
+            raise Unfit("a loop over a structure that is long, or left by `break`")
+        for item in items:
+            env[target] = item
+            done = self.block(body, env, live_in_loop(body, after) | after)
+            if done is None:
+                return None
+            env = done
+        return env
+
+    def over(
+        self, s: ir.For, target: str, iterable: Value, body: Any, env: Env, after: set[str]
+    ) -> Env | None:
+        counter, element = _calls.counted(self, iterable, _stem(target))
+
+        def start(turn: Env) -> Env:
+            turn[target] = element(counter)
+            return turn
+
+        return self.repeat(s, counter, None, body, env, after, start, assigned_more={target})
+
+    def repeat(
+        self, s: ir.Statement, counter: Any, _: Any, body: Any, env: Env, after: set[str],
+        start: Callable[[Env], Env], assigned_more: frozenset[str] | set[str] = frozenset(),
+    ) -> Env:  # fmt: skip
+        """Write a loop. What it carries is found by writing it until nothing changes."""
+        head = live_in_loop(body, after)
+        carried = sorted((assigned(body) | assigned_more) & (head | after))
+        origin = self.origin
+        facts: dict[str, tuple[Fact, Any, bool]] = {
+            name: (env[name].fact, env[name].sample, env[name].active)
+            for name in carried
+            if name in env
+        }
+        for name in facts:
+            if env[name].items is not None or isinstance(env[name].sample, Local | Method):
+                raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+        while True:
+            used = set(self.used)
+            written, inputs = dict(self.written), self.inputs.mark()
+            loop, ends = self.turn(counter, body, env, after, carried, facts, start)
+            found = dict(facts)
+            for end in ends:
+                for name in carried:
+                    if name not in end:
+                        continue
+                    value = end[name]
+                    if value.items is not None or isinstance(value.sample, Local | Method):
+                        raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+                    if name not in found:
+                        found[name] = (value.fact, value.sample, value.active)
+                        continue
+                    fact, sample, active = found[name]
+                    joined = join_facts(fact, value.fact)
+                    better = value.sample if joined != fact else sample
+                    found[name] = (joined, better, active or value.active)
+            if found == facts or all(_same(found[n], facts.get(n)) for n in found):
+                break
+            facts = found
+            self.used = used
+            self.written = written
+            self.inputs.back_to(inputs)
+        self.out.append(Moves(origin, [
+            (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
+        ]))  # fmt: skip
+        self.out.append(loop)
+        env = dict(env)
+        for name, phi in zip(carried, loop.phis, strict=True):
+            out = Value(phi.fact, phi.sample, phi.name)
+            out.active, out.scope, out.reverse = phi.active, self.loop, self.reverse
+            loop.outs.append(out)
+            env[name] = out
+        return env
+
+    def turn(
+        self, counter: Any, body: Any, env: Env, after: set[str], carried: list[str],
+        facts: dict[str, tuple[Fact, Any, bool]], start: Callable[[Env], Env],
+    ) -> tuple[Loop, list[Env]]:  # fmt: skip
+        """Write a loop, given what holds for the variables that it carries."""
+        loop = Loop(self.origin, None, None, [], [], [], self.loop)
+        if counter is not None:
+            loop.iterable = counter.iterable
+        turn = dict(env)
+        ends: list[Env] = []
+        self.loop = loop
+        if counter is not None:
+            loop.target = counter.begin(self)
+        names: dict[str, Value] = {}
+        for name in carried:
+            fact, sample, active = facts.get(name, (Other(type(None)), None, False))
+            phi = self.value(fact, sample, _stem(name))
+            phi.active = active
+            loop.phis.append(phi)
+            names[name] = phi
+            if name in facts and name in env:
+                turn[name] = phi
+            else:
+                turn.pop(name, None)
+        stopping = _Stopping(names, ends)
+        self.breaks.append((loop.phis, stopping))
+
+        def work() -> Env | None:
+            return self.block(body, start(turn), live_in_loop(body, after) | after)
+
+        try:
+            loop.body, end = self.nested(work)
+        finally:
+            self.breaks.pop()
+            self.loop = loop.outer
+        if end is not None:
+            ends.append(end)
+            pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
+            loop.body.append(Moves(self.origin, pairs))
+        return loop, ends
+
+
+class _Stopping(dict[str, Value]):
+    """The carried variables of a loop; it notes the variables at each `break`."""
+
+    def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
+        super().__init__(names)
+        self.ends = ends
+
+
+def abandon() -> None:
+    """Leave the code: the generic engine takes over."""
+    raise Unfit("left")
+
+
+def _same(a: Any, b: Any) -> bool:
+    return b is not None and a[0] == b[0] and a[2] == b[2]
+
+
+def _pairs(items: list[Value]) -> Any:
+    return zip(items[::2], items[1::2], strict=True)
+
+
+def _leaves(body: list[ir.Statement]) -> bool:
+    from zygote_lite._optimize._normalize import _has
+
+    return _has(body, ir.Break)
+
+
+def _is_temporary(name: str) -> bool:
+    return name[:1] == "t" and name[1:].isdigit()
+
+
+def _stem(name: str) -> str:
+    return "" if _is_temporary(name) else name
+
+
+def _intrinsic(path: str) -> Any:
+    head, *rest = path.split(".")
+    value = INTRINSICS.get(head, getattr(builtins, head, None))
+    for name in rest:
+        value = getattr(value, name)
+    return value
+
+
+def _code_of(code: types.CodeType, definition: Any) -> types.CodeType | None:
+    """Return the code of a function defined inside another."""
+    line = min([definition.lineno, *(d.lineno for d in getattr(definition, "decorator_list", []))])
+    name = getattr(definition, "name", "<lambda>")
+    found = [
+        c
+        for c in code.co_consts
+        if isinstance(c, types.CodeType) and c.co_name == name
+        and c.co_firstlineno in (line, definition.lineno)
+    ]  # fmt: skip
+    if isinstance(definition, ast.ClassDef) or len(found) != 1:
+        return None
+    return found[0]
+
+
+def _bind_local(f: Local, xs: list[Value], kws: dict[str, Value]) -> Env:
+    names = f.code.co_varnames[: f.code.co_argcount]
+    if kws or f.code.co_kwonlyargcount or f.code.co_flags & 0x0C or len(xs) > len(names):
+        raise Unfit("a call with keywords of a function defined inside")
+    env = dict(f.around)
+    missing = len(names) - len(xs)
+    if missing > len(f.defaults):
+        raise Unfit("a call with too few arguments")
+    env.update(zip(names, [*xs, *f.defaults[len(f.defaults) - missing :]], strict=True))
+    return env

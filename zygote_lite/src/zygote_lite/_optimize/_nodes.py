@@ -1,0 +1,151 @@
+"""Typed code: what interpretation and reversal write, and what is printed in the end."""
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from zygote_lite._optimize._values import Value
+
+
+@dataclass(eq=False)
+class Node:
+    """What all nodes have: the user's syntax node, for its position."""
+
+    origin: ast.AST
+
+
+@dataclass(eq=False)
+class Op(Node):
+    """`target = function(*arguments, **keywords)`, which changes nothing.
+
+    `pull` makes the cotangents of the arguments, where a gradient passes. `check` is set where
+    the type of the value is not certain: it is looked at when the code runs. `required` is a
+    call of the user's, which is made even if nobody reads its value. `active_operands` are those of that call, in the order of what `pull` makes; `snapshot_of` is set on a copy
+    that is needed only if the array is written later.
+    """
+
+    target: Value
+    function: Any
+    arguments: list[Value]
+    keywords: dict[str, Value] = field(default_factory=dict)
+    pull: Any = None
+    check: bool = False
+    required: bool = False
+    active_operands: list[Value] = field(default_factory=list)
+    snapshot_of: Value | None = None
+
+
+@dataclass(eq=False)
+class Store(Node):
+    """`array[index] = value`."""
+
+    array: Value
+    index: Value
+    value: Value
+
+
+@dataclass(eq=False)
+class AddInto(Node):
+    """`target += value`, or `target[index] += value`, where indices may repeat."""
+
+    target: Value
+    value: Value
+    index: Value | None = None
+    sign: str = "+"
+    repeats: bool = False
+
+
+@dataclass(eq=False)
+class Moves(Node):
+    """`target, ... = source, ...`, all at once."""
+
+    pairs: list[tuple[Value, Value]]
+
+
+@dataclass(eq=False)
+class Branch(Node):
+    """`if test: body else: orelse`; where `negated`, `if not test`."""
+
+    test: Value
+    body: list[Node]
+    orelse: list[Node]
+    negated: bool = False
+
+
+@dataclass(eq=False)
+class Loop(Node):
+    """`for target in iterable: body`, or `while True: body`, with the variables it carries.
+
+    Attributes:
+        target: the loop variable; none in a `while` loop.
+        iterable: what is iterated over.
+        phis: the carried variables at the start of a turn.
+        outs: the same after the loop.
+        outer: the loop around, if any.
+        tape: the name of the list that keeps what the reverse needs of each turn.
+    """
+
+    target: Value | None
+    iterable: Value | None
+    body: list[Node]
+    phis: list[Value]
+    outs: list[Value]
+    outer: "Loop | None"
+    tape: Value | None = None
+    record: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Stop(Node):
+    """`break`."""
+
+
+@dataclass(eq=False)
+class Backwards(Node):
+    """`for record in reversed(tape): body`, of a loop."""
+
+    loop: Loop
+    body: list[Node]
+
+
+@dataclass(eq=False)
+class Record(Node):
+    """`tape.append(record)`, of a loop."""
+
+    loop: Loop
+
+
+def blocks_of(node: Node) -> list[list[Node]]:
+    """Return the blocks inside a node."""
+    if isinstance(node, Branch):
+        return [node.body, node.orelse]
+    return [node.body] if isinstance(node, Loop | Backwards) else []
+
+
+def reads_of(node: Node) -> list[Value]:
+    """Return the values that a node itself reads, parts of structures one by one."""
+    found: list[Value] = []
+    if isinstance(node, Op):
+        found = [*node.arguments, *node.keywords.values()]
+    elif isinstance(node, Store):
+        found = [node.array, node.index, node.value]
+    elif isinstance(node, AddInto):
+        found = [node.target, node.value, *([] if node.index is None else [node.index])]
+    elif isinstance(node, Moves):
+        found = [source for _, source in node.pairs]
+    elif isinstance(node, Branch):
+        found = [node.test]
+    elif isinstance(node, Loop):
+        found = [] if node.iterable is None else [node.iterable]
+    elif isinstance(node, Backwards):
+        found = [] if node.loop.tape is None else [node.loop.tape]
+    elif isinstance(node, Record):
+        found = [*node.loop.record]
+    return [leaf for value in found for leaf in leaves(value)]
+
+
+def leaves(value: Value) -> list[Value]:
+    """Return the values that a structure is made of, or the value itself."""
+    if value.items is None:
+        return [value]
+    return [leaf for item in value.items for leaf in leaves(item)]

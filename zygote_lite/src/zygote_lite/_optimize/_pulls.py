@@ -1,0 +1,293 @@
+"""The way back through one operation: the body of its rule, written into the reverse pass."""
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zygote_lite._optimize import _calls
+from zygote_lite._optimize._nodes import Op
+from zygote_lite._optimize._transfer import result_of
+from zygote_lite._optimize._values import (
+    ArrayOf,
+    Local,
+    Other,
+    Scalar,
+    Unfit,
+    Value,
+    can_carry,
+    constant,
+    shares_axes,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._optimize._interpret import Interpreter
+
+
+@dataclass(eq=False)
+class Scatter:
+    """A cotangent that belongs to a part of an array."""
+
+    index: Value
+    value: Value
+
+
+Contribution = Value | Scatter | None
+
+
+@dataclass(eq=False)
+class ScalarPull:
+    """Through an elementwise rule: the cotangent times the partial derivatives."""
+
+    rule: Any
+    xs: list[Value]
+    out: Value
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Write the cotangents of the operands that are active, and return them."""
+        if self.rule.poles and any(x.is_array for x in self.xs):
+            interpreter.poles = True
+        body = self.rule.body
+        given = [*self.xs, self.out] if self.rule.takes_out else self.xs
+        env = interpreter.inputs.bind(interpreter, body, given, {})
+        partials = interpreter.function(body.__code__, body.__globals__, env)
+        parts = [partials] if len(self.xs) == 1 else partials.items
+        if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
+            parts = [constant(p) for p in partials.sample]
+        if parts is None or len(parts) != len(self.xs):
+            raise Unfit(f"the partial derivatives of {self.rule.signature}")
+        found: list[Contribution] = []
+        for x, partial in zip(self.xs, parts, strict=True):
+            if not x.active or (partial.is_constant and partial.sample is None):
+                found.append(None)
+                continue
+            d = times(interpreter, dy, partial, self.out)
+            found.append(_calls.projected(interpreter, d, x))
+        return found
+
+
+def times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> Value:
+    """Write the product of a cotangent and a partial derivative, in its simplest form."""
+    if partial.is_constant and type(partial.sample) in (int, float):
+        if partial.sample == 1:
+            return dy
+        if partial.sample == -1:
+            return _call(interpreter, operator.neg, dy)
+    if dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0):
+        if can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
+            return partial if dy.sample == 1 else _call(interpreter, operator.neg, partial)
+    if dy.spread is not None and shares_axes(partial.fact, out.fact):
+        dy = dy.spread
+    made = interpreter.definitions.get(partial)
+    if made is not None and made.function is operator.truediv and _is_one(made.arguments[0]):
+        return _call(interpreter, operator.truediv, dy, made.arguments[1])
+    if made is not None and made.function is operator.neg:
+        return _call(interpreter, operator.neg, times(interpreter, dy, made.arguments[0], out))
+    return _call(interpreter, operator.mul, dy, partial)
+
+
+def _is_one(x: Value) -> bool:
+    return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
+
+
+def _call(interpreter: "Interpreter", f: Any, *xs: Value) -> Value:
+    return _calls.call(interpreter, f, [*xs], {}, "")
+
+
+@dataclass(eq=False)
+class GeneralPull:
+    """Through a rule with a pullback of its own, whose body is taken over."""
+
+    pullback: Local
+    xs: list[Value]
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Write the cotangents of the operands, and return them."""
+        name = self.pullback.code.co_varnames[0]
+        env = {**self.pullback.around, name: dy}
+        found = interpreter.function(self.pullback.code, self.pullback.globals, env)
+        if found.items is None:
+            if not found.is_constant or not isinstance(found.sample, tuple):
+                raise Unfit("a rule whose cotangents are not told one by one")
+            parts = [constant(d) for d in found.sample]
+        else:
+            parts = found.items
+        contributions: list[Contribution] = []
+        for x, d in zip(self.xs, parts, strict=False):
+            nothing = d.is_constant and d.sample is None
+            contributions.append(None if nothing or not x.active else d)
+        return contributions
+
+
+@dataclass(eq=False)
+class OpaquePull:
+    """Through a rule that is called as it is."""
+
+    pullback: Value
+    xs: list[Value]
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Write the call of the pullback, and return the cotangents."""
+        result = result_of(_pull_back, [self.pullback, dy], {})
+        result.certain = True
+        everything = interpreter.write(result, call_back, [self.pullback, dy], {}).target
+        found: list[Contribution] = []
+        for i, x in enumerate(self.xs):
+            if not x.active:
+                found.append(None)
+                continue
+            part = result_of(operator.getitem, [everything, constant(i + 1)], {})
+            if part.sample is None:
+                found.append(None)
+                continue
+            part.fact, part.certain, part.view = x.fact, True, None
+            d = interpreter.write(part, operator.getitem, [everything, constant(i + 1)], {}).target
+            d.fresh = False
+            found.append(d)
+        return found
+
+
+def call_back(back: Any, dy: Any) -> Any:
+    """Call a pullback."""
+    return back(dy)
+
+
+_pull_back = call_back
+
+
+@dataclass(eq=False)
+class ItemPull:
+    """Through `x[index]`: the cotangent is added to that part of the cotangent of `x`."""
+
+    index: Value
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Return the cotangent of a part."""
+        return [Scatter(self.index, dy), None]
+
+
+def pull_of(
+    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call that a gradient passes through; return its value."""
+    if f is operator.getitem and xs[0].is_array:
+        if any(leaf.active for leaf in _leaves(xs[1])):
+            xs = [xs[0], _without_gradient(xs[1])]
+        known = _calls._reusable(interpreter, f, xs, kws)
+        if known in interpreter.known and known is not None:
+            return interpreter.known[known]
+        op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+        if not can_carry(op.target.fact):
+            return op.target
+        op.pull, op.target.active = ItemPull(xs[1]), True
+        op.active_operands = xs[:1]
+        if known is not None:
+            interpreter.known[known] = op.target
+        return op.target
+    if rule.kind == "scalar":
+        if kws or len(xs) != len(rule.types):
+            raise Unfit("an elementwise function with options")
+        kept = [snapshot(interpreter, x) for x in xs]
+        known = _calls._reusable(interpreter, f, xs, kws)
+        if known in interpreter.known and known is not None:
+            return interpreter.known[known]
+        op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+        _be_active(op, xs)
+        op.pull = ScalarPull(rule, kept, op.target)
+        if known is not None:
+            interpreter.known[known] = op.target
+        return op.target
+    length, used = len(interpreter.out), set(interpreter.used)
+    try:
+        return _inlined(interpreter, rule, f, xs, kws, stem)
+    except Unfit:
+        del interpreter.out[length:]
+        interpreter.used = used
+        interpreter.plain = False
+    return _opaque(interpreter, rule, f, xs, kws, stem)
+
+
+def _be_active(op: Op, xs: list[Value]) -> None:
+    if not can_carry(op.target.fact):
+        raise Unfit("a value that depends on a differentiated argument is no float")
+    op.target.active = True
+    op.active_operands = xs
+
+
+def _inlined(
+    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write the forward part of a rule, whose pullback can be taken over."""
+    start = len(interpreter.out)
+    kept = [snapshot(interpreter, x) for x in xs]
+    interpreter.plain = True
+    try:
+        env = interpreter.inputs.bind(interpreter, rule.body, kept, kws)
+        found = interpreter.function(rule.body.__code__, rule.body.__globals__, env)
+    finally:
+        interpreter.plain = False
+    if found.items is None or len(found.items) != 2:
+        raise Unfit("a rule that returns no pair")
+    y, pullback = found.items
+    local = pullback.sample
+    if not isinstance(local, Local) or y.items is not None:
+        raise Unfit("a rule whose value is a structure")
+    op = next((n for n in interpreter.out[start:] if isinstance(n, Op) and n.target is y), None)
+    if op is None:
+        raise Unfit("a rule whose value is not computed by one call")
+    op.function, op.arguments, op.keywords, op.required = f, xs, kws, True
+    if stem:
+        y.name = interpreter.name(stem)
+    _be_active(op, xs)
+    _calls.mark_made(f, y)
+    op.pull = GeneralPull(local, [x if x.active else k for x, k in zip(xs, kept, strict=True)])
+    return y
+
+
+def _opaque(
+    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call of a rule as it is, for its value and its pullback."""
+    if any(not x.is_array and not x.is_scalar and not x.is_constant for x in xs):
+        raise Unfit(f"the rule {rule.signature} is given a structure")
+    f = f.descriptor if isinstance(f, _calls.Attribute) else f
+    given = [constant(f), *(snapshot(interpreter, x) for x in xs)]
+    pair = result_of(rule, given, kws)
+    both = interpreter.write(pair, rule, given, kws).target
+    made = result_of(operator.getitem, [both, constant(0)], {})
+    op = interpreter.write(made, operator.getitem, [both, constant(0)], {}, stem)
+    _be_active(op, xs)
+    op.check = not isinstance(op.target.fact, Scalar) or op.check
+    op.target.fresh = op.target.made = False
+    rest = result_of(operator.getitem, [both, constant(1)], {})
+    rest.certain = True
+    back = interpreter.write(rest, operator.getitem, [both, constant(1)], {}).target
+    op.pull = OpaquePull(back, xs)
+    return op.target
+
+
+def snapshot(interpreter: "Interpreter", x: Value) -> Value:
+    """Return what the reverse pass may read for an operand that may be written over later."""
+    made = x.made or (x.base is not None and x.base.made)
+    if not made or not x.is_array or interpreter.plain:
+        return x
+    op = interpreter.write(result_of(np.ndarray.copy, [x], {}), np.ndarray.copy, [x], {})
+    op.target.active = x.active
+    op.snapshot_of, op.required = x, False
+    return op.target
+
+
+def _leaves(x: Value) -> list[Value]:
+    if x.items is None:
+        return [x]
+    return [leaf for item in x.items for leaf in _leaves(item)]
+
+
+def _without_gradient(x: Value) -> Value:
+    if any(can_carry(leaf.fact) for leaf in _leaves(x)):
+        raise Unfit("an index that is no integer")
+    return x
+
+
+_ = (ArrayOf, Other)

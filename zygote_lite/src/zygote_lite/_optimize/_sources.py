@@ -1,0 +1,187 @@
+"""What specialized code is made from: lowered functions, and the globals that they read."""
+
+import types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zygote_lite import _ir as ir
+from zygote_lite._lower import lower
+from zygote_lite._optimize._normalize import normalize
+from zygote_lite._optimize._values import (
+    NUMBERS,
+    ArrayOf,
+    Other,
+    Unfit,
+    Value,
+    constant,
+    fact_of,
+    structure,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._optimize._interpret import Interpreter
+
+_lowered: dict[Any, tuple[list[ir.Statement], str]] = {}
+_FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str,
+          types.MethodDescriptorType, type(None), bool, int, np.dtype, type(np.sum))  # fmt: skip
+_missing = object()
+
+
+def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> tuple[list[ir.Statement], str]:
+    """Return the normalized body of a function, and the variable that holds its result."""
+    key = (code, id(globals_))
+    if key not in _lowered:
+        _lowered[key] = normalize(lower(code, globals_))
+    return _lowered[key]
+
+
+class Inputs:
+    """What specialized code reads from outside, and what must be as it was for it to be right.
+
+    Attributes:
+        bound: objects that the expressions of the guards name.
+        guards: expressions that must be true, in their order, and each once.
+        given: values that are read when the code is entered, with the expressions for them.
+    """
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.bound: dict[str, Any] = {}
+        self.guards: dict[str, None] = {}
+        self.given: dict[str, tuple[Value, str]] = {}
+
+    def mark(self) -> Any:
+        """Return the state, to go back to."""
+        return dict(self.given)
+
+    def back_to(self, mark: Any) -> None:
+        """Forget nothing: what a rehearsal has read is read again."""
+
+    def name_for(self, x: Any, stem: str) -> str:
+        """Return the name under which an object is bound for the guards."""
+        for name, known in self.bound.items():
+            if known is x:
+                return name
+        name = f"{stem}{len(self.bound)}"
+        self.bound[name] = x
+        return name
+
+    def guard(self, expression: str, x: Any) -> None:
+        """Demand that an expression is the object that it is now."""
+        self.guards[f"{expression} is {self.name_for(x, 'o')}"] = None
+
+    def guard_function(self, f: Any) -> None:
+        """Demand that a function whose body is taken over still has this body."""
+        name = self.name_for(f, "f")
+        self.guards[f"{name}.__code__ is {self.name_for(f.__code__, 'c')}"] = None
+        if f.__defaults__:
+            defaults = self.name_for(f.__defaults__, "d")
+            self.guards[f"{name}.__defaults__ is {defaults}"] = None
+
+    def global_value(
+        self, interpreter: "Interpreter", globals_: dict[str, Any], path: str
+    ) -> Value:
+        """Return the value of a global, or of a path into a module."""
+        head, *rest = path.split(".")
+        within = self.name_for(globals_, "g")
+        found = globals_.get(head, _missing)
+        if found is _missing:
+            builtin = globals_["__builtins__"]
+            builtin = builtin if isinstance(builtin, dict) else vars(builtin)
+            if head not in builtin:
+                raise Unfit(f"the name {head} is not defined")
+            if not interpreter.plain:
+                self.guards[f"{head!r} not in {within}"] = None
+            return constant(builtin[head])
+        expression = f"{within}.get({head!r})"
+        for name in rest:
+            found = getattr(found, name)
+            expression += f".{name}"
+        if interpreter.plain:  # in a rule: its own module does not change
+            return self.fixed(found, path)
+        return self.read(interpreter, found, expression, rest[-1] if rest else head)
+
+    def fixed(self, x: Any, path: str) -> Value:
+        """Return a value that does not change."""
+        if isinstance(x, np.ndarray | list | dict):
+            raise Unfit(f"{path} is no constant")
+        return constant(x)
+
+    def read(self, interpreter: "Interpreter", x: Any, expression: str, stem: str) -> Value:
+        """Return a value from outside: as a constant that is guarded, or read at each entry."""
+        if isinstance(x, _FIXED) or (isinstance(x, float) and "." in expression.split(")")[-1]):
+            self.guard(expression, x)
+            return constant(x)
+        if expression in self.given:
+            return self.given[expression][0]
+        fact = fact_of(x)
+        if isinstance(fact, Other):
+            raise Unfit(f"{stem} is a {type(x).__name__}")
+        value = Value(fact, x, interpreter.name(stem))
+        self.given[expression] = (value, expression)
+        return value
+
+    def bind(
+        self, interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]
+    ) -> dict[str, Value]:
+        """Return the variables of a function at its start."""
+        code = f.__code__
+        names = code.co_varnames[: code.co_argcount]
+        env = dict(zip(names, xs, strict=False))
+        more = xs[len(names) :]
+        if code.co_flags & 0x04:
+            at = code.co_argcount + code.co_kwonlyargcount
+            env[code.co_varnames[at]] = structure(tuple, more)
+        elif more:
+            raise Unfit("a call with too many arguments")
+        if code.co_flags & 0x08:
+            raise Unfit("a function with `**`")
+        keywords = code.co_varnames[code.co_posonlyargcount :][
+            : code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount
+        ]
+        for name, value in kws.items():
+            if name not in keywords or name in env:
+                raise Unfit(f"a call with the keyword {name}")
+            env[name] = value
+        optional = dict(zip(names[::-1], (f.__defaults__ or ())[::-1], strict=False))
+        optional |= f.__kwdefaults__ or {}
+        for name in (*names, *keywords):
+            if name not in env:
+                if name not in optional:
+                    raise Unfit(f"a call without the argument {name}")
+                env[name] = self.fixed(optional[name], name)
+        return env | self.captured(interpreter, f)
+
+    def captured(self, interpreter: "Interpreter", f: Any) -> dict[str, Value]:
+        """Return the variables of enclosing functions that a function reads."""
+        found = {}
+        for i, (name, cell) in enumerate(
+            zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+        ):
+            at = "f.__closure__" if f is self.f else f"{self.name_for(f, 'f')}.__closure__"
+            try:
+                x = cell.cell_contents
+            except ValueError:
+                raise Unfit(f"`{name}` has no value yet") from None
+            if interpreter.plain:
+                found[name] = self.fixed(x, name)
+            else:
+                found[name] = self.read(interpreter, x, f"{at}[{i}].cell_contents", name)
+        return found
+
+
+def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Value:
+    """Return the value of an argument; of a tuple or list, with its parts."""
+    if isinstance(x, tuple | list) and type(x) in (tuple, list):
+        parts = [argument(interpreter, part, f"{name}_{i}", active) for i, part in enumerate(x)]
+        return structure(type(x), parts)
+    fact = fact_of(x)
+    if isinstance(fact, Other):
+        if isinstance(x, str | bool | None):
+            return constant(x)
+        raise Unfit(f"the argument {name} is a {type(x).__name__}")
+    value = Value(fact, x, interpreter.name(name))
+    floating = isinstance(fact, ArrayOf) or bool(fact.classes & (NUMBERS - {bool, np.bool_}))
+    value.active = active and floating
+    return value

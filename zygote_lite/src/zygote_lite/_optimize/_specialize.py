@@ -1,0 +1,267 @@
+"""One specialization: a function, the facts of its arguments, and the code made for them."""
+
+import ast
+import builtins
+import keyword
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulescore import generation
+from zygote_lite._optimize._backward import Backward
+from zygote_lite._optimize._finish import drop_dead, keep_records, settle_writes, walk
+from zygote_lite._optimize._interpret import Interpreter
+from zygote_lite._optimize._nodes import Loop, Moves, Op
+from zygote_lite._optimize._sources import Inputs, argument
+from zygote_lite._optimize._values import (
+    FLOATS,
+    ArrayOf,
+    Other,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    structure,
+)
+from zygote_lite._optimize._write import Text, Writer
+
+_RESERVED = {*keyword.kwlist, *dir(builtins), "np", "math", "back"}
+
+
+@dataclass
+class Specialized:
+    """The code for one choice of types.
+
+    Attributes:
+        text: the code.
+        name: of the function in it.
+        parameters: the names of the user's parameters, then those of values read from outside.
+        bound: objects that the text names.
+        inputs: what it reads from outside, and what must be as it was.
+        arguments: what is known of the user's arguments.
+        gradients: for each differentiated leaf, its cotangent; `None` where there is none.
+        filled: whether a cotangent may be a zero that stands for none.
+    """
+
+    text: Text
+    name: str
+    parameters: list[str]
+    bound: dict[str, Any]
+    inputs: Inputs
+    arguments: list[Value]
+    gradients: list[Value | None]
+    filled: list[bool]
+    loops: bool
+    generation: int
+
+
+def specialize(
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
+    compiled: bool = False,
+) -> Specialized:  # fmt: skip
+    """Return the code for the value and the gradient of a function.
+
+    Arguments:
+        f: a Python function.
+        xs: its arguments, which the code is tried out on.
+        active: which of them are differentiated.
+        as_pullback: whether the reverse pass is to be a function inside, `back`.
+        compiled: whether the code is for Numba.
+
+    Raises `Unfit` where the function is left to the generic engine.
+    """
+    inputs = Inputs(f)
+    interpreter = Interpreter(inputs)
+    code = f.__code__
+    interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    if {"np", "math"} & {*code.co_varnames, *code.co_freevars}:
+        raise Unfit("a variable is named np or math")
+    names = _parameter_names(code, len(xs))
+    arguments = []
+    for name, x, flag in zip(names, xs, active, strict=True):
+        interpreter.used.discard(name)
+        value = argument(interpreter, x, name, flag)
+        interpreter.used.add(name)
+        arguments.append(value)
+    env = inputs.bind(interpreter, f, arguments, {})
+    for name in (*code.co_varnames, *code.co_cellvars):
+        if name not in names:
+            interpreter.used.discard(name)
+    result = interpreter.function(code, f.__globals__, env)
+    forward = interpreter.out
+    _refuse_value(result)
+    seed = constant(1.0)
+    parameter = None
+    if as_pullback:
+        stem = result.name or "y"
+        parameter = Value(result.fact, _one_like(result.sample), interpreter.name("d" + stem))
+        parameter.reverse = True
+        seed = parameter
+    backward = Backward(interpreter)
+    backward.cotangents[result] = seed
+    backward.given.add(seed)
+    if result.active:
+        backward.block(forward)
+    gradients, filled = _gradients(backward, arguments, parameter)
+    reverse = backward.out
+    settle_writes(forward)
+    found = [d for d in gradients if d is not None]
+    drop_dead(forward, reverse, [result, *found])
+    from zygote_lite._optimize._finish import Namer
+
+    outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
+    writer = Writer(interpreter.used, compiled)
+    writer.count([forward, reverse], [result, *found])
+    _rename(writer, forward, outside, result)
+    more = [value.name for value, _ in inputs.given.values()]
+    tops = [leaf_name(name, x) for name, x in zip(names, arguments, strict=True)]
+    name = "lambda_" if f.__name__ == "<lambda>" else f.__name__
+    name += "_pullback" if as_pullback else "_value_and_gradient"
+    writer.line(f"def {name}({', '.join([*tops, *more])}):")
+    writer.text.origins[0] = ast.Pass(lineno=code.co_firstlineno, col_offset=0)
+    writer.depth = 1
+    for top, x in zip(tops, arguments, strict=True):
+        if x.items is not None:
+            writer.line(f"{_pattern(x)} = {top}")
+    writer.block(forward)
+    value = writer.expression(result)
+    if parameter is not None:
+        writer.line("")
+        writer.line(f"def back({parameter.name}):")
+        writer.depth = 2
+    writer.renamed = writer.renamed_back
+    if interpreter.poles and reverse and not compiled:
+        writer.line('with np.errstate(all="ignore"):')
+        writer.indented(reverse)
+    else:
+        writer.block(reverse)
+    ends = _ends(writer, arguments, active, gradients, as_pullback)
+    writer.line(
+        f"return {', '.join(ends)}" if as_pullback else f"return {', '.join([value, *ends])}"
+    )
+    if parameter is not None:
+        writer.depth = 1
+        writer.line("")
+        writer.line(f"return {value}, back")
+    loops = any(isinstance(node, Loop) for node in walk(forward))
+    return Specialized(
+        writer.text, name, [*tops, *more], writer.bound, inputs, arguments, gradients, filled,
+        loops, generation(),
+    )  # fmt: skip
+
+
+def leaf_name(name: str, x: Value) -> str:
+    """Return the name of a parameter."""
+    return name if x.items is not None or not x.name else x.name
+
+
+def _pattern(x: Value) -> str:
+    if x.items is None:
+        return x.name or "_"
+    return f"({', '.join(_pattern(item) for item in x.items)},)"
+
+
+def _parameter_names(code: Any, count: int) -> list[str]:
+    if code.co_flags & 0x0C or count > code.co_argcount:
+        raise Unfit("a function with `*` or `**`")
+    return list(code.co_varnames[:count])
+
+
+def _refuse_value(result: Value) -> None:
+    fact = result.fact
+    if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
+        raise Unfit("the value is no float")
+
+
+def _one_like(sample: Any) -> Any:
+    return type(sample)(1.0)
+
+
+def _gradients(
+    backward: Backward, arguments: list[Value], parameter: Value | None
+) -> tuple[list[Value | None], list[bool]]:
+    """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
+    gradients: list[Value | None] = []
+    filled = []
+    seen: set[Value] = set()
+    from zygote_lite._optimize._nodes import leaves
+
+    for x in [leaf for a in arguments for leaf in leaves(a)]:
+        if not x.active:
+            continue
+        d = backward.cotangents.get(x)
+        filled.append(x in backward.filled)
+        if d is None:
+            gradients.append(None)
+            continue
+        if isinstance(x.fact, ArrayOf):
+            if (
+                d.spread is not None
+                or not isinstance(d.fact, ArrayOf)
+                or (not d.fresh and d not in backward.owned)
+                or d in seen
+                or not d.reverse
+            ):
+                d = backward.copy(d, x)
+            if d.fact != x.fact and isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
+                raise Unfit("a gradient of another precision")
+        elif isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
+            kind = type(x.sample) if type(x.sample) in FLOATS else float
+            if d.fact.classes != {kind}:
+                d = _converted(backward, kind, d)
+        seen.add(d)
+        gradients.append(d)
+    return gradients, filled
+
+
+def _converted(backward: Backward, kind: type, d: Value) -> Value:
+    from zygote_lite._optimize._transfer import Result
+    from zygote_lite._optimize._values import Scalar as S
+
+    sample = kind(d.sample)
+    result = Result(S(frozenset((kind,))), sample)
+    if d.is_constant:
+        return constant(sample)
+    return backward.interpreter.write(result, kind, [d], {}).target
+
+
+def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value) -> None:
+    """Give another name, going back, to what is kept of a turn and has a later namesake."""
+    names = {x.name for x in outside} | {result.name}
+    for node in walk(forward):
+        if isinstance(node, Loop):
+            for x in node.record:
+                if x.name in names:
+                    writer.renamed_back[x] = writer.namer(x.name)
+
+
+def _ends(
+    writer: Writer, arguments: list[Value], active: tuple[bool, ...],
+    gradients: list[Value | None], as_pullback: bool,
+) -> list[str]:  # fmt: skip
+    """Return the texts of the gradients, one for each argument that is differentiated."""
+    given = iter(gradients)
+
+    def text(x: Value) -> str:
+        if x.items is not None:
+            parts = [text(item) for item in x.items]
+            if isinstance(x.sample, list):
+                return f"[{', '.join(parts)}]"
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        if not x.active:
+            return "None"
+        d = next(given)
+        return "None" if d is None else writer.expression(d)
+
+    ends = ["None"] if as_pullback else []
+    for x, flag in zip(arguments, active, strict=True):
+        if flag:
+            ends.append(text(x))
+        elif as_pullback:
+            ends.append("None")
+    return ends
+
+
+_ = (math, np, Moves, Op, Other, structure)

@@ -1,0 +1,180 @@
+"""What the optimizer knows of a value: its fact, a sample of it, and where it is kept."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+ONE, MANY, UNKNOWN = "1", "n", "?"  # what is known of the length of an axis
+FLOATS = frozenset((float, np.float64, np.float32))
+INTS = frozenset((int, np.int64, np.int32, np.intp))
+TRUTHS = frozenset((bool, np.bool_))
+NUMBERS = FLOATS | INTS | TRUTHS
+DTYPES = frozenset(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "u1", "?")))
+
+
+class Unfit(Exception):  # noqa: N818 - no error: the generic engine takes over
+    """Tell that a function cannot be specialized, and why."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number, of one of several classes."""
+
+    classes: frozenset[type]
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """A NumPy array with one axis at least: its dtype, and what is known of each axis."""
+
+    dtype: np.dtype[Any]
+    axes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value of a type that carries no gradient, or a structure, which tells its own parts."""
+
+    type: type
+
+
+Fact = Scalar | ArrayOf | Other
+
+
+class Value:
+    """A value of the program: assigned once, where it is made.
+
+    Attributes:
+        fact: what holds for it in every run.
+        sample: what it is for the arguments at hand.
+        name: the variable that holds it; of constants and structures, none.
+        is_constant: whether it is the sample in every run.
+        active: whether a gradient may pass through it.
+        scope: the loop in whose turns it is made; `None` is the function.
+        items: of a tuple or list whose parts are known one by one, the parts.
+        fresh: whether no other value shares its memory.
+        like: of the shape of an array, what is known of that array.
+        made: whether the function itself made it, by a function such as `np.zeros`.
+        axis: of a number that is the length of an axis, what is known of it.
+        base: the array that it is a view of.
+        spread: what was broadcast to make it, where that is so.
+        reverse: whether it belongs to the reverse pass.
+    """
+
+    __slots__ = ("active", "axis", "base", "fact", "fresh", "is_constant", "items", "like", "made", "name",
+                 "reverse", "sample", "scope", "spread")  # fmt: skip
+
+    def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
+        self.fact = fact
+        self.sample = sample
+        self.name = name
+        self.is_constant = False
+        self.active = False
+        self.axis = UNKNOWN
+        self.scope: Any = None
+        self.items: list[Value] | None = None
+        self.fresh = False
+        self.made = False
+        self.like: ArrayOf | None = None
+        self.base: Value | None = None
+        self.spread: Value | None = None
+        self.reverse = False
+
+    def __repr__(self) -> str:
+        return f"<{self.name or repr(self.sample)}: {self.fact}>"
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is a NumPy array."""
+        return isinstance(self.fact, ArrayOf)
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is a number."""
+        return isinstance(self.fact, Scalar)
+
+
+@dataclass(eq=False)
+class Local:
+    """A function defined inside, not called yet: its code, and the variables around it."""
+
+    code: Any
+    globals: dict[str, Any]
+    around: dict[str, Value]
+    defaults: list[Value]
+
+
+@dataclass(eq=False)
+class Method:
+    """A method that was looked up, not called yet."""
+
+    owner: Value
+    name: str
+
+
+def constant(sample: Any) -> Value:
+    """Return the value of a constant."""
+    value = Value(fact_of(sample), sample)
+    value.is_constant = True
+    if type(sample) is int:
+        value.axis = ONE if sample == 1 else MANY
+    return value
+
+
+def structure(kind: type, items: list[Value]) -> Value:
+    """Return a tuple, list or dict whose parts are known one by one."""
+    samples = [item.sample for item in items]
+    sample = slice(*samples) if kind is slice else kind(samples)
+    value = Value(Other(kind), sample)
+    value.items = items
+    value.active = any(item.active for item in items)
+    value.is_constant = kind in (tuple, slice) and all(item.is_constant for item in items)
+    return value
+
+
+def fact_of(sample: Any) -> Fact:
+    """Return what holds for all values that are like a sample."""
+    kind = type(sample)
+    if kind in NUMBERS:
+        return Scalar(frozenset((kind,)))
+    if kind is np.ndarray and sample.ndim and sample.dtype in DTYPES:
+        axes = tuple([ONE if n == 1 else MANY for n in sample.shape])
+        return ArrayOf(sample.dtype, axes)
+    return Other(kind)
+
+
+def vague(fact: Fact) -> Fact:
+    """Return a fact without the lengths of axes."""
+    if isinstance(fact, ArrayOf):
+        return ArrayOf(fact.dtype, (UNKNOWN,) * len(fact.axes))
+    return fact
+
+
+def join_facts(a: Fact, b: Fact) -> Fact:
+    """Return what holds for values of either fact. Raises `Unfit` where little would hold."""
+    if a == b:
+        return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return Scalar(a.classes | b.classes)
+    if isinstance(a, ArrayOf) and isinstance(b, ArrayOf):
+        if a.dtype == b.dtype and len(a.axes) == len(b.axes):
+            axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
+            return ArrayOf(a.dtype, axes)
+    raise Unfit(f"a variable is {a} on one path and {b} on another")
+
+
+def can_carry(fact: Fact) -> bool:
+    """Return whether a gradient may pass through values of a fact."""
+    if isinstance(fact, Scalar):
+        return bool(fact.classes & FLOATS)
+    return isinstance(fact, ArrayOf) and fact.dtype.kind == "f"
+
+
+def shares_axes(a: Fact, b: Fact) -> bool:
+    """Return whether arrays of two facts surely have one shape, if they broadcast together."""
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return True
+    if isinstance(a, ArrayOf) and isinstance(b, ArrayOf):
+        return a.axes == b.axes and UNKNOWN not in a.axes
+    return False
