@@ -343,6 +343,8 @@ def via_tape(
         [tape.input(x) if flag else None for flag, x in zip(flags, operands, strict=True)]
     )
     y, node = tape.pull(nodes, f, *xs, **kws)
+    if tape.written:
+        _, node = tape.numbered((None, node), (y,))  # an array of the function's own, written
 
     def tape_back(dy: Any) -> tuple[Any, ...]:
         cotangents: dict[Any, Any] = {}
