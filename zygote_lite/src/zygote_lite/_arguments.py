@@ -13,21 +13,31 @@ from zygote_lite._tables import Node
 
 def parameter_names(f: Any) -> tuple[str, ...]:
     """Return the names of the positional parameters of a function, as far as they are known."""
+    return tuple(_positional(f))
+
+
+def _positional(f: Any) -> dict[str, Any]:
+    """Return the defaults of the positional parameters of a function, by name."""
     if isinstance(f, types.MethodDescriptorType) and f.__objclass__ is np.ndarray:
+        if f is np.ndarray.clip:
+            return _OF_CLIP  # its limits are not named as those of the function are
         f = getattr(np, f.__name__, f)
     try:
-        return _parameter_names(f)
+        return _parameters(f)
     except TypeError:  # not hashable
-        return ()
+        return {}
 
 
 @functools.lru_cache(maxsize=1024)
-def _parameter_names(f: Any) -> tuple[str, ...]:
+def _parameters(f: Any) -> dict[str, Any]:
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
-        return ()
-    return tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
+        return {}
+    return {p.name: p.default for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD}
+
+
+_OF_CLIP = {"self": inspect.Parameter.empty, "min": None, "max": None, "out": None}
 
 
 def out_position(f: Any, count: int) -> int | None:
@@ -38,17 +48,24 @@ def out_position(f: Any, count: int) -> int | None:
     return names.index("out") if "out" in names[:count] else None
 
 
-def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> list[str]:
-    """Return the active keywords that name the next positional parameters.
+def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dict[str, Any]:
+    """Return the positional arguments that come after `xs`, by name, up to the last active one.
 
-    A positional argument that the caller passed by keyword is positional all the same.
+    A positional argument that the caller passed by keyword is positional all the same. What the
+    caller left out before it has its default, if that is a plain value; else nothing is moved.
     """
-    names = parameter_names(f)
     active = {name for name, flag in zip(kws, flags[1 + len(xs) :], strict=True) if flag}
-    following = names[len(xs) :]
+    if not active:
+        return {}
+    defaults = _positional(f)
+    following = list(defaults)[len(xs) :]
     last = max((i for i, name in enumerate(following) if name in active), default=-1)
-    taken = following[: last + 1]
-    return [*taken] if all(name in kws for name in taken) else []
+    taken = {name: kws.get(name, defaults[name]) for name in following[: last + 1]}
+    plain = all(name in kws or isinstance(x, _PLAIN) for name, x in taken.items())
+    return taken if plain and "out" not in taken else {}
+
+
+_PLAIN = (types.NoneType, bool, int, float, str)
 
 
 def moved_last(nodes: tuple[Node, ...], count: int) -> tuple[Node, ...]:

@@ -238,7 +238,7 @@ class NestedTape(Tape):
         rule, arguments, options, moved = plan
         names = list(kws)
         by_name = dict(zip(names, nodes[1 + len(xs) :], strict=True))
-        operands = (*nodes[1 : 1 + len(xs)], *(by_name[name] for name in moved))
+        operands = (*nodes[1 : 1 + len(xs)], *(by_name.get(name) for name in moved))
         at = _outer(operands)
         if rule.kind == "constant":
             y, node = self.outer.pull(_outer(nodes), f, *xs, **kws)

@@ -84,9 +84,12 @@ def plan_rule(
 
     Raises `NoRuleError` where a gradient would have to pass through an option.
     """
-    names = moved(f, xs, kws, flags) if kws else []
-    arguments = (*xs, *(kws[name] for name in names))
-    options = {name: value for name, value in kws.items() if name not in names}
+    named = moved(f, xs, kws, flags) if kws else {}
+    names = list(named)
+    arguments = (*xs, *named.values())
+    options = {name: value for name, value in kws.items() if name not in named}
+    if "out" in options and options["out"] is None:
+        del options["out"]  # as if it were not given
     rule = find_rule(f, *arguments, ad=handed_in, **options)
     if rule is None:
         return None
