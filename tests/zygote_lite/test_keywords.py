@@ -1,0 +1,60 @@
+"""A positional argument that the caller passed by keyword is positional all the same."""
+
+import numpy as np
+import pytest
+
+from zygote_lite import gradient
+
+X = np.array([0.5, -1.5, 2.0])
+PLACES, TABLE = np.array([-1.0, 0.5, 3.0]), ([0.0, 1.0, 2.0], [1.0, 2.0, 5.0])
+CASES = {
+    "limits of np.clip": (lambda x, a, b: np.sum(np.clip(x, min=a, max=b) ** 2), X, -1.0, 1.0),
+    "old names": (lambda x, a, b: np.sum(np.clip(x, a_min=a, a_max=b) ** 2), X, -1.0, 1.0),
+    "upper limit alone": (lambda x, b: np.sum(np.clip(x, max=b) ** 2), X, 1.0),
+    "of the method": (lambda x, a, b: np.sum(x.clip(min=a, max=b) ** 2), X, -1.0, 1.0),
+    "of the method, alone": (lambda x, b: np.sum(x.clip(max=b) ** 2), X, 1.0),
+    "ends of interp": (
+        lambda a, b: np.sum(np.interp(PLACES, *TABLE, left=a, right=b) ** 2),
+        3.0,
+        4.0,
+    ),
+    "right end alone": (lambda b: np.sum(np.interp(PLACES, *TABLE, right=b) ** 2), 4.0),
+    "weights of average": (lambda x, w: np.average(x, weights=w), X, np.abs(X)),
+    "weights of bincount": (
+        lambda w: np.sum(np.bincount(np.array([0, 1, 1]), weights=w) ** 2),
+        X,
+    ),
+    "places of trapezoid": (lambda y, x: np.trapezoid(y, x=x), X, np.array([0.0, 1.0, 3.0])),
+}
+NEED = {"limits of np.clip": "2.1.0", "upper limit alone": "2.1.0"}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_active_keywords(case):
+    if np.lib.NumpyVersion(np.__version__) < NEED.get(case, "2.0.0"):
+        pytest.skip("np.clip takes min and max from NumPy 2.1 on")
+    f, *xs = CASES[case]
+    found = gradient(f, *xs)
+    assert len(found) == len(xs)
+    for i, (x, dx) in enumerate(zip(xs, found, strict=True)):
+        assert np.shape(dx) == np.shape(x)
+        for place in np.ndindex(np.shape(x)):
+            step = np.zeros(np.shape(x))
+            step[place] = 1e-6
+            up, down = (f(*xs[:i], x + sign * step, *xs[i + 1 :]) for sign in (1, -1))
+            assert np.asarray(dx)[place] == pytest.approx((up - down) / 2e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, start: x.sum(initial=start),
+        lambda x, start: np.sum(x, initial=start),
+        lambda x, start: np.max(x, initial=start),
+        lambda x, value: np.sum(np.pad(x, 1, constant_values=value)),
+    ],
+    ids=["method", "sum", "max", "pad"],
+)
+def test_active_options_are_refused(f):
+    with pytest.raises(Exception, match="gradient"):
+        gradient(f, X, 2.0)
