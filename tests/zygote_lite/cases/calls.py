@@ -98,6 +98,22 @@ def lru_cached(x):
     return cached_square(x) * cached_square(x) + cached_square(2.0)
 
 
+@works("`functools.lru_cache` on functions defined inside", (0.5,))
+def inner_cache(x):
+    calls = []
+
+    @functools.lru_cache(maxsize=100)
+    def fib(n):
+        calls.append(n)
+        return x * n if n < 2 else fib(n - 1) + fib(n - 2) * x
+
+    @functools.cache
+    def square(v, k=2.0):
+        return v * v * k * x
+
+    return fib(12) * len(calls) + square(x) + square(x, k=3.0) + square(x) + square(x * 1.0)
+
+
 @works("`functools.partial`", (0.5, 0.6))
 def partial(x, y):
     def f(a, b, c):

@@ -106,6 +106,13 @@ def more_itertools(xs):
     return y + sum(a * b for a, b in itertools.zip_longest(xs, xs[:1], fillvalue=0.3))
 
 
+@works("`itertools.tee`", (0.5,))
+def tees(x):
+    a, b = itertools.tee(v * x for v in (1.0, 2.0, x))
+    next(b)
+    return sum(p * q for p, q in zip(a, b)) * len(itertools.tee(range(3), 3))
+
+
 @works("`itertools.groupby`", (XS,))
 def groups(xs):
     y = 0.0
@@ -170,6 +177,39 @@ def yield_from(x):
         yield y
 
     return sum(outer()) * x
+
+
+@works("`send`, `throw` and `close` through `yield from`", (0.5,))
+def delegated_send(x):
+    log = []
+
+    def sums():
+        total = 0.0
+        while True:
+            try:
+                v = yield total
+            except ValueError as e:
+                v = e.args[0]
+            finally:
+                log.append(x * 2.0)
+            if v is None:
+                return total
+            total = total + v * x
+
+    def outer():
+        result = yield from sums()
+        yield result * 10.0
+        yield from [x * 7.0]
+
+    g = outer()
+    next(g)
+    g.send(x)
+    y = g.send(2.0) + g.throw(ValueError(x * 3.0))
+    y = y + next(g) + next(g)
+    closed = outer()
+    next(closed)
+    closed.close()
+    return y * sum(log)
 
 
 @works("`send` into a generator", (0.5,))

@@ -86,13 +86,43 @@ def standard_library(x, y):
     return statistics.fmean([x, y, x]) * x
 
 
-@refused("`heapq`, `bisect`", "heappush", (0.5, 0.6))
+@works("`heapq`, `bisect`", (0.5, 0.6))
 def heaps(x, y):
     heap = []
     for v in (y, x, x * y):
         heapq.heappush(heap, v)
     a = heapq.heappop(heap)
     return a * heapq.heappop(heap) + [x, y][bisect.bisect([0.1, 0.2], x) - 1]
+
+
+@works("`heapq`, `bisect`", (0.7,))
+def heap_functions(x):
+    heap = [5.0, x, 3.0 * x, 2.0, x * x, 7.0 * x, 0.1]
+    heapq.heapify(heap)
+    y = heapq.heapreplace(heap, x * 0.1) * 2.0 + heapq.heappushpop(heap, x * 9.0) * 3.0
+    y = y * x + sum(v * (i + 1) for i, v in enumerate(heap))
+    y = y + sum(heapq.nsmallest(3, heap)) * heapq.nlargest(2, heap, key=lambda v: -v)[1]
+    y = y + list(heapq.merge([x, 3.0], [0.2 * x, 5.0 * x]))[1] * x
+    ordered = [0.1, 0.3, x * 2.0]
+    bisect.insort(ordered, x)
+    bisect.insort_left(ordered, 0.2 * x)
+    return y + ordered[bisect.bisect(ordered, 0.5)] * ordered[1] * x
+
+
+@works("a heap of tuples: shortest paths", (0.7,))
+def shortest_path(x):
+    edges = {0: {1: x, 2: 4.0 * x}, 1: {2: 2.0, 3: 5.0}, 2: {3: x * x}, 3: {}}
+    far, heap, done = {0: 0.0}, [(0.0, 0)], set()
+    while heap:
+        d, node = heapq.heappop(heap)
+        if node in done:
+            continue
+        done.add(node)
+        for other, w in edges[node].items():
+            if other not in far or d + w < far[other]:
+                far[other] = d + w
+                heapq.heappush(heap, (d + w, other))
+    return far[3] * x
 
 
 @works("`copy.copy`, `copy.deepcopy`", (0.5, 0.6))
@@ -102,6 +132,34 @@ def copies(x, y):
     c = copy.copy(a)
     a["p"][0] = 3.0
     return b["p"][0] * c["p"][1] + c["p"][0]
+
+
+@works("`copy.copy`, `copy.deepcopy`", (V,))
+def copies_of_arrays(a):
+    b, c = copy.copy(a), copy.deepcopy(a)
+    written = a * 1.0
+    d, (e, f) = copy.copy(written), copy.deepcopy([written, written])
+    written[0] = 5.0
+    e[1] = a[0]
+    return np.sum(b * c * d) + copy.copy(a[1]) * copy.deepcopy(a[0]) + np.sum(f * a)
+
+
+class Held:
+    """An object to be copied."""
+
+    def __init__(self, v):
+        self.v = v
+        self.items = [v, self]
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5,))
+def copies_of_objects(x):
+    a = Held(x)
+    b, c = copy.copy(a), copy.deepcopy(a)
+    a.v = 3.0
+    a.items[0] = x * 5.0
+    assert c.items[1] is c
+    return b.v * c.v + b.items[0] * c.items[0] + a.v * x
 
 
 @works("what gradients do not need is simply run", (0.5,))

@@ -178,12 +178,73 @@ def default_dicts(x):
     return d[0] * d[1] + e["a"][0] * len(e["b"])
 
 
-@refused("`deque`", "deque", (0.5,))
+@works("`deque`", (0.5,))
 def deques(x):
     q = collections.deque([x])
     q.append(x * x)
     q.appendleft(3.0 * x)
     return q.pop() * q.popleft() + q[0]
+
+
+@works("`deque`", (0.5,))
+def deque_methods(x):
+    q = collections.deque([x, 2.0, x * x, 4.0], maxlen=4)
+    q.append(x * 5.0)
+    q.appendleft(x * 6.0)
+    q.rotate(1)
+    q.rotate(-3)
+    q[1] = q[0] * x
+    q[-1] += x
+    y = sum(v * (i + 1) for i, v in enumerate(q))
+    q.reverse()
+    del q[1]
+    q.insert(1, x * 7.0)
+    q.extend(v * x for v in (1.0, x))
+    q.extendleft([x * 8.0, 2.0])
+    q += [x * 9.0]
+    q.remove(q[1])
+    a, *b = q
+    p = q.copy()
+    q.clear()
+    q.append(x)
+    y = y * p[0] + a * b[1] + q.maxlen * len(p) * x + sum(reversed(p)) * q[0]
+    return y * max(collections.deque(p, 2))
+
+
+@works("`deque`", (0.5,))
+def deque_as_queue(x):
+    tree = {0: [1, 2], 1: [3], 2: [4, 5]}
+    queue = collections.deque([(0, x)])
+    window = collections.deque(maxlen=3)
+    y = 0.0
+    while queue:
+        node, v = queue.popleft()
+        window.append(v)
+        y = y + v * v * sum(window) / len(window)
+        for child in tree.get(node, []):
+            queue.append((child, v * x + child))
+    return y
+
+
+@works("`list.extend` of a generator", (0.5,))
+def list_extended(x):
+    y = [x, 2.0, x * x]
+    y.pop(0)
+    y.extend(v * x for v in (x, 3.0))
+    y.extend(iter([x]))
+    y += (v for v in [x])
+    y[1:2] = (v * x for v in (1.0, x))
+    return sum(v * (i + 1) for i, v in enumerate(y))
+
+
+@works("`types.MappingProxyType`", (0.5,))
+def mapping_proxy(x):
+    d = {"a": x, "b": x * 2.0}
+    p = types.MappingProxyType(d)
+    d["c"] = x * 3.0
+    y = p["a"] * p["b"] + p.get("c", 0.0) + p.get("none", x) + sum(p.values()) * len(p)
+    y = y + sum(v for _, v in p.items()) + sum(p[k] * x for k in p)
+    return y + dict(p)["a"] * {**p}["b"] + p.copy()["c"] + (p | {"q": x})["q"] * ("a" in p)
 
 
 @works("sets", (0.5,))

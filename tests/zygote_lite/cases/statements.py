@@ -3,6 +3,8 @@
 import contextlib
 import math
 
+import scipy.special
+
 from tests.zygote_lite.cases.declare import declaring
 
 CASES = []
@@ -411,15 +413,74 @@ def except_several(x):
     return z + y * x
 
 
-@refused("`except*`", "try", (0.5,))
+@works("`except*`", (0.5,))
 def except_star(x):
     y = x
     try:
         y = y * x
-        raise ExceptionGroup("several", [ValueError(1)])
-    except* ValueError:
-        y = y * 3.0
+        raise ExceptionGroup("several", [ValueError(x * 2.0), TypeError(x * 3.0), KeyError(y)])
+    except* ValueError as group:
+        y = y * 3.0 + group.exceptions[0].args[0]
+    except* (TypeError, KeyError) as group:
+        for e in group.exceptions:
+            y = y + e.args[0] * x
+    else:
+        y = 1000.0
+    finally:
+        y = y * x
     return y
+
+
+@works("`except*`", (0.5,))
+def except_star_nested(x):
+    y = x
+    try:
+        try:
+            inner = ExceptionGroup("inner", [TypeError(x * 2.0), ValueError(x * x)])
+            raise ExceptionGroup("outer", [ValueError(x), inner])
+        except* TypeError as group:
+            y = y * group.exceptions[0].exceptions[0].args[0]
+    except* ValueError as group:
+        matching, _ = group.split(ValueError)
+        y = y + matching.exceptions[1].exceptions[0].args[0]
+    try:
+        raise ValueError(x)
+    except* ValueError as group:  # not a group: it is put into one
+        y = y * group.exceptions[0].args[0]
+    return y
+
+
+@works("`args` of an exception", (0.5,))
+def arguments_of_exceptions(x):
+    class Failure(Exception):
+        def __init__(self, v):
+            super().__init__(v * 2.0, x)
+            self.v = v
+
+    y = x
+    try:
+        raise Failure(x) from ValueError(x * 3.0)
+    except Failure as e:
+        a, b = e.args
+        y = a * b * e.v + e.__cause__.args[0]
+        e.args = (y, x)
+        y = e.args[0] * e.args[1]
+    try:
+        raise StopIteration(x * y)
+    except StopIteration as e:
+        y = y + e.value
+    try:
+        return {}[x]
+    except KeyError as e:
+        return y * e.args[0]
+
+
+@refused("a refused call inside `try` / `except Exception`", "rule", (0.5,))
+def refusal_is_not_swallowed(x):
+    try:
+        return scipy.special.ellipk(x) * x
+    except Exception:
+        return x
 
 
 @works("`raise` that the caller catches", (0.5,))
@@ -532,6 +593,16 @@ def match_structures(p):
             return a * rest[0] * rest[-1]
         case {"w": w} | {"v": w}:
             return w**3
+
+
+@works("`match`: `**rest`", (0.5,))
+def match_rest(x):
+    match {"a": x, "b": x * 2.0, "c": 3.0}:
+        case {"z": z, **rest}:
+            return z
+        case {"a": a, **rest}:
+            return a * rest["b"] + rest["c"] * len(rest) * x
+    return 0.0
 
 
 @works("`match`: classes", (0.5,))

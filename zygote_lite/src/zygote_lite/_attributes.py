@@ -69,11 +69,10 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     y = getattr(x, name, *default)
     if kind_of(x) == TUPLE and type(member) is _TUPLE_GETTER:
         return y, field_of_tuple_back(x, type(x)._fields.index(name), count)
-    if isinstance(x, BaseException) and name == "args":
-        raise DifferentiationError(
-            f"{where()}: the arguments of an exception carry no gradient, and a gradient would "
-            "have to pass through them here; keep the value in an attribute of an exception class"
-        )
+    if isinstance(x, BaseException) and isinstance(member, _DESCRIPTORS) and name != "args":
+        place = next((i for i, given in enumerate(x.args) if given is y), None)
+        if place is not None:  # such as the `value` of a StopIteration
+            return y, _argument_back(x, place, count)
     if kind_of(y) in (INERT, FUNCTION) or kind_of(x) == FUNCTION:
         return y, inert(count)
     if member is y and name not in fields_of(x):
@@ -94,6 +93,8 @@ _TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
 
 
 def _builtin_attribute(flags: Flags, x: Any, name: str, member: Any) -> Pulled:
+    if isinstance(x, collections.deque):  # `maxlen`
+        return getattr(x, name), inert(len(flags))
     rule = find_rule(member, x)
     if rule is None:
         y = getattr(x, name)
@@ -119,6 +120,16 @@ def _field_back(x: Any, name: str, count: int) -> Any:
         return nothing
 
     return getattr_back
+
+
+def _argument_back(x: BaseException, place: int, count: int) -> Any:
+    def argument_back(dy: Any) -> tuple[Any, ...]:
+        given = [None] * len(x.args)
+        given[place] = dy
+        give(slots_of(x), "args", tuple(given))
+        return (None,) * count
+
+    return argument_back
 
 
 @structural(setattr)

@@ -3,6 +3,7 @@
 Each resolves to other calls on the same tape, in the way in which Python itself resolves it.
 """
 
+import collections
 import contextlib
 import functools
 import operator
@@ -77,7 +78,8 @@ for _f in (
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.singledispatch, functools.total_ordering, functools.cached_property, property,
     property.getter, property.setter, property.deleter, staticmethod, classmethod,
-    contextlib.contextmanager, dir,
+    contextlib.contextmanager, dir, BaseExceptionGroup.split, BaseExceptionGroup.subgroup,
+    BaseExceptionGroup.derive, BaseException.with_traceback, BaseException.add_note,
 ):  # fmt: skip
     _simply_run(_f)
 
@@ -117,8 +119,8 @@ def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) 
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
     if isinstance(x, types.ModuleType | type | types.FunctionType):
         return (default[0], nodes[3]) if default and not hasattr(x, name) else None
-    if isinstance(x, Returned | StopIteration) and name == "value":
-        return x.value, getattr(x, "node", None)
+    if isinstance(x, Returned) and name == "value":
+        return x.value, x.node
     if isinstance(x, super):
         return attribute_above(tape, nodes, x, name, *default)
     own = bind_method(type(x), "__getattribute__")
@@ -235,6 +237,9 @@ def _in_place(
         value, node = tape.pull((None, nodes[1], nodes[2]), f, a, b)
         tape.pull((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
         return a, nodes[1]
+    if type(a) is collections.deque and name == "__iadd__":
+        tape.pull((None, nodes[1], nodes[2]), collections.deque.extend, a, b)
+        return a, nodes[1]
     if type(a) is dict and name == "__ior__":
         tape.pull((None, nodes[1], nodes[2]), dict.update, a, b)
         return a, nodes[1]
@@ -273,6 +278,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
             return tape.pull((None, None, nodes[2]), hook, x, index)
         return x[index], None  # type: ignore[index]
     if method is None and isinstance(x, dict):
+        if nodes[2] is not None and index not in x and not hasattr(type(x), "__missing__"):
+            raise tape.pull((None, nodes[2]), KeyError, index)[0]  # its argument is active
         missing = bind_method(type(x), "__missing__")
         method = missing if missing and index not in x else None
     return None if method is None else tape.pull((None, nodes[1], nodes[2]), method, x, index)

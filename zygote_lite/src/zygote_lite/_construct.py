@@ -9,8 +9,8 @@ from typing import Any
 
 from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of, write_attribute
-from zygote_lite._pullbacks import Flags, Pulled, inert
-from zygote_lite._state import forget, give, slots_of
+from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._tables import Node, Recorded, composite, structural
 from zygote_lite._tape import Tape
 
@@ -43,9 +43,7 @@ def construct(
         if cls.__init__ is object.__init__:
             return cls(*xs, **kws), None
     elif issubclass(cls, BaseException):
-        y, node = new(cls, *xs, **kws), None
-        if any(n is not None for n in nodes[1:]):
-            mark_active(y)
+        y, node = tape.pull((None, None, *nodes[1:]), make_exception, cls, *xs, **kws)
     elif issubclass(cls, dict) and not isinstance(cls.__init__, types.FunctionType):
         if cls.__init__ not in (dict.__init__, collections.OrderedDict.__init__):
             return tape.refuse(nodes, cls, xs, kws)
@@ -90,11 +88,11 @@ def initialize(
     base = init.__objclass__
     if base in (dict, list):
         return tape.pull(nodes, _fill_dict if base is dict else _fill_list, *xs, **kws)
-    if base is not object and not issubclass(base, BaseException):
+    if issubclass(base, BaseException):
+        return tape.pull((None, None, *nodes[1:]), initialize_exception, init, *xs, **kws)
+    if base is not object:
         return tape.refuse(nodes, init, xs, kws)
     init(*xs, **kws)
-    if any(n is not None for n in nodes[2:]):
-        mark_active(xs[0])
     return None, None
 
 
@@ -205,3 +203,46 @@ def _(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
         return (None, slots.get("func"), *given[before:], *(named.get(name) for name in kws))
 
     return y, partial_back
+
+
+# -- exceptions --------------------------------------------------------------------------------
+
+
+def make_exception(cls: Any, /, *xs: Any, **kws: Any) -> Any:
+    """Make an exception, which holds its arguments."""
+    return cls.__new__(cls, *xs, **kws)
+
+
+@structural(make_exception)
+def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
+    y = cls.__new__(cls, *xs, **kws)
+    mark_active(y)
+    return y, lambda dy: (None, None, *_arguments_back(y, xs, kws))
+
+
+def initialize_exception(init: Any, y: Any, /, *xs: Any, **kws: Any) -> None:
+    """Give an exception its arguments, as `super().__init__(...)` does."""
+    init(y, *xs, **kws)
+
+
+@structural(initialize_exception)
+def _(flags: Flags, init: Any, y: Any, /, *xs: Any, **kws: Any) -> Pulled:
+    old = y.args
+    init(y, *xs, **kws)
+    new = y.args
+    mark_active(y)
+
+    def initialize_back(dy: Any) -> tuple[Any, ...]:
+        found = _arguments_back(y, xs, kws)
+        y.args = old
+        current_store().redo.append(lambda: setattr(y, "args", new))
+        return (None, None, None, *found)
+
+    return None, Effect(initialize_back)
+
+
+def _arguments_back(y: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[Any]:
+    """Return the cotangents of the arguments of an exception, and forget them."""
+    slots = slots_of(y)
+    given = slots.pop("args", None) or [None] * len(xs)
+    return [*given, *[slots.pop(name, None) for name in kws]]

@@ -3,6 +3,7 @@
 import ast
 import copy
 from dataclasses import dataclass, field
+from typing import Any
 
 from zygote_lite import _ir as ir
 
@@ -183,20 +184,8 @@ class _Emitter:
                 return ast.For(pair, call, self.block(body), self.block(orelse) if orelse else [])
             case ir.While(_, before, test, body, orelse):
                 return self.loop(before, test, body, orelse)
-            case ir.Try(_, body, handlers, orelse, final):
-                return ast.Try(
-                    self.block(body),
-                    [
-                        ast.ExceptHandler(
-                            _load("BaseException") if h.kind is None and h.name else h.kind,
-                            h.name,
-                            self.block(h.body),
-                        )
-                        for h in handlers
-                    ],
-                    self.block(orelse) if orelse else [],
-                    self.block(final) if final else [],
-                )
+            case ir.Try():
+                return self.try_(s)
             case ir.Yield(_, target, value):
                 return _assign([target], ast.Yield(self.atom(value)))
             case ir.Break():
@@ -209,6 +198,20 @@ class _Emitter:
                     None if cause is None else self.atom(cause),
                 )
         raise AssertionError(f"no Python for {type(s).__name__}")
+
+    def try_(self, s: ir.Try) -> ast.stmt:
+        """Return a `try`; no handler of the user's catches a refusal of the engine's."""
+        handlers: list[ast.ExceptHandler] = []
+        for h in s.handlers:
+            everything = h.kind is None and h.name  # of `with`, which raises it again
+            kind = _load("BaseException") if everything else h.kind
+            if self.tape is not None and not handlers and not everything:
+                refusal = self.atom(ir.Intrinsic("DifferentiationError"))
+                handlers.append(ast.ExceptHandler(refusal, None, [ast.Raise()]))
+            handlers.append(ast.ExceptHandler(kind, h.name, self.block(h.body)))
+        kind_of_try: Any = ast.TryStar if s.star else ast.Try
+        rest = [self.block(block) if block else [] for block in (s.orelse, s.final)]
+        return kind_of_try(self.block(s.body), handlers, *rest)  # type: ignore[no-any-return]
 
     def loop(
         self,

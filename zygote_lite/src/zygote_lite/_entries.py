@@ -19,7 +19,7 @@ from zygote_lite._tables import Node, Recorded
 class Entries:
     """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
 
-    __slots__ = ("arrays", "count", "defaults", "entries", "seen", "written")
+    __slots__ = ("arrays", "count", "defaults", "entries", "memo", "seen", "written")
 
     def __init__(self) -> None:
         self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
@@ -27,6 +27,7 @@ class Entries:
         self.written = state.written if state.written is not None else {}
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
         self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside
+        self.memo: dict[int, Any] = {}  # of functions under `lru_cache`: what calls gave
         self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
 
     def input(self, x: Any = None) -> Node:

@@ -77,10 +77,10 @@ def _statement(s: ir.Statement, uses: Counter[str]) -> ir.Statement:
             return ir.While(origin, *blocks)
         case ir.Class():
             return replace(s, body=_block(s.body, uses))
-        case ir.Try(origin, body, handlers, orelse, final):
+        case ir.Try(origin, body, handlers, orelse, final, star):
             handlers = [replace(h, body=_block(h.body, uses)) for h in handlers]
             rest = (_block(orelse, uses), _block(final, uses))
-            return ir.Try(origin, _block(body, uses), handlers, *rest)
+            return ir.Try(origin, _block(body, uses), handlers, *rest, star)
     return s
 
 

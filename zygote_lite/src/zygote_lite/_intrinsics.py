@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore import Tangent, accumulate
+from zygote_lite._errors import DifferentiationError
 
 
 def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
@@ -138,13 +139,21 @@ def exit_context(manager: Any, raised: Any) -> Any:
     """Leave a context, as `with` does, with the exception that was raised or `None`."""
     if raised is None:
         return type(manager).__exit__(manager, None, None, None)
-    return type(manager).__exit__(manager, type(raised), raised, raised.__traceback__)
+    swallowed = type(manager).__exit__(manager, type(raised), raised, raised.__traceback__)
+    return swallowed and not isinstance(raised, DifferentiationError)
 
 
-def refuse_sent(sent: Any) -> None:
-    """Refuse a value sent into a generator through `yield from`."""
-    if sent is not None:
-        raise NotImplementedError("sending a value through `yield from` cannot be differentiated")
+def resume(iterator: Any, sent: Any, thrown: Any) -> Any:
+    """Take the next element for `yield from`: pass on what was sent or thrown in."""
+    if thrown is None:
+        return next(iterator) if sent is None else iterator.send(sent)
+    if isinstance(thrown, GeneratorExit):
+        if hasattr(iterator, "close"):
+            iterator.close()
+        raise thrown
+    if not hasattr(iterator, "throw"):
+        raise thrown
+    return iterator.throw(thrown)
 
 
 # -- match -------------------------------------------------------------------------------------
@@ -197,6 +206,11 @@ def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...]:
     return parts
 
 
+def mapping_rest(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
+    """Return the entries that a mapping pattern leaves over, for its `**rest`."""
+    return {key: x[key] for key in x if key not in keys}
+
+
 def set_defaults(f: Any, names: tuple[str, ...], /, *values: Any) -> None:
     """Note where the defaults of a function defined inside came from."""
 
@@ -208,8 +222,8 @@ def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *value
 _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple, cell_of,
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
-    join_list, join_set, join_text, join_tuple, mapping_parts, matches_class, matches_mapping,
-    matches_sequence, note_class, read_cell, refuse_sent, set_defaults, unpack, write_cell,
+    join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
+    matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, unpack, write_cell,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",
@@ -217,4 +231,5 @@ _BUILTINS = (
 )  # fmt: skip
 INTRINSICS: dict[str, Any] = {f.__name__: f for f in _FUNCTIONS}
 INTRINSICS |= {name: getattr(builtins, name) for name in _BUILTINS}
+INTRINSICS["DifferentiationError"] = DifferentiationError
 INTRINSICS |= {"accumulate": accumulate, "operator": operator, "Tangent": Tangent}

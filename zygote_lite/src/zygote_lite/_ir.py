@@ -228,12 +228,13 @@ class Handler:
 
 @dataclass
 class Try(Statement):
-    """`try: body except ...: else: orelse finally: final`."""
+    """`try: body except ...: else: orelse finally: final`; `star` stands for `except*`."""
 
     body: list[Statement]
     handlers: list[Handler]
     orelse: list[Statement]
     final: list[Statement]
+    star: bool = False
 
 
 @dataclass

@@ -4,6 +4,7 @@ They are transformed like any function of the user's, so that what they call is 
 """
 
 import builtins
+import collections
 import functools
 import operator
 from typing import Any
@@ -36,11 +37,22 @@ def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
         return iterate_sequence(x)
     if isinstance(x, KEYS):
         return iterate_sequence(keys_of(x))
+    if isinstance(x, collections.deque):
+        return iterate_deque(x)
     if isinstance(x, dict):
         return iterate_keys(x)
     if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
         raise TypeError(f"'{type(x).__name__}' object is not iterable")
     return iterate_elements(x)
+
+
+def iterate_deque(x: Any) -> Any:
+    """Yield the entries of a deque, which must not change its size meanwhile."""
+    size = len(x)
+    for i in range(size):
+        if len(x) != size:
+            raise RuntimeError("deque mutated during iteration")
+        yield x[i]
 
 
 def iterate_calls(f: Any, sentinel: Any) -> Any:
@@ -177,7 +189,7 @@ def check_strict(iterators: Any, i: Any) -> Any:
 @equivalent(builtins.reversed)
 def _reversed(x: Any) -> Any:
     method = getattr(type(x), "__reversed__", None)
-    if method is not None and not isinstance(x, list | tuple | dict | range):
+    if method is not None and not isinstance(x, list | tuple | dict | range | collections.deque):
         return method(x)
     return iterate_backwards(x)
 

@@ -188,6 +188,26 @@ def _compress(data: Any, selectors: Any) -> Any:
             yield y
 
 
+@equivalent(itertools.tee)
+def _tee(iterable: Any, n: Any = 2) -> Any:
+    it = iter(iterable)
+    seen: list[Any] = []
+    return tuple([taken_from(it, seen) for _ in range(n)])
+
+
+def taken_from(it: Any, seen: Any) -> Any:
+    """Yield the elements of an iterator that others take from too; `seen` holds what came."""
+    i = 0
+    while True:
+        if i == len(seen):
+            try:
+                seen.append(next(it))
+            except StopIteration:
+                return
+        yield seen[i]
+        i += 1
+
+
 @equivalent(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> Any:
     group: list[Any] = []

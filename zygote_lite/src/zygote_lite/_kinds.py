@@ -4,6 +4,7 @@ Numbers, arrays, tuples and functions are identified by their value; lists, dict
 objects by their address.
 """
 
+import collections
 import contextlib
 import datetime
 import enum
@@ -49,7 +50,7 @@ def _classify(t: type) -> int:
         return TUPLE
     if issubclass(t, _FUNCTION_TYPES):
         return FUNCTION
-    if issubclass(t, list):
+    if issubclass(t, list | collections.deque):
         return LIST
     if issubclass(t, dict):
         return DICT
@@ -74,7 +75,10 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(x, functools.partial):
         yield from (("func", x.func), ("args", x.args), ("keywords", x.keywords))
     elif kind == OBJECT:
-        yield from getattr(x, "__dict__", {}).items()
+        if isinstance(x, BaseException):
+            yield "args", x.args
+        with contextlib.suppress(AttributeError):
+            yield from object.__getattribute__(x, "__dict__").items()
         for name in _slot_names(type(x)):
             with contextlib.suppress(AttributeError):
                 yield name, object.__getattribute__(x, name)

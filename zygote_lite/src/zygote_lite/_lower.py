@@ -188,7 +188,10 @@ class _Lowering(Classes, Comprehensions, Patterns):
         cause = None if s.cause is None else self.expression(s.cause)
         self.out.append(ir.Raise(s, exception, cause))
 
-    def stmt_try(self, s: ast.Try) -> None:
+    def stmt_trystar(self, s: Any) -> None:
+        self.stmt_try(s, star=True)
+
+    def stmt_try(self, s: ast.Try, star: bool = False) -> None:
         handlers = []
         body = self.block(s.body)
         final = self.block(s.finalbody)
@@ -200,7 +203,7 @@ class _Lowering(Classes, Comprehensions, Patterns):
             ):
                 self.refuse(h, "a computed exception class")
             handlers.append(ir.Handler(h.type, h.name, self.block(h.body)))
-        self.out.append(ir.Try(s, body, handlers, self.block(s.orelse), final))
+        self.out.append(ir.Try(s, body, handlers, self.block(s.orelse), final, star))
 
     def stmt_with(self, s: ast.With) -> None:
         self.managed(s, s.items)

@@ -320,17 +320,23 @@ class Expressions:
         return ir.Name(target)
 
     def expr_yieldfrom(self, e: ast.YieldFrom, target: str | None) -> ir.Atom:
-        """Lower `yield from` to a loop; what is sent in must be `None`."""
+        """Lower `yield from` to a loop, as the language reference defines it."""
         iterator = self.call(e, None, "iter", [self.expression(e.value)])
-        item, sent, result, stop = (self.temporary() for _ in range(4))
-        self.out.append(ir.Move(e, result, ir.Const(None)))
-        take = ir.Call(e, item, ir.Intrinsic("next"), [iterator])
+        item, sent, thrown, raised, result, stop = (self.temporary() for _ in range(6))
+        nothing = ir.Const(None)
+        self.out += [ir.Move(e, name, nothing) for name in (sent, thrown, result)]
+        operands: list[ir.Atom] = [iterator, ir.Name(sent), ir.Name(thrown)]
         name = ast.copy_location(ast.Name("StopIteration", ast.Load()), e)
         value = ir.GetAttribute(e, result, ir.Name(stop), "value")
-        handler = ir.Handler(name, stop, [value, ir.Break(e)])
-        body: list[ir.Statement] = [ir.Try(e, [take], [handler], [], [])]
-        body.append(ir.Yield(e, sent, ir.Name(item)))
-        body.append(ir.Call(e, "_", ir.Intrinsic("refuse_sent"), [ir.Name(sent)]))
+        ended = ir.Handler(name, stop, [value, ir.Break(e)])
+        keep: list[ir.Statement] = [ir.Move(e, thrown, ir.Name(raised)), ir.Move(e, sent, nothing)]
+        take = ir.Call(e, item, ir.Intrinsic("resume"), operands)
+        give = ir.Yield(e, sent, ir.Name(item))
+        body: list[ir.Statement] = [
+            ir.Try(e, [take], [ended], [], []),
+            ir.Move(e, thrown, nothing),
+            ir.Try(e, [give], [ir.Handler(None, raised, keep)], [], []),
+        ]
         self.out.append(ir.While(e, [], ir.Const(True), body, []))
         return ir.Name(result)
 

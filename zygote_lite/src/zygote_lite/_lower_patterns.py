@@ -43,10 +43,14 @@ class Patterns(Expressions):
                 self.call(p, matched, "matches_class", [subject, kind, spec])
                 every = [*patterns, *keyword_patterns]
                 self.parts(p, matched, subject, "class_parts", [kind, spec], every)
-            case ast.MatchMapping(keys, patterns, None):
+            case ast.MatchMapping(keys, patterns, rest):
                 wanted = self.build(p, None, "tuple", [self.expression(k) for k in keys])
                 self.call(p, matched, "matches_mapping", [subject, wanted])
                 self.parts(p, matched, subject, "mapping_parts", [wanted], patterns)
+                if rest is not None:
+                    with self.collected() as left:
+                        self.call(p, rest, "mapping_rest", [subject, wanted])
+                    self.out.append(ir.If(p, ir.Name(matched), left, []))
             case _:
                 self.refuse(p, "this pattern")
 

@@ -208,16 +208,15 @@ class _Recorder:
                         self.block(orelse),
                     )
                 )  # fmt: skip
-            case ir.Try(origin, body, handlers, orelse, final):
+            case ir.Try(origin, body, handlers, orelse, final, star):
                 caught = []
                 for h in handlers:
                     first = (
                         [ir.Track(origin, [self.companion(h.name)], [NOTHING])] if h.name else []
                     )
                     caught.append(ir.Handler(h.kind, h.name, [*first, *self.block(h.body)]))
-                out.append(
-                    ir.Try(origin, self.block(body), caught, self.block(orelse), self.block(final))
-                )
+                blocks = (self.block(orelse), self.block(final))
+                out.append(ir.Try(origin, self.block(body), caught, *blocks, star))
             case ir.Raise(origin, exception, cause):
                 exception = None if exception is None else self.read(origin, exception, out)
                 cause = None if cause is None else self.read(origin, cause, out)

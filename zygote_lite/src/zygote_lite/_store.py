@@ -7,6 +7,7 @@ cotangents of their entries accumulate in a `Store`, keyed by identity, that liv
 of an array that is written in place lives there too, in a shadow of its memory.
 """
 
+import collections
 import types
 from collections.abc import Callable
 from numbers import Number
@@ -28,6 +29,7 @@ from zygote_lite._kinds import (
     kind_of,
     owner_of,
 )
+from zygote_lite._places import Places
 
 
 class Store:
@@ -46,9 +48,9 @@ class Store:
         try:
             return self.entries[id(x)][1]
         except KeyError:
-            slots: dict[Any, Any] = {}
+            slots: Any = Places(len(x)) if isinstance(x, collections.deque) else {}
             self.entries[id(x)] = (x, slots)
-            return slots
+            return slots  # type: ignore[no-any-return]
 
     def shadow_view(self, x: Any, make: bool = False) -> Any:
         """Return the cotangent of an array that is written in place, or `None` if it has none yet.

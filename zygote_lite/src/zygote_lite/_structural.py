@@ -5,6 +5,7 @@ functions share. Each takes the flags of the call and its operands, and returns 
 pullback, or `None` for "not for these arguments".
 """
 
+import collections
 import functools
 import operator
 import types
@@ -15,6 +16,7 @@ import numpy as np
 from rulescore import accumulate
 from zygote_lite._activity import mark_active
 from zygote_lite._containers import delete_item, extend, set_slice
+from zygote_lite._deques import delete_place
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import (
     build_dict,
@@ -395,6 +397,8 @@ structural(operator.truth)(lambda flags, x: (bool(x), inert(2)))
 
 @structural(operator.delitem)
 def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
+    if isinstance(x, collections.deque):
+        return delete_place(x, index)
     return delete_item(x, index) if kind_of(x) in (LIST, DICT) else None
 
 

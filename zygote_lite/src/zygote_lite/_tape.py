@@ -93,9 +93,7 @@ class Tape(Entries):
             return y, node
         if any(type(x) is Generated for x in xs) and not isinstance(f, _MAY_WRITE):
             xs, nodes = self.run_out(xs, nodes)
-            done = self.by_rule(nodes, f, xs, kws)
-            if done is not None:
-                return done
+            return self.pull(nodes, f, *xs, **kws)
         return self.call(nodes, f, xs, kws)
 
     def read(self, nodes: tuple[Node, ...], x: Any, index: Any) -> Recorded:
@@ -155,8 +153,10 @@ class Tape(Entries):
                 return self.refuse(nodes, f, xs, kws)
             return self.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
         inner = getattr(f, "_implementation", None)
-        if inner is None and isinstance(f, functools._lru_cache_wrapper):
-            inner = f.__wrapped__
+        if isinstance(f, functools._lru_cache_wrapper):
+            from zygote_lite._memo import remembered
+
+            return remembered(self, nodes, f, xs, kws)
         if isinstance(inner, types.FunctionType):
             if find_rule(operator.add, 1.0, 1.0) is None:  # its source would meet operators
                 return self.refuse(nodes, f, xs, kws)

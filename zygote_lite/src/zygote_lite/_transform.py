@@ -23,8 +23,13 @@ from zygote_lite import (  # noqa: F401 - declare
     _classes,
     _composite,
     _construct,
+    _copying,
+    _deques,
+    _heaps,
     _iteration,
     _itertools,
+    _memo,
+    _proxies,
 )
 from zygote_lite import _ir as ir
 from zygote_lite._arguments import out_position, place_arguments
