@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._intrinsics import join_dict, join_list, join_tuple, unpack
 from zygote_lite._kinds import (
     DICT,
     FUNCTION,
     INERT,
     LIST,
+    OBJECT,
     SET,
     TUPLE,
     VALUE,
@@ -27,6 +29,12 @@ from zygote_lite._kinds import (
     owner_of,
 )
 from zygote_lite._pullbacks import Flags
+from zygote_lite._reachable import (
+    held_beside,
+    is_users_class,
+    reached_by_class,
+    reached_by_function,
+)
 from zygote_lite._state import state
 from zygote_lite._tables import STRUCTURAL
 
@@ -44,15 +52,47 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         and f is not operator.truth
         and (f is not operator.getitem or type(xs[0]) in (list, dict))
     ):
-        if f is not getattr:
+        if f is getattr:
+            if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+                return (
+                    id(_dict_of(xs[0])) in active
+                    or _is_any_active(active, xs)
+                    or _is_class_active(active, xs[0])
+                )
+        elif not _has_methods(f, xs) and not any(kind_of(x) == FUNCTION for x in kws.values()):
             return _is_any_active(active, xs)
-        if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
-            return (
-                id(_dict_of(xs[0])) in active
-                or _is_any_active(active, xs)
-                or _is_class_active(active, xs[0])
-            )
     return reaches_active(f, *xs, *kws.values())
+
+
+_OVERRIDABLE = {
+    id(f): (f, count)
+    for count, functions in {
+        2: (operator.add, operator.concat, operator.mul, operator.or_, operator.iadd,
+            operator.getitem, operator.setitem, operator.delitem),
+        9: (list, tuple, dict, dict.update, list.extend, list.__iadd__, unpack, join_list,
+            join_tuple, join_dict),
+    }.items()
+    for f in functions
+}  # fmt: skip
+"""Structural functions that call a method of an operand's class, and of how many operands."""
+
+
+def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether a class of the user's has a say in a call of a structural function."""
+    if f is setattr or f is delattr:
+        return _intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
+    known = _OVERRIDABLE.get(id(f))
+    return known is not None and any(is_users_class(type(x)) for x in xs[: known[1]])
+
+
+@functools.lru_cache(maxsize=4096)
+def _intercepts(kind: type, name: str) -> bool:
+    """Return whether writing or deleting an attribute may run Python code."""
+    member = inspect.getattr_static(kind, name, None)
+    own = (kind.__setattr__, kind.__delattr__)
+    if any(isinstance(f, types.FunctionType) for f in own):
+        return True
+    return isinstance(member, property) or is_users_class(type(member))
 
 
 def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
@@ -77,6 +117,9 @@ def _computes(kind: type, name: str) -> bool:
     member = inspect.getattr_static(kind, name, None)
     if isinstance(member, property | functools.cached_property):
         return True
+    own: Any = kind.__getattribute__
+    if isinstance(own, types.FunctionType):
+        return True
     return hasattr(kind, "__getattr__") or type(member).__module__ not in ("builtins", "numpy")
 
 
@@ -84,12 +127,15 @@ def mark_active(x: Any) -> None:
     """Note that a container holds an active value now."""
     if state.active is not None:
         state.active[id(x)] = x
+        if id(x) in state.clean:
+            state.clean.clear()
 
 
 def add_addresses(x: Any) -> None:
     """Note that all that can be reached from a differentiated argument is active."""
     assert state.active is not None
     state.active.update(addresses_of(x))
+    state.clean.clear()
 
 
 def addresses_of(x: Any) -> dict[int, Any]:
@@ -132,6 +178,8 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
 
 
 LIMIT = 2000
+LIMIT_BY_NAME = 50_000
+_NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
 
 
 def reaches_active(*roots: Any) -> bool:
@@ -155,49 +203,110 @@ def captured_within(*roots: Any) -> list[Any]:
 
 
 def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = None) -> bool:
-    seen: set[int] = set()
-    stack = list(roots)
+    """Return whether one of some objects can be reached, and note which (then: if in doubt)."""
+    seen: dict[int, Any] = {}
+    by_name: list[Any] = []
+    if _walk(active, [*roots], seen, found, by_name, LIMIT):
+        return True
+    if found is not None:
+        return _walk(active, by_name, seen, found, by_name, LIMIT)
+    return any(_is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or _is_class(x))
+
+
+def _is_class(x: Any) -> bool:
+    return isinstance(x, type)
+
+
+def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -> bool:
+    """Return whether what a variable of a module holds reaches something active.
+
+    What does not is remembered, until something may have been written into it.
+    """
+    clean = state.clean
+    if id(x) in before or id(x) in clean:
+        return clean.get(id(x)) is _VAST
+    seen: dict[int, Any] = {}
+    more: list[Any] = [x]
+    while more:
+        if _walk(active, more, seen, None, more, LIMIT_BY_NAME):
+            if len(seen) > LIMIT_BY_NAME:
+                clean[id(x)] = _VAST
+            return True
+    clean.update(seen)
+    return False
+
+
+_VAST = object()
+
+
+def _walk(
+    active: dict[int, Any],
+    stack: list[Any],
+    seen: dict[int, Any],
+    found: dict[int, Any] | None,
+    by_name: list[Any],
+    limit: int,
+) -> bool:
+    """Walk over all that can be reached from `stack`; put what is reached by name aside."""
+    clean = state.clean if active is state.active else {}
     while stack:
         x = stack.pop()
         kind = kind_of(x)
+        if kind == VALUE and type(x) in _NUMBERS:
+            continue
         if id(x) in seen:
+            continue
+        if id(x) in clean:
+            if clean[id(x)] is _VAST:
+                return True
             continue
         if kind == INERT:
             if isinstance(x, type):
-                seen.add(id(x))
+                seen[id(x)] = x
                 if _is_class_active(active, x):
                     if found is None:
                         return True
                     found.update({id(b): b for b in x.__mro__ if id(b) in active})
-                stack += _held_by_class(x)
+                by_name += reached_by_class(x)
+                if is_users_class(type(x)):
+                    stack.append(type(x))
             continue
         if kind == VALUE:
-            if isinstance(x, np.ndarray) and id(owner_of(x)) in active:
-                if found is None:
-                    return True
-                found[id(owner_of(x))] = owner_of(x)
-            elif isinstance(x, np.ndarray):
-                if isinstance(owner_of(x).base, np.nditer):
+            if isinstance(x, np.ndarray):
+                if id(owner_of(x)) in active:
+                    if found is None:
+                        return True
+                    found[id(owner_of(x))] = owner_of(x)
+                elif isinstance(owner_of(x).base, np.nditer):
                     stack += owner_of(x).base.operands
             elif not isinstance(x, np.generic | Number):
-                seen.add(id(x))  # an iterator or a view in C, say: it may hold a container
+                if id(x) in active and found is None:
+                    return True
+                seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
                 stack += _behind(x)
             continue
-        if len(seen) > LIMIT:
+        if len(seen) > limit:
             return True
-        if id(x) in active:
+        if id(x) in active or (kind == OBJECT and id(_dict_of(x)) in active):
             if found is None:
                 return True
             found[id(x)] = x
-        seen.add(id(x))
+        seen[id(x)] = x
         if kind == FUNCTION:
-            stack += _captured_by(x)
+            held, named = _held_by(x)
+            stack += held
+            by_name += named
         elif kind == SET:
             stack += x
+        elif kind in (LIST, TUPLE):
+            if not _NUMBERS.issuperset(map(type, x)):
+                stack += x
+            if type(x).__flags__ & 512:
+                stack += [value for _, value in entries_of(x)]
         else:
             stack += [value for _, value in entries_of(x)]
-            if type(x).__flags__ & 512 and id(type(x)) not in seen:
-                stack.append(type(x))
+        if type(x).__flags__ & 512 and id(type(x)) not in seen:
+            stack.append(type(x))
     return False
 
 
@@ -208,59 +317,11 @@ def _behind(x: Any) -> list[Any]:
     return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
 
 
-def _captured_by(f: Any) -> list[Any]:
-    """Return what a function holds and what it can reach: also defaults and globals it names."""
+def _held_by(f: Any) -> tuple[list[Any], list[Any]]:
+    """Return what a function holds itself, and what it can reach by the names of globals."""
     if isinstance(f, types.MethodType):
-        return [f.__self__, f.__func__]
-    f = getattr(f, "__wrapped__", f) if isinstance(f, functools._lru_cache_wrapper) else f
+        return [f.__self__, f.__func__], []
     if not isinstance(f, types.FunctionType):
         owner = getattr(f, "__self__", None)
-        return [] if owner is None else [owner]
-    held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ())]
-    held += (f.__kwdefaults__ or {}).values()
-    held += f.__dict__.values()
-    names = _names_in(f.__code__)
-    for name in names:
-        value = f.__globals__.get(name)
-        if isinstance(value, types.ModuleType):
-            held += [vars(value)[n] for n in names if _may_hold(vars(value).get(n))]
-        elif isinstance(value, types.FunctionType | type) or _may_hold(value):
-            held.append(value)
-    return held
-
-
-def _may_hold(x: Any) -> bool:
-    return kind_of(x) >= TUPLE or isinstance(x, np.ndarray)
-
-
-@functools.lru_cache(maxsize=4096)
-def _names_in(code: types.CodeType) -> tuple[str, ...]:
-    """Return the globals and attributes that a function names, and functions inside it."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names.update(_names_in(constant))
-    return tuple(names)
-
-
-def _held_by_class(cls: type) -> list[Any]:
-    """Return what a class of the user's holds: in its attributes, and captured by its methods."""
-    held: list[Any] = []
-    for base in cls.__mro__:
-        if base.__module__ in ("builtins", "numpy", "typing", "abc") or not base.__flags__ & 512:
-            continue
-        is_local = "<locals>" in base.__qualname__
-        for member in vars(base).values():
-            f = getattr(member, "__func__", getattr(member, "fget", member))
-            if isinstance(f, types.FunctionType):
-                held += (f.__closure__ or ()) if is_local else ()
-            elif _may_hold(member) and not isinstance(member, types.MappingProxyType):
-                held.append(member)
-    return [x for x in held if not isinstance(x, types.CellType) or not _holds_class(x)]
-
-
-def _holds_class(cell: Any) -> bool:
-    try:
-        return isinstance(cell.cell_contents, type)
-    except ValueError:
-        return True
+        return [] if owner is None else [owner], []
+    return held_beside(f), reached_by_function(f)

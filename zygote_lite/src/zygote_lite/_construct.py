@@ -10,6 +10,7 @@ from typing import Any
 from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of, write_attribute
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._reachable import is_library
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._tables import Node, Recorded, composite, structural
 from zygote_lite._tape import Tape
@@ -23,7 +24,8 @@ def construct(
     """Make an instance of a class on a tape."""
     called = member_of(type(cls), "__call__")
     if isinstance(called, types.FunctionType):
-        if any(n is not None for n in nodes[1:]) and called.__module__ != "enum":
+        given = any(n is not None for n in nodes[1:]) and called.__module__ != "enum"
+        if given or not is_library(called.__code__.co_filename):
             return tape.pull((None, *nodes), called, cls, *xs, **kws)
         return cls(*xs, **kws), None
     if cls is types.SimpleNamespace:

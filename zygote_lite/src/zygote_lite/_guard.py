@@ -1,6 +1,8 @@
 """Inactive calls: they are simply run, but what pullbacks have saved must not change unnoticed."""
 
+import bisect
 import functools
+import heapq
 import operator
 import types
 from typing import Any
@@ -94,7 +96,10 @@ _WRITERS = {
         operator.setitem, operator.delitem, setattr, delattr, np.copyto, np.ndarray.fill,
         np.ndarray.sort, np.ndarray.__setitem__, list.append, list.extend, list.insert, list.pop,
         list.remove, list.clear, list.sort, list.reverse, list.__setitem__, list.__iadd__, dict.pop,
-        dict.update, dict.setdefault, dict.clear, dict.__setitem__,
+        dict.update, dict.setdefault, dict.clear, dict.__setitem__, dict.popitem, list.__delitem__,
+        set.add, set.discard, set.remove, set.pop, set.clear, set.update, heapq.heapify,
+        heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop, bisect.insort_left,
+        bisect.insort_right,
         *(getattr(operator, "i" + n) for n in ("add", "sub", "mul", "truediv", "floordiv", "mod",
                                               "pow", "matmul", "and", "or", "xor")),
     )

@@ -39,6 +39,8 @@ def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
         return iterate_sequence(keys_of(x))
     if isinstance(x, collections.deque):
         return iterate_deque(x)
+    if isinstance(x, np.flatiter) and is_new_and_flat(x):
+        return iterate_sequence(flat_entries(x))
     if isinstance(x, dict):
         return iterate_keys(x)
     if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
@@ -323,6 +325,20 @@ def _(flags: Any, x: Any) -> Any:
     return y, elements_back
 
 
+def flat_entries(x: Any) -> Any:
+    """Return the entries that a flat iterator goes over as an array, a view."""
+    return x.base.reshape(-1)
+
+
+def is_new_and_flat(x: Any) -> bool:
+    """Return whether a flat iterator stands at the start of an array that is flat in memory."""
+    return bool(x.index == 0 and x.base.flags.c_contiguous)
+
+
+structural(is_new_and_flat)(lambda flags, x: (is_new_and_flat(x), inert(2)))
+structural(flat_entries)(lambda flags, x: (flat_entries(x), lambda dy: (None, dy)))
+
+
 def native_iterator(x: Any) -> Any:
     """Return an iterator written in C over something that holds nothing active."""
     return builtins.iter(x)
@@ -330,4 +346,5 @@ def native_iterator(x: Any) -> Any:
 
 @structural(native_iterator)
 def _(flags: Any, x: Any) -> Any:
-    return no_rule((None, None), builtins.iter, (x,), {})[0], inert(2)
+    given = flags if isinstance(x, np.flatiter) else (None, None)  # an array by its number
+    return no_rule(given, builtins.iter, (x,), {})[0], inert(2)

@@ -10,10 +10,12 @@ import numpy as np
 
 import rulescore
 from rulescore import find_rule
-from zygote_lite._activity import reaches_active
-from zygote_lite._errors import NoRuleError
+from zygote_lite._activity import captured_within, reaches_active
+from zygote_lite._errors import DifferentiationError, NoRuleError
+from zygote_lite._hooks import callbacks, unknown_hooks
 from zygote_lite._kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._pullbacks import Flags, Opaque, Pulled, inert
+from zygote_lite._source import place_of
 from zygote_lite._state import state
 
 
@@ -23,8 +25,11 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     None passes where nothing active is given, or where the value has no gradient (a text, say)
     and nothing was given that the call may have changed.
     """
-    y = f(*xs, **kws)
     operands = (getattr(f, "__self__", None), *xs, *kws.values())
+    hooks = [*unknown_hooks(f, operands), *callbacks(operands)]
+    if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+        raise hook_refusal(f, hooks)
+    y = f(*xs, **kws)
     given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
     if not given and not reaches_active(f, *operands):
         return y, inert(len(flags))
@@ -40,6 +45,16 @@ def refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
     return NoRuleError(
         f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in xs)}) "
         f"has no rule and no Python source, and a gradient passes through it; {_advice(f)}"
+    )
+
+
+def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> DifferentiationError:
+    """Return the error for user code that a function written in C calls, and that may write."""
+    hook = hooks[0][0]
+    return DifferentiationError(
+        f"{where()}: {name_of(f)}, which is written in C, may call {hook.__qualname__} "
+        f"({place_of(hook)}), and that may change what a gradient depends on: call it from Python, "
+        "or let it change nothing"
     )
 
 

@@ -20,8 +20,12 @@ class State(threading.local):
     captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
     written: dict[int, Any] | None = None  # arrays that were written in place
     store: Store | None = None
+    clean: dict[int, Any]  # what is reached by the names of globals and reaches nothing active
     writes = 0  # into arrays, so far
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
+
+    def __init__(self) -> None:
+        self.clean = {}
 
 
 state = State()

@@ -15,22 +15,31 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity import captured_within, is_active, mark_active, note_captured
+from zygote_lite._activity import (
+    captured_within,
+    is_active,
+    mark_active,
+    note_captured,
+    reaches_active,
+)
 from zygote_lite._arguments import moved_last, out_position, parameter_names, place_arguments
+from zygote_lite._attributes import member_of
 from zygote_lite._entries import Entries
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._guard import guarded, is_writer
+from zygote_lite._hooks import hooks_called, may_write, unknown_hooks
 from zygote_lite._intrinsics import build_tuple, invoke
 from zygote_lite._kinds import OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural
 from zygote_lite._pullbacks import Effect, inert
-from zygote_lite._refusal import no_rule, note_resolution
+from zygote_lite._reachable import is_users_class
+from zygote_lite._refusal import hook_refusal, no_rule, note_resolution
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
-from zygote_lite._tables import COMPOSITE, EQUIVALENT, MADE, STRUCTURAL, Node, Recorded
+from zygote_lite._tables import ALWAYS, COMPOSITE, EQUIVALENT, MADE, STRUCTURAL, Node, Recorded
 
 
 class Tape(Entries):
@@ -45,7 +54,17 @@ class Tape(Entries):
                 return self.function((None,) * (1 + len(xs) + len(kws)), f, xs, kws)
             except DifferentiationError:
                 return f(*xs, **kws), None  # it can generate nothing active
-        if state.captured and not _is_harmless(f, xs, kws):
+        hooks = hooks_called(f, (*xs, *kws.values()))
+        if not hooks and id(f) not in STRUCTURAL and id(f) not in COMPOSITE:
+            hooks = unknown_hooks(f, xs)
+            if hooks and reaches_active(*hooks):
+                raise hook_refusal(f, hooks)
+        if not (state.captured or state.clean):
+            return f(*xs, **kws), None
+        harmless = not hooks and _is_harmless(f, xs, kws)
+        if state.clean and not harmless and _may_write(f, xs):
+            state.clean.clear()  # something may be written into what was found to be inactive
+        if state.captured and not harmless:
             held = captured_within(f, *xs, *kws.values())
             if held:
                 y, back = guarded(f, xs, kws, held)
@@ -56,7 +75,9 @@ class Tape(Entries):
 
     def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
         """Run `f(*xs, **kws)`, record it, and return its value and the value's number."""
-        if not is_active(nodes, f, xs, kws):
+        hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
+        active = is_active(nodes, f, xs, kws) or id(f) in ALWAYS
+        if not active and not (hooks and reaches_active(*hooks)):
             return self.run_inactive(f, xs, kws)
         if self.written:
             nodes = self.numbered(nodes, xs)
@@ -79,10 +100,14 @@ class Tape(Entries):
             done = found[1](self, nodes, *xs, **kws)
             if done is not None:
                 return done
+        known = EQUIVALENT.get(id(f))
+        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+            if known is None:
+                raise hook_refusal(f, hooks)
+            return self.pull(nodes, known[1], *xs, **kws)
         pulled = apply_structural(nodes, f, xs, kws)
         if pulled is not None:
             return self.record(*pulled, nodes)
-        known = EQUIVALENT.get(id(f))
         done = self.by_rule(nodes, f, xs, kws)
         if done is not None:
             return done
@@ -146,8 +171,7 @@ class Tape(Entries):
             if isinstance(owner, np.ufunc) and f.__name__ == "at":
                 from zygote_lite._writes import ufunc_at
 
-                done = ufunc_at(self, nodes, owner, *xs)
-                return self.refuse(nodes, f, xs, kws) if done is None else done
+                return ufunc_at(self, nodes, owner, *xs)
             descriptor = _descriptor_of(f)
             if owner is None or isinstance(owner, types.ModuleType | type) or descriptor is None:
                 return self.refuse(nodes, f, xs, kws)
@@ -266,7 +290,9 @@ class Tape(Entries):
 
     def iterate(self, x: Any, node: Node) -> Iterator[Recorded]:
         """Yield the elements of an iterable, with their numbers, as `for` takes them."""
-        if not is_active((node,), iter, (x,), {}):
+        if not is_active((node,), iter, (x,), {}) and not is_users_class(type(x)):
+            if kind_of(x) == VALUE and type(x) is not np.ndarray:
+                state.clean.clear()  # an iterator may run any code
             for y in x:
                 yield y, None
             return
@@ -283,6 +309,14 @@ class Tape(Entries):
             except StopIteration:
                 return
             yield step
+
+
+def _may_write(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether a call may change anything, as far as the code of its function tells."""
+    kind = None
+    if f is invoke:
+        kind, f = type(xs[0]), member_of(type(xs[0]), xs[1])
+    return not isinstance(f, types.FunctionType) or may_write(f, kind)
 
 
 _MAY_WRITE = (types.FunctionType, types.MethodType, type, functools.partial)

@@ -20,6 +20,7 @@ import numpy as np
 
 from rulescore import Tangent, generation, plugins
 from zygote_lite import (  # noqa: F401 - declare
+    _array_calls,
     _classes,
     _composite,
     _construct,
@@ -29,7 +30,9 @@ from zygote_lite import (  # noqa: F401 - declare
     _iteration,
     _itertools,
     _memo,
+    _nditer,
     _proxies,
+    _unasked,
 )
 from zygote_lite import _ir as ir
 from zygote_lite._arguments import out_position, place_arguments
