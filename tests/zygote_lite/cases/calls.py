@@ -487,7 +487,7 @@ def class_attributes_written(x):
     Settings.scale = x * 2.0
     Settings.last = x
     try:
-        return Counter.total * read_settings(x) * Settings.last
+        return Counter.total * read_settings(x) * Settings.last * read_settings(2.0)
     finally:
         Settings.scale = 1.0
         Settings.last = None

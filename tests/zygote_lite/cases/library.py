@@ -54,13 +54,24 @@ def polynomial(p, x):
     return np.polyval(np.polyder(p), x) * np.polyval(p, x)
 
 
-@refused(
-    "NumPy functions in Python without a rule: `np.apply_along_axis`",
-    "_array_converter",
-    (V.reshape(2, 2),),
-)
+@works("NumPy functions in Python without a rule: `np.apply_along_axis`", (V.reshape(2, 2),))
 def along_axis(m):
-    return np.sum(np.apply_along_axis(lambda r: r * r[0], 1, m))
+    y = np.sum(np.apply_along_axis(lambda r: r * r[0], 1, m) * m)
+    y = y + np.sum(np.apply_along_axis(np.sum, 0, m) * m[0])
+    outer = np.apply_along_axis(lambda r, k, p=1.0: np.outer(r, r) * k * p, 0, m, 2.0, p=m[0, 1])
+    y = y + np.sum(outer * np.arange(8.0).reshape(2, 2, 2))
+    return y + np.sum(np.apply_along_axis(np.diag, -1, m) * m)
+
+
+@works("NumPy functions that call: `np.vectorize`, `np.fromiter`, `np.ndenumerate`", (V,))
+def calling_functions(x):
+    f = np.vectorize(lambda v, k: v * k if v > 0.55 else v)
+    parts = np.vectorize(lambda v: (v * v, v * x[0]))(x.reshape(2, 2))
+    y = np.sum(f(x, [[3.0], [2.0]]) * x) + np.sum(parts[0] * parts[1])
+    y = y + np.sum(np.fromiter((v * v for v in x), float) * x)
+    for (i, j), v in np.ndenumerate(np.outer(x, x)):
+        y = y + v * i * x[j]
+    return y
 
 
 @works("NumPy functions in Python without a rule: `np.kron`, `np.block`, `np.rot90`", (V[:2],))

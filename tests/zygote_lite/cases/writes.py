@@ -412,12 +412,96 @@ def meshgrid_view(x):
     return np.sum(b * c)
 
 
-@refused("writes through `np.nditer`", "nditer", (V,))
+@works("writes through `np.nditer`", (V,))
 def nditer_writes(x):
     a = np.zeros(4)
     for v in np.nditer(a, op_flags=["readwrite"]):
         v[...] = x[0]
     return np.sum(a * x)
+
+
+@works("writes through `np.nditer`", (V,))
+def nditer_operands(x):
+    a = x * 1.0
+    with np.nditer(a, op_flags=["readwrite"]) as it:
+        for v in it:
+            v[...] = v * v * x[0]
+    y = np.zeros((4, 4))
+    flags = [["readonly"], ["readonly"], ["writeonly"]]
+    for u, v, w in np.nditer([a, a[:, None] * 2.0, y], [], flags):
+        w[...] = u * v + u
+    it = np.nditer(y, flags=["multi_index"], op_flags=["readwrite"])
+    while not it.finished:
+        it[0] = it[0] * it.multi_index[1] + x[0]
+        it.iternext()
+    it = np.nditer([x, None], flags=["c_index"])
+    for u, v in it:
+        v[...] = u * it.index
+    in_memory_order = sum(v * i for i, v in enumerate(np.nditer(np.asfortranarray(y))))
+    return np.sum(y * y) + np.sum(it.operands[1] * a) + float(in_memory_order)
+
+
+@refused("`np.nditer` with buffers or inner loops", "nditer", (V,))
+def nditer_external_loop(x):
+    a = np.zeros(4)
+    for v in np.nditer(a, flags=["external_loop"], op_flags=["readwrite"]):
+        v[...] = x[0]
+    return np.sum(a)
+
+
+@works("`np.put`, `np.place`, `np.putmask`", (V,))
+def put_places(x):
+    a = np.zeros((2, 3))
+    np.put(a, [0, -1, 3], x[:2])
+    np.put(a, 1, x[0] * x[1])
+    a.put([2, 0], [x[2], x[1]])
+    np.put(a.T, [0, 1], x[1:])
+    np.put(a, [7, -9], x[0], mode="clip")
+    np.put(a, [8], x[2], mode="wrap")
+    b = np.arange(6.0).reshape(2, 3) * x[0]
+    np.place(b, b > 1.2, x)
+    np.place(b.T, b.T < 0.2, [x[0] * 5.0])
+    c = np.arange(6.0).reshape(2, 3) * x[1]
+    np.putmask(c, c > 1.5, x * 2.0)
+    np.putmask(c, c < 0.5, x[1])
+    np.putmask(c, c > 100.0, c * 2.0)
+    weights = np.arange(6.0).reshape(2, 3)
+    return np.sum((a * a + b * b + np.sin(c)) * weights)
+
+
+@works("`ufunc.at`, `out=` with `where=`", (V,))
+def other_places(x):
+    a = x * 1.0
+    np.multiply.at(a, [0, 0, 1], x[:3])
+    np.negative.at(a, [1, 2])
+    np.sqrt(x, out=a, where=x > 0.65)
+    np.multiply(a, x[::-1], out=a, where=[True, False, True, True])
+    a.partition(1)
+    return np.sum(a * np.arange(1.0, 5.0))
+
+
+@works("`.real` and `.imag` are written, real numbers seen as complex ones", (V,))
+def parts_of_complex(x):
+    z = np.zeros(4, complex)
+    z.real = x
+    z.imag[:] = x * x
+    z.real[0] = x[1]
+    z *= 1.0 + 2.0j
+    a = np.zeros(6)
+    a[:4] = x
+    pairs = a[2:].view(complex)
+    pairs[0] *= 1.0j
+    a[1] += x[2]
+    a.flat = a * 2.0
+    return np.sum(z.real * z.imag) + np.abs(z[1]) + np.sum(np.abs(a.view(complex)) ** 2) * a[2]
+
+
+@refused("memory that is written as numbers of another kind", "seen as int64", (V,))
+def bits_of_numbers(x):
+    a = np.zeros(4)
+    bits = a.view(np.int64)
+    a[0] = x[0]
+    return np.sum(a) + np.sum(bits) * 0.0
 
 
 @works("writes through `sliding_window_view`", (V,))

@@ -156,6 +156,9 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
 
 @composite(setattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    if isinstance(x, np.ndarray) and name in ("real", "imag", "flat"):
+        part, at = tape.pull((None, nodes[1], None), getattr, x, name)
+        return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)
     member = member_of(type(x), name)
     setter = member.fset if isinstance(member, property) else None
     if setter is None and bind_method(type(member), "__set__"):

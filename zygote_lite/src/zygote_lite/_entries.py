@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from rulescore import accumulate
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._kinds import owner_of
 from zygote_lite._parts import Part, add_part
 from zygote_lite._pullbacks import Inert
+from zygote_lite._refusal import where
 from zygote_lite._state import current_store, state
+from zygote_lite._store import are_parts, refused_view
 from zygote_lite._tables import Node, Recorded
 
 
@@ -131,5 +134,8 @@ class Entries:
         given = list(nodes)
         for i, x in enumerate(xs, 1):
             if given[i] is None and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
+                owner = owner_of(x)
+                if x.dtype != owner.dtype and not are_parts(x, owner):
+                    raise DifferentiationError(f"{where()}: {refused_view(x, owner)}")
                 given[i] = self.input(x)
         return tuple(given)

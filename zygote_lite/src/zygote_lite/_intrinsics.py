@@ -223,7 +223,8 @@ _FUNCTIONS = (
     apply, build_dict, build_list, build_set, build_slice, build_tuple, cell_of,
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
     join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
-    matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, unpack, write_cell,
+    matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, unpack,
+    write_cell,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",

@@ -80,6 +80,8 @@ class Store:
             shadow += dx
             return
         owner, whole = self.shadows[id(owner_of(x))]
+        if x.dtype != owner.dtype:
+            raise refused_view(x, owner)
         numbers = np.arange(whole.size)
         places = _same_view(np.reshape(numbers, whole.shape, order=_order(whole)), owner, x)
         flat = np.ravel(whole, order="K")
@@ -233,14 +235,28 @@ def _same_view(shadow: Any, owner: Any, x: Any) -> Any:
     """Return the view of `shadow` that lies in it as `x` lies in `owner`."""
     if x.size == 0:
         return np.zeros(x.shape, shadow.dtype)
-    size = owner.itemsize
     offset = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-    if x.dtype != owner.dtype or offset % size or any(s % size for s in x.strides):
-        raise DifferentiationError(
-            f"an array of {owner.dtype} that is written in place is also seen as {x.dtype} (by "
-            "`.real`, `.view`): its gradient cannot be followed through such a view; write into "
-            "a copy"
-        )
-    strides = tuple([s // size * shadow.itemsize for s in x.strides])
     flat = np.ravel(shadow, order="K")
+    if x.dtype != owner.dtype:
+        if not are_parts(x, owner):
+            raise refused_view(x, owner)
+        return np.ndarray(x.shape, x.dtype, flat, offset, x.strides)
+    size = owner.itemsize
+    if offset % size or any(s % size for s in x.strides):
+        raise refused_view(x, owner)
+    strides = tuple([s // size * shadow.itemsize for s in x.strides])
     return np.lib.stride_tricks.as_strided(flat[offset // size :], x.shape, strides)
+
+
+def are_parts(x: Any, owner: Any) -> bool:
+    """Return whether an array sees complex numbers as pairs of real ones, or pairs as complex."""
+    kinds = {x.dtype.kind, owner.dtype.kind}
+    return kinds == {*"fc"} and x.real.dtype == owner.real.dtype
+
+
+def refused_view(x: Any, owner: Any) -> DifferentiationError:
+    """Return the error for an array in memory that is written as another kind of number."""
+    return DifferentiationError(
+        f"an array of {owner.dtype} that is written in place is also seen as {x.dtype} (by "
+        "`.view`): its gradient cannot be followed through such a view; write into a copy"
+    )

@@ -25,6 +25,9 @@ MADE: dict[types.CodeType, Composite] = {}
 """What is resolved by other calls, where a function is made anew each time, by its code:
 `(tape, nodes, f, *xs, **kws) -> (y, node)`."""
 
+ALWAYS: set[int] = set()
+"""Functions among these, by identity, that are resolved though nothing active goes into them."""
+
 EQUIVALENT: dict[int, tuple[Any, Any]] = {}
 """Functions written in C, by identity, and Python that means the same and is transformed."""
 

@@ -117,7 +117,7 @@ def _held(index: Any) -> Any:
     return np.copy(index) if isinstance(index, np.ndarray | list) else index
 
 
-def _into(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: Any) -> Recorded:
+def write_whole(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: Any) -> Recorded:
     """Write the whole of an array, as `out=` and the operators in place do."""
     if np.shape(value) != x.shape and f is not np.copyto:
         raise ValueError(
@@ -139,7 +139,7 @@ _UFUNCS = {
 def in_place(tape: Tape, nodes: Nodes, name: str, a: Any, b: Any) -> Recorded:
     """Resolve `a += b` on an array: the operator, and a write of the whole array."""
     value, node = tape.pull((None, nodes[1], nodes[2]), getattr(operator, name), a, b)
-    return _into(tape, a, nodes[1], value, node, _UFUNCS.get(name, np.add))
+    return write_whole(tape, a, nodes[1], value, node, _UFUNCS.get(name, np.add))
 
 
 def with_out(
@@ -148,7 +148,10 @@ def with_out(
     """Resolve a call with `out=`: the call without it, and a write of the whole array."""
     out = kws["out"]
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if not isinstance(target, np.ndarray) or kws.get("where", True) is not True:
+    mask = kws.get("where", True)
+    if mask is not True and isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
+        return _with_mask(tape, nodes, f, xs, target, mask)
+    if not isinstance(target, np.ndarray) or mask is not True:
         raise DifferentiationError(
             f"{where()}: {name_of(f)} with this `out` or `where` cannot be differentiated; assign "
             "the result instead"
@@ -162,7 +165,22 @@ def with_out(
         if name not in ("out", "where")
     )
     value, node = tape.pull((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
-    return _into(tape, target, at, value, node, f)
+    return write_whole(tape, target, at, value, node, f)
+
+
+def _with_mask(
+    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], out: Any, mask: Any
+) -> Recorded:
+    """Resolve a call of a ufunc with `out=` and `where=`: a call for the entries asked for."""
+    mask = np.array(np.broadcast_to(mask, out.shape))
+    parts = []
+    for x, node in zip(xs, nodes[1:], strict=False):
+        whole, at = tape.pull((None, node, None), np.broadcast_to, x, out.shape)
+        parts.append(tape.pull((None, at, None), operator.getitem, whole, mask))
+    value, node = tape.pull((None, *(at for _, at in parts)), f, *(part for part, _ in parts))
+    at_out = nodes[1 + len(xs)]
+    tape.pull((None, at_out, None, node), write_array, out, mask, value)
+    return out, at_out
 
 
 @composite(np.copyto)
@@ -172,7 +190,7 @@ def _(
     at_dst, at_src = nodes[1], nodes[2]
     if where is not True:
         src, at_src = tape.pull((None, None, at_src, at_dst), np.where, where, src, dst)
-    _into(tape, dst, at_dst, src, at_src, np.copyto)
+    write_whole(tape, dst, at_dst, src, at_src, np.copyto)
     return None, None
 
 
@@ -184,7 +202,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
 @composite(np.ndarray.sort)
 def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Recorded:
     value, node = tape.pull((None, nodes[1], None), np.sort, x, axis)
-    _into(tape, x, nodes[1], value, node, np.sort)
+    write_whole(tape, x, nodes[1], value, node, np.sort)
     return None, None
 
 
@@ -209,7 +227,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
     return None, Effect(add_at_back)
 
 
-def ufunc_at(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Recorded | None:
+def ufunc_at(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Recorded:
     """Resolve `f.at(x, index, value)` of a ufunc."""
     index = _held(index)
     if f is np.add:
@@ -217,4 +235,12 @@ def ufunc_at(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) 
     if f is np.subtract:
         negative, node = tape.pull((None, nodes[3]), operator.neg, value[0])
         return tape.pull((None, nodes[1], None, node), add_at, x, index, negative)
-    return None
+    from zygote_lite._array_calls import apply_at
+
+    places = np.arange(x.size).reshape(x.shape)[index]
+    values, node = value[0] if value else None, nodes[3] if value else None
+    if value:
+        values, node = tape.pull((None, node, None), np.broadcast_to, values, places.shape)
+        values, node = tape.pull((None, node), np.ravel, values)
+    flags = (None, None, nodes[1], None, node)
+    return tape.pull(flags, apply_at, f, x, np.ravel(places), values)
