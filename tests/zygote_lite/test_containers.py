@@ -2,6 +2,7 @@
 
 from collections import deque
 
+import numpy as np
 import pytest
 
 from zygote_lite import DifferentiationError, gradient, pullback
@@ -48,3 +49,16 @@ def test_a_class_whose_fields_are_looked_at_is_refused():
 
     with pytest.raises(DifferentiationError, match=r"test_containers.py:\d+.*__dict__"):
         gradient(f, 0.5)
+
+
+def test_one_array_as_two_arguments_is_refused_by_the_call_once_it_is_written():
+    def f(a, b):
+        a[0] = b[1] * 2.0
+        return np.sum(a * b)
+
+    x = np.array([1.0, 2.0])
+    with pytest.raises(DifferentiationError, match="are one array"):
+        pullback(f, x, x)
+    with pytest.raises(DifferentiationError, match="are one array"):
+        pullback(f, x, x[:])
+    assert pullback(lambda a, b: np.sum(a * b), x, x)[0] == 20.0

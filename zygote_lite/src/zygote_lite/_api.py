@@ -6,20 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity import add_addresses, mark_active
-from zygote_lite._boundary import check_fit, describe, is_real_array, own_buffers, refuse_shared
+from zygote_lite._activity import add_addresses
+from zygote_lite._boundary import (
+    check_fit,
+    describe,
+    is_real_array,
+    own_buffers,
+    refuse_shared,
+    refuse_shared_arrays,
+)
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
-from zygote_lite._intrinsics import build_tuple
 from zygote_lite._kinds import (
     INERT,
     kind_of,
 )
-from zygote_lite._nested import Box, Differentiated, NestedPullback
+from zygote_lite._nested import Box, Differentiated
 from zygote_lite._optimize._entry import Entries, entries_of
 from zygote_lite._pull import pull
 from zygote_lite._recursion import deeper_recursion
 from zygote_lite._refusal import name_of
+from zygote_lite._rules_inside import pullback_inside
 from zygote_lite._state import state
 from zygote_lite._store import Store
 
@@ -96,6 +103,8 @@ def _pullback(
     try:
         with deeper_recursion():
             y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
+        if state.written:
+            refuse_shared_arrays(operands, flags, state.written)
     finally:
         state.active, state.captured, state.written = outer
         if state.active is None:
@@ -121,14 +130,6 @@ def _inside(how: Any) -> Callable[[Any], Any]:
 def _inside_run(f: Any) -> Any:
     """Declare that a function is simply run inside one that is differentiated: it makes another."""
     return _inside(lambda tape, nodes, xs, kws: (f(*xs, **kws), None))(f)
-
-
-def _inside_pullback(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-    f, *arguments = xs
-    run = Differentiated(tape, f, nodes[1:], (True,) * (len(nodes) - 1), arguments, kws)
-    back = NestedPullback(run)
-    mark_active(back)
-    return tape.pull((None, run.at_y, None), build_tuple, run.y, back)
 
 
 def _inside_gradient(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
@@ -344,4 +345,4 @@ def _seed(f: Any, y: Any) -> Any:
 for _maker in (grad, value_and_grad, jacobian, hessian, hvp):
     _inside_run(_maker)
 _inside(_inside_gradient)(gradient)
-_inside(_inside_pullback)(pullback)
+_inside(pullback_inside)(pullback)

@@ -118,19 +118,9 @@ def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
 def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
     """Two arguments that share a list or an object have no gradients that can be told apart."""
     owners: dict[int, int] = {}
-    memory: dict[int, int] = {}
     for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
         if not flag:
             continue
-        for array in _arrays_of(x) if store.shadows else ():
-            owner = owner_of(array)
-            first = memory.setdefault(id(owner), position)
-            if first != position and id(owner) in store.shadows:
-                raise DifferentiationError(
-                    f"arguments {first} and {position} are one array, or views of one (argument 0 "
-                    "is the function itself), and it is written in place, so that their gradients "
-                    "cannot be told apart: pass a copy as one of them"
-                )
         for identity in addresses_of(x):
             first = owners.setdefault(identity, position)
             if first != position and identity in store.entries and store.entries[identity][1]:
@@ -139,4 +129,19 @@ def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
                     f"arguments {first} and {position} share one {type(shared).__name__} "
                     "(argument 0 is the function itself), so that their gradients cannot be told "
                     "apart: pass a copy as one of them"
+                )
+
+
+def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> None:
+    """Two arguments that are one array have no gradients to be told apart, once it is written."""
+    owners: dict[int, int] = {}
+    for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
+        for array in _arrays_of(x) if flag else ():
+            owner = owner_of(array)
+            first = owners.setdefault(id(owner), position)
+            if first != position and id(owner) in written:
+                raise DifferentiationError(
+                    f"arguments {first} and {position} are one array, or views of one (argument 0 "
+                    "is the function itself), and it is written in place, so that their gradients "
+                    "cannot be told apart: pass a copy as one of them"
                 )
