@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from rulescore import Array
+
 
 def inexact_type(dy):
     """Return the dtype to hold `dy` in: its own, or float64 where that is no inexact one."""
@@ -24,6 +26,11 @@ def reshaped(x, shape, order="C"):
     if isinstance(x, np.ndarray):
         return x.reshape(shape, order=order)
     return np.reshape(x, shape) if order == "C" else np.reshape(x, shape, order=order)
+
+
+def like(x):
+    """Return the options by which NumPy makes an array of the library that `x` is of (NEP 35)."""
+    return {"like": x} if isinstance(x, Array) and not isinstance(x, np.ndarray) else {}
 
 
 def backwards(x, axis):

@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from rules_base._axes import inexact_type
+from rules_base._axes import inexact_type, like
 from rules_base._nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, RuleSet, project
 
@@ -44,8 +44,8 @@ def _(x: Array):
 def _(y: Array, *, dx=1.0, axis=-1):
     def pullback(dout):
         n = y.shape[axis]
-        inner = (np.arange(n) > 0) * 1.0 + (np.arange(n) < n - 1)  # of how many pieces it is an end
-        weights = inner * (dx / 2)
+        k = np.arange(n, **like(y))
+        weights = ((k > 0) * 1.0 + (k < n - 1)) * (dx / 2)  # of one or two pieces it is an end
         return (project(np.expand_dims(dout, axis) * along(weights, y, axis), y),)
 
     return np.trapezoid(y, dx=dx, axis=axis), pullback

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -198,7 +199,8 @@ def _(start: Numeric, stop: Numeric, num=50, endpoint=True, retstep=False, dtype
 
     def pullback(dy):
         dvalues, dstep = dy if retstep else (dy, None)
-        t = np.linspace(0.0, 1.0, num, endpoint)
+        steps = np.arange(num, **like(dvalues))
+        t = steps / max(num - bool(endpoint), 1)
         dstart, dstop = 0.0, 0.0
         if dvalues is not None:
             first = np.moveaxis(dvalues, axis, -1)
@@ -270,7 +272,7 @@ def _(x: Array, N=None, increasing=False):
         n = y.shape[1]
         if not increasing:
             dy = dy[:, ::-1]
-        k = np.arange(1, n)
+        k = np.arange(1, n, **like(x))
         powers = np.vander(x, max(n - 1, 0), increasing=True)
         return (project(np.sum(dy[:, 1:] * np.conjugate(k * powers), axis=1), x),)
 

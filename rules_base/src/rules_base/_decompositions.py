@@ -12,6 +12,7 @@ of a null space but for a rotation: a cotangent that depends on these raises `Li
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -146,7 +147,7 @@ def svd_cotangent(u, s, vh, du, ds, dvh):
     if du is None and dvh is None:
         return None if ds is None else values_cotangent(u[..., :k], s, vh[..., :k, :], ds)
     v, dv = adjoint(vh), None if dvh is None else adjoint(dvh)
-    used = np.zeros(s.shape, dtype=bool)
+    used = np.zeros_like(s, dtype=bool)
     for cotangent in (du, dv):
         if cotangent is not None:
             used = used | np.any(cotangent[..., :k] != 0, axis=-2)
@@ -194,7 +195,7 @@ def phase_cotangent(x, z, s, cotangents):
 def over_gaps(m, s, used):
     """Return `m_ij / (s_j^2 - s_i^2)`, with zeros on the diagonal, for the singular values `s`."""
     gaps, equal = (columns(s) - rows(s)) * (columns(s) + rows(s)), coincide(s)
-    ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(s.shape[-1], dtype=bool)
+    ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(s.shape[-1], dtype=bool, **like(s))
     vanishing = s <= s.shape[-1] * np.finfo(s.dtype).eps * s[..., :1]
     if np.any(ambiguous) or np.any(used & vanishing):
         raise np.linalg.LinAlgError(

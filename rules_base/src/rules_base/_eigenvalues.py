@@ -13,6 +13,7 @@ the formula says. Eigenvalues count as repeated where they differ by no more tha
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -100,7 +101,7 @@ def over_gaps(m, w, dv):
     """
     gaps, equal = columns(w) - rows(w), coincide(w)
     used = np.any(dv != 0, axis=-2)
-    ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(w.shape[-1], dtype=bool)
+    ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(w.shape[-1], dtype=bool, **like(w))
     if np.any(ambiguous):
         raise np.linalg.LinAlgError(
             "the eigenvectors of a repeated eigenvalue have no gradient: only the space that they "
@@ -137,7 +138,7 @@ def with_phase(dv, v, entries):
             "the gradient depends on the phase of complex eigenvectors, which is not determined"
         )
     turn = 1j * turning / np.where(undetermined, 1, np.real(entry))
-    here = rows(np.arange(v.shape[-2])) == columns(entries)
+    here = rows(np.arange(v.shape[-2], **like(v))) == columns(entries)
     return dv + np.where(here & ~undetermined, turn, 0)
 
 

@@ -6,6 +6,7 @@ from string import ascii_letters
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._matrices import ArrayLike, as_array, conjugate
 from rulescore import RuleSet, project
 
@@ -138,7 +139,9 @@ def operand_cotangent(dy, others, plan, shape, optimize):
     dx = np.broadcast_to(np.reshape(dx, stretched), shape)
     for pair in diagonals:
         on_diagonal = [n if axis in pair else 1 for axis, n in enumerate(shape)]
-        dx = np.where(np.reshape(np.eye(shape[pair[0]], dtype=bool), on_diagonal), dx, 0)
+        dx = np.where(
+            np.reshape(np.eye(shape[pair[0]], dtype=bool, **like(dx)), on_diagonal), dx, 0
+        )
     return dx
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._axes import like
 from rulescore import RuleSet
 
 rule = RuleSet("rules_base")
@@ -108,7 +109,7 @@ def bessel_i1(x):
     converges exponentially: 512 half-circle points suffice for the whole range of float64.
     """
     points = 512
-    cosine = np.cos(np.pi * (np.arange(points) + 0.5) / points)
+    cosine = np.cos(np.pi * (np.arange(points, **like(x)) + 0.5) / points)
     return np.exp(np.expand_dims(x, -1) * cosine) @ (cosine / points)
 
 

@@ -8,6 +8,7 @@ stands for both halves, so that its inner entries count twice.
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._matrices import ArrayLike
 from rulescore import Numeric, RuleSet, project
 
@@ -29,10 +30,8 @@ def resized(dx, n, axis):
 
 def half_spectrum_times(dy, inner, n, axis):
     """Return a half spectrum of a signal of length `n`, its inner entries times `inner`."""
-    weights = np.full(dy.shape[axis], inner, dtype=dy.real.dtype)
-    weights[:1] = 1
-    if n % 2 == 0:
-        weights[n // 2 :] = 1
+    k = np.arange(dy.shape[axis], **like(dy))
+    weights = np.where((k == 0) | (2 * k >= n), 1, inner).astype(dy.real.dtype)
     return dy * np.reshape(weights, (-1,) + (1,) * (dy.ndim - 1 - axis % dy.ndim))
 
 

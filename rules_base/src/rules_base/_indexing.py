@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from rules_base._axes import inexact_type
+from rules_base._axes import inexact_type, like
 from rules_base._nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -82,7 +82,10 @@ def may_repeat(index):
 
 def scatter_lazily(dy, x, index):
     """Scatter into an array of a foreign type, through the flat positions of its entries."""
-    positions = np.reshape(np.arange(x.size), x.shape)[index]
+    try:
+        positions = np.reshape(np.arange(x.size), x.shape)[index]
+    except TypeError:  # the index is on a device, and stays there
+        positions = np.reshape(np.arange(x.size, **like(x)), x.shape)[index]
     return from_positions(np.broadcast_to(dy, positions.shape), x, positions)
 
 
@@ -109,8 +112,8 @@ def sums_at(values, places, n):
     order = np.argsort(places, kind="stable")
     sums = np.cumsum(values[order])
     sums = np.concatenate([np.zeros_like(sums[:1]), sums])
-    ends = np.searchsorted(places[order], np.arange(n), side="right")
-    return sums[ends] - sums[np.concatenate([[0], ends[:-1]])]
+    ends = np.searchsorted(places[order], np.arange(n, **like(places)), side="right")
+    return sums[ends] - sums[np.concatenate([np.zeros_like(ends[:1]), ends[:-1]])]
 
 
 @rule(operator.getitem)
@@ -149,8 +152,13 @@ def taken_back(dy, x, indices, axis, mode):
         return from_positions(dy, x, np.take(positions, indices, axis, mode=mode))
     if axis is None:
         flat = np.reshape(x, (-1,))
-        return np.reshape(scatter(dy, flat, np.asarray(indices)), np.shape(x))
-    return scatter(dy, x, (slice(None),) * (axis % x.ndim) + (np.asarray(indices),))
+        return np.reshape(scatter(dy, flat, as_index(indices)), np.shape(x))
+    return scatter(dy, x, (slice(None),) * (axis % x.ndim) + (as_index(indices),))
+
+
+def as_index(indices):
+    """Return indices as an array, of the library that they are of."""
+    return indices if isinstance(indices, Array) else np.asarray(indices)
 
 
 @rule(np.take_along_axis)

@@ -7,6 +7,7 @@ place of transposes; of Golub and Pereyra (1973) for the pseudo-inverse and leas
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -62,7 +63,7 @@ def cofactors(a, determinant):
         return scaled(conjugate(determinant), adjoint(np.linalg.inv(a)))
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
-    others = np.where(np.eye(n, dtype=bool), 1, columns(s))
+    others = np.where(np.eye(n, dtype=bool, **like(s)), 1, columns(s))
     phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))
     return scaled(phase, (u * columns(np.prod(others, axis=-1))) @ vh)
 
@@ -78,7 +79,7 @@ def _(a: ArrayLike):
             scale = scale + 1j * np.imag(np.conj(y.sign) * dsign)
         scale = scale[..., None, None] if np.ndim(scale) else scale
         # a zero in `dy` is a strong zero: a matrix that does not matter may be singular
-        safe = np.where(scale == 0, np.eye(np.shape(a)[-1], dtype=y.sign.dtype), a)
+        safe = np.where(scale == 0, np.eye(np.shape(a)[-1], dtype=y.sign.dtype, **like(a)), a)
         return (project(scale * adjoint(np.linalg.inv(safe)), a),)
 
     return y, pullback
@@ -124,7 +125,7 @@ def _(x: ArrayLike, *, offset=0):
 
 def on_diagonal(dy, x, offset):
     """Return matrices of the shape of `x` with `dy`, a value for each row, on a diagonal."""
-    return np.where(np.eye(*np.shape(x)[-2:], offset, dtype=bool), dy, 0)
+    return np.where(np.eye(*np.shape(x)[-2:], offset, dtype=bool, **like(dy)), dy, 0)
 
 
 @rule(np.linalg.matrix_transpose)
@@ -192,7 +193,9 @@ def _(a: ArrayLike, b: ArrayLike, rcond=None):
         u, s, vh = np.linalg.svd(as_array(a), full_matrices=False)
         da, db = 0.0, 0.0
         if dx is not None:
-            inverse = np.where(np.arange(s.shape[0]) < rank, 1 / np.where(s == 0, 1, s), 0)
+            inverse = np.where(
+                np.arange(s.shape[0], **like(s)) < rank, 1 / np.where(s == 0, 1, s), 0
+            )
             factors = (u, inverse, vh)
             da, db = least_squares_cotangents(dx, as_array(a), as_array(b), x, factors)
         if dresiduals is not None and np.size(dresiduals):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._axes import like
 from rulescore import Array, Numeric
 
 ArrayLike = Numeric | list | tuple
@@ -9,7 +10,7 @@ ArrayLike = Numeric | list | tuple
 
 def as_array(x):
     """Return a number, list or tuple as an array, and an array of any library as it is."""
-    return x if isinstance(x, Array) else np.asarray(x)
+    return x if isinstance(x, Array) else np.asarray(x)[()]  # a scalar mixes with any library
 
 
 def conjugate(x):
@@ -39,7 +40,7 @@ def diagonal(a):
 
 def diagonal_matrix(d):
     """Return a stack of diagonal matrices."""
-    return np.eye(d.shape[-1], dtype=d.real.dtype) * columns(d)
+    return np.eye(d.shape[-1], dtype=d.real.dtype, **like(d)) * columns(d)
 
 
 def coincide(values):

@@ -6,6 +6,7 @@ of least squares (Golub and Pereyra 1973), from there back to `x`, `y` and the w
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._linalg import least_squares_cotangents
 from rules_base._matrices import ArrayLike, as_array, conjugate
 from rulescore import RuleSet, project
@@ -57,7 +58,7 @@ def fit_cotangents(dfit, fit, x, y, deg, rcond, full, w, cov):
     if dfit is None:
         dfit = np.zeros_like(fit)
     points, values = as_array(x) + 0.0, as_array(y) + 0.0
-    weights = np.ones(points.shape) if w is None else as_array(w)
+    weights = np.ones(points.shape, **like(points)) if w is None else as_array(w)
     powers = np.vander(points, int(deg) + 1)
     weighted = weights[:, None] * powers
     values_in_columns = np.reshape(values, (points.shape[0], -1))

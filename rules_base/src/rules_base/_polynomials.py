@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base._axes import like
 from rules_base._nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -136,7 +137,7 @@ def _(p: Array, m=1):
     y = np.polyder(p, m)
 
     def pullback(dy):
-        powers = np.arange(p.size - 1, m - 1, -1.0)
+        powers = np.arange(p.size - 1, m - 1, -1.0, **like(p))
         for k in range(m):
             dy = dy * (powers - k)
         return (project(np.pad(dy, (0, p.size - dy.size)), p),)
@@ -148,7 +149,7 @@ def _(p: Array, m=1):
 def _(p: Array, m=1):
     def pullback(dy):
         dp = dy[: p.size]
-        powers = np.arange(p.size - 1, -1, -1.0)
+        powers = np.arange(p.size - 1, -1, -1.0, **like(p))
         for k in range(1, m + 1):
             dp = dp / (powers + k)
         return (project(dp, p),)

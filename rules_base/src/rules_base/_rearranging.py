@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import inexact_type
+from rules_base._axes import inexact_type, like
 from rules_base._indexing import from_positions
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -12,7 +12,7 @@ rule = RuleSet("rules_base")
 @rule(np.roll)
 def _(x: Array, shift=None, axis=None):
     def pullback(dy):
-        return (project(np.roll(dy, np.negative(shift), axis), x),)
+        return (project(np.roll(dy, np.negative(shift).tolist(), axis), x),)
 
     return np.roll(x, shift, axis), pullback
 
@@ -204,9 +204,10 @@ def on_diagonal(dy, x, offset, axis1, axis2):
         along = np.arange(n)
         np.moveaxis(dx, axes, (-2, -1))[..., along + first, along + max(offset, 0)] = dy
         return project(dx, x)
-    dy = dy + np.zeros(n)
+    dy = dy + np.zeros(n, **like(x))
     by_row = np.pad(dy, [(0, 0)] * (dy.ndim - 1) + [(first, n_rows - n - first)])
-    hits = np.arange(n_columns) - np.arange(n_rows)[:, None] == offset
+    across, down = np.arange(n_columns, **like(x)), np.arange(n_rows, **like(x))
+    hits = across - down[:, None] == offset
     return project(np.moveaxis(np.where(hits, by_row[..., None], 0.0), (-2, -1), axes), x)
 
 

@@ -145,14 +145,14 @@ def average_back(dy, y, x, axis, weights, keepdims):
         axes, ordered, wide = (), weights, weights
     else:
         axes = [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
-        ordered = np.transpose(weights, np.argsort(np.argsort(axes)))
+        ordered = np.transpose(weights, np.argsort(np.argsort(axes)).tolist())
         wide = np.reshape(ordered, [x.shape[a] if a in axes else 1 for a in range(x.ndim)])
     total = np.sum(np.broadcast_to(wide, x.shape), axis=axis, keepdims=True)
     dy = restored(dy, x, axis, keepdims) / np.conjugate(total)
     dwide = project(dy * np.conjugate(x - restored(y, x, axis, keepdims)), wide)
     dweights = np.reshape(dwide, ordered.shape)
     if axes:
-        dweights = np.transpose(dweights, np.argsort(axes))
+        dweights = np.transpose(dweights, np.argsort(axes).tolist())
     return project(dy * np.conjugate(wide), x), project(dweights, weights)
 
 

@@ -57,7 +57,7 @@ def kink(x: Any, left: Any, right: Any) -> Any:
 
     At 0 it is 0 where the function has an extremum there, else the mean of both slopes.
     """
-    at_zero = np.where(left * right > 0, (left + right) / 2, 0.0)
+    at_zero = (left * right > 0) * (left + right) / 2
     return np.where(x < 0, left, np.where(x > 0, right, at_zero))
 
 
