@@ -40,6 +40,37 @@ def _(x: Array):
     return np.ediff1d(x), pullback
 
 
+@rule(np.ediff1d)
+def _(x: Array, to_end: ArrayLike | None, to_begin: ArrayLike | None):
+    end, begin = as_array(to_end), as_array(to_begin)
+
+    def pullback(dy):
+        first = 0 if begin is None else np.size(begin)
+        last = np.size(dy) - (0 if end is None else np.size(end))
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
+        if x.size:
+            dx = np.reshape(differences_back(dy[first:last], -1), x.shape)
+        dend = None if end is None else np.reshape(dy[last:], np.shape(end))
+        dbegin = None if begin is None else np.reshape(dy[:first], np.shape(begin))
+        return project(dx, x), unstacked(dend, to_end), unstacked(dbegin, to_begin)
+
+    return np.ediff1d(x, end, begin), pullback
+
+
+@rule(np.ediff1d)
+def _(x: Array, to_end: ArrayLike):
+    end = as_array(to_end)
+
+    def pullback(dy):
+        last = np.size(dy) - np.size(end)
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
+        if x.size:
+            dx = np.reshape(differences_back(dy[:last], -1), x.shape)
+        return project(dx, x), unstacked(np.reshape(dy[last:], np.shape(end)), to_end)
+
+    return np.ediff1d(x, end), pullback
+
+
 @rule(np.trapezoid)
 def _(y: Array, *, dx=1.0, axis=-1):
     def pullback(dout):
@@ -206,6 +237,10 @@ for axis in (0, 1):
     rule.example(np.trapezoid, MATRIX, dx=0.5, axis=axis)
 rule.example(np.diff, MATRIX, 2)
 rule.example(np.ediff1d, MATRIX)
+rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), 0.25)
+rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), [0.25, 1.5], None)
+rule.example(np.ediff1d, np.array([[0.5, -1.5], [2.0, 0.0]]), None, np.array([0.25, 1.5]))
+rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), 0.25, 0.75)
 rule.example(np.trapezoid, MATRIX, KNOTS)
 rule.example(np.trapezoid, MATRIX, MATRIX**2, axis=0)
 rule.example(np.gradient, KNOTS)

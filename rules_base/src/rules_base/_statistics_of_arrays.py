@@ -13,20 +13,31 @@ rule = RuleSet("rules_base")
 
 
 @rule(np.var, np.ndarray.var, np.generic.var)
-def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
+def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0, where=None):
+    only = {} if where is None else {"where": where}
+
     def pullback(dy):
+        if where is not None:
+            dx = part_variance_back(
+                restored(dy, x, axis, keepdims), x, axis, ddof or correction, where
+            )
+            return (project(dx, x),)
         n = count(x, axis) - (ddof or correction)
         scale = restored(dy * (2 / n if n else np.nan), x, axis, keepdims)
         return (project(scale * centered(x, axis), x),)
 
-    return np.var(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims), pullback
+    return np.var(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims, **only), pullback
 
 
 @rule(np.std, np.ndarray.std, np.generic.std)
-def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0):
-    y = np.std(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims)
+def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0, where=None):
+    only = {} if where is None else {"where": where}
+    y = np.std(x, axis, dtype, ddof=ddof or correction, keepdims=keepdims, **only)
 
     def pullback(dy):
+        if where is not None:
+            dvar = restored(dy / (2 * y + (y == 0)), x, axis, keepdims)
+            return (project(part_variance_back(dvar, x, axis, ddof or correction, where), x),)
         n = count(x, axis) - (ddof or correction)
         scale = restored(dy / (n * y + (y == 0)), x, axis, keepdims)
         return (project(scale * centered(x, axis), x),)
@@ -37,6 +48,15 @@ def _(x: Numeric, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=0
 def centered(x, axis):
     """Return `x` less its mean along `axis`, without a word about empty arrays."""
     return x - np.sum(x, axis=axis, keepdims=axis is not None) / max(count(x, axis), 1)
+
+
+def part_variance_back(dy, x, axis, ddof, where):
+    """Return the cotangent of `x` in the variance along `axis` of its entries at `where`."""
+    there = np.broadcast_to(where, np.shape(x))
+    n = np.sum(there, axis=axis, keepdims=True)
+    inside = np.where(there, x, 0.0)
+    deviation = inside - np.sum(inside, axis=axis, keepdims=True) / np.maximum(n, 1)
+    return np.where(there, dy * 2 * deviation / np.maximum(n - ddof, 1), 0.0)
 
 
 @rule(np.nansum)
@@ -109,11 +129,7 @@ def _(x: Array, axis=None, dtype=None, *, ddof=0, keepdims=False):
 
 def nan_variance_back(dy, x, axis, ddof):
     """Return the cotangent of `x` in its variance along `axis`, missing values passed over."""
-    there = ~np.isnan(x)
-    n = np.sum(there, axis=axis, keepdims=True)
-    filled = np.where(there, x, 0.0)
-    spread_out = filled - np.sum(filled, axis=axis, keepdims=True) / np.maximum(n, 1)
-    return project(np.where(there, dy * 2 * spread_out / np.maximum(n - ddof, 1), 0.0), x)
+    return project(part_variance_back(dy, x, axis, ddof, ~np.isnan(x)), x)
 
 
 @rule(np.average)
@@ -361,5 +377,9 @@ rule.example(np.histogram, MATRIX, bins=[0.0, 0.6, 2.0])
 rule.example(np.histogram2d, MATRIX[0], MATRIX[1], 4)
 rule.example(np.histogram_bin_edges, MATRIX, 3)
 rule.example(np.histogram_bin_edges, MATRIX, range=(0.0, 2.0))
+for f in (np.var, np.std):
+    rule.example(f, MATRIX, axis=1, where=np.array([True, False, True]))
+    rule.example(f, MATRIX, ddof=1, where=MATRIX > -1.0)
+    rule.example(f, MATRIX, axis=0, keepdims=True, where=np.array([[True], [True]]))
 for f in (np.generic.var, np.generic.std):
     rule.example(f, np.float64(0.5))
