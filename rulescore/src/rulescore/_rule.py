@@ -201,10 +201,10 @@ def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
         return RuleError(
             f"the pullback of {rule.signature} ({rule.place}) returned {given}: {wanted}"
         )
-    given = len(cotangents)
+    number = len(cotangents)
     return RuleError(
-        f"the pullback of {rule.signature} ({rule.place}) returned {given} "
-        f"cotangent{'s' * (given != 1)} where {due} {'were' if due != 1 else 'was'} due"
+        f"the pullback of {rule.signature} ({rule.place}) returned {number} "
+        f"cotangent{'s' * (number != 1)} where {due} {'were' if due != 1 else 'was'} due"
     )
 
 

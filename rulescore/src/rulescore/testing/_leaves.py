@@ -148,3 +148,8 @@ def arrays(x: Any) -> list[tuple[str, np.ndarray]]:
     if isinstance(x, np.ndarray):
         return [("", x)]
     return [(step + path, a) for step, entry in children(x) for path, a in arrays(entry)]
+
+
+def is_integer(x: Any) -> bool:
+    """Return whether a leaf is of integers, which cannot move."""
+    return np.asarray(x).dtype.kind in "iu"
