@@ -1,11 +1,14 @@
 """Gradients of gradients: against formulas and finite differences of the gradient."""
 
 import math
+import types
 
 import numpy as np
 import pytest
 
 from rules_base import evalpoly
+from rulescore import RuleSet, accumulate, rrule
+from tests.zygote_lite.programs import PROGRAMS
 from zygote_lite import DifferentiationError, grad, gradient, hessian, hvp, jacobian, pullback
 
 V = np.array([0.7, 1.3])
@@ -104,11 +107,102 @@ def test_newton_by_second_derivatives():
     assert root(2.0) == pytest.approx(math.sqrt(2.0), rel=1e-3)
 
 
-def test_writes_inside_an_inner_gradient_are_refused():
-    def inner(x):
-        y = np.zeros(2)
-        y[0] = x * x
-        return y[0] * x
+X = np.array([0.8, 1.4])
 
-    with pytest.raises(DifferentiationError, match=r"test_nested\.py:\d+.*in place"):
-        grad(grad(inner))(2.0)
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_differentiated_twice(name):
+    f = PROGRAMS[name]
+    x = X.copy()
+    expected = slopes(grad(f), x, 1e-5)
+    np.testing.assert_allclose(hessian(f)(x), expected, rtol=1e-5, atol=1e-5)
+    v = np.array([0.3, -1.0])
+    np.testing.assert_allclose(hvp(f)(x, v), expected @ v, rtol=1e-5, atol=1e-5)
+    total = gradient(lambda x: np.sum(grad(f)(x) * v), x)[0]
+    np.testing.assert_allclose(total, v @ expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(x, X)
+
+
+THRICE = ["write", "write_view", "addat", "listofarr", "constwrite", "inv", "prod", "classes",
+          "mean_tuple_axis", "reshape", "cplx", "genclosure"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", THRICE)
+def test_programs_differentiated_three_times(name):
+    f = PROGRAMS[name]
+    expected = slopes(hessian(f), X, 1e-4)
+    np.testing.assert_allclose(jacobian(hessian(f))(X), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_an_argument_that_is_overwritten_inside():
+    def f(a):
+        a[0] = a[0] * a[1]
+        return a[0] ** 2 * a[1]
+
+    def outer(x):
+        y = x * 1.0
+        (d,) = gradient(f, y)
+        return np.sum(d * y)
+
+    found = gradient(outer, X)[0]
+    np.testing.assert_allclose(found, slopes(outer, X), rtol=1e-6)
+
+
+def test_writes_into_memory_that_broadcasting_shares_are_refused():
+    def f(x):
+        y = x * 1.0
+        wide = np.broadcast_to(y, (3, 2))
+        y[0] = x[1] ** 2
+        return np.sum(wide**2)
+
+    with pytest.raises(DifferentiationError, match=r"test_nested\.py:\d+.*copy"):
+        hessian(f)(X)
+
+
+def test_a_rule_that_takes_the_ad():
+    rule = RuleSet("twice_inside")
+
+    def apply_twice(f, x):
+        raise NotImplementedError
+
+    @rule(apply_twice)
+    def _(f: types.FunctionType, x: float, *, ad):
+        y, back = ad(f, x)
+        z, again = ad(f, y)
+
+        def pullback(dz):
+            df, dy = again(dz)
+            dg, dx = back(dy)
+            return accumulate(df, dg), dx
+
+        return z, pullback
+
+    rule.register()
+    try:
+        g = lambda x: apply_twice(lambda v: v**3, x)
+        assert grad(g)(1.1) == pytest.approx(9 * 1.1**8)
+        assert grad(grad(g))(1.1) == pytest.approx(72 * 1.1**7)
+    finally:
+        rule.unregister()
+
+
+def test_rrule_inside_what_is_differentiated():
+    def f(x):
+        y, back = rrule(np.sin, x)
+        return y * back(x)[1]
+
+    def expected(x):
+        return np.sin(x) * x * np.cos(x)
+
+    assert grad(f)(0.7) == pytest.approx(slopes_of_number(expected, 0.7))
+
+    def g(x):
+        y, back = rrule(np.matmul, x, x)
+        _, da, db = back(y)
+        return da @ db
+
+    np.testing.assert_allclose(gradient(g, X)[0], 6 * np.sum(X**2) ** 2 * X)
+
+
+def slopes_of_number(f, x, h=1e-5):
+    return (f(x + h) - f(x - h)) / (2 * h)

@@ -15,13 +15,14 @@ from zygote_lite._boundary import (
     refuse_shared,
     refuse_shared_arrays,
 )
+from zygote_lite._boxes import Box
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._kinds import (
     INERT,
     kind_of,
 )
-from zygote_lite._nested import Box, Differentiated
+from zygote_lite._nested import Differentiated
 from zygote_lite._optimize._entry import Entries, entries_of
 from zygote_lite._pull import pull
 from zygote_lite._recursion import deeper_recursion

@@ -104,11 +104,7 @@ class Entries:
             dy = cotangents.pop(node, None) if node is not None else None
             y, fresh = self.array_of(node)
             if y is not None:
-                dy = None
-                shadow = store.shadow_view(y) if fresh else None
-                if shadow is not None:
-                    dy = np.copy(shadow)
-                    shadow[...] = 0
+                dy = store.take_shadow(y) if fresh else None
             for operand, d in zip(nodes, back(dy), strict=False):
                 if operand is not None and d is not None:
                     self.give(store, cotangents, operand, d)

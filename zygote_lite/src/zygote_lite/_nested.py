@@ -6,23 +6,27 @@ tape, and going back on the inner tape is going forward on the outer one: cotang
 together with their number there. The two levels cannot be confused, whatever is captured.
 """
 
+import functools
 import operator
+import types
 from typing import Any
 
 import numpy as np
 
-from rulescore import Tangent, accumulate, project
-from zygote_lite._activity import add_addresses
+from rulescore import accumulate, find_rule
+from zygote_lite._activity import add_addresses, captured_within, note_captured
+from zygote_lite._attributes import member_of
+from zygote_lite._boxes import Box, box, scaled, unbox
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._intrinsics import build_list, build_tuple
+from zygote_lite._kinds import VALUE, kind_of, owner_of
 from zygote_lite._pull import plan_rule
-from zygote_lite._pullbacks import Flags, Pulled, inert
+from zygote_lite._pullbacks import Effect
 from zygote_lite._refusal import where
-from zygote_lite._state import state, take
-from zygote_lite._store import Boxed, Store
-from zygote_lite._tables import Recorded, structural
+from zygote_lite._state import current_store, state, take
+from zygote_lite._store import Store
+from zygote_lite._tables import Recorded
 from zygote_lite._tape import Tape
-from zygote_lite._writes import add_at, write_array
+from zygote_lite._writes import add_at, read_copy, winning, write_array
 
 
 class Pair:
@@ -48,143 +52,45 @@ def _outer(nodes: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([None if n is None else n.outer for n in nodes])
 
 
-class Box(Boxed):
-    """A cotangent of the inner tape: a value, and its number on the outer one."""
+class NestedStore(Store):
+    """A store whose shadows are arrays that are written on the outer tape."""
 
-    __slots__ = ("node", "tape", "value")
+    def __init__(self, outer: Tape) -> None:
+        super().__init__()
+        self.outer = outer
 
-    def __init__(self, value: Any, node: Any, tape: Tape) -> None:
-        self.value, self.node, self.tape = value, node, tape
+    def add_to_shadow(self, x: Any, dx: Any) -> None:
+        """Add to the cotangent of an array that is written in place."""
+        if self.overlaps(x):
+            raise DifferentiationError(
+                f"{where()}: an array whose entries share memory (as after broadcasting) is read "
+                "where it is written, inside a gradient that is itself differentiated; copy it"
+            )
+        view = self.shadow_view(x, make=True)
+        self.outer.write((None, None, None, dx.node), add_at, view, Ellipsis, dx.value)
 
-    def __add__(self, other: Any) -> "Box":
-        if not isinstance(other, Box):
-            return NotImplemented
-        nodes = (None, self.node, other.node)
-        return Box(*self.tape.pull(nodes, accumulate, self.value, other.value), self.tape)
+    def written_cotangent(self, x: Any, index: Any, forget: bool) -> Any:
+        """Return the cotangent of a part of an array that is written in place."""
+        view = self.shadow_view(x)
+        if view is None:
+            return None
+        d = Box(*self.outer.pull((None, None, None), read_copy, view, index), self.outer)
+        if forget:
+            self.outer.write((None,) * 4, write_array, view, index, 0.0)
+        return d
 
-    def projected(self, x: Any) -> "Box | None":
-        """Return the cotangent with the kind of its primal."""
-        value, node = self.tape.pull((None, self.node, None), project, self.value, x)
-        return None if value is None else Box(value, node, self.tape)
+    def take_shadow(self, x: Any) -> Any:
+        """Return the cotangent of an array that is written in place at its creation."""
+        return self.written_cotangent(x, Ellipsis, forget=True)
 
-    def expanded(self, x: Any) -> "Box":
-        """Return the cotangent repeated to the shape of `x`."""
-        return Box(*self.tape.pull((None, self.node, None), expand, self.value, x), self.tape)
-
-
-def box(value: Any, node: Any, tape: Tape) -> Any:
-    """Return a cotangent with its numbers boxed, entry by entry."""
-    if value is None:
-        return None
-    if isinstance(value, tuple | list):
-        getitem = [
-            tape.pull((None, node, None), operator.getitem, value, i) for i in range(len(value))
-        ]
-        entries = [box(*found, tape) for found in getitem]
-        return entries if isinstance(value, list) else _like(value, entries)
-    if isinstance(value, dict):
-        return {
-            k: box(*tape.pull((None, node, None), operator.getitem, value, k), tape) for k in value
-        }
-    if isinstance(value, Tangent):
-        fields = {n: box(*tape.pull((None, node, None), field_of, value, n), tape) for n in value}
-        return Tangent(value._primal, **fields)
-    return Box(value, node, tape)
+    def _with_shadow(self, x: Any, dx: Any) -> Any:
+        owner = owner_of(x)
+        if id(owner) not in self.shadows or id(owner) in self.aliases:
+            return dx
+        return accumulate(dx, self.written_cotangent(x, Ellipsis, forget=self.taking))
 
 
-def _like(value: tuple[Any, ...], entries: list[Any]) -> Any:
-    return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
-
-
-def unbox(d: Any, tape: Tape) -> Recorded:
-    """Return a boxed cotangent as a value with one number on the outer tape."""
-    if isinstance(d, Box):
-        return d.value, d.node
-    if isinstance(d, list | tuple):
-        parts = [unbox(entry, tape) for entry in d]
-        nodes = (None, *(node for _, node in parts))
-        build = build_list if isinstance(d, list) else build_tuple
-        return tape.pull(nodes, build, *(value for value, _ in parts))
-    if isinstance(d, dict | Tangent):
-        parts = [unbox(d[key], tape) for key in d]
-        names = tuple(d)
-        kind = d._primal if isinstance(d, Tangent) else dict
-        nodes = (None, None, None, *(node for _, node in parts))
-        return tape.pull(nodes, _make_fields, kind, names, *(value for value, _ in parts))
-    return d, None
-
-
-def _make_fields(kind: Any, names: tuple[Any, ...], *values: Any) -> Any:
-    fields = dict(zip(names, values, strict=True))
-    return fields if kind is dict else Tangent(kind, **fields)
-
-
-@structural(_make_fields)
-def _(flags: Flags, kind: Any, names: tuple[Any, ...], *values: Any) -> Pulled:
-    if any(flags[3:]):
-        raise DifferentiationError(
-            f"{where()}: the gradient of an object or a dict cannot itself be differentiated; "
-            "differentiate with respect to its fields"
-        )
-    return _make_fields(kind, names, *values), inert(len(flags))
-
-
-def field_of(d: Tangent, name: str) -> Any:
-    """Return one field of the cotangent of an object."""
-    return d[name]
-
-
-@structural(field_of)
-def _(flags: Flags, d: Tangent, name: str) -> Pulled:
-    raise DifferentiationError(
-        f"{where()}: the cotangent of an object, which a rule returned, cannot itself be "
-        "differentiated; differentiate the function that the rule is for from its source"
-    )
-
-
-@structural(accumulate)
-def _(flags: Flags, a: Any, b: Any) -> Pulled:
-    def accumulate_back(dy: Any) -> tuple[Any, ...]:
-        return None, None if a is None else dy, None if b is None else dy
-
-    return accumulate(a, b), accumulate_back
-
-
-def expand(dy: Any, x: Any) -> Any:
-    """Return `dy` repeated to the shape of `x`, in the kind of `x`: the adjoint of `project`."""
-    kept = (1,) * (np.ndim(x) - np.ndim(dy)) + np.shape(dy)
-    return project(np.broadcast_to(np.reshape(dy, kept), np.shape(x)), x)
-
-
-@structural(project)
-def _(flags: Flags, dx: Any, x: Any) -> Pulled:
-    y = project(dx, x)
-
-    def project_back(dy: Any) -> tuple[Any, ...]:
-        if dy is None:
-            return None, None, None
-        return None, dy.expanded(dx) if isinstance(dy, Box) else expand(dy, dx), None
-
-    return y, project_back if y is not None else inert(3)
-
-
-@structural(expand)
-def _(flags: Flags, dy: Any, x: Any) -> Pulled:
-    def expand_back(d: Any) -> tuple[Any, ...]:
-        if d is None:
-            return None, None, None
-        return None, d.projected(dy) if isinstance(d, Box) else project(d, dy), None
-
-    return expand(dy, x), expand_back
-
-
-def scaled(dy: Any, partial: Any) -> Any:
-    """Return `dy * conj(partial)`, where a zero in `dy` wins over an infinite `partial`."""
-    if np.iscomplexobj(partial):
-        partial = np.conj(partial)
-    if np.all(np.isfinite(partial)):
-        return dy * partial
-    return np.where(dy == 0, 0.0, dy * np.where(np.isfinite(partial), partial, 0.0))
+_COMPUTED = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 class NestedTape(Tape):
@@ -195,7 +101,7 @@ class NestedTape(Tape):
     def __init__(self, outer: Tape) -> None:
         super().__init__()
         self.outer = outer
-        self.written = {}  # writes of rule bodies are the outer tape's
+        self.written = {}  # writes of rule bodies are the outer tape's alone
 
     def record(self, y: Any, back: Any, nodes: tuple[Any, ...], fresh: bool = False) -> Any:
         """Note a step of the engine's own on both tapes."""
@@ -206,11 +112,49 @@ class NestedTape(Tape):
     def pull(self, nodes: tuple[Any, ...], f: Any, /, *xs: Any, **kws: Any) -> Any:
         """Run a call on both tapes, or on the outer one where the inner one has no part in it."""
         if f is write_array or f is add_at:
-            raise DifferentiationError(
-                f"{where()}: an array is written in place inside a gradient that is itself "
-                "differentiated; make a new array instead"
-            )
+            self.write(nodes, f, *xs)
+            return None, None
+        if f is getattr and kind_of(xs[0]) == VALUE:
+            member = member_of(type(xs[0]), xs[1])
+            rule = find_rule(member, xs[0]) if isinstance(member, _COMPUTED) else None
+            if rule is not None and rule.kind == "general":  # `x.T`, say
+                return self.by_rule((None, nodes[1]), member, xs[:1], {})
         return super().pull(nodes, f, *xs, **kws)
+
+    def write(self, nodes: tuple[Any, ...], f: Any, x: Any, index: Any, value: Any) -> None:
+        """Write into an array on the outer tape; going back, the write is undone there too."""
+        outer = self.outer
+        winners = winning(x, index) if f is write_array else None
+        x_at, value_at, value_here = _outer(nodes)[1], _outer(nodes)[3], _inner(nodes)[3]
+        old, at_old = outer.pull((None, x_at, None), read_copy, x, index)
+        outer.write((None, x_at, None, value_at), f, x, index, value)
+        self.written[id(owner_of(x))] = owner_of(x)
+
+        def write_back(dy: Any) -> tuple[Any, ...]:
+            store = current_store()
+            assert isinstance(store, NestedStore)
+            d = store.written_cotangent(x, index, forget=f is write_array)
+            if d is not None and value_here is not None:
+                if winners is not None:
+                    kept, at = outer.pull((None, None, d.node, None), np.where, winners, d.value, 0)
+                    d = Box(kept, at, outer)
+                d = d.projected(value)
+            else:
+                d = None
+            now, at_now = outer.pull((None, None, None), read_copy, x, index)
+            outer.write((None, None, None, at_old), write_array, x, index, old)
+            again = (None, None, None, at_now)
+            store.redo.append(lambda: outer.write(again, write_array, x, index, now))
+            return None, None, None, d
+
+        nodes = self.numbered(nodes, (x, index, value))
+        Tape.record(self, None, Effect(write_back), _inner(nodes))
+
+    def numbered(self, nodes: tuple[Any, ...], xs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give written arrays that came from inactive code numbers on both tapes."""
+        inner = super().numbered(_inner(nodes), xs)
+        outer = self.outer.numbered(_outer(nodes), xs)
+        return tuple([pair(a, b) for a, b in zip(inner, outer, strict=True)])
 
     def read(self, nodes: tuple[Any, ...], x: Any, index: Any) -> Any:
         """Read a part of an array, by the rule: a part is no value on the outer tape."""
@@ -220,13 +164,32 @@ class NestedTape(Tape):
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         """Run a call that has no part in either gradient."""
         before = state.writes
+        held = captured_within(f, *xs, *kws.values()) if state.captured else []
+        saved = [(x, np.copy(x)) for x in held if isinstance(x, np.ndarray)]
         y, node = self.outer.run_inactive(f, xs, kws)
         if state.writes != before:
-            raise DifferentiationError(
-                f"{where()}: something that was used before is changed in place inside a gradient "
-                "that is itself differentiated; make a new one instead"
-            )
+            if len(saved) < len(held):
+                raise DifferentiationError(
+                    f"{where()}: something that was used before is changed in place inside a "
+                    "gradient that is itself differentiated; make a new one instead"
+                )
+            Tape.record(self, None, Effect(self.undone(saved)), ())
         return y, pair(None, node)
+
+    def undone(self, saved: list[tuple[Any, Any]]) -> Any:
+        """Return what puts back on the outer tape what inactive code has changed."""
+        outer, nothing = self.outer, (None,) * 4
+
+        def undone_back(dy: Any) -> tuple[Any, ...]:
+            store = current_store()
+            for x, old in saved:
+                now = np.copy(x)
+                outer.write(nothing, write_array, x, Ellipsis, old)
+                write = (nothing, write_array, x, Ellipsis, now)
+                store.redo.append(functools.partial(outer.write, *write))
+            return ()
+
+        return undone_back
 
     def by_rule(
         self, nodes: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -236,6 +199,7 @@ class NestedTape(Tape):
         if plan is None:
             return None
         rule, arguments, options, moved = plan
+        note_captured(f, xs)
         names = list(kws)
         by_name = dict(zip(names, nodes[1 + len(xs) :], strict=True))
         operands = (*nodes[1 : 1 + len(xs)], *(by_name.get(name) for name in moved))
@@ -256,8 +220,8 @@ class NestedTape(Tape):
             implied = rule.kind == "general"
             back = self._general_back(pullback, at_back, y, arguments, implied)
         inner = (_inner(nodes)[0], *_inner(operands))
-        Tape.record(self, y, back, inner)
-        return y, pair(self.count, node)
+        _, here = Tape.record(self, y, back, inner, fresh=True)
+        return y, pair(here, node)
 
     def _scalar_back(
         self, rule: Any, xs: tuple[Any, ...], at: tuple[Any, ...], y: Any, node: Any
@@ -318,8 +282,8 @@ class Differentiated:
                 add_addresses(x)
         self.nodes = tuple(
             [
-                pair(self.tape.input() if flag else None, node)
-                for flag, node in zip(flags, nodes, strict=True)
+                pair(self.tape.input(x) if flag else None, node)
+                for x, flag, node in zip(self.operands, flags, nodes, strict=True)
             ]
         )
         self.y, at = self.tape.pull(self.nodes, f, *xs, **kws)
@@ -328,7 +292,7 @@ class Differentiated:
 
     def back(self, dy: Any) -> list[Any]:
         """Return the boxed cotangents of the function and its arguments."""
-        saved, state.store = state.store, Store()
+        saved, state.store = state.store, NestedStore(self.outer)
         store = state.store
         try:
             given = store.add(self.y, dy)

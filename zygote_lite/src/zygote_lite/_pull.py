@@ -90,7 +90,8 @@ def plan_rule(
     options = {name: value for name, value in kws.items() if name not in named}
     if "out" in options and options["out"] is None:
         del options["out"]  # as if it were not given
-    rule = find_rule(f, *arguments, ad=handed_in, **options)
+    asked = options if "ad" in options else {**options, "ad": handed_in}
+    rule = find_rule(f, *arguments, **asked)
     if rule is None:
         return None
     if rule.kind != "constant" and _is_text_of_numbers(flags[1:], (*xs, *kws.values())):

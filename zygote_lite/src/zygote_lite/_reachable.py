@@ -16,10 +16,15 @@ from typing import Any
 
 import numpy as np
 
+import rulescore
+
 Variable = tuple[Any, str]  # the namespace, and the name in it
 
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-_OWN = tuple(os.path.dirname(os.path.abspath(p or "")) + os.sep for p in (np.__file__, __file__))
+_OWN = tuple(
+    os.path.dirname(os.path.abspath(p or "")) + os.sep
+    for p in (np.__file__, rulescore.__file__, __file__)
+)
 _MISSING = object()
 
 

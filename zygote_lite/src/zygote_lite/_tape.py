@@ -125,6 +125,12 @@ class Tape(Entries):
         """Read a part of an array."""
         return self.record(x[index], part_back(x, index), nodes)
 
+    def write(self, nodes: tuple[Node, ...], f: Any, x: Any, index: Any, value: Any) -> None:
+        """Write into an array (by `write_array` or `add_at`), and record it in any case."""
+        nodes = self.numbered(nodes, (x, index, value))
+        y, back = STRUCTURAL[id(f)][1](nodes, x, index, value)
+        self.record(y, back, nodes)
+
     def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
         """Return arguments in which generators are lists of what they generate."""
         given, flags = list(xs), list(nodes)
@@ -173,7 +179,9 @@ class Tape(Entries):
 
                 return ufunc_at(self, nodes, owner, *xs)
             descriptor = _descriptor_of(f)
-            if owner is None or isinstance(owner, types.ModuleType | type) or descriptor is None:
+            space = isinstance(owner, types.ModuleType)
+            space = space or (isinstance(owner, type) and not isinstance(f, types.MethodWrapperType))
+            if owner is None or space or descriptor is None:
                 return self.refuse(nodes, f, xs, kws)
             return self.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
         inner = getattr(f, "_implementation", None)

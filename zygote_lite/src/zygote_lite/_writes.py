@@ -30,13 +30,18 @@ def write_array(x: Any, index: Any, value: Any) -> None:
     x[index] = value
 
 
+def read_copy(x: Any, index: Any) -> Any:
+    """Return what a part of an array holds now."""
+    return np.copy(x[index])
+
+
 @structural(write_array)
 def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
     _check_kinds(x, value, bool(flags[3]))
     old = np.copy(x[index])
     x[index] = value
     _note(x, active=bool(flags[1] or flags[3]))
-    winners = _winners(x, index)
+    winners = winning(x, index)
 
     def write_back(dy: Any) -> tuple[Any, ...]:
         store = current_store()
@@ -58,7 +63,7 @@ def _note(x: Any, active: bool) -> None:
         mark_active(owner_of(x))
 
 
-def _winners(x: Any, index: Any) -> Any:
+def winning(x: Any, index: Any) -> Any:
     """Return which entries of the written values stayed, where an index is written repeatedly."""
     parts = index if isinstance(index, tuple) else (index,)
     if not any(
