@@ -85,3 +85,30 @@ def test_masked_arrays_and_matrices_have_no_rule():
     with pytest.warns(PendingDeprecationWarning):
         matrix = np.matrix([[1.0, 2.0], [3.0, 4.0]])
     assert rrule(operator.mul, matrix, matrix) is None
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: np.array([x])], ids=["number", "array"])
+@pytest.mark.parametrize(("x", "y"), [(-2.0 + 0j, 0.5 + 0j), (-2.0, 1j), (0.5j, 2.0)])
+def test_the_exponent_of_a_complex_power(wrap, x, y):
+    """Its derivative is `x**y * log(x)`, with the complex logarithm for negative bases too."""
+    _, back = rrule(np.power, wrap(x), wrap(y))
+    dy = 1.0 + 0.5j
+    expected = np.conj(np.power(x + 0j, y) * np.log(x + 0j)) * dy
+    found = back(wrap(dy))[2]
+    np.testing.assert_allclose(found, wrap(expected if isinstance(y, complex) else expected.real))
+
+
+def test_a_negative_number_to_a_fractional_power_is_complex():
+    y, back = rrule(pow, -2.0, 0.5)
+    assert isinstance(y, complex)
+    step = 1e-6
+    difference = ((-2.0) ** (0.5 + step) - (-2.0) ** (0.5 - step)) / (2 * step)
+    assert back(1.0)[2] == pytest.approx(difference.real)
+    assert back(1j)[2] == pytest.approx(difference.imag)
+
+
+@pytest.mark.parametrize("zero", [0.0, np.zeros(2)], ids=["number", "array"])
+def test_a_power_of_zero_to_the_zero(zero):
+    _, back = rrule(np.power, zero, zero)
+    for dx in back(zero + 1)[1:]:
+        np.testing.assert_array_equal(dx, zero)

@@ -233,7 +233,7 @@ def value_of(f, xs, options, kind):
 
 @pytest.mark.filterwarnings("ignore")
 def test_dask_arrays_stay_lazy():
-    array = pytest.importorskip("dask.array", reason="dask, which requirements.txt names, is missing")
+    array = pytest.importorskip("dask.array", reason="dask of requirements.txt is missing")
     checked = 0
     for f, xs, options in [e.values for e in ON_ARRAYS if not is_numpy_only(e.values[0])]:
         given = mapped(lambda x: array.from_array(x, chunks=x.shape), xs)

@@ -1,6 +1,7 @@
 """Elementwise rules: broadcasting, conjugation, strong zeros, poles, and wrong partials."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -239,3 +240,77 @@ def test_partials_that_broadcast_to_the_result_are_fine(rule):
     _, dx, dy = rrule(product, 1.5, np.ones((4, 3)))[1](np.ones((4, 3)))
     assert dx == 24.0
     np.testing.assert_array_equal(dy, np.broadcast_to(np.arange(3.0), (4, 3)))
+
+
+def test_a_pole_is_quiet_and_leaves_the_error_state_alone(rule):
+    def inverse_root(x):
+        return x
+
+    seen = []
+
+    @rule.scalar(inverse_root)
+    def _(x):
+        seen.append(np.geterr()["divide"])
+        return 1 / np.sqrt(x)
+
+    rule.register()
+    x = np.array([0.0, 4.0])
+    with np.errstate(divide="raise", invalid="raise"):
+        _, back = rrule(inverse_root, x)
+        np.testing.assert_array_equal(back(np.array([0.0, 1.0]))[1], [0.0, 0.5])
+        assert np.geterr()["divide"] == "raise"
+    assert seen == ["ignore"]
+
+
+def test_pullbacks_run_inside_each_other_and_in_threads(rule):
+    def twice(x):
+        return x
+
+    def outer(x):
+        return x
+
+    rule.scalar(twice)(lambda x: 2 / np.ones_like(x))
+    rule.scalar(outer)(lambda x: rrule(twice, x)[1](np.ones_like(x))[1])
+    rule.register()
+    x = np.array([0.5, 1.5])
+    _, back = rrule(outer, x)
+
+    def many():
+        return [back(x)[1] for _ in range(200)]
+
+    with ThreadPoolExecutor(4) as pool:
+        for found in [pool.submit(many) for _ in range(4)]:
+            np.testing.assert_array_equal(found.result(), [2 * x] * 200)
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("shape", [(4,), (2, 2)])
+def test_a_strong_zero_is_seen_by_one_look_at_both_partials(rule, bad, place, shape):
+    def times(x, y):
+        return x * y
+
+    rule.scalar(times, poles=False)(lambda x, y: (y, x))
+    rule.register()
+    xs = [np.zeros(shape), np.zeros(shape)]
+    xs[place].flat[1] = bad
+    with np.errstate(invalid="ignore"):
+        _, back = rrule(times, *xs)
+    dy = np.ones(shape)
+    dy.flat[1] = 0
+    for dx in back(dy)[1:]:
+        np.testing.assert_array_equal(dx, np.zeros(shape))
+
+
+def test_partials_whose_squares_overflow_are_no_reason_to_warn(rule):
+    def times(x, y):
+        return x * y
+
+    rule.scalar(times, poles=False)(lambda x, y: (y, x))
+    rule.scalar(inverse, poles=False)(lambda x: x)
+    rule.register()
+    x = np.full(3, 1e200)
+    _, back = rrule(times, x, np.full(3, 1e-200))
+    np.testing.assert_array_equal(back(np.full(3, 1e-9))[2], x * 1e-9)
+    _, back = rrule(inverse, x)
+    np.testing.assert_array_equal(back(np.full(3, 1e-9))[1], x * 1e-9)

@@ -72,7 +72,7 @@ def _of_one(
             # real arrays of one shape and precision: nothing is to be projected
             p = rule.body(x, out) if rule.takes_out else rule.body(x)
             if type(p) is np.ndarray and p.dtype is dtype and p.shape == shape:
-                if isfinite(p.dot(p)) if p.ndim == 1 and p.size <= _MANY else _is_finite(p):
+                if isfinite(_quiet_dot(p, p)) if p.ndim == 1 and p.size <= _MANY else _is_finite(p):
                     return None, dy * p
             elif type(p) is tuple:
                 raise _wrong_number(rule, p)
@@ -112,7 +112,7 @@ def _of_two(
                 and p.shape == shape == q.shape
                 and p.size <= _MANY
                 # one dot product tells of both: it is not finite where either is not
-                and isfinite(p.dot(q) if p.ndim == 1 else p.ravel().dot(q.ravel()))
+                and isfinite(_quiet_dot(p, q) if p.ndim == 1 else _quiet_dot(p.ravel(), q.ravel()))
             ):
                 return None, dy * p, dy * q
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
@@ -225,13 +225,18 @@ def _times(dy: Any, partial: Any) -> Any:
     return _masked(dy, partial)
 
 
+def _quiet_dot(p: np.ndarray, q: np.ndarray) -> Any:
+    """Return the dot product, which is asked only whether it is finite: without a warning."""
+    return _QUIET.copy().run(p.dot, q)
+
+
 def _is_finite(partial: np.ndarray) -> bool:
     if partial.dtype.kind == "b":
         return True
     if partial.size <= _MANY:
         # an overflow of the squares costs time, not truth: the caller masks then
         flat = partial if partial.ndim == 1 else partial.ravel()
-        return isfinite(flat.dot(flat) if flat.dtype.kind == "f" else abs(flat.dot(flat)))
+        return isfinite(abs(_quiet_dot(flat, flat)))
     return bool(np.isfinite(partial).all())
 
 
