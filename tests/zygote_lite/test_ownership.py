@@ -47,3 +47,46 @@ def test_one_array_at_two_places_that_is_written_is_refused():
     w = np.array([1.0, 2.0, 3.0])
     with pytest.raises(DifferentiationError, match="arguments 1 and 2"):
         pullback(writes_first, w[:2], w[1:])[1](1.0)
+
+
+SCRATCH = np.zeros(3)
+
+
+def with_scratch(x):
+    SCRATCH[:] = x * x
+    return np.sum(SCRATCH * x)
+
+
+def test_a_pullback_after_another_run_has_written_the_same_array_is_refused():
+    a, b = np.array([1.0, 2.0, 3.0]), np.array([3.0, 1.0, 2.0])
+    _, first = pullback(with_scratch, a)
+    np.testing.assert_allclose(first(1.0)[1], 3 * a**2)
+    np.testing.assert_allclose(first(1.0)[1], 3 * a**2)
+    _, second = pullback(with_scratch, b)
+    with pytest.raises(DifferentiationError, match=r"with_scratch wrote in place.*later run"):
+        first(1.0)
+    np.testing.assert_allclose(second(1.0)[1], 3 * b**2)
+
+
+def overwrites_its_argument(x):
+    x[0] = x[1] * x[2]
+    return np.sum(x**2)
+
+
+def test_an_argument_that_another_run_has_overwritten_is_refused():
+    x = np.array([1.0, 2.0, 3.0])
+    _, back = pullback(overwrites_its_argument, x)
+    gradient(overwrites_its_argument, x)
+    with pytest.raises(DifferentiationError, match="later run"):
+        back(1.0)
+
+
+def test_arrays_of_a_run_of_its_own_do_not_hinder_each_other():
+    def f(x):
+        y = np.zeros(3)
+        y[0] = x[1] ** 2
+        return np.sum(y * x)
+
+    backs = [pullback(f, np.array([1.0, 2.0, k]))[1] for k in range(50)]
+    for back in backs:
+        np.testing.assert_allclose(back(1.0)[1], [4.0, 4.0, 0.0])

@@ -18,6 +18,7 @@ from zygote_lite._boundary import (
 from zygote_lite._boxes import Box
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
+from zygote_lite._guard import Stamps, refuse_overwritten, stamp
 from zygote_lite._kinds import (
     INERT,
     kind_of,
@@ -43,12 +44,21 @@ class Pullback:
     """
 
     def __init__(
-        self, back: Any, f: Any, y: Any, xs: tuple[Any, ...], flags: tuple[Any, ...]
+        self,
+        back: Any,
+        f: Any,
+        y: Any,
+        xs: tuple[Any, ...],
+        flags: tuple[Any, ...],
+        stamps: Stamps,
     ) -> None:
         self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
+        self._stamps = stamps
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
         check_fit(dy, self._y, self)
+        if self._stamps:
+            refuse_overwritten(self._stamps, name_of(self._f))
         outer, state.store = state.store, Store()
         store = state.store
         try:
@@ -106,6 +116,7 @@ def _pullback(
             y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
         if state.written:
             refuse_shared_arrays(operands, flags, state.written)
+        stamps = stamp(state.written) if state.written and outer[0] is None else []
     finally:
         state.active, state.captured, state.written = outer
         if state.active is None:
@@ -115,7 +126,7 @@ def _pullback(
             f"{name_of(f)} returns an iterator, whose elements would come after the call: return a "
             "list or a tuple"
         )
-    return y, Pullback(back, f, y, operands[1:], flags)
+    return y, Pullback(back, f, y, operands[1:], flags, stamps)
 
 
 def _inside(how: Any) -> Callable[[Any], Any]:

@@ -5,10 +5,12 @@ import functools
 import heapq
 import operator
 import types
+import weakref
 from typing import Any
 
 import numpy as np
 
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._kinds import owner_of
 from zygote_lite._pullbacks import Effect
 from zygote_lite._state import current_store, state
@@ -75,6 +77,38 @@ def _same(x: Any, old: Any) -> bool:
 def _refill(x: Any, old: Any) -> None:
     x.clear()
     x.update(old) if isinstance(x, dict) else x.extend(old)
+
+
+_versions: dict[int, tuple[Any, int]] = {}  # how many runs have written an array, by identity
+Stamps = list[tuple[Any, int]]
+
+
+def stamp(written: dict[int, Any]) -> Stamps:
+    """Note that a run has written arrays; return them, each with the number of such runs."""
+    stamps = []
+    for key, owner in written.items():
+        known = _versions.get(key)
+        count = known[1] + 1 if known is not None and known[0]() is owner else 1
+        gone = functools.partial(_forget_version, key)
+        _versions[key] = weakref.ref(owner, gone), count
+        stamps.append((owner, count))
+    return stamps
+
+
+def _forget_version(key: int, reference: Any) -> None:
+    if key in _versions and _versions[key][0] is reference:
+        del _versions[key]
+
+
+def refuse_overwritten(stamps: Stamps, name: str) -> None:
+    """Refuse to go back where a later run has written what this one wrote."""
+    for owner, count in stamps:
+        if _versions[id(owner)][1] != count:
+            raise DifferentiationError(
+                f"an array of shape {owner.shape} that {name} wrote in place has been written by a "
+                "later run, so that its pullback can no longer tell what it was: call the pullback "
+                "before the next run, or let the function write into an array of its own"
+            )
 
 
 def is_writer(f: Any, kws: dict[str, Any]) -> bool:
