@@ -603,6 +603,77 @@ def made_by_type(x):
     return made().f() * made.scale
 
 
+@works("metaclasses: `__call__`, `__getattr__`, `__setattr__`, properties of classes", (0.5,))
+def metaclass_methods(x):
+    class Meta(type):
+        def __call__(cls, *xs):
+            made = super().__call__(*xs)
+            made.extra = x * 2.0
+            return made
+
+        def __setattr__(cls, name, value):
+            super().__setattr__(name, value * x)
+
+        def __getattr__(cls, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return x * len(name)
+
+        def __getitem__(cls, key):
+            return key * x
+
+        @property
+        def third(cls):
+            return x * 3.0
+
+    class Made(metaclass=Meta):
+        def __init__(self, v=1.0):
+            self.v = v
+
+    Made.w = x
+    return Made(x).extra * Made().v + Made.w * Made.none + Made.third * Made[2.0]
+
+
+@works("attributes of functions", (0.5,))
+def function_attributes(x):
+    def f():
+        return f.k * 2.0
+
+    f.k = x
+    f.k += 1.0
+
+    def counted(g):
+        @functools.wraps(g)
+        def h(*xs):
+            h.calls += x
+            return g(*xs) * h.calls
+
+        h.calls = 0.0
+        return h
+
+    twice = counted(counted(lambda v: v * x))
+    return f() * twice(x) + twice(2.0) * twice.calls
+
+
+@works("`functools.singledispatchmethod`, `functools.partialmethod`", (0.5,))
+def method_makers(x):
+    class A:
+        @functools.singledispatchmethod
+        def f(self, v):
+            return v * x
+
+        @f.register
+        def _(self, v: int):
+            return v * x * 2.0
+
+        def g(self, k, v):
+            return k * v * x
+
+        doubled = functools.partialmethod(g, 2.0)
+
+    return A().f(3) + A().f(x) + A().doubled(x)
+
+
 @refused("a metaclass that changes active attributes", "changes its attribute", (0.5,))
 def changing_metaclass(x):
     class Meta(type):

@@ -237,6 +237,65 @@ def list_extended(x):
     return sum(v * (i + 1) for i, v in enumerate(y))
 
 
+@works("`keys`, `values` and `items` show what is written later", (0.5,))
+def dict_views(x):
+    d = {"a": [x], "b": [2.0]}
+    values, items = d.values(), d.items()
+    d["c"] = [x * 3.0]
+    for _, v in items:
+        v.append(x * len(v))
+    for v in d.values():
+        v[0] *= 2.0
+    try:
+        for _ in items:
+            d["q"] = [x]
+    except RuntimeError:
+        d["q"].append(x * x)
+    common = sorted(d.keys() & {"a", "q"})
+    y = sum(sum(v) for v in values) + len(items) * x + sum(d[k][0] for k in common)
+    y = y + max(values, key=len)[0] * list(values)[1][1] + dict(items)["a"][0]
+    return y * next(reversed(values))[0] + min((v[0], k) for k, v in items)[0]
+
+
+@works("`OrderedDict`: `move_to_end`, `popitem(last=False)`", (0.5,))
+def ordered_dicts(x):
+    class Recent:
+        def __init__(self, size):
+            self.size, self.known = size, collections.OrderedDict()
+
+        def get(self, k):
+            if k in self.known:
+                self.known.move_to_end(k)
+                return self.known[k]
+            v = self.known[k] = x * k
+            if len(self.known) > self.size:
+                self.known.popitem(last=False)
+            return v
+
+    recent = Recent(2)
+    y = sum(recent.get(k) * (i + 1) for i, k in enumerate([1, 2, 1, 3, 2, 1]))
+    o = collections.OrderedDict((("a", x), ("b", 2.0 * x), ("c", 3.0)))
+    o.move_to_end("a")
+    _, v = o.popitem(last=False)
+    o["d"] = v * x
+    y = y + sum(v * (i + 1) for i, v in enumerate(o.values())) * o.pop("d")
+    return y * len(recent.known) + o.setdefault("e", x) * o.copy()["a"]
+
+
+@works("`defaultdict` with an active factory, `UserDict`, `UserList`, `ChainMap`", (0.5,))
+def other_mappings(x):
+    d = collections.defaultdict(lambda: x * 2.0)
+    d["a"] += x
+    y = d["a"] * d["b"] * len(d)
+    u = collections.UserDict(a=x)
+    u["b"] = x * 2.0
+    items = collections.UserList([x, 2.0])
+    items.append(x * 3.0)
+    c = collections.ChainMap({"a": x}, {"b": x * 2.0, "a": 3.0})
+    c["z"] = x * 4.0
+    return y + u["a"] * u["b"] + sum(items) + c["a"] * c["b"] * c["z"]
+
+
 @works("`types.MappingProxyType`", (0.5,))
 def mapping_proxy(x):
     d = {"a": x, "b": x * 2.0}

@@ -554,6 +554,28 @@ def with_contextmanager(x):
     return y + seen[1] * seen[0]
 
 
+@works("`contextlib.ExitStack`, `suppress`", (0.5,))
+def exit_stack(x):
+    kept = []
+
+    @contextlib.contextmanager
+    def noting(v):
+        kept.append(v)
+        try:
+            yield v * x
+        except ValueError:
+            kept.append(v * 5.0)
+        finally:
+            kept.append(v * 2.0)
+
+    with contextlib.suppress(KeyError), contextlib.ExitStack() as stack:
+        a = stack.enter_context(noting(x))
+        b = stack.enter_context(noting(2.0))
+        stack.callback(kept.append, x * 7.0)
+        raise ValueError
+    return sum(kept) * a * b
+
+
 @works("`assert`", (0.5,))
 def asserts(x):
     y = x * x

@@ -73,7 +73,8 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
         place = next((i for i, given in enumerate(x.args) if given is y), None)
         if place is not None:  # such as the `value` of a StopIteration
             return y, _argument_back(x, place, count)
-    if kind_of(y) in (INERT, FUNCTION) or kind_of(x) == FUNCTION:
+    is_field = kind_of(x) != FUNCTION or _is_own_attribute(x, name)
+    if kind_of(y) in (INERT, FUNCTION) or not is_field:
         return y, inert(count)
     if member is y and name not in fields_of(x):
         return y, _field_back(holder_of(type(x).__mro__, name, y) or x, name, count)
@@ -122,6 +123,11 @@ def _field_back(x: Any, name: str, count: int) -> Any:
     return getattr_back
 
 
+def _is_own_attribute(x: Any, name: str) -> bool:
+    """Return whether an attribute is one that the user gave a function."""
+    return isinstance(x, types.FunctionType) and not name.startswith("__")
+
+
 def _argument_back(x: BaseException, place: int, count: int) -> Any:
     def argument_back(dy: Any) -> tuple[Any, ...]:
         given = [None] * len(x.args)
@@ -137,6 +143,11 @@ def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, setattr)
 
 
+@structural(vars(type)["__setattr__"])
+def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+    return write_attribute(x, name, value, type.__setattr__)
+
+
 @structural(object.__setattr__)
 def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, object.__setattr__)
@@ -146,7 +157,7 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
     """Write an attribute; the pullback takes the new value's cotangent and restores the old."""
     if isinstance(x, type):
         write = type.__setattr__
-    elif kind_of(x) not in (OBJECT, LIST, DICT, SET):
+    elif kind_of(x) not in (OBJECT, LIST, DICT, SET) and not _is_own_attribute(x, name):
         write(x, name, value)
         raise DifferentiationError(
             f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"

@@ -6,13 +6,14 @@ Each resolves to other calls on the same tape, in the way in which Python itself
 import collections
 import contextlib
 import functools
+import gc
 import operator
 import types
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity import mark_active
+from zygote_lite._activity import mark_active, reaches_active
 from zygote_lite._attributes import fields_of, holder_of, member_of
 from zygote_lite._construct import set_field
 from zygote_lite._generators import Generated, Returned
@@ -24,7 +25,8 @@ from zygote_lite._intrinsics import (
     join_tuple,
     set_defaults,
 )
-from zygote_lite._kinds import OBJECT, kind_of
+from zygote_lite._iteration import KEYS
+from zygote_lite._kinds import OBJECT, VALUE, kind_of
 from zygote_lite._tables import Node, Recorded, composite
 from zygote_lite._tape import Tape
 from zygote_lite._writes import in_place, write_item
@@ -84,6 +86,12 @@ for _f in (
     _simply_run(_f)
 
 
+@composite(types.FunctionType.__get__, types.MethodType)
+def _(tape: Tape, nodes: Nodes, f: Any, x: Any, *cls: Any) -> Recorded:
+    method = types.MethodType(f, x) if x is not None else f
+    return method, nodes[2]  # what the method has got goes to its object
+
+
 @composite(join_arguments)
 def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Recorded:
     for part in parts:
@@ -115,9 +123,33 @@ def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) 
     return (y, None) if holder is None else tape.pull((None, None, None), getattr, holder, name)
 
 
+def attribute_of_class(
+    tape: Tape, nodes: Nodes, x: type, name: str, *default: Any
+) -> Recorded | None:
+    """Resolve an attribute of a class, where code of the user's has a say in it."""
+    kind: Any = type(x)
+    of_kind, own = member_of(kind, name), member_of(x, name)
+    if isinstance(of_kind, property) and isinstance(of_kind.fget, _PYTHON):
+        return tape.pull((None, None), of_kind.fget, x)
+    getter = bind_method(type(own), "__get__")
+    if getter is not None:
+        return tape.pull((None, None, None, None), getter, own, None, x)
+    hook = bind_method(kind, "__getattr__")
+    try:
+        if hook and not any(name in vars(base) for base in (*x.__mro__, *kind.__mro__)):
+            return tape.pull((None, None, None), hook, x, name)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0], nodes[3]
+    return (default[0], nodes[3]) if default and not hasattr(x, name) else None
+
+
 @composite(getattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
-    if isinstance(x, types.ModuleType | type | types.FunctionType):
+    if isinstance(x, type):
+        return attribute_of_class(tape, nodes, x, name, *default)
+    if isinstance(x, types.ModuleType | types.FunctionType):
         return (default[0], nodes[3]) if default and not hasattr(x, name) else None
     if isinstance(x, Returned) and name == "value":
         return x.value, x.node
@@ -199,6 +231,8 @@ def _binary(
     f: Any, name: str, reflected: str, tape: Tape, nodes: Nodes, a: Any, b: Any
 ) -> Recorded | None:
     """Resolve an operator of user classes as Python does: left, then reflected right."""
+    if isinstance(a, KEYS) or isinstance(b, KEYS):
+        return f(a, b), None  # keys carry no gradient
     left, right = bind_method(type(a), name), bind_method(type(b), reflected)
     if left is None and right is None:
         return None
@@ -283,6 +317,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
     if method is None and isinstance(x, dict):
         if nodes[2] is not None and index not in x and not hasattr(type(x), "__missing__"):
             raise tape.pull((None, nodes[2]), KeyError, index)[0]  # its argument is active
+        if type(x) is collections.defaultdict and x.default_factory and index not in x:
+            y, node = tape.pull((None,), x.default_factory)
+            tape.pull((None, None, nodes[2], node), operator.setitem, x, index, y)
+            return y, node
         missing = bind_method(type(x), "__missing__")
         method = missing if missing and index not in x else None
     return None if method is None else tape.pull((None, nodes[1], nodes[2]), method, x, index)
@@ -342,7 +380,15 @@ def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
 def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
     method = None if isinstance(x, Generated) else bind_method(type(x), "__next__")
     if method is None and not isinstance(x, Generated):
-        return None
+        behind = gc.get_referents(x) if kind_of(x) == VALUE else [""]
+        if reaches_active(x) or any(isinstance(y, str | bytes) for y in behind):
+            return None
+        try:
+            return next(x), None  # of a range, say
+        except StopIteration:
+            if default:
+                return default[0], nodes[2]
+            raise
     try:
         return x.step() if method is None else tape.pull((None, nodes[1]), method, x)
     except StopIteration:

@@ -28,6 +28,18 @@ def construct(
         if given or not is_library(called.__code__.co_filename):
             return tape.pull((None, *nodes), called, cls, *xs, **kws)
         return cls(*xs, **kws), None
+    return instantiate(tape, nodes, cls, xs, kws)
+
+
+@composite(vars(type)["__call__"])
+def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Recorded:
+    return instantiate(tape, nodes[1:], cls, xs, kws)
+
+
+def instantiate(
+    tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Make an instance as `type.__call__` does: by `__new__` and `__init__`."""
     if cls is types.SimpleNamespace:
         y = cls()
         for (name, value), n in zip(kws.items(), nodes[1:], strict=True):
@@ -46,6 +58,11 @@ def construct(
             return cls(*xs, **kws), None
     elif issubclass(cls, BaseException):
         y, node = tape.pull((None, None, *nodes[1:]), make_exception, cls, *xs, **kws)
+    elif cls is collections.defaultdict:
+        made: Any = cls(*xs[:1])
+        mark_active(made)
+        tape.pull((None, None, *nodes[2:]), _fill_dict, made, *xs[1:], **kws)
+        return made, None
     elif issubclass(cls, dict) and not isinstance(cls.__init__, types.FunctionType):
         if cls.__init__ not in (dict.__init__, collections.OrderedDict.__init__):
             return tape.refuse(nodes, cls, xs, kws)

@@ -1,12 +1,13 @@
 """Methods of lists, dicts and sets: those that write move the cotangents of the entries."""
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity import mark_active
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, forget, give, slots_of
-from zygote_lite._tables import structural
+from zygote_lite._tables import STRUCTURAL, structural
 
 # -- lists -------------------------------------------------------------------------------------
 
@@ -335,37 +336,18 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     return y, copy_back
 
 
-structural(dict.keys)(lambda flags, x: (x.keys(), inert(2)))
+_Ordered = collections.OrderedDict
+for _name in ("pop", "setdefault", "clear", "copy"):  # which it has in its own way
+    structural(getattr(_Ordered, _name))(STRUCTURAL[id(getattr(dict, _name))][1])
+structural(_Ordered.move_to_end)(
+    lambda flags, *xs, **kws: (_Ordered.move_to_end(*xs, **kws), inert(len(flags)))
+)
+for _view in (
+    dict.keys, dict.values, dict.items, _Ordered.keys, _Ordered.values, _Ordered.items
+):  # fmt: skip
+    structural(_view)(lambda flags, x, _view=_view: (_view(x), inert(2)))
 structural(dict.__len__)(lambda flags, x: (len(x), inert(2)))
 structural(dict.__contains__)(lambda flags, x, key: (key in x, inert(3)))
-
-
-@structural(dict.values)
-def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
-    keys = list(x)
-
-    def values_back(dy: Any) -> tuple[Any, ...]:
-        if dy is not None:
-            slots = slots_of(x)
-            for key, d in zip(keys, dy, strict=True):
-                give(slots, key, d)
-        return None, None
-
-    return tuple(x.values()), values_back
-
-
-@structural(dict.items)
-def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
-    keys = list(x)
-
-    def items_back(dy: Any) -> tuple[Any, ...]:
-        if dy is not None:
-            slots = slots_of(x)
-            for key, d in zip(keys, dy, strict=True):
-                give(slots, key, None if d is None else d[1])
-        return None, None
-
-    return tuple(x.items()), items_back
 
 
 # -- sets --------------------------------------------------------------------------------------

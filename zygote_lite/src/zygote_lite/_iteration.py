@@ -6,6 +6,7 @@ They are transformed like any function of the user's, so that what they call is 
 import builtins
 import collections
 import functools
+import gc
 import operator
 from typing import Any
 
@@ -19,6 +20,8 @@ from zygote_lite._tables import equivalent, structural
 
 _MISSING = object()
 KEYS: Any = type({}.keys())
+VALUES: Any = type({}.values())
+ITEMS: Any = type({}.items())
 
 
 def iterate_sequence(x: Any) -> Any:
@@ -37,6 +40,8 @@ def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
         return iterate_sequence(x)
     if isinstance(x, KEYS):
         return iterate_sequence(keys_of(x))
+    if isinstance(x, VALUES | ITEMS):
+        return iterate_entries(x)
     if isinstance(x, collections.deque):
         return iterate_deque(x)
     if isinstance(x, np.flatiter) and is_new_and_flat(x):
@@ -46,6 +51,17 @@ def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
     if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
         raise TypeError(f"'{type(x).__name__}' object is not iterable")
     return iterate_elements(x)
+
+
+def iterate_entries(x: Any) -> Any:
+    """Yield what a view of a dict shows, which must not change its size meanwhile."""
+    d = shown_by(x)
+    size = len(d)
+    for key in keys_of(d):
+        if len(d) != size:
+            raise RuntimeError("dictionary changed size during iteration")
+        value = dict.__getitem__(d, key)
+        yield (key, value) if isinstance(x, ITEMS) else value
 
 
 def iterate_deque(x: Any) -> Any:
@@ -191,19 +207,30 @@ def check_strict(iterators: Any, i: Any) -> Any:
 @equivalent(builtins.reversed)
 def _reversed(x: Any) -> Any:
     method = getattr(type(x), "__reversed__", None)
-    if method is not None and not isinstance(x, list | tuple | dict | range | collections.deque):
+    if method is not None and not isinstance(
+        x, list | tuple | dict | range | collections.deque | VALUES | ITEMS
+    ):
         return method(x)
     return iterate_backwards(x)
 
 
 def iterate_backwards(x: Any) -> Any:
     """Yield the elements of a sequence or the keys of a dict, last first."""
-    if isinstance(x, dict):
+    if isinstance(x, dict | VALUES | ITEMS):
         x = list(x)
     i = len(x) - 1
     while i >= 0:
         yield x[i]
         i -= 1
+
+
+@equivalent(collections.OrderedDict.popitem)
+def _popitem(x: Any, last: Any = True) -> Any:
+    keys = keys_of(x)
+    if not keys:
+        raise KeyError("dictionary is empty")
+    key = keys[-1 if last else 0]
+    return key, x.pop(key)
 
 
 @equivalent(builtins.sum)
@@ -299,9 +326,18 @@ structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), inert(3)))
 
 def keys_of(x: Any) -> list[Any]:
     """Return the keys of a dict, or of a view of its keys; they carry no gradient."""
-    return list(x) if isinstance(x, KEYS) else list(dict.keys(x))
+    if isinstance(x, KEYS):
+        return list(x)
+    kind = collections.OrderedDict if isinstance(x, collections.OrderedDict) else dict
+    return list(kind.keys(x))
 
 
+def shown_by(x: Any) -> Any:
+    """Return the dict that a view of one shows."""
+    return gc.get_referents(x)[0]
+
+
+structural(shown_by)(lambda flags, x: (shown_by(x), inert(2)))
 structural(keys_of)(lambda flags, x: (keys_of(x), inert(2)))
 structural(order_of)(lambda flags, *xs: (order_of(*xs), inert(len(flags))))
 

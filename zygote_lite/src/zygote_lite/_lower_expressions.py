@@ -406,7 +406,7 @@ def _is_settled(space: Any, name: str) -> bool:
     if isinstance(space, types.ModuleType) or not space.__flags__ & _PYTHON_TYPE:
         return True
     member = inspect.getattr_static(space, name, None)
-    settled = (types.FunctionType, staticmethod, classmethod, property, type, enum.Enum)
+    settled = (types.FunctionType, staticmethod, classmethod, type, enum.Enum)
     return isinstance(member, settled)
 
 

@@ -5,6 +5,7 @@ import __future__
 import ast
 import inspect
 import linecache
+import sys
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -28,7 +29,7 @@ def definition_of(code: CodeType) -> Definition:
     known = _made.get((code.co_filename, code.co_name))
     if known is not None:
         return known
-    lines = linecache.getlines(code.co_filename)
+    lines = linecache.getlines(_file_of(code))
     if not lines:
         raise NoSourceError(
             f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
@@ -48,6 +49,14 @@ def definition_of(code: CodeType) -> Definition:
             "what was compiled: it changed since; reload the module"
         )
     return candidates[0]
+
+
+def _file_of(code: CodeType) -> str:
+    """Return the file of a code object; modules frozen into Python have one all the same."""
+    if not code.co_filename.startswith("<frozen "):
+        return code.co_filename
+    module = sys.modules.get(code.co_filename[8:-1])
+    return getattr(module, "__file__", None) or code.co_filename
 
 
 _made: dict[tuple[str, str], Definition] = {}

@@ -47,6 +47,7 @@ from zygote_lite._tables import structural
 
 structural(join_text)(lambda flags, *xs: (join_text(*xs), Opaque(len(flags))))
 structural(format_value)(lambda flags, *xs: (format_value(*xs), Opaque(len(flags))))
+structural(str.join)(lambda flags, *xs: (str.join(*xs), Opaque(len(flags))))
 structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
 
 for _matches in (matches_sequence, matches_class, matches_mapping):

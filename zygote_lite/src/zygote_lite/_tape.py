@@ -180,7 +180,9 @@ class Tape(Entries):
                 return ufunc_at(self, nodes, owner, *xs)
             descriptor = _descriptor_of(f)
             space = isinstance(owner, types.ModuleType)
-            space = space or (isinstance(owner, type) and not isinstance(f, types.MethodWrapperType))
+            space = space or (
+                isinstance(owner, type) and not isinstance(f, types.MethodWrapperType)
+            )
             if owner is None or space or descriptor is None:
                 return self.refuse(nodes, f, xs, kws)
             return self.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
