@@ -93,14 +93,17 @@ _plain: set[type] = {float, int, complex, bool, str, bytes, type(None), np.ndarr
                      slice, type, types.FunctionType, types.BuiltinFunctionType}  # fmt: skip
 _PYTHON = (types.FunctionType, types.MethodType, type, functools.partial)
 _containers = {list, tuple, dict, set, frozenset}
+_plain_or_containers = _plain | _containers
 
 
 def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of user classes that `f`, written in C, may call and that may write."""
     known = _called.get(id(f))
-    if known is None or _plain.issuperset(map(type, xs)):
+    if known is None:
         return []
     _, names, deep = known
+    if (_plain if deep else _plain_or_containers).issuperset(map(type, xs)):
+        return []
     return _hooks_of(xs, deep, names)
 
 
@@ -170,6 +173,7 @@ def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
     hooks = _own_hooks(kind)
     if not hooks and not kind.__flags__ & _PYTHON_TYPE:
         _plain.add(kind)
+        _plain_or_containers.add(kind)
     return [(name, f) for name, f in hooks if may_write(f, kind)]
 
 
