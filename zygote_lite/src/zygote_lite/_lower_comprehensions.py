@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite import _ir as ir
-from zygote_lite._lower_expressions import Expressions
+from zygote_lite._lower_functions import Functions
 from zygote_lite._source import remember
 
 
-class Comprehensions(Expressions):
+class Comprehensions(Functions):
     """Lowering that knows comprehensions and generator expressions."""
 
     def expr_listcomp(self, e: ast.ListComp, target: str | None) -> ir.Atom:

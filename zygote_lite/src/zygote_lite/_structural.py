@@ -5,7 +5,6 @@ functions share. Each takes the flags of the call and its operands, and returns 
 pullback, or `None` for "not for these arguments".
 """
 
-import collections
 import functools
 import operator
 import types
@@ -15,8 +14,7 @@ import numpy as np
 
 from rulescore import accumulate
 from zygote_lite._activity import mark_active
-from zygote_lite._containers import delete_item, extend, set_slice
-from zygote_lite._deques import delete_place
+from zygote_lite._containers import extend
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import (
     build_dict,
@@ -39,7 +37,7 @@ from zygote_lite._intrinsics import (
 from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, VALUE, kind_of
 from zygote_lite._pullbacks import Effect, Flags, Opaque, Pulled, inert
 from zygote_lite._refusal import where
-from zygote_lite._state import current_store, forget, give, slots_of
+from zygote_lite._state import forget, give, slots_of
 from zygote_lite._tables import structural
 
 # -- tuples, lists, dicts ----------------------------------------------------------------------
@@ -94,7 +92,7 @@ def _(flags: Flags, *items: Any) -> Pulled:
     mark_active(y)
     keys = items[::2]
     for key, flag in zip(keys, flags[1::2], strict=True):
-        _refuse_active_key(key, flag)
+        refuse_active_key(key, flag)
     last = {key: i for i, key in enumerate(keys)}
 
     def build_dict_back(dy: Any) -> tuple[Any, ...]:
@@ -105,7 +103,7 @@ def _(flags: Flags, *items: Any) -> Pulled:
     return y, build_dict_back
 
 
-def _refuse_active_key(key: Any, flag: Any) -> None:
+def refuse_active_key(key: Any, flag: Any) -> None:
     """Refuse a key that a gradient would have to pass through; integers are names, not numbers."""
     if flag and kind_of(key) == VALUE and not isinstance(key, int | np.integer):
         raise DifferentiationError(
@@ -152,13 +150,13 @@ def _joined(items: Any, parts: Any, count: int) -> Pulled:
         for part, length in zip(parts, lengths, strict=True):
             d = None if dy is None else dy[start : start + length]
             start += length
-            cotangents.append(_into(part, d))
+            cotangents.append(into(part, d))
         return None, *cotangents, *(None,) * (count - 1 - len(cotangents))
 
     return items, join_back
 
 
-def _into(x: Any, parts: Any) -> Any:
+def into(x: Any, parts: Any) -> Any:
     """Give the entries of a sequence their cotangents; return what goes by value."""
     if parts is None or all(d is None for d in parts):
         return None
@@ -265,7 +263,7 @@ def field_of_tuple_back(x: Any, index: int, count: int) -> Any:
             return (None,) * count
         parts = [None] * len(x)
         parts[index] = dy
-        return None, _into(x, parts), *(None,) * (count - 2)
+        return None, into(x, parts), *(None,) * (count - 2)
 
     return field_back
 
@@ -284,7 +282,7 @@ def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
         if star is not None and middle is not None:
             slots = forget(middle)
             given[star : star + 1] = [slots.get(i) for i in range(len(middle))]
-        return None, _into(x, given), None, None
+        return None, into(x, given), None, None
 
     return y, unpack_back
 
@@ -316,91 +314,7 @@ def _(flags: Flags, cell: Any, value: Any) -> Pulled:
     return None, Effect(write_cell_back)
 
 
-# -- subscripts --------------------------------------------------------------------------------
-
-
-@structural(operator.getitem, dict.__getitem__, list.__getitem__, tuple.__getitem__)
-def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
-    kind = kind_of(x)
-    if kind not in (TUPLE, LIST, DICT):
-        return None
-    if isinstance(index, slice):
-        return _get_slice(x, index)
-    y = base_method(x, "__getitem__")(x, index)
-    if kind_of(y) == INERT:
-        return y, inert(3)
-    if kind == TUPLE:
-        return y, field_of_tuple_back(x, index, 3)
-    if kind == LIST:
-        index = operator.index(index) % len(x)
-
-    def getitem_back(dy: Any) -> tuple[Any, ...]:
-        give(slots_of(x), index, dy)
-        return None, None, None
-
-    return y, getitem_back
-
-
-def _get_slice(x: Any, index: slice) -> Pulled:
-    y = base_method(x, "__getitem__")(x, index)
-    size = len(x)
-    positions = range(size)[index]
-    if isinstance(y, list):
-        mark_active(y)
-
-    def getitem_back(dy: Any) -> tuple[Any, ...]:
-        if isinstance(y, list):
-            slots = forget(y)
-            dy = [slots.get(i) for i in range(len(y))]
-        if dy is None:
-            return None, None, None
-        parts = [None] * size
-        for position, d in zip(positions, dy, strict=True):
-            parts[position] = d
-        return None, _into(x, parts), None
-
-    return y, getitem_back
-
-
-@structural(operator.setitem, dict.__setitem__, list.__setitem__)
-def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
-    kind = kind_of(x)
-    if kind == LIST and isinstance(index, slice):
-        return set_slice(x, index, value)
-    if kind == LIST:
-        index = operator.index(index)
-        index = index + len(x) if index < 0 else index
-    elif kind != DICT:
-        return None
-    else:
-        _refuse_active_key(index, flags[2])
-    had = kind == LIST or dict.__contains__(x, index)
-    take, put, remove = (base_method(x, f"__{n}item__") for n in ("get", "set", "del"))
-    old = take(x, index) if had else None
-    put(x, index, value)
-    mark_active(x)
-
-    def setitem_back(dy: Any) -> tuple[Any, ...]:
-        d_value = slots_of(x).pop(index, None)
-        now = take(x, index)
-        if had:
-            put(x, index, old)
-        else:
-            remove(x, index)
-        current_store().redo.append(lambda: put(x, index, now))
-        return None, None, None, d_value
-
-    return None, Effect(setitem_back)
-
-
 structural(operator.truth)(lambda flags, x: (bool(x), inert(2)))
-
-
-@structural(operator.delitem)
-def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
-    if isinstance(x, collections.deque):
-        return delete_place(x, index)
-    return delete_item(x, index) if kind_of(x) in (LIST, DICT) else None
 
 
 @structural(operator.iadd)

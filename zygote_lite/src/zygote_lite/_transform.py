@@ -29,9 +29,11 @@ from zygote_lite import (  # noqa: F401 - declare
     _heaps,
     _iteration,
     _itertools,
+    _lookup,
     _memo,
     _nditer,
     _proxies,
+    _subscripts,
     _unasked,
 )
 from zygote_lite import _ir as ir

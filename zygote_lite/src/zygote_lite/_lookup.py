@@ -1,0 +1,139 @@
+"""Attributes: how a name is looked up and written, where code of the user's has a say in it.
+
+Properties, descriptors, `__getattr__` and its kin, `super()`, the attributes of classes: each is
+resolved to other calls on the same tape, in the order in which Python looks.
+"""
+
+import functools
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity import mark_active
+from zygote_lite._attributes import fields_of, holder_of, member_of
+from zygote_lite._construct import set_field
+from zygote_lite._generators import Returned
+from zygote_lite._kinds import OBJECT, kind_of
+from zygote_lite._tables import Node, Recorded, composite
+from zygote_lite._tape import Tape
+
+Nodes = tuple[Node, ...]
+_PYTHON = types.FunctionType
+
+
+def bind_method(kind: type, name: str) -> Any:
+    """Return the Python function that a class defines as the method `name`, or `None`."""
+    member = member_of(kind, name)
+    return member if isinstance(member, _PYTHON) else None
+
+
+def classes_above(x: Any) -> tuple[type, ...]:
+    """Return the classes further up than that of `super()`."""
+    classes: tuple[type, ...] = x.__self_class__.__mro__
+    return classes[classes.index(x.__thisclass__) + 1 :]
+
+
+def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded:
+    """Resolve `super().name`."""
+    classes = classes_above(x)
+    member = next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
+    if isinstance(member, property | functools.cached_property):
+        f = member.fget if isinstance(member, property) else member.func
+        return tape.pull((None, nodes[1]), f, x.__self__)
+    getter = bind_method(type(member), "__get__")
+    if getter is not None:
+        return tape.pull((None, None, nodes[1], None), getter, member, x.__self__, type(x.__self__))
+    y = getattr(x, name, *default)
+    if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+        return y, nodes[1]
+    holder = holder_of(classes, name, y)
+    return (y, None) if holder is None else tape.pull((None, None, None), getattr, holder, name)
+
+
+def attribute_of_class(
+    tape: Tape, nodes: Nodes, x: type, name: str, *default: Any
+) -> Recorded | None:
+    """Resolve an attribute of a class, where code of the user's has a say in it."""
+    kind: Any = type(x)
+    of_kind, own = member_of(kind, name), member_of(x, name)
+    if isinstance(of_kind, property) and isinstance(of_kind.fget, _PYTHON):
+        return tape.pull((None, None), of_kind.fget, x)
+    getter = bind_method(type(own), "__get__")
+    if getter is not None:
+        return tape.pull((None, None, None, None), getter, own, None, x)
+    hook = bind_method(kind, "__getattr__")
+    try:
+        if hook and not any(name in vars(base) for base in (*x.__mro__, *kind.__mro__)):
+            return tape.pull((None, None, None), hook, x, name)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0], nodes[3]
+    return (default[0], nodes[3]) if default and not hasattr(x, name) else None
+
+
+@composite(getattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
+    if isinstance(x, type):
+        return attribute_of_class(tape, nodes, x, name, *default)
+    if isinstance(x, types.ModuleType | types.FunctionType):
+        return (default[0], nodes[3]) if default and not hasattr(x, name) else None
+    if isinstance(x, Returned) and name == "value":
+        return x.value, x.node
+    if isinstance(x, super):
+        return attribute_above(tape, nodes, x, name, *default)
+    own = bind_method(type(x), "__getattribute__")
+    if own is not None:
+        return tape.pull((None, nodes[1], None), own, x, name)
+    member = member_of(type(x), name)
+    if isinstance(member, property) and isinstance(member.fget, _PYTHON):
+        return tape.pull((None, nodes[1]), member.fget, x)
+    fields = fields_of(x)
+    if isinstance(member, functools.cached_property) and name not in fields:
+        y, node = tape.pull((None, nodes[1]), member.func, x)
+        tape.pull((None, None, None, node), set_field, x, name, y)  # past `__setattr__`
+        return y, node
+    getter = bind_method(type(member), "__get__")
+    if getter and (name not in fields or bind_method(type(member), "__set__")):
+        return tape.pull((None, None, nodes[1], None), getter, member, x, type(x))
+    hook = bind_method(type(x), "__getattr__")
+    if member is None and name not in fields and hook:
+        try:
+            return tape.pull((None, nodes[1], None), hook, x, name)
+        except AttributeError:
+            if default:
+                return default[0], nodes[3]
+            raise
+    if default and member is None and name not in fields and not hasattr(x, name):
+        return default[0], nodes[3]
+    if kind_of(x) != OBJECT or member is not None:
+        y = getattr(x, name, *default)
+        if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+            return y, nodes[1]  # what the method has got goes to its object
+    return None
+
+
+@composite(setattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    if isinstance(x, np.ndarray) and name in ("real", "imag", "flat"):
+        part, at = tape.pull((None, nodes[1], None), getattr, x, name)
+        return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)
+    member = member_of(type(x), name)
+    setter = member.fset if isinstance(member, property) else None
+    if setter is None and bind_method(type(member), "__set__"):
+        return tape.pull((None, None, nodes[1], nodes[3]), type(member).__set__, member, x, value)
+    if isinstance(setter, _PYTHON):
+        return tape.pull((None, nodes[1], nodes[3]), setter, x, value)
+    hook = bind_method(type(x), "__setattr__")
+    if hook and not hasattr(type(x), "__dataclass_fields__"):
+        return tape.pull((None, nodes[1], None, nodes[3]), hook, x, name, value)
+    return None
+
+
+@composite(super)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
+    above = super(*xs)
+    mark_active(above)
+    return above, nodes[2] if len(xs) > 1 else None
