@@ -19,6 +19,7 @@ from zygote_lite._optimize._nodes import (
     Stop,
     Store,
     blocks_of,
+    walk,
 )
 from zygote_lite._optimize._pulls import Contribution, Scatter
 from zygote_lite._optimize._transfer import result_of
@@ -28,6 +29,7 @@ from zygote_lite._optimize._values import (
     Unfit,
     Value,
     constant,
+    shape_root,
     shares_axes,
 )
 
@@ -86,12 +88,34 @@ class Backward:
         if sum(d is dy for d in given) != 1 or any(d.is_array and not d.fresh for d in given):
             self.owned.discard(dy)  # what still reads it must not see it change
         for x, d in zip(node.active_operands, contributions, strict=False):
+            self.distribute(x, d)
+
+    def distribute(self, x: Value, d: Contribution) -> None:
+        """Add the cotangent of a structure to those of its parts."""
+        if x.items is None or d is None or isinstance(d, Scatter):
             self.add(x, d)
+            return
+        if type(x.sample) not in (tuple, list) or (d.is_constant and d.items is None):
+            raise Unfit("the cotangent of a structure is not told part by part")
+        for i, item in enumerate(x.items):
+            if d.items is not None:
+                if len(d.items) != len(x.items):
+                    raise Unfit("the cotangent of a structure has other parts")
+                self.distribute(item, None if d.items[i].sample is None else d.items[i])
+                continue
+            part = result_of(operator.getitem, [d, constant(i)], {})
+            if item.active and part.sample is not None:
+                part.fact, part.certain = item.fact, True
+                taken = self.interpreter.write(part, operator.getitem, [d, constant(i)], {}).target
+                taken.fresh = False
+                self.distribute(item, taken)
 
     def add(self, x: Value, d: Contribution) -> None:
         """Add to the cotangent of a value; the first one is an assignment."""
         if d is None or not x.active or x.is_constant:
             return
+        if x.items is not None:
+            raise Unfit("the cotangent of a structure")
         if isinstance(d, Scatter):
             self.scatter(x, d)
             return
@@ -103,7 +127,7 @@ class Backward:
                 if x.name:
                     d.name = self.interpreter.name("d" + x.name)
             self.given.add(d)
-        elif known in self.owned and (known.is_scalar or shares_axes(known.fact, d.fact)):
+        elif known in self.owned and known.is_array == d.is_array:
             made = self.interpreter.definitions.get(d)
             if made is not None and made.function is operator.neg and d not in self.given:
                 self.write(AddInto(self.origin, known, made.arguments[0], sign="-"))
@@ -118,7 +142,8 @@ class Backward:
             if x.name:
                 total.name = self.interpreter.name("d" + x.name)
             self.cotangents[x] = total
-            self.owned.add(total)
+            if not total.is_constant:
+                self.owned.add(total)
             self.given.add(total)
 
     def is_new(self, d: Value) -> bool:
@@ -178,6 +203,8 @@ class Backward:
             return
         buffer = self.buffer(node.array)
         if node.value.active:
+            if self.may_repeat(node.index):
+                raise Unfit("entries that may repeat are assigned")
             d = _calls.item(self.interpreter, buffer, node.index)
             if d.is_array:
                 d = self.call(np.ndarray.copy, d)
@@ -203,10 +230,9 @@ class Backward:
         before = dict(self.cotangents)
         then, first = self.nested(node.body, dict(before))
         other, second = self.nested(node.orelse, dict(before))
-        for block in (node.body, node.orelse):
-            for target in _moved_to(block):
-                first.pop(target, None)
-                second.pop(target, None)
+        for target in node.joined:
+            first.pop(target, None)
+            second.pop(target, None)
         self.cotangents = {}
         left: list[tuple[Value, Value]] = []
         right: list[tuple[Value, Value]] = []
@@ -256,6 +282,7 @@ class Backward:
         if isinstance(fact, Scalar):
             fact = Scalar(fact.classes | {float})
         value = self.interpreter.value(fact, sample, "d" + x.name)
+        value.shaped = shape_root(x)
         return value
 
     def loop(self, node: Loop) -> None:
@@ -271,10 +298,11 @@ class Backward:
         carried = {
             phi for phi, out in zip(node.phis, node.outs, strict=True) if after.get(out) is not None
         }
-        outer: set[Value] = set()
+        stored = {inner.array for inner in walk(node.body) if isinstance(inner, Store)}
+        outer = {x for x in stored if after.get(x) is not None}
         while True:
             state = self.state()
-            body, found, names = self.turn(node, carried, outer)
+            _, found, _ = self.turn(node, carried, outer)
             grown = {p for p in node.phis if found.get(p) is not None} | carried
             inside = {*node.phis}
             more = {x for x in found if x not in inside and not _is_in(x, node)} | outer
@@ -313,7 +341,7 @@ class Backward:
                 start.append((variables[phi], self.zero(phi) if d is None else d))
         self.write(Moves(self.origin, start))
         rest = {x: d for x, d in after.items() if x not in outer}
-        body, found, _ = self.turn(node, carried, outer, accumulators, variables)
+        body, _, _ = self.turn(node, carried, outer, accumulators, variables)
         self.interpreter.out.append(Backwards(node.origin, node, body))
         self.cotangents = rest
         for x, d in accumulators.items():
@@ -395,11 +423,6 @@ def _parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
 
 def _stops(block: list[Node]) -> bool:
     return bool(block) and isinstance(block[-1], Stop)
-
-
-def _moved_to(block: list[Node]) -> list[Value]:
-    last = block[-1] if block else None
-    return [target for target, _ in last.pairs] if isinstance(last, Moves) else []
 
 
 def _is_silent(block: list[Node]) -> bool:

@@ -33,6 +33,7 @@ from zygote_lite._optimize._values import (
     Value,
     can_carry,
     constant,
+    shape_root,
     structure,
 )
 
@@ -221,13 +222,14 @@ def _reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str
         return None
     if not _is_hashable(f) or f in _CREATION or (kws and interpreter.reverse):
         return None
-    parts = [_key(x) for x in operands]
+    parts = [key_of(x) for x in operands]
     return None if None in parts else (f, *kws, *parts)
 
 
-def _key(x: Value) -> Any:
+def key_of(x: Value) -> Any:
+    """Return what equal values have in common; `None` where that cannot be told."""
     if x.items is not None:
-        keys = tuple([_key(item) for item in x.items])
+        keys = tuple([key_of(item) for item in x.items])
         return None if None in keys else (type(x.sample), keys)
     if not x.is_constant:
         return id(x)
@@ -548,6 +550,8 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
         if x.fact.classes == d.fact.classes or not x.fact.classes & {np.float32}:
             return d
     if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:
+        if shape_root(d) is shape_root(x):
+            return d
         if x.fact.axes == d.fact.axes and UNKNOWN not in x.fact.axes:
             return d
         summed = _summed(interpreter, d, x.fact)

@@ -154,7 +154,7 @@ def _guarded(f: Any, made: Specialized, fast: Any, active: tuple[bool, ...], sin
     )
     space = {
         "code": f.__code__, "state": state, "generation": generation, "fast": fast,
-        "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite, "finite": is_finite,
+        "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite, "finite": is_finite, "is_some": is_some,
         **{f"dtype_{d.char}": d for d in map(np.dtype, "fdlqih?B")},
         **{f"kind_{k.__name__}": k for k in _KINDS}, **made.inputs.bound,
     }  # fmt: skip
@@ -167,6 +167,11 @@ def is_finite(x: np.ndarray) -> bool:
     if x.size < _MANY:
         return math.isfinite(np.vdot(x, x)) or bool(np.isfinite(x).all())
     return bool(np.isfinite(x).all())
+
+
+def is_some(x: np.ndarray) -> bool:
+    """Return whether an array has an entry that is not zero."""
+    return bool(x.flat[:8].any() or x.any())
 
 
 _MANY = 100_000  # above this, a dot product may start threads
@@ -216,7 +221,7 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
             if isinstance(leaf.fact, ArrayOf):
                 checks.append(f"finite({path})")
                 if filled:
-                    checks.append(f"{path}.any()")
+                    checks.append(f"is_some({path})")
             else:
                 checks.append(f"isfinite({path})")
                 if filled:

@@ -1,7 +1,6 @@
 """Typed code put in order: what nobody reads goes, what the reverse pass reads is kept."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 
 from zygote_lite._optimize._nodes import (
     AddInto,
@@ -17,17 +16,9 @@ from zygote_lite._optimize._nodes import (
     blocks_of,
     leaves,
     reads_of,
+    walk,
 )
 from zygote_lite._optimize._values import Other, Unfit, Value
-
-
-def walk(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Yield all nodes of a block, in the order of the text."""
-    for node in nodes:
-        yield node
-        for block in blocks_of(node):
-            yield from walk(block)
-
 
 # -- arrays that are written in place ----------------------------------------------------------
 
@@ -62,6 +53,15 @@ def settle_writes(nodes: list[Node]) -> None:
                         raise Unfit("a view is read after a write to its array")
     for x, original in replaced.items():
         x.name = original.name
+    _without(nodes, {*replaced})
+
+
+def _without(block: list[Node], targets: set[Value]) -> None:
+    """Remove the operations that make some values."""
+    block[:] = [n for n in block if not (isinstance(n, Op) and n.target in targets)]
+    for node in block:
+        for inner in blocks_of(node):
+            _without(inner, targets)
 
 
 def _number(
@@ -166,11 +166,13 @@ def keep_records(
                 needed.setdefault(x.scope, {})[x] = None
     for loop in live:
         loop.record = [*needed.get(loop, ())]
-    _restructure(forward, silent)
+    _drop_records(forward, live, silent)
+    _drop_records(backward, set(), silent)
+    _restructure(forward)
     for node in [*walk(forward)]:
-        if isinstance(node, Loop) and node in live:
-            _place_record(node, silent)
-        elif isinstance(node, Loop):
+        if isinstance(node, Loop):
+            if node in live:
+                _record_early(node)
             coalesce(node.body)
         elif isinstance(node, Branch):
             coalesce(node.body)
@@ -196,12 +198,22 @@ class Namer:
         return name
 
 
-def _restructure(block: list[Node], silent: set[Branch]) -> None:
+def _drop_records(block: list[Node], live: set[Loop], silent: set[Branch]) -> None:
+    """Drop the records of loops that are not run backwards, and of turns with nothing to undo."""
+    block[:] = [n for n in block if not isinstance(n, Record) or n.loop in live]
+    for node in block:
+        for inner in blocks_of(node):
+            _drop_records(inner, live, silent)
+            if node in silent and _stops(inner):
+                inner[:] = [n for n in inner if not isinstance(n, Record)]
+
+
+def _restructure(block: list[Node]) -> None:
     """Write `if test: ...; break` without an `else`: what follows stands below it."""
     out: list[Node] = []
     for node in block:
         for inner in blocks_of(node):
-            _restructure(inner, silent)
+            _restructure(inner)
         out.append(node)
         if isinstance(node, Branch):
             if _stops(node.orelse) and not _stops(node.body):
@@ -217,32 +229,23 @@ def _stops(block: list[Node]) -> bool:
     return isinstance(last, Stop) or (isinstance(last, Op) and last.function.__name__ == "abandon")
 
 
-def _place_record(loop: Loop, silent: set[Branch]) -> None:
-    """Put `tape.append` at the ends of a turn, as early as what it keeps is known."""
-    for branch in loop.body:
-        if isinstance(branch, Branch) and branch not in silent:
-            _record_at_stops(branch, loop)
+def _record_early(loop: Loop) -> None:
+    """Keep a turn as soon as what is kept of it is known, so that variables may be rebound."""
     body = loop.body
-    defined = {id(n.target): i for i, n in enumerate(body) if isinstance(n, Op)}
-    last = max([defined.get(id(x), -1) for x in loop.record], default=-1)
-    simple = all(id(x) in defined or x in loop.phis or x is loop.target for x in loop.record)
-    stops = [i for i, n in enumerate(body) if isinstance(n, Branch)]
+    records = [n for n in walk(body) if isinstance(n, Record) and n.loop is loop]
+    if len(records) != 1 or records[0] not in body or isinstance(body[-1], Stop):
+        return
+    body.remove(records[0])
+    defined = {n.target: i for i, n in enumerate(body) if isinstance(n, Op)}
+    known = {*defined, *loop.phis, loop.target}
     end = len(body) - 1 if body and isinstance(body[-1], Moves) else len(body)
-    at = max([last + 1, *(i + 1 for i in stops)]) if simple else end
-    body.insert(min(at, end), Record(loop.origin, loop))
-    coalesce(loop.body)
-
-
-def _record_at_stops(branch: Branch, loop: Loop) -> None:
-    for block in (branch.body, branch.orelse):
-        for node in block:
-            if isinstance(node, Branch):
-                _record_at_stops(node, loop)
-        if block and isinstance(block[-1], Stop):
-            at = len(block) - 1
-            if at and isinstance(block[at - 1], Moves):
-                at -= 1
-            block.insert(at, Record(loop.origin, loop))
+    if all(x in known for x in loop.record):
+        stops = [i for i, n in enumerate(body) if isinstance(n, Branch | Loop)]
+        last = max([defined.get(x, -1) for x in loop.record], default=-1)
+        at = max([last + 1, *(i + 1 for i in stops)])
+    else:
+        at = end
+    body.insert(min(at, end), records[0])
 
 
 def coalesce(body: list[Node]) -> None:

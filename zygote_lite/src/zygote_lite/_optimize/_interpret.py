@@ -6,7 +6,9 @@ and every call that a gradient passes through gets the way back from its rule.
 
 import ast
 import builtins
+import operator
 import types
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +17,24 @@ import numpy as np
 from zygote_lite import _ir as ir
 from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._optimize import _calls
-from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, Stop, Store, leaves
-from zygote_lite._optimize._normalize import assigned, live, live_in_loop
+from zygote_lite._optimize._nodes import (
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Record,
+    Stop,
+    Store,
+    add_at_ends,
+    leaves,
+)
+from zygote_lite._optimize._normalize import assigned, assignments, live, live_in_loop
 from zygote_lite._optimize._sources import Inputs, lowered_code
-from zygote_lite._optimize._transfer import Result
+from zygote_lite._optimize._transfer import Result, is_elementwise
 from zygote_lite._optimize._values import (
+    UNKNOWN,
+    ArrayOf,
     Fact,
     Local,
     Method,
@@ -29,10 +44,12 @@ from zygote_lite._optimize._values import (
     can_carry,
     constant,
     join_facts,
+    shape_root,
     structure,
 )
 
 Env = dict[str, Value]
+_MOST = 1000  # operations
 _DEEP = 20  # calls inside calls
 _IN_PLACE = {
     f"operator.i{name}"
@@ -67,8 +84,14 @@ class Interpreter:
         self.origin: ast.AST = ast.Pass()
         self.breaks: list[tuple[list[Value], _Stopping]] = []
         self.poles = False  # whether the reverse pass may meet a pole of a rule
+        self.operations = 0
+        self.shapes: dict[Any, Value] = {}
+        self.unified: list[Value] = []
+        self.activations = 0  # of arrays, by writes
         self.plain = False  # in the body of a rule, through which no gradient passes
         self.frames: list[set[int]] = []
+        self.results: list[str] = []
+        self.assigned: list[Counter[str]] = []
         self.globals_of: dict[str, Any] = {}
 
     # -- names and nodes -----------------------------------------------------------------------
@@ -111,9 +134,50 @@ class Interpreter:
             for x in (*xs, *kws.values()):
                 if x.is_array and np.may_share_memory(target.sample, x.sample):
                     target.base, target.fresh = x.base or x, False
+        self.operations += 1
+        if self.operations > _MOST:
+            raise Unfit("its code grows too long")
+        if target.is_array:
+            self.note_shape(target, f, xs)
         self.out.append(op)
         self.definitions[target] = op
         return op
+
+    def note_shape(self, target: Value, f: Any, xs: list[Value]) -> None:
+        """Note which other value surely has the shape of a new one."""
+        arrays = [x for x in xs if x.is_array]
+        if f in (np.zeros_like, np.ndarray.copy, np.ones_like, np.empty_like, np.copy):
+            target.shaped = shape_root(xs[0])
+        elif f is operator.getitem and xs[0].is_array:
+            key = (shape_root(xs[0]), _calls.key_of(xs[1]))
+            if key[1] is not None:
+                root = self.shapes.setdefault(key, target)
+                target.shaped = None if root is target else shape_root(root)
+        elif f in (np.broadcast_to, np.full):
+            made = self.definitions.get(xs[1 if f is np.broadcast_to else 0])
+            if made is not None and made.function is _calls.attribute_of("shape"):
+                target.shaped = shape_root(made.arguments[0])
+        elif is_elementwise(f) and arrays:
+            roots = {shape_root(x) for x in arrays}
+            if len(roots) > 1 and not self.reverse and not self.plain:
+                self.unify(arrays)
+                roots = {shape_root(x) for x in arrays}
+            if len(roots) == 1:
+                target.shaped = roots.pop()
+
+    def unify(self, arrays: list[Value]) -> None:
+        """Demand that arrays of uncertain shape have the one shape that they have now."""
+        first = arrays[0]
+        for x in arrays[1:]:
+            a, b = shape_root(first), shape_root(x)
+            facts = (first.fact, x.fact)
+            uncertain = any(isinstance(f, ArrayOf) and UNKNOWN in f.axes for f in facts)
+            if a is b or not uncertain or first.sample.shape != x.sample.shape:
+                continue
+            nothing = self.value(Other(type(None)), None)
+            self.out.append(Op(self.origin, nothing, same_shape, [first, x], required=True))
+            b.shaped = a
+            self.unified.append(b)
 
     # -- functions -----------------------------------------------------------------------------
 
@@ -123,6 +187,8 @@ class Interpreter:
             raise Unfit(f"{code.co_name} calls itself")
         body, result = lowered_code(code, globals_)
         self.depth.append(code)
+        self.results.append(result)
+        self.assigned.append(assignments(body) + Counter(env.keys()))
         outer, self.globals_of = self.globals_of, globals_
         self.frames.append({id(leaf) for x in env.values() for leaf in leaves(x)})
         origin = self.origin
@@ -130,6 +196,8 @@ class Interpreter:
             env = self.block(body, env, {result}) or {}
         finally:
             self.depth.pop()
+            self.results.pop()
+            self.assigned.pop()
             self.frames.pop()
             self.globals_of, self.origin = outer, origin
         if result not in env:
@@ -183,6 +251,8 @@ class Interpreter:
                 self.store(self.atom(value, env), self.atom(index, env), self.atom(source, env))
             case ir.Closure(_, target, definition, captured, defaults):
                 values = [self.atom(x, env) for x in defaults]
+                if any(self.assigned[-1][name] > 1 for name in captured):
+                    raise Unfit("a variable that a function defined inside reads is rebound")
                 around = {name: env[name] for name in captured if name in env}
                 code = _code_of(self.depth[-1], definition)
                 if code is None:
@@ -200,6 +270,8 @@ class Interpreter:
                 _, names = self.breaks[-1]
                 names.ends.append(dict(env))
                 pairs = [(phi, env[name]) for name, phi in names.items() if name in env]
+                assert self.loop is not None
+                self.out.append(Record(self.origin, self.loop))
                 self.out.append(Moves(self.origin, [p for p in pairs if p[0] is not p[1]]))
                 self.out.append(Stop(self.origin))
                 return None
@@ -269,6 +341,7 @@ class Interpreter:
         if x.active or value.active:
             if not can_carry(x.fact):
                 raise Unfit("it stores a value in an array of another kind")
+            self.activations += not x.active
             x.active = True
         self.written[x] = len(self.written)
         _calls.try_store(x, index, value)
@@ -296,11 +369,13 @@ class Interpreter:
     def nested(self, work: Callable[[], Any]) -> tuple[list[Node], Any]:
         """Write a block of its own, and return it with what `work` returned."""
         outer, self.out = self.out, []
-        known = dict(self.known)
+        known, mark = dict(self.known), len(self.unified)
         try:
             return self.out, work()
         finally:
             self.out, self.known = outer, known
+            while len(self.unified) > mark:  # known only where the block has been run
+                self.unified.pop().shaped = None
 
     def branch(
         self, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
@@ -327,8 +402,9 @@ class Interpreter:
                     left.append((value, a))
                 if value is not b and b is not None:
                     right.append((value, b))
-        then.append(Moves(self.origin, left))
-        other.append(Moves(self.origin, right))
+        node.joined = [value for value, _ in (*left, *right)]
+        add_at_ends(then, self.origin, left)
+        add_at_ends(other, self.origin, right)
         return joined
 
     def join(self, a: Value | None, b: Value | None, name: str) -> Value:
@@ -405,7 +481,7 @@ class Interpreter:
                 raise Unfit(f"`{name}` is a structure or function that changes in a loop")
         while True:
             used = set(self.used)
-            written, inputs = dict(self.written), self.inputs.mark()
+            written, inputs, activations = dict(self.written), self.inputs.mark(), self.activations
             loop, ends = self.turn(counter, body, env, after, carried, facts, start)
             found = dict(facts)
             for end in ends:
@@ -422,7 +498,8 @@ class Interpreter:
                     joined = join_facts(fact, value.fact)
                     better = value.sample if joined != fact else sample
                     found[name] = (joined, better, active or value.active)
-            if found == facts or all(_same(found[n], facts.get(n)) for n in found):
+            settled = all(_same(found[name], facts.get(name)) for name in found)
+            if settled and activations == self.activations:
                 break
             facts = found
             self.used = used
@@ -432,6 +509,9 @@ class Interpreter:
             (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
         ]))  # fmt: skip
         self.out.append(loop)
+        for name, phi in zip(carried, loop.phis, strict=True):
+            if name not in env:
+                self.out.insert(-1, Moves(origin, [(phi, constant(UNSET))]))
         env = dict(env)
         for name, phi in zip(carried, loop.phis, strict=True):
             out = Value(phi.fact, phi.sample, phi.name)
@@ -460,7 +540,7 @@ class Interpreter:
             phi.active = active
             loop.phis.append(phi)
             names[name] = phi
-            if name in facts and name in env:
+            if name in facts:
                 turn[name] = phi
             else:
                 turn.pop(name, None)
@@ -478,7 +558,7 @@ class Interpreter:
         if end is not None:
             ends.append(end)
             pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
-            loop.body.append(Moves(self.origin, pairs))
+            add_at_ends(loop.body, self.origin, pairs, loop)
         return loop, ends
 
 
@@ -488,6 +568,27 @@ class _Stopping(dict[str, Value]):
     def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
         super().__init__(names)
         self.ends = ends
+
+
+class Unset:
+    """Stand for a variable without a value: whoever reads it meets an error."""
+
+    __name__ = "unset"
+
+    def _refuse(self, *_: Any) -> Any:
+        raise UnboundLocalError("a variable is read that has no value")
+
+    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __hash__ = object.__hash__
+
+
+UNSET = Unset()
+
+
+def same_shape(x: Any, y: Any) -> None:
+    """Leave the code unless two arrays have one shape."""
+    if x.shape != y.shape:
+        raise Unfit("left")
 
 
 def abandon() -> None:

@@ -1,6 +1,7 @@
 """Typed code: what interpretation and reversal write, and what is printed in the end."""
 
 import ast
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +71,7 @@ class Branch(Node):
     body: list[Node]
     orelse: list[Node]
     negated: bool = False
+    joined: list[Value] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -149,3 +151,38 @@ def leaves(value: Value) -> list[Value]:
     if value.items is None:
         return [value]
     return [leaf for item in value.items for leaf in leaves(item)]
+
+
+def may_stop(block: list[Node]) -> bool:
+    """Return whether a block may leave the loop that it is in."""
+    return any(
+        isinstance(node, Stop) or (isinstance(node, Branch) and any(map(may_stop, blocks_of(node))))
+        for node in block
+    )
+
+
+def add_at_ends(
+    block: list[Node], origin: ast.AST, pairs: list[tuple[Value, Value]], loop: Loop | None = None
+) -> None:
+    """Add moves wherever the end of a block is reached without leaving the loop.
+
+    At the end of a turn of a loop, what is kept of the turn is kept before.
+    """
+    last = block[-1] if block else None
+    if isinstance(last, Stop):
+        return
+    if isinstance(last, Branch) and may_stop([last]):
+        for inner in blocks_of(last):
+            add_at_ends(inner, origin, pairs, loop)
+    else:
+        if loop is not None:
+            block.append(Record(origin, loop))
+        block.append(Moves(origin, [*pairs]))
+
+
+def walk(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield all nodes of a block, in the order of the text."""
+    for node in nodes:
+        yield node
+        for block in blocks_of(node):
+            yield from walk(block)

@@ -6,6 +6,7 @@ run backwards.
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 
 from zygote_lite import _ir as ir
@@ -124,7 +125,9 @@ def _has(body: Block, kind: type[ir.Statement]) -> bool:
     for s in body:
         if isinstance(s, kind):
             return True
-        if isinstance(s, ir.For | ir.While) and kind is not ir.Return:
+        if isinstance(s, ir.For | ir.While) and kind in (ir.Break, ir.Continue):
+            if _has(s.orelse, kind):
+                return True
             continue
         if any(_has(inner, kind) for inner in ir.blocks_of(s)):
             return True
@@ -155,6 +158,19 @@ def assigned(body: Block) -> set[str]:
         for inner in ir.blocks_of(s):
             names |= assigned(inner)
     return names
+
+
+def assignments(body: Block) -> Counter[str]:
+    """Return how often a block assigns each variable, those in a loop twice."""
+    found: Counter[str] = Counter()
+    for s in body:
+        target = getattr(s, "target", None)
+        if isinstance(target, str):
+            found[target] += 1
+        for inner in ir.blocks_of(s):
+            once = assignments(inner)
+            found += once + once if isinstance(s, ir.For | ir.While) else once
+    return found
 
 
 def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> set[str]:

@@ -18,6 +18,7 @@ from zygote_lite._optimize._values import (
     Value,
     can_carry,
     constant,
+    shape_root,
     shares_axes,
 )
 
@@ -43,6 +44,7 @@ class ScalarPull:
     rule: Any
     xs: list[Value]
     out: Value
+    alike: list[bool]  # whether the operand has the shape of the result
 
     def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands that are active, and return them."""
@@ -58,12 +60,15 @@ class ScalarPull:
         if parts is None or len(parts) != len(self.xs):
             raise Unfit(f"the partial derivatives of {self.rule.signature}")
         found: list[Contribution] = []
-        for x, partial in zip(self.xs, parts, strict=True):
+        for x, partial, alike in zip(self.xs, parts, self.alike, strict=True):
             if not x.active or (partial.is_constant and partial.sample is None):
                 found.append(None)
                 continue
             d = times(interpreter, dy, partial, self.out)
-            found.append(_calls.projected(interpreter, d, x))
+            fits = alike and isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
+            if not (fits and d.fact.dtype == x.fact.dtype):
+                d = _calls.projected(interpreter, d, x)
+            found.append(d)
         return found
 
 
@@ -194,7 +199,9 @@ def pull_of(
             return interpreter.known[known]
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
         _be_active(op, xs)
-        op.pull = ScalarPull(rule, kept, op.target)
+        root = shape_root(op.target)
+        alike = [x.is_array and shape_root(x) is root for x in xs]
+        op.pull = ScalarPull(rule, kept, op.target, alike)
         if known is not None:
             interpreter.known[known] = op.target
         return op.target

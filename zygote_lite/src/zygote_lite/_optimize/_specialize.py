@@ -11,9 +11,9 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._optimize._backward import Backward
-from zygote_lite._optimize._finish import drop_dead, keep_records, settle_writes, walk
+from zygote_lite._optimize._finish import drop_dead, keep_records, settle_writes
 from zygote_lite._optimize._interpret import Interpreter
-from zygote_lite._optimize._nodes import Loop, Moves, Op
+from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, walk
 from zygote_lite._optimize._sources import Inputs, argument
 from zygote_lite._optimize._values import (
     FLOATS,
@@ -104,7 +104,7 @@ def specialize(
     backward.given.add(seed)
     if result.active:
         backward.block(forward)
-    gradients, filled = _gradients(backward, arguments, parameter)
+    gradients, filled = _gradients(backward, arguments, forward)
     reverse = backward.out
     settle_writes(forward)
     found = [d for d in gradients if d is not None]
@@ -169,6 +169,9 @@ def _parameter_names(code: Any, count: int) -> list[str]:
     return list(code.co_varnames[:count])
 
 
+_NUMPY = {np.float64, np.float32}
+
+
 def _refuse_value(result: Value) -> None:
     fact = result.fact
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
@@ -180,7 +183,7 @@ def _one_like(sample: Any) -> Any:
 
 
 def _gradients(
-    backward: Backward, arguments: list[Value], parameter: Value | None
+    backward: Backward, arguments: list[Value], forward: list[Node]
 ) -> tuple[list[Value | None], list[bool]]:
     """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
     gradients: list[Value | None] = []
@@ -188,11 +191,16 @@ def _gradients(
     seen: set[Value] = set()
     from zygote_lite._optimize._nodes import leaves
 
+    structured = any(isinstance(node, Loop | Branch) for node in walk(forward))
+    values = [*backward.interpreter.definitions, *(leaf for a in arguments for leaf in leaves(a))]
+    has_numpy = any(
+        v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY) for v in values
+    )
     for x in [leaf for a in arguments for leaf in leaves(a)]:
         if not x.active:
             continue
         d = backward.cotangents.get(x)
-        filled.append(x in backward.filled)
+        filled.append(structured)
         if d is None:
             gradients.append(None)
             continue
@@ -209,7 +217,7 @@ def _gradients(
                 raise Unfit("a gradient of another precision")
         elif isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
             kind = type(x.sample) if type(x.sample) in FLOATS else float
-            if d.fact.classes != {kind}:
+            if d.fact.classes != {kind} or has_numpy:
                 d = _converted(backward, kind, d)
         seen.add(d)
         gradients.append(d)

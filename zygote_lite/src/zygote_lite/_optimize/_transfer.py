@@ -67,8 +67,7 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
         like = xs[1 if f is np.broadcast_to else 0].like
         if like is not None:
             return Result(ArrayOf(fact.dtype, like.axes), sample)
-    elementwise = (isinstance(f, np.ufunc) and f.signature is None) or _is_in(f, ELEMENTWISE)
-    if elementwise and not kws and isinstance(fact, ArrayOf):
+    if is_elementwise(f) and not kws and isinstance(fact, ArrayOf):
         return Result(ArrayOf(fact.dtype, _broadcast(xs)), sample)
     if f is operator.getitem:
         return _of_getitem(xs, sample, fact)
@@ -93,6 +92,11 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     if view == 0 and not xs[0].is_array:
         view = None
     return Result(vague(fact), sample, certain=isinstance(fact, Other), view=view)
+
+
+def is_elementwise(f: Any) -> bool:
+    """Return whether a function works entry by entry, with broadcasting."""
+    return (isinstance(f, np.ufunc) and f.signature is None) or _is_in(f, ELEMENTWISE)
 
 
 def of_attribute(x: Value, name: str) -> Result:

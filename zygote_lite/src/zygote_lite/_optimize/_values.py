@@ -58,12 +58,13 @@ class Value:
         made: whether the function itself made it, by a function such as `np.zeros`.
         axis: of a number that is the length of an axis, what is known of it.
         base: the array that it is a view of.
+        shaped: a value that has the same shape, in every run.
         spread: what was broadcast to make it, where that is so.
         reverse: whether it belongs to the reverse pass.
     """
 
     __slots__ = ("active", "axis", "base", "fact", "fresh", "is_constant", "items", "like", "made", "name",
-                 "reverse", "sample", "scope", "spread")  # fmt: skip
+                 "reverse", "sample", "scope", "shaped", "spread")  # fmt: skip
 
     def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
         self.fact = fact
@@ -78,6 +79,7 @@ class Value:
         self.made = False
         self.like: ArrayOf | None = None
         self.base: Value | None = None
+        self.shaped: Value | None = None
         self.spread: Value | None = None
         self.reverse = False
 
@@ -93,6 +95,13 @@ class Value:
     def is_scalar(self) -> bool:
         """Whether it is a number."""
         return isinstance(self.fact, Scalar)
+
+
+def shape_root(x: Value) -> Value:
+    """Return the one value that stands for all that have its shape."""
+    while x.shaped is not None:
+        x = x.shaped
+    return x
 
 
 @dataclass(eq=False)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._optimize._calls import Attribute
-from zygote_lite._optimize._finish import Namer, walk
-from zygote_lite._optimize._interpret import abandon
+from zygote_lite._optimize._finish import Namer
+from zygote_lite._optimize._interpret import abandon, same_shape
 from zygote_lite._optimize._nodes import (
     AddInto,
     Backwards,
@@ -27,6 +27,7 @@ from zygote_lite._optimize._nodes import (
     Store,
     leaves,
     reads_of,
+    walk,
 )
 from zygote_lite._optimize._pulls import call_back
 from zygote_lite._optimize._values import ArrayOf, Scalar, Value
@@ -116,15 +117,16 @@ class Writer:
         x = op.target
         if self.uses[x] != 1 or op.check or not _TEMPORARY.match(x.name):
             return False
-        if op.function in (abandon, np.zeros_like):
+        if op.function in (abandon, same_shape, np.zeros_like):
             return False
         text, _ = self.operation(op)
         if len(text) > _WIDTH - 4 * self.depth - 16:
             return False
+        words = {*re.findall(r"\w+", text)}
         for node in rest:
             if x in reads_of(node):
                 return not isinstance(node, Loop | Backwards | Record)
-            if not isinstance(node, Op):
+            if not isinstance(node, Op) or node.target.name in words:
                 return False
         return False
 
@@ -153,6 +155,11 @@ class Writer:
     def op(self, node: Op) -> None:
         if node.function is abandon:
             self.line(LEFT)
+            return
+        if node.function is same_shape:
+            a, b = [self.within(x, _ATOM) for x in node.arguments]
+            self.line(f"if {a}.shape != {b}.shape:")
+            self.line(f"    {LEFT}")
             return
         text, _ = self.operation(node)
         x = node.target
@@ -215,10 +222,12 @@ class Writer:
     def loop(self, node: Loop) -> None:
         if node.tape is not None:
             self.line(f"{node.tape.name} = []")
-            inside = {id(n.target) for n in node.body if isinstance(n, Op)}
-            known = {id(x) for x in (*node.phis, node.target)}
+            first = next((i for i, n in enumerate(node.body) if _keeps(n, node)), 0)
+            known = {n.target for n in node.body[:first] if isinstance(n, Op)}
+            names = {x.name for x in (*node.phis, node.target) if x is not None}
             for x in node.record:
-                if id(x) not in inside and id(x) not in known:
+                if x not in known and x.name not in names:
+                    names.add(x.name)
                     self.line(f"{x.name} = {self.nothing(x)}")
         if node.target is None:
             self.line("while True:")
@@ -343,6 +352,11 @@ class Writer:
         if text is None:
             return self.function(x), _ATOM
         return text, 13 if text.startswith("-") else _ATOM
+
+
+def _keeps(node: Node, loop: Loop) -> bool:
+    """Return whether a node keeps a turn of a loop, in itself or inside."""
+    return any(isinstance(n, Record) and n.loop is loop for n in walk([node]))
 
 
 def constant_text(x: Any) -> str | None:
