@@ -35,7 +35,7 @@ from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural
 from zygote_lite._pullbacks import Effect, inert
 from zygote_lite._reachable import is_users_class
-from zygote_lite._refusal import hook_refusal, no_rule, note_resolution
+from zygote_lite._refusal import hook_refusal, no_rule, note_resolution, refusal
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
@@ -301,10 +301,7 @@ class Tape(Entries):
     def iterate(self, x: Any, node: Node) -> Iterator[Recorded]:
         """Yield the elements of an iterable, with their numbers, as `for` takes them."""
         if not is_active((node,), iter, (x,), {}) and not is_users_class(type(x)):
-            if kind_of(x) == VALUE and type(x) is not np.ndarray:
-                state.clean.clear()  # an iterator may run any code
-            for y in x:
-                yield y, None
+            yield from self.iterate_inactive(x)
             return
         if type(x) in (list, tuple) or (type(x) is np.ndarray and x.ndim):
             i = 0
@@ -319,6 +316,27 @@ class Tape(Entries):
             except StopIteration:
                 return
             yield step
+
+    def iterate_inactive(self, x: Any) -> Iterator[Recorded]:
+        """Yield the elements of what is not active, but may become so while it is walked."""
+        if type(x) is list or (type(x) is np.ndarray and x.ndim):
+            i = 0
+            while i < len(x):
+                if state.active:
+                    yield self.pull((None, None, None), operator.getitem, x, i)
+                else:
+                    yield x[i], None
+                i += 1
+            return
+        if kind_of(x) == VALUE and type(x) is not np.ndarray:
+            state.clean.clear()  # an iterator may run any code
+        known = len(state.active or ())
+        for y in x:
+            if len(state.active or ()) != known:
+                known = len(state.active or ())
+                if is_active((None,), iter, (x,), {}):
+                    raise refusal(iter, (x,))
+            yield y, None
 
 
 def _may_write(f: Any, xs: tuple[Any, ...]) -> bool:
