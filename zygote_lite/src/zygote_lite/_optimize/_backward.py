@@ -189,11 +189,19 @@ class Backward:
         """Return a cotangent of nothing."""
         if x.is_scalar:
             return constant(0.0)
+        fact = x.fact
+        if isinstance(fact, ArrayOf) and fact.dtype == np.float64:
+            shape = _calls.array_attribute(self.interpreter, x, "shape")
+            result = result_of(np.zeros, [shape], {})
+            result.fact, result.certain = fact, True
+            made = self.interpreter.write(result, np.zeros, [shape], {}).target
+            made.shaped = shape_root(x)
+            return made
         return self.call(np.zeros_like, x)
 
     def copy(self, d: Value, x: Value) -> Value:
         if d.spread is not None or not shares_axes(d.fact, x.fact):
-            total = self.call(np.zeros_like, x)
+            total = self.zero(x)
             self.write(AddInto(self.origin, total, d))
             return total
         return self.call(np.ndarray.copy, d)
@@ -208,7 +216,8 @@ class Backward:
             d = _calls.item(self.interpreter, buffer, node.index)
             if d.is_array:
                 d = self.call(np.ndarray.copy, d)
-            d = _calls.projected(self.interpreter, d, node.value)
+            if not (node.alike and d.is_array):
+                d = _calls.projected(self.interpreter, d, node.value)
             self.write(Store(self.origin, buffer, node.index, constant(0.0)))
             self.add(node.value, d)
         else:

@@ -219,7 +219,8 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
             if d is None:
                 continue
             if isinstance(leaf.fact, ArrayOf):
-                checks.append(f"finite({path})")
+                if d in made.telling:
+                    checks.append(f"finite({path})")
                 if filled:
                     checks.append(f"is_some({path})")
             else:

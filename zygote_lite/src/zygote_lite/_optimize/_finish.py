@@ -1,6 +1,11 @@
 """Typed code put in order: what nobody reads goes, what the reverse pass reads is kept."""
 
+import operator
 from collections import Counter
+from typing import Any
+
+import numpy as np
+
 
 from zygote_lite._optimize._nodes import (
     AddInto,
@@ -80,6 +85,52 @@ def _comes_after(
     s: Node, node: Node, place: dict[Node, int], loops: dict[Node, tuple[Loop, ...]]
 ) -> bool:
     return place[s] > place[node] or any(loop in loops[s] for loop in loops[node])
+
+
+# -- gradients that tell of an infinity ---------------------------------------------------------
+
+_SURE = {operator.add, operator.sub, operator.mul, operator.neg, operator.matmul, np.matmul,
+         np.ndarray.sum, np.sum, np.ndarray.copy, float, np.float64}  # fmt: skip
+
+
+def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
+    """Return gradients in which every nan and infinity of the reverse pass would be seen.
+
+    In straight code it is enough to look at the smallest ones that all suspects flow into.
+    """
+    if any(not isinstance(node, Op | AddInto) for node in backward):
+        return {*gradients}
+    sources: dict[Value, list[Value]] = {}
+    suspects: set[Value] = set()
+    for node in backward:
+        if isinstance(node, Op):
+            if node.function in (operator.truediv,):
+                sources.setdefault(node.target, []).append(node.arguments[0])
+            elif _is_in(node.function, _SURE):
+                sources.setdefault(node.target, []).extend(node.arguments)
+            if node.suspect:
+                suspects.add(node.target)
+        elif isinstance(node, AddInto):
+            sources.setdefault(node.target, []).append(node.value)
+    found: set[Value] = set()
+    for d in sorted(gradients, key=lambda d: np.size(d.sample)):
+        covered, stack = set(), [d]
+        while stack:
+            x = stack.pop()
+            if x not in covered:
+                covered.add(x)
+                stack += sources.get(x, [])
+        if covered & suspects:
+            found.add(d)
+            suspects -= covered
+    return found if not suspects else {*gradients}
+
+
+def _is_in(f: Any, functions: set[Any]) -> bool:
+    try:
+        return f in functions
+    except TypeError:
+        return False
 
 
 # -- dead code ---------------------------------------------------------------------------------

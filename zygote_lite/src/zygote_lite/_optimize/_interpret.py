@@ -329,6 +329,8 @@ class Interpreter:
         if path not in _IN_PLACE or not x.is_array or x.made:
             return
         others = [v for name, v in env.items() if name != target and not _is_temporary(name)]
+        if x.base is not None and x.base.made and _is_temporary(target):
+            return  # `a[i:j] += y`: what is added to is assigned to the same part
         if not x.fresh or id(x) in self.frames[-1] or any(x in (v, v.base) for v in others):
             raise Unfit("it changes an array in place that it may not have made itself")
 
@@ -345,7 +347,9 @@ class Interpreter:
             x.active = True
         self.written[x] = len(self.written)
         _calls.try_store(x, index, value)
-        self.out.append(Store(self.origin, x, index, value))
+        part = self.shapes.get((shape_root(x), _calls.key_of(index)))
+        alike = part is not None and shape_root(part) is shape_root(value)
+        self.out.append(Store(self.origin, x, index, value, alike))
 
     # -- calls ---------------------------------------------------------------------------------
 

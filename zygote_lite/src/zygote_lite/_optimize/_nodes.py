@@ -20,7 +20,8 @@ class Op(Node):
     """`target = function(*arguments, **keywords)`, which changes nothing.
 
     `pull` makes the cotangents of the arguments, where a gradient passes. `check` is set where
-    the type of the value is not certain: it is looked at when the code runs. `required` is a
+    the type of the value is not certain: it is looked at when the code runs. `suspect` is set on
+    a product in which a zero may have met an infinity. `required` is a
     call of the user's, which is made even if nobody reads its value. `active_operands` are those of that call, in the order of what `pull` makes; `snapshot_of` is set on a copy
     that is needed only if the array is written later.
     """
@@ -32,17 +33,19 @@ class Op(Node):
     pull: Any = None
     check: bool = False
     required: bool = False
+    suspect: bool = False
     active_operands: list[Value] = field(default_factory=list)
     snapshot_of: Value | None = None
 
 
 @dataclass(eq=False)
 class Store(Node):
-    """`array[index] = value`."""
+    """`array[index] = value`; `alike` where the value has the shape of that part."""
 
     array: Value
     index: Value
     value: Value
+    alike: bool = False
 
 
 @dataclass(eq=False)

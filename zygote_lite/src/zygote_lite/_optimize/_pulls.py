@@ -65,6 +65,8 @@ class ScalarPull:
                 found.append(None)
                 continue
             d = times(interpreter, dy, partial, self.out)
+            if d in interpreter.definitions and not partial.is_constant:
+                interpreter.definitions[d].suspect = True
             fits = alike and isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
             if not (fits and d.fact.dtype == x.fact.dtype):
                 d = _calls.projected(interpreter, d, x)

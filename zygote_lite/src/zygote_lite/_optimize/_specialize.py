@@ -11,7 +11,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._optimize._backward import Backward
-from zygote_lite._optimize._finish import drop_dead, keep_records, settle_writes
+from zygote_lite._optimize._finish import drop_dead, keep_records, settle_writes, telling
 from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, walk
 from zygote_lite._optimize._sources import Inputs, argument
@@ -42,6 +42,7 @@ class Specialized:
         inputs: what it reads from outside, and what must be as it was.
         arguments: what is known of the user's arguments.
         gradients: for each differentiated leaf, its cotangent; `None` where there is none.
+        telling: the cotangents that are not finite if any part of the reverse pass was not.
         filled: whether a cotangent may be a zero that stands for none.
     """
 
@@ -53,6 +54,7 @@ class Specialized:
     arguments: list[Value]
     gradients: list[Value | None]
     filled: list[bool]
+    telling: set[Value]
     loops: bool
     generation: int
 
@@ -148,7 +150,7 @@ def specialize(
     loops = any(isinstance(node, Loop) for node in walk(forward))
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, gradients, filled,
-        loops, generation(),
+        telling(reverse, found), loops, generation(),
     )  # fmt: skip
 
 

@@ -61,6 +61,15 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     fact = fact_of(sample)
     if type(fact) is Other and isinstance(sample, np.ndarray | complex | np.complexfloating):
         raise Unfit(f"a value is {_described(sample)}")
+    if f in (np.zeros, np.ones, np.empty, range, len, np.arange) and not kws:
+        known = xs[0].items is not None or isinstance(xs[0].fact, Scalar) or xs[0].is_constant
+        if isinstance(fact, ArrayOf):
+            lengths = xs if xs[0].items is None else xs[0].items
+            if type(xs[0].sample) is not tuple or xs[0].items is not None:
+                fact = ArrayOf(fact.dtype, tuple([n.axis for n in lengths]))
+            else:
+                fact = vague(fact)
+        return Result(fact, sample, certain=known or f is len)
     if not kws and xs and all(isinstance(x.fact, Scalar) for x in xs):
         return _of_scalars(f, xs, sample, fact)
     if isinstance(fact, ArrayOf) and f in (np.broadcast_to, np.full) and not kws:
@@ -77,15 +86,6 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
             return Result(ArrayOf(fact.dtype, a[:-1] + (b[-1:] if len(b) > 1 else ())), sample)
     if _is_in(f, _REDUCTIONS) and all(x.is_constant for x in (*xs[1:], *kws.values())):
         return _of_reduction(xs, kws, sample, fact)
-    if f in (np.zeros, np.ones, np.empty, range, len, np.arange) and not kws:
-        known = xs[0].items is not None or isinstance(xs[0].fact, Scalar) or xs[0].is_constant
-        if isinstance(fact, ArrayOf):
-            lengths = xs if xs[0].items is None else xs[0].items
-            if type(xs[0].sample) is not tuple or xs[0].items is not None:
-                fact = ArrayOf(fact.dtype, tuple([n.axis for n in lengths]))
-            else:
-                fact = vague(fact)
-        return Result(fact, sample, certain=known or f is len)
     if f in (np.zeros_like, np.ones_like, np.copy, np.ndarray.copy, np.empty_like) and not kws:
         return Result(xs[0].fact if isinstance(fact, ArrayOf) else fact, sample)
     view = 0 if _is_in(f, _VIEWS) else None

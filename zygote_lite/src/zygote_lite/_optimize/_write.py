@@ -134,7 +134,7 @@ class Writer:
         match node:
             case Op():
                 self.op(node)
-            case Store(_, array, index, value):
+            case Store(_, array, index, value, _):
                 self.line(f"{self.read(array)}[{self.index(index)}] = {self.expression(value)}")
             case AddInto(_, target, value, index, sign, repeats):
                 self.add(target, value, index, sign, repeats)
