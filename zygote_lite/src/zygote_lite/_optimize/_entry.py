@@ -30,6 +30,7 @@ from zygote_lite._optimize._values import (
 from zygote_lite._state import state
 
 Enter = Callable[..., Any]
+INTERNAL = "internal error"
 _MOST = 8  # specializations of one function
 _SOON, _TRIES = 2, (2, 8, 64)  # calls with one choice of types before each try
 
@@ -188,7 +189,7 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
             tests += _tests(f"{again}[{i}]", item)
         return tests
     if x.is_constant:
-        return [f"{name} == {x.sample!r}", f"type({again}) is type({x.sample!r})"]
+        return [f"type({name}) is type({x.sample!r})", f"{again} == {x.sample!r}"]
     if isinstance(x.fact, Scalar):
         (kind,) = x.fact.classes
         return [f"type({name}) is kind_{kind.__name__}"]
