@@ -6,8 +6,10 @@ finite: in it, a zero that meets an infinity stays a zero.
 
 import ast
 import math
+import sys
 import threading
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._optimize._nodes import leaves
+from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, range_tests
 from zygote_lite._optimize._specialize import Specialized, specialize
 from zygote_lite._optimize._values import (
     MANY,
@@ -32,7 +34,8 @@ from zygote_lite._state import state
 Enter = Callable[..., Any]
 INTERNAL = "internal error"
 _MOST = 8  # specializations of one function
-_SOON, _TRIES = 2, (2, 8, 64)  # calls with one choice of types before each try
+_TRIES = (2, 8, 64)  # calls with one choice of types before each try
+_COMPILED_TRIES = (1, 8, 64)
 
 
 class Entries:
@@ -45,6 +48,7 @@ class Entries:
         self.enters: tuple[Enter, ...] = ()
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
+        self.uncompiled: dict[Any, str] = {}
         self.lock = threading.Lock()
 
     def note(self, f: Any, xs: tuple[Any, ...]) -> None:
@@ -52,43 +56,101 @@ class Entries:
         key = signature(xs)
         if key is None:
             return
+        if self.compiled and key not in self.uncompiled:
+            reason = self.compile(f, xs, key)
+            if reason is not None:
+                warn_uncompiled(f, reason)
+            return
         with self.lock:
-            count = self.calls[key] = self.calls.get(key, 0) + 1
-            if count not in (_TRIES if not self.compiled else (1, *_TRIES)):
-                return
-            if len(self.calls) > 64:
-                self.calls.clear()
-            try:
-                enter = entered(f, xs, self.active, self.single, self.compiled)
-            except Unfit as reason:
-                self.reasons[key] = str(reason)
-                return
-            except (DifferentiationError, RecursionError) as reason:
-                self.reasons[key] = str(reason)
-                return
-            self.enters = (enter, *self.enters[: _MOST - 1])
+            if self.due(key, _TRIES):
+                self.make(f, xs, key, compiled=False)
+
+    def due(self, key: Any, tries: tuple[int, ...]) -> bool:
+        """Count a call with a choice of types; return whether to try now."""
+        if len(self.calls) > 64 and key not in self.calls:
+            self.calls.clear()
+            self.reasons.clear()
+        count = self.calls[key] = self.calls.get(key, 0) + 1
+        return count in tries
+
+    def make(self, f: Any, xs: tuple[Any, ...], key: Any, compiled: bool) -> str | None:
+        """Make a specialization; return the reason where that cannot be done."""
+        try:
+            enter = entered(f, xs, self.active, self.single, compiled)
+        except (Unfit, DifferentiationError) as reason:
+            self.reasons[key] = str(reason)
+            return str(reason)
+        except Exception as error:  # a defect here must not reach the user's program
+            self.reasons[key] = f"{INTERNAL}: {type(error).__name__}: {error}"
+            return self.reasons[key]
+        self.enters = (enter, *self.enters[: _MOST - 1])
+        return None
+
+    def compile(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
+        """Compile a specialization, at the first call; return the reason where it is not done."""
+        with self.lock:
+            if not self.due(key, _COMPILED_TRIES):
+                return None
+            reason = self.make(f, xs, key, compiled=True)
+            if reason is not None:
+                self.uncompiled[key] = reason
+                self.calls.pop(key, None)
+            return reason
 
 
 _known: dict[Any, Entries] = {}
 
 
-def entries_of(f: Any, count: int, numbers: tuple[int, ...], single: bool) -> Entries | None:
-    """Return the specializations of a Python function; of other callables there are none."""
+def entries_of(
+    f: Any, count: int, numbers: tuple[int, ...], single: bool, compiled: bool = False
+) -> Entries | None:
+    """Return the specializations of a Python function; of other callables there are none.
+
+    Arguments:
+        f: the function.
+        count: how many arguments it is called with.
+        numbers: which of them are differentiated; none, for the value alone.
+        single: whether the gradient is that of one argument, and not a tuple.
+        compiled: whether they are compiled, where they qualify.
+    """
     if type(f) is not types.FunctionType:
+        if compiled:
+            warn_uncompiled(f, "it is no Python function")
         return None
-    key = (f.__code__, id(f.__globals__), count, numbers, single)
+    key = (f.__code__, id(f.__globals__), count, numbers, single, compiled)
     found = _known.get(key)
     if found is None:
         if len({*numbers}) != len(numbers) or [*numbers] != sorted(numbers):
             return None
         active = tuple([i in numbers for i in range(count)])
-        found = _known.setdefault(key, Entries(active, single))
+        found = _known.setdefault(key, Entries(active, single, compiled))
     return found
+
+
+_warned: set[Any] = set()
+
+
+def warn_uncompiled(f: Any, reason: str) -> None:
+    """Warn, once for each function, that it is not compiled; that Numba is missing, once."""
+    name = getattr(f, "__qualname__", repr(f))
+    about = reason if reason == MISSING else getattr(f, "__code__", name)
+    if about in _warned:
+        return
+    _warned.add(about)
+    warnings.warn(f"{name} runs uncompiled: {reason}", RuntimeWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """Return how many frames up, from the caller, the first is that is not of this package."""
+    frame, level = sys._getframe(2), 2
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("zygote_lite."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def signature(xs: tuple[Any, ...]) -> Any:
     """Return what specializations are told apart by; `None` where none can be made."""
-    parts = []
+    parts: list[Any] = []
     for x in xs:
         if type(x) in (tuple, list):
             inner = signature(tuple(x))
@@ -108,10 +170,10 @@ def entered(
 ) -> Enter:
     """Return a function that tests the guards and runs the code of a new specialization."""
     made = specialize(f, xs, active, compiled=compiled)
-    fast = compile_text(made, f)
+    fast: Enter = compile_text(made, f)
     if compiled:
-        fast = _jitted(fast, made, f, xs)
-    return _guarded(f, made, fast, active, single)
+        fast = compile_code(fast, made)
+    return _guarded(f, made, fast, active, single, compiled)
 
 
 def compile_text(made: Specialized, f: Any) -> types.FunctionType:
@@ -128,34 +190,49 @@ def compile_text(made: Specialized, f: Any) -> types.FunctionType:
     return space[made.name]  # type: ignore[no-any-return]
 
 
-def _guarded(f: Any, made: Specialized, fast: Any, active: tuple[bool, ...], single: bool) -> Enter:
-    """Return the entry: `enter(f, *xs)` gives the value and the gradient, or `None`."""
+def _guarded(
+    f: Any, made: Specialized, fast: Any, active: tuple[bool, ...], single: bool, compiled: bool
+) -> Enter:
+    """Return the entry: `enter(f, *xs)` gives the value and the gradient, or `None`.
+
+    Where nothing is differentiated it gives the value alone, in a tuple.
+    """
     names = [f"x{i}" for i in range(len(made.arguments))]
     tests = ["f.__code__ is code", "state.active is None", f"generation() == {made.generation}"]
     for name, x in zip(names, made.arguments, strict=True):
         tests += _tests(name, x)
+    lists = [p for name, x in zip(names, made.arguments, strict=True) for p in _lists(x, name)]
+    if len(lists) > 1:  # a list that is there twice has one gradient
+        tests.append(f"len({{{', '.join(f'id({p})' for p in lists)}}}) == {len(lists)}")
     tests += made.inputs.guards
     given = []
     for i, (value, expression) in enumerate(made.inputs.given.values()):
         tests += _tests(f"(e{i} := {expression})", value, f"e{i}")
         given.append(f"e{i}")
-    found = [f"d{i}" for i, x in enumerate(made.arguments) if active[i]]
-    checks = _checks(made, active)
+    if compiled:
+        tests += range_tests(made, given)
+        run, checks, value_text, found = call_of(made, given, active)
+    else:
+        found = [f"d{i}" for i, flag in enumerate(active) if flag]
+        run = f"{', '.join(['y', *found])} = fast({', '.join([*names, *given])})"
+        checks, value_text = _checks(made, active), "y"
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
     text = (
         f"def enter(f, {', '.join(names)}):\n"
-        f"    if {' and '.join(tests)}:\n"
-        f"        try:\n"
-        f"            {', '.join(['y', *found])} = fast({', '.join([*names, *given])})\n"
-        f"        except Exception:\n"
+        f"    try:\n"
+        f"        if not ({' and '.join(tests)}):\n"
         f"            return None\n"
-        f"        if {' and '.join(checks) or 'True'}:\n"
-        f"            return y, {gradient}\n"
+        f"        {run}\n"
+        f"    except Exception:\n"
+        f"        return None\n"
+        f"    if {' and '.join(checks) or 'True'}:\n"
+        f"        return {value_text}, {gradient if any(active) else ''}\n"
         f"    return None\n"
     )
     space = {
         "code": f.__code__, "state": state, "generation": generation, "fast": fast,
-        "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite, "finite": is_finite, "is_some": is_some,
+        "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
+        "finite": is_finite, "is_some": is_some,
         **{f"dtype_{d.char}": d for d in map(np.dtype, "fdlqih?B")},
         **{f"kind_{k.__name__}": k for k in _KINDS}, **made.inputs.bound,
     }  # fmt: skip
@@ -183,8 +260,8 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
     """Return the tests that an argument must pass."""
     again = again or name
     if x.items is not None:
-        kind = type(x.sample).__name__
-        tests = [f"type({name}) is kind_{kind}", f"len({again}) == {len(x.items)}"]
+        name_of_kind = type(x.sample).__name__
+        tests = [f"type({name}) is kind_{name_of_kind}", f"len({again}) == {len(x.items)}"]
         for i, item in enumerate(x.items):
             tests += _tests(f"{again}[{i}]", item)
         return tests
@@ -231,14 +308,13 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
     return checks
 
 
+def _lists(x: Value, path: str) -> list[str]:
+    """Return the expressions of all lists in an argument."""
+    inner = [p for i, item in enumerate(x.items or ()) for p in _lists(item, f"{path}[{i}]")]
+    return [path, *inner] if isinstance(x.sample, list) else inner
+
+
 def _paths(x: Value, path: str) -> list[tuple[str, Value]]:
     if x.items is None:
         return [(path, x)]
     return [p for i, item in enumerate(x.items) for p in _paths(item, f"{path}[{i}]")]
-
-
-def _jitted(fast: Any, made: Specialized, f: Any, xs: tuple[Any, ...]) -> Any:
-    raise Unfit("not compiled")
-
-
-_ = (leaves, _SOON)

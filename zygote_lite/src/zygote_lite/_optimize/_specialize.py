@@ -13,7 +13,7 @@ from rulescore import generation
 from zygote_lite._optimize._backward import Backward
 from zygote_lite._optimize._finish import drop_dead, keep_records, settle_writes, telling
 from zygote_lite._optimize._interpret import Interpreter
-from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, walk
+from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, leaves, walk
 from zygote_lite._optimize._sources import Inputs, argument
 from zygote_lite._optimize._values import (
     FLOATS,
@@ -41,6 +41,7 @@ class Specialized:
         bound: objects that the text names.
         inputs: what it reads from outside, and what must be as it was.
         arguments: what is known of the user's arguments.
+        result: what is known of the value.
         gradients: for each differentiated leaf, its cotangent; `None` where there is none.
         telling: the cotangents that are not finite if any part of the reverse pass was not.
         filled: whether a cotangent may be a zero that stands for none.
@@ -52,6 +53,7 @@ class Specialized:
     bound: dict[str, Any]
     inputs: Inputs
     arguments: list[Value]
+    result: Value
     gradients: list[Value | None]
     filled: list[bool]
     telling: set[Value]
@@ -93,7 +95,8 @@ def specialize(
             interpreter.used.discard(name)
     result = interpreter.function(code, f.__globals__, env)
     forward = interpreter.out
-    _refuse_value(result)
+    if any(active) or not compiled:
+        _refuse_value(result)
     seed = constant(1.0)
     parameter = None
     if as_pullback:
@@ -114,21 +117,27 @@ def specialize(
     from zygote_lite._optimize._finish import Namer
 
     outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
+    if compiled:
+        from zygote_lite._optimize._compiled import prepare
+
+        prepare([*forward, *reverse])
     writer = Writer(interpreter.used, compiled)
     writer.count([forward, reverse], [result, *found])
     _rename(writer, forward, outside, result)
     more = [value.name for value, _ in inputs.given.values()]
     tops = [leaf_name(name, x) for name, x in zip(names, arguments, strict=True)]
+    if compiled:  # Numba is given the parts of structures one by one
+        tops = [leaf.name for x in arguments for leaf in leaves(x) if leaf.name]
     name = "lambda_" if f.__name__ == "<lambda>" else f.__name__
     name += "_pullback" if as_pullback else "_value_and_gradient"
     writer.line(f"def {name}({', '.join([*tops, *more])}):")
     writer.text.origins[0] = ast.Pass(lineno=code.co_firstlineno, col_offset=0)
     writer.depth = 1
-    for top, x in zip(tops, arguments, strict=True):
-        if x.items is not None:
+    for top, x in zip(tops, arguments, strict=not compiled):
+        if x.items is not None and not compiled:
             writer.line(f"{_pattern(x)} = {top}")
     writer.block(forward)
-    value = writer.expression(result)
+    value_text = writer.expression(result)
     if parameter is not None:
         writer.line("")
         writer.line(f"def back({parameter.name}):")
@@ -139,17 +148,20 @@ def specialize(
         writer.indented(reverse)
     else:
         writer.block(reverse)
-    ends = _ends(writer, arguments, active, gradients, as_pullback)
+    if compiled:
+        ends = [writer.expression(d) for d in found]
+    else:
+        ends = _ends(writer, arguments, active, gradients, as_pullback)
     writer.line(
-        f"return {', '.join(ends)}" if as_pullback else f"return {', '.join([value, *ends])}"
+        f"return {', '.join(ends)}" if as_pullback else f"return {', '.join([value_text, *ends])}"
     )
     if parameter is not None:
         writer.depth = 1
         writer.line("")
-        writer.line(f"return {value}, back")
+        writer.line(f"return {value_text}, back")
     loops = any(isinstance(node, Loop) for node in walk(forward))
     return Specialized(
-        writer.text, name, [*tops, *more], writer.bound, inputs, arguments, gradients, filled,
+        writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients, filled,
         telling(reverse, found), loops, generation(),
     )  # fmt: skip
 
@@ -191,8 +203,6 @@ def _gradients(
     gradients: list[Value | None] = []
     filled = []
     seen: set[Value] = set()
-    from zygote_lite._optimize._nodes import leaves
-
     structured = any(isinstance(node, Loop | Branch) for node in walk(forward))
     values = [*backward.interpreter.definitions, *(leaf for a in arguments for leaf in leaves(a))]
     has_numpy = any(

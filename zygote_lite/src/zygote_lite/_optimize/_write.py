@@ -164,10 +164,6 @@ class Writer:
         text, _ = self.operation(node)
         x = node.target
         self.line(f"{x.name} = {text}")
-        if self.compiled and getattr(node.function, "__module__", "") == "math":
-            if isinstance(x.sample, float):
-                self.line(f"if not math.isfinite({x.name}):")
-                self.line(f"    {LEFT}")
         if node.check and not self.compiled:
             self.line(f"if {self.misfit(x)}:")
             self.line(f"    {LEFT}")
