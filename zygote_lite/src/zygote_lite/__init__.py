@@ -22,6 +22,7 @@ from zygote_lite._api import (
     hessian,
     hvp,
     jacobian,
+    jit,
     pullback,
     value_and_grad,
 )
@@ -38,6 +39,8 @@ __all__ = [  # noqa: RUF022 - in the order of the documentation
     "hessian",
     "hvp",
     "Pullback",
+    # compiled, or written out
+    "jit",
     # looking inside
     "code_lowered",
     "code_primal",

@@ -19,6 +19,7 @@ from zygote_lite._boxes import Box
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._guard import Stamps, refuse_overwritten, stamp
+from zygote_lite._jitted import is_jitted, mark, original
 from zygote_lite._kinds import (
     INERT,
     kind_of,
@@ -100,6 +101,7 @@ def _pullback(
 ) -> tuple[Any, Pullback]:
     if not callable(f):
         raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+    f = original(f)
     operands = (f, *xs, *kws.values())
     flags = tuple(
         [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]
@@ -192,7 +194,8 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
     where the argument does not matter. Raises `TypeError` where the value is not a real number.
     (Zygote's `gradient`.)
     """
-    fast = entries_of(f, len(xs), tuple(range(len(xs))), False) if xs else None
+    compiled, f = is_jitted(f), original(f)
+    fast = entries_of(f, len(xs), tuple(range(len(xs))), False, compiled) if xs else None
     if fast is not None:
         for enter in fast.enters:
             found = enter(f, *xs)
@@ -205,15 +208,21 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
     return found
 
 
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., tuple[Any, Any]]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: Argnums = 0, *, compile: bool = False
+) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes the value of `f` and its gradient.
 
     Arguments:
         f: a function whose value is a real number.
         argnums: the positional argument, or arguments, to differentiate; nothing is spent on
             the others. For a sequence the gradient is a tuple.
+        compile: whether to compile it with Numba (`pip install "zygote_lite[jit]"`), at the first
+            call with arguments of certain types. Scalar code qualifies, and loops over entries of
+            arrays; a function that does not runs as ever, after one warning that says why.
     """
-
+    compiled = compile or is_jitted(f)
+    f = original(f)
     fast: dict[int, Entries | None] = {}
 
     @functools.wraps(f)
@@ -231,7 +240,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[...,
         if not kws:
             if known is None:
                 single = isinstance(argnums, int)
-                known = fast[len(xs)] = entries_of(f, len(xs), tuple(numbers), single)
+                known = fast[len(xs)] = entries_of(f, len(xs), tuple(numbers), single, compiled)
             if known is not None:
                 known.note(f, xs)
         if isinstance(argnums, int):
@@ -242,9 +251,12 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[...,
     return _inside(how)(value_and_gradient)  # type: ignore[no-any-return]
 
 
-def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: Argnums = 0, *, compile: bool = False
+) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`, as `value_and_grad` does."""
-    both = value_and_grad(f, argnums)
+    both = value_and_grad(f, argnums, compile=compile)
+    f = original(f)
 
     @functools.wraps(f)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
@@ -252,6 +264,39 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
     how = _inside_value_and_grad(f, argnums, both=False)
     return _inside(how)(gradient_of)  # type: ignore[no-any-return]
+
+
+def jit(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `f` compiled with Numba: for its value, and wherever its gradient is asked for.
+
+    Arguments:
+        f: a function of numbers and arrays whose value is a number, or an array that it makes.
+
+    It is compiled at its first call with arguments of certain types; `value_and_grad`, `grad` and
+    `gradient` of it compile the gradient too. What it gives is what `f` gives, its exceptions
+    too. Where it does not qualify (see `value_and_grad`) it runs as `f`, after one warning.
+    """
+    f = original(f)
+    fast: dict[int, Entries | None] = {}
+
+    @functools.wraps(f)
+    def compiled(*xs: Any, **kws: Any) -> Any:
+        known = fast.get(len(xs))
+        if known is not None and not kws:
+            for enter in known.enters:
+                found = enter(f, *xs)
+                if found is not None:
+                    return found[0]
+        y = f(*xs, **kws)
+        if not kws:
+            if known is None:
+                known = fast[len(xs)] = entries_of(f, len(xs), (), False, True)
+            if known is not None:
+                known.note(f, xs)
+        return y
+
+    mark(compiled, f)
+    return compiled
 
 
 def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
@@ -354,7 +399,7 @@ def _seed(f: Any, y: Any) -> Any:
     )
 
 
-for _maker in (grad, value_and_grad, jacobian, hessian, hvp):
+for _maker in (grad, value_and_grad, jit, jacobian, hessian, hvp):
     _inside_run(_maker)
 _inside(_inside_gradient)(gradient)
 _inside(pullback_inside)(pullback)

@@ -8,6 +8,7 @@ from typing import Any
 from zygote_lite._api import pullback
 from zygote_lite._arguments import place_arguments
 from zygote_lite._emit import emit
+from zygote_lite._jitted import original
 from zygote_lite._kinds import INERT, kind_of
 from zygote_lite._lower import lower
 from zygote_lite._primal import forward, primal
@@ -62,6 +63,7 @@ def _recorded(function: types.FunctionType) -> str:
 
 def _function_of(f: Any) -> types.FunctionType:
     """Return the Python function that a callable stands for."""
+    f = original(f)
     while not isinstance(f, types.FunctionType):
         implementation = getattr(f, "_implementation", None)
         if isinstance(f, types.MethodType):

@@ -12,6 +12,7 @@ import numpy as np
 from rulescore import accumulate, find_rule, project
 from zygote_lite import _intrinsics
 from zygote_lite._intrinsics import unpack
+from zygote_lite._jitted import original
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._pulls import pull_of
 from zygote_lite._optimize._transfer import (
@@ -89,6 +90,7 @@ def call(
     interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call of a known function, and return its value."""
+    f = original(f)
     if isinstance(f, Local):
         return interpreter.inline(f, xs, kws)
     if isinstance(f, Method):
@@ -111,9 +113,10 @@ def call(
     simpler = simplified(f, xs) if not kws else None
     if simpler is not None:
         return simpler
-    if not interpreter.plain and not interpreter.reverse:
-        if any(leaf.active for x in operands for leaf in leaves(x)):
-            return _active(interpreter, f, xs, kws, stem)
+    if f is project and interpreter.plain and not kws:
+        return projected(interpreter, xs[0], xs[1])
+    if interpreter.follows and any(leaf.active for x in operands for leaf in leaves(x)):
+        return _active(interpreter, f, xs, kws, stem)
     return _inactive(interpreter, f, xs, kws, stem)
 
 
@@ -154,8 +157,6 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
 def _inactive(
     interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
-    if f is project and interpreter.plain:
-        return projected(interpreter, xs[0], xs[1])
     if f is accumulate and interpreter.plain:
         raise Unfit("accumulate in a rule")
     if hasattr(f, "__code__") and not is_pure(f):
@@ -330,7 +331,7 @@ def array_attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
     if name == "real" and fact.dtype.kind in "fiu":
         return x
     f = attribute_of(name)
-    if x.active and not interpreter.plain and not interpreter.reverse and name in ("T", "mT"):
+    if x.active and interpreter.follows and name in ("T", "mT"):
         return _active(interpreter, f, [x], {}, "")
     known = ("attribute", name, id(x))
     if known not in interpreter.known:
@@ -351,6 +352,8 @@ def _method(
         (kind,) = owner.fact.classes
         if issubclass(kind, np.generic):
             return call(interpreter, getattr(kind, f.name), [owner, *xs], kws, stem)
+    if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
+        return interpreter.append(owner, xs[0])
     raise Unfit(f"the method {f.name} of a {type(owner.sample).__name__}")
 
 
@@ -388,7 +391,12 @@ def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
 def _sequence(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
     def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
         items = known_items(xs[0]) if xs else []
-        return None if items is None else structure(kind, items)
+        if items is None:
+            return None
+        made = structure(kind, [*items])
+        if kind is list:
+            interpreter.homes[made] = interpreter.out
+        return made
 
     return made
 
@@ -421,6 +429,10 @@ def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
         return value
 
     return made
+
+
+def _join_arguments(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    return _joined(tuple)(interpreter, xs[1:])
 
 
 def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
@@ -479,6 +491,7 @@ _SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
     np.ndarray.conjugate: _real,
 }
 _SPECIAL[_intrinsics.join_dict] = _join_dict
+_SPECIAL[_intrinsics.join_arguments] = _join_arguments
 for _name, _kind in (("join_tuple", tuple), ("join_list", list)):
     _SPECIAL[getattr(_intrinsics, _name)] = _joined(_kind)
 
@@ -559,6 +572,8 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
             return summed
     if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
         return call(interpreter, np.ndarray.sum, [d], {}, "")
+    if interpreter.follows:
+        raise Unfit("a cotangent whose shape is not known")
     result = result_of(project, [d, x], {})
     result.fact, result.certain = _kind_of_cotangent(x.fact), True
     return interpreter.write(result, project, [d, x], {}).target

@@ -259,6 +259,10 @@ def _described(f: Any) -> str:
 # -- compiling ---------------------------------------------------------------------------------
 
 MISSING = 'Numba is not installed (pip install "zygote_lite[jit]")'
+_MANY = 256
+_compiled: dict[
+    Any, Any
+] = {}  # by text: functions are specialized anew when what they read changes
 _options = {"boundscheck": True, "error_model": "python"}
 
 
@@ -281,6 +285,9 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
     values = [leaf for x in made.arguments for leaf in leaves(x) if leaf.name]
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
     _refuse_value(made)
+    key = str(made.text), signature
+    if key in _compiled:
+        return _compiled[key]
     for name, x in made.bound.items():
         if not isinstance(x, types.FunctionType) or x not in _machine.HELPERS:
             raise Unfit(f"{_described(x)} is called as it is")
@@ -288,11 +295,14 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = numba.njit(signature, **_options)(code)
+            found: Callable[..., Any] = numba.njit(signature, **_options)(code)
     except Exception as error:  # whatever Numba says: the code does not qualify
         raise Unfit(f"Numba says: {_first_line(error)}") from error
     _check_types(numba, found, made)
-    return found  # type: ignore[no-any-return]
+    if len(_compiled) > _MANY:
+        _compiled.clear()
+    _compiled[key] = found
+    return found
 
 
 @functools.cache

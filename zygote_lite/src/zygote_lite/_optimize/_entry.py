@@ -55,6 +55,8 @@ class Entries:
         """Count a call that no specialization answered; make one when it is worth it."""
         key = signature(xs)
         if key is None:
+            if self.compiled:
+                warn_uncompiled(f, "an argument is no number, array, or tuple or list of those")
             return
         if self.compiled and key not in self.uncompiled:
             reason = self.compile(f, xs, key)
@@ -93,6 +95,8 @@ class Entries:
                 return None
             reason = self.make(f, xs, key, compiled=True)
             if reason is not None:
+                if len(self.uncompiled) > 64:
+                    self.uncompiled.clear()
                 self.uncompiled[key] = reason
                 self.calls.pop(key, None)
             return reason
@@ -121,6 +125,8 @@ def entries_of(
     found = _known.get(key)
     if found is None:
         if len({*numbers}) != len(numbers) or [*numbers] != sorted(numbers):
+            if compiled:
+                warn_uncompiled(f, "argnums are not in their order")
             return None
         active = tuple([i in numbers for i in range(count)])
         found = _known.setdefault(key, Entries(active, single, compiled))
