@@ -40,19 +40,22 @@ class Backward:
     """Write the reverse pass.
 
     Attributes:
+        again: whether the pass will be run backwards in its turn: then it writes nothing in place.
         cotangents: of each value, at the point that the pass has come to.
         owned: the cotangents that nothing else shares, so that they may be added to in place.
         filled: the values whose cotangent may be a zero that no path has given.
     """
 
-    def __init__(self, interpreter: Interpreter) -> None:
+    def __init__(self, interpreter: Interpreter, again: bool = False) -> None:
         self.interpreter = interpreter
         self.cotangents: Cotangents = {}
         self.owned: set[Value] = set()
         self.given: set[Value] = set()
         self.filled: set[Value] = set()
         self.silent: set[Branch] = set()
-        interpreter.reverse = True
+        self.again = again
+        interpreter.reverse = not again
+        interpreter.recording = again
         interpreter.plain = True
         interpreter.out = []
         interpreter.loop = None
@@ -68,6 +71,8 @@ class Backward:
             match node:
                 case Op():
                     self.op(node)
+                case Store() | Branch() | Loop() if self.again:
+                    raise Unfit("a structure that is differentiated twice")
                 case Store():
                     self.store(node)
                 case Moves():
@@ -142,13 +147,13 @@ class Backward:
             if x.name:
                 total.name = self.interpreter.name("d" + x.name)
             self.cotangents[x] = total
-            if not total.is_constant:
+            if not total.is_constant and not self.again:
                 self.owned.add(total)
             self.given.add(total)
 
     def is_new(self, d: Value) -> bool:
         """Return whether a cotangent was computed just now, for one value alone."""
-        if not d.reverse or d in self.given or d.spread is not None or d.is_constant:
+        if self.again or not d.reverse or d in self.given or d.spread is not None or d.is_constant:
             return False
         if d not in self.interpreter.definitions or d in self.interpreter.known.values():
             return False

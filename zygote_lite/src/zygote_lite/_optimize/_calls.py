@@ -3,6 +3,7 @@
 import builtins
 import math
 import operator
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from zygote_lite._optimize._transfer import (
     run,
 )
 from zygote_lite._optimize._values import (
+    FLOATS,
     UNKNOWN,
     ArrayOf,
     Fact,
@@ -165,6 +167,8 @@ def _inactive(
         raise Unfit(f"a call of {getattr(f, '__name__', f)}")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise Unfit(f"a structure is given to {getattr(f, '__name__', f)}")
+    if "out" in kws and kws["out"].sample is not None:
+        raise Unfit("it writes its result into an array")
     known = _reusable(interpreter, f, xs, kws)
     if known in interpreter.known and known is not None:
         return interpreter.known[known]
@@ -202,12 +206,11 @@ def _python(
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
         if isinstance(answer, _FOLDED) or answer == {}:
             return constant(answer)
-    length, used = len(interpreter.out), set(interpreter.used)
+    mark = interpreter.mark()
     try:
         return interpreter.inline(f, xs, kws)
     except Unfit:
-        del interpreter.out[length:]
-        interpreter.used = used
+        interpreter.back_to(mark)
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise Unfit("a structure is given to a function of a rule")
     result = result_of(f, xs, kws)
@@ -249,11 +252,18 @@ def simplified(f: Any, xs: list[Value]) -> Value | None:
     x, y = xs
     if f is operator.mul:
         for one, other in ((x, y), (y, x)):
-            if _is_one(one) and can_carry(other.fact):
+            if _is_one(one) and _stays(other):
                 return other
-    if f in (operator.truediv, operator.pow) and _is_one(y) and can_carry(x.fact):
+    if f in (operator.truediv, operator.pow) and _is_one(y) and _stays(x):
         return x
     return None
+
+
+def _stays(x: Value) -> bool:
+    """Return whether a value times one is that value, and stays so: nothing is written to it."""
+    if isinstance(x.fact, Scalar):
+        return x.fact.classes <= FLOATS
+    return can_carry(x.fact) and not x.made and (x.base is None or not x.base.made)
 
 
 def _is_one(x: Value) -> bool:
@@ -359,7 +369,12 @@ def _method(
 
 def try_store(x: Value, index: Value, value: Value) -> None:
     """Write a sample into a sample."""
-    run(operator.setitem, [x.sample, index.sample, value.sample], {})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            x.sample[index.sample] = value.sample
+    except Exception as error:
+        raise Unfit(f"a write fails: {error}") from error
 
 
 # -- functions that the interpreter knows ------------------------------------------------------
@@ -447,8 +462,10 @@ def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
 
 def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     """The conjugate of what is real is itself."""
-    fact = xs[0].fact
-    return xs[0] if isinstance(fact, Scalar | ArrayOf) else None
+    x = xs[0]
+    if x.made or (x.base is not None and x.base.made):
+        return None
+    return x if isinstance(x.fact, Scalar | ArrayOf) else None
 
 
 def known_items(x: Value) -> list[Value] | None:

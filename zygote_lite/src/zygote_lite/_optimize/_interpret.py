@@ -45,6 +45,7 @@ from zygote_lite._optimize._values import (
     constant,
     join_facts,
     shape_root,
+    shares_axes,
     structure,
 )
 
@@ -84,7 +85,10 @@ class Interpreter:
         self.origin: ast.AST = ast.Pass()
         self.breaks: list[tuple[list[Value], _Stopping]] = []
         self.poles = False  # whether the reverse pass may meet a pole of a rule
+        self.recording = False  # of the reverse pass, to run it backwards in its turn
+        self.twice = False  # whether that is to come
         self.operations = 0
+        self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
         self.shapes: dict[Any, Value] = {}
         self.unified: list[Value] = []
         self.activations = 0  # of arrays, by writes
@@ -93,6 +97,11 @@ class Interpreter:
         self.results: list[str] = []
         self.assigned: list[Counter[str]] = []
         self.globals_of: dict[str, Any] = {}
+
+    @property
+    def follows(self) -> bool:
+        """Whether what depends on a differentiated argument is to be run backwards."""
+        return self.recording or not (self.plain or self.reverse)
 
     # -- names and nodes -----------------------------------------------------------------------
 
@@ -153,8 +162,8 @@ class Interpreter:
             if key[1] is not None:
                 root = self.shapes.setdefault(key, target)
                 target.shaped = None if root is target else shape_root(root)
-        elif f in (np.broadcast_to, np.full):
-            made = self.definitions.get(xs[1 if f is np.broadcast_to else 0])
+        elif f in (np.broadcast_to, np.full, np.reshape, np.ndarray.reshape):
+            made = self.definitions.get(xs[0 if f is np.full else 1])
             if made is not None and made.function is _calls.attribute_of("shape"):
                 target.shaped = shape_root(made.arguments[0])
         elif is_elementwise(f) and arrays:
@@ -230,9 +239,12 @@ class Interpreter:
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
                 stem = target if target != "_" and not _is_temporary(target) else ""
-                if isinstance(function, ir.Intrinsic) and function.path.startswith("operator.i"):
-                    self.refuse_shared(function.path, xs[0], target, env)
+                in_place = isinstance(function, ir.Intrinsic) and function.path in _IN_PLACE
+                if in_place:
+                    self.refuse_shared(xs[0], target, env)
                 env[target] = self.call(self.atom(function, env), xs, kws, stem)
+                if in_place and xs[0].is_array:
+                    self.refuse_other_kind(xs[0], env[target])
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), self.atom(keywords, env)
                 if given.items is None or not isinstance(named.sample, dict):
@@ -312,7 +324,20 @@ class Interpreter:
             return value
         if kind == "set":
             raise Unfit("a set")
-        return structure({"tuple": tuple, "list": list, "slice": slice}[kind], items)
+        made = structure({"tuple": tuple, "list": list, "slice": slice}[kind], items)
+        if kind == "list":
+            self.homes[made] = self.out
+        return made
+
+    def append(self, x: Value, item: Value) -> Value:
+        """Write `x.append(item)`, for a list whose items are known one by one."""
+        if self.homes.get(x) is not self.out:
+            raise Unfit("it appends to a list that it has not made in the same block")
+        assert x.items is not None
+        x.items.append(item)
+        x.sample.append(item.sample)
+        x.active = x.active or item.active
+        return constant(None)
 
     def attribute(self, x: Value, name: str) -> Value:
         if x.is_array:
@@ -321,21 +346,43 @@ class Interpreter:
             value = constant(Method(x, name))
             return value
         if x.is_constant and not isinstance(x.sample, Local | Method):
-            return constant(getattr(x.sample, name))
+            found = getattr(x.sample, name)
+            if self.plain or not isinstance(x.sample, types.ModuleType | types.FunctionType | type):
+                return constant(found)
+            owner = self.inputs.name_for(x.sample, "o")
+            return self.inputs.read(self, found, f"{owner}.{name}", name)
         raise Unfit(f"the attribute {name} of a {type(x.sample).__name__}")
 
-    def refuse_shared(self, path: str, x: Value, target: str, env: Env) -> None:
+    def is_temporary(self, name: str) -> bool:
+        """Return whether a variable is none of the user's."""
+        code = self.depth[-1]
+        return _is_temporary(name) and name not in (*code.co_varnames, *code.co_cellvars)
+
+    def refuse_other_kind(self, x: Value, result: Value) -> None:
+        """Refuse `x += y` where `x + y` may have another dtype or shape than `x`."""
+        if isinstance(x.fact, ArrayOf) and isinstance(result.fact, ArrayOf):
+            alike = shape_root(x) is shape_root(result) or shares_axes(x.fact, result.fact)
+            if alike and x.fact.dtype == result.fact.dtype:
+                return
+        raise Unfit("it changes an array in place, by an array of another kind or shape")
+
+    def refuse_shared(self, x: Value, target: str, env: Env) -> None:
         """Refuse `x += y` on an array that another variable may hold too."""
-        if path not in _IN_PLACE or not x.is_array or x.made:
+        if not x.is_array or x.made:
             return
-        others = [v for name, v in env.items() if name != target and not _is_temporary(name)]
-        if x.base is not None and x.base.made and _is_temporary(target):
+        others = [
+            part for name, v in env.items() if name != target and not self.is_temporary(name)
+            for part in _held(v)
+        ]  # fmt: skip
+        if x.base is not None and x.base.made and self.is_temporary(target):
             return  # `a[i:j] += y`: what is added to is assigned to the same part
         if not x.fresh or id(x) in self.frames[-1] or any(x in (v, v.base) for v in others):
             raise Unfit("it changes an array in place that it may not have made itself")
 
     def store(self, x: Value, index: Value, value: Value) -> None:
         """Write `x[index] = value`, of an array that the function itself made."""
+        if self.twice:
+            raise Unfit("it writes in place, and is differentiated twice")
         if not x.made:
             raise Unfit("it writes to what it has not made itself")
         if value.items is not None or not (value.is_array or value.is_scalar):
@@ -347,6 +394,7 @@ class Interpreter:
             x.active = True
         self.written[x] = len(self.written)
         _calls.try_store(x, index, value)
+        index = snapshot(self, index)
         part = self.shapes.get((shape_root(x), _calls.key_of(index)))
         alike = part is not None and shape_root(part) is shape_root(value)
         self.out.append(Store(self.origin, x, index, value, alike))
@@ -367,6 +415,15 @@ class Interpreter:
         self.inputs.guard_function(f)
         env = self.inputs.bind(self, f, xs, kws)
         return self.function(f.__code__, f.__globals__, env)
+
+    def mark(self) -> Any:
+        """Return what `back_to` needs to forget what is written from here on."""
+        return len(self.out), set(self.used), dict(self.known), dict(self.shapes)
+
+    def back_to(self, mark: Any) -> None:
+        """Forget what was written since the mark was made."""
+        length, self.used, self.known, self.shapes = mark
+        del self.out[length:]
 
     # -- structure -----------------------------------------------------------------------------
 
@@ -612,6 +669,16 @@ def _leaves(body: list[ir.Statement]) -> bool:
     from zygote_lite._optimize._normalize import _has
 
     return _has(body, ir.Break)
+
+
+def _held(x: Value) -> list[Value]:
+    """Return the values that a variable keeps, in structures and in functions too."""
+    if isinstance(x.sample, Local):
+        inner = [*x.sample.around.values(), *x.sample.defaults]
+        return [part for v in inner if v is not x for part in _held(v)]
+    if isinstance(x.sample, Method):
+        return _held(x.sample.owner)
+    return leaves(x)
 
 
 def _is_temporary(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zygote_lite._optimize import _calls
-from zygote_lite._optimize._nodes import Op
+from zygote_lite._optimize._nodes import Op, Store
 from zygote_lite._optimize._transfer import result_of
 from zygote_lite._optimize._values import (
     ArrayOf,
@@ -20,6 +20,7 @@ from zygote_lite._optimize._values import (
     constant,
     shape_root,
     shares_axes,
+    structure,
 )
 
 if TYPE_CHECKING:
@@ -178,16 +179,17 @@ def pull_of(
     interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call that a gradient passes through; return its value."""
-    if f is operator.getitem and xs[0].is_array:
+    if f is operator.getitem and xs[0].is_array and not interpreter.twice:
         if any(leaf.active for leaf in _leaves(xs[1])):
             xs = [xs[0], _without_gradient(xs[1])]
         known = _calls._reusable(interpreter, f, xs, kws)
-        if known in interpreter.known and known is not None:
+        if known is not None and known in interpreter.known and interpreter.known[known].active:
             return interpreter.known[known]
+        kept = snapshot(interpreter, xs[1])
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
         if not can_carry(op.target.fact):
             return op.target
-        op.pull, op.target.active = ItemPull(xs[1]), True
+        op.pull, op.target.active = ItemPull(kept), True
         op.active_operands = xs[:1]
         if known is not None:
             interpreter.known[known] = op.target
@@ -197,7 +199,7 @@ def pull_of(
             raise Unfit("an elementwise function with options")
         kept = [snapshot(interpreter, x) for x in xs]
         known = _calls._reusable(interpreter, f, xs, kws)
-        if known in interpreter.known and known is not None:
+        if known is not None and known in interpreter.known and interpreter.known[known].active:
             return interpreter.known[known]
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
         _be_active(op, xs)
@@ -207,13 +209,11 @@ def pull_of(
         if known is not None:
             interpreter.known[known] = op.target
         return op.target
-    length, used = len(interpreter.out), set(interpreter.used)
+    mark = interpreter.mark()
     try:
         return _inlined(interpreter, rule, f, xs, kws, stem)
     except Unfit:
-        del interpreter.out[length:]
-        interpreter.used = used
-        interpreter.plain = False
+        interpreter.back_to(mark)
     return _opaque(interpreter, rule, f, xs, kws, stem)
 
 
@@ -230,12 +230,14 @@ def _inlined(
     """Write the forward part of a rule, whose pullback can be taken over."""
     start = len(interpreter.out)
     kept = [snapshot(interpreter, x) for x in xs]
-    interpreter.plain = True
+    options = {name: snapshot(interpreter, x) for name, x in kws.items()}
+    plain, recording = interpreter.plain, interpreter.recording
+    interpreter.plain, interpreter.recording = True, False
     try:
-        env = interpreter.inputs.bind(interpreter, rule.body, kept, kws)
+        env = interpreter.inputs.bind(interpreter, rule.body, kept, options)
         found = interpreter.function(rule.body.__code__, rule.body.__globals__, env)
     finally:
-        interpreter.plain = False
+        interpreter.plain, interpreter.recording = plain, recording
     if found.items is None or len(found.items) != 2:
         raise Unfit("a rule that returns no pair")
     y, pullback = found.items
@@ -243,9 +245,12 @@ def _inlined(
     if not isinstance(local, Local) or y.items is not None:
         raise Unfit("a rule whose value is a structure")
     op = next((n for n in interpreter.out[start:] if isinstance(n, Op) and n.target is y), None)
-    if op is None:
+    if op is None or any(isinstance(n, Store) for n in interpreter.out[start:]):
         raise Unfit("a rule whose value is not computed by one call")
-    op.function, op.arguments, op.keywords, op.required = f, xs, kws, True
+    op.function, op.arguments, op.keywords = f, xs, kws
+    op.required = not plain
+    if f is np.broadcast_to:
+        y.spread = xs[0]
     if stem:
         y.name = interpreter.name(stem)
     _be_active(op, xs)
@@ -262,6 +267,7 @@ def _opaque(
         raise Unfit(f"the rule {rule.signature} is given a structure")
     f = f.descriptor if isinstance(f, _calls.Attribute) else f
     given = [constant(f), *(snapshot(interpreter, x) for x in xs)]
+    kws = {name: snapshot(interpreter, x) for name, x in kws.items()}
     pair = result_of(rule, given, kws)
     both = interpreter.write(pair, rule, given, kws).target
     made = result_of(operator.getitem, [both, constant(0)], {})
@@ -278,8 +284,17 @@ def _opaque(
 
 def snapshot(interpreter: "Interpreter", x: Value) -> Value:
     """Return what the reverse pass may read for an operand that may be written over later."""
+    if interpreter.plain:
+        return x
+    if x.items is not None:
+        kept = [snapshot(interpreter, item) for item in x.items]
+        if all(a is b for a, b in zip(kept, x.items, strict=True)):
+            return x
+        if type(x.sample) not in (tuple, list):
+            raise Unfit(f"a {type(x.sample).__name__} of arrays that are written in place")
+        return structure(type(x.sample), kept)
     made = x.made or (x.base is not None and x.base.made)
-    if not made or not x.is_array or interpreter.plain:
+    if not made or not x.is_array:
         return x
     op = interpreter.write(result_of(np.ndarray.copy, [x], {}), np.ndarray.copy, [x], {})
     op.target.active = x.active

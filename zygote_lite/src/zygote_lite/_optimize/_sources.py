@@ -36,6 +36,14 @@ def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> tuple[list[i
     return _lowered[key]
 
 
+def _is_fixed(x: tuple[Any, ...]) -> bool:
+    """Return whether a tuple is made of constants."""
+    return all(
+        isinstance(part, int | float | str | None) or (type(part) is tuple and _is_fixed(part))
+        for part in x
+    )
+
+
 class Inputs:
     """What specialized code reads from outside, and what must be as it was for it to be right.
 
@@ -75,9 +83,14 @@ class Inputs:
         """Demand that a function whose body is taken over still has this body."""
         name = self.name_for(f, "f")
         self.guards[f"{name}.__code__ is {self.name_for(f.__code__, 'c')}"] = None
-        if f.__defaults__:
-            defaults = self.name_for(f.__defaults__, "d")
-            self.guards[f"{name}.__defaults__ is {defaults}"] = None
+
+    def guard_default(self, f: Any, name: str, x: Any) -> None:
+        """Demand that a default that was taken is the one that it is now."""
+        at = "f" if f is self.f else self.name_for(f, "f")
+        if name in (f.__kwdefaults__ or {}):
+            self.guard(f"{at}.__kwdefaults__[{name!r}]", x)
+        else:
+            self.guard(f"{at}.__defaults__", f.__defaults__)
 
     def global_value(
         self, interpreter: "Interpreter", globals_: dict[str, Any], path: str
@@ -93,6 +106,7 @@ class Inputs:
                 raise Unfit(f"the name {head} is not defined")
             if not interpreter.plain:
                 self.guards[f"{head!r} not in {within}"] = None
+                self.guard(f"{self.name_for(builtin, 'b')}[{head!r}]", builtin[head])
             return constant(builtin[head])
         expression = f"{within}.get({head!r})"
         for name in rest:
@@ -111,6 +125,9 @@ class Inputs:
     def read(self, interpreter: "Interpreter", x: Any, expression: str, stem: str) -> Value:
         """Return a value from outside: as a constant that is guarded, or read at each entry."""
         if isinstance(x, _FIXED) or (isinstance(x, float) and "." in expression.split(")")[-1]):
+            self.guard(expression, x)
+            return constant(x)
+        if type(x) is tuple and _is_fixed(x):
             self.guard(expression, x)
             return constant(x)
         if expression in self.given:
@@ -150,6 +167,8 @@ class Inputs:
             if name not in env:
                 if name not in optional:
                     raise Unfit(f"a call without the argument {name}")
+                if not interpreter.plain:
+                    self.guard_default(f, name, optional[name])
                 env[name] = self.fixed(optional[name], name)
         return env | self.captured(interpreter, f)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import generation
+from rulescore import find_rule, generation
 from zygote_lite._optimize._backward import Backward
-from zygote_lite._optimize._finish import drop_dead, keep_records, settle_writes, telling
+from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
 from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, leaves, walk
 from zygote_lite._optimize._sources import Inputs, argument
@@ -23,6 +23,7 @@ from zygote_lite._optimize._values import (
     Unfit,
     Value,
     constant,
+    shape_root,
     structure,
 )
 from zygote_lite._optimize._write import Text, Writer
@@ -41,7 +42,7 @@ class Specialized:
         bound: objects that the text names.
         inputs: what it reads from outside, and what must be as it was.
         arguments: what is known of the user's arguments.
-        result: what is known of the value.
+        result: what is known of the value, if it is returned.
         gradients: for each differentiated leaf, its cotangent; `None` where there is none.
         telling: the cotangents that are not finite if any part of the reverse pass was not.
         filled: whether a cotangent may be a zero that stands for none.
@@ -53,7 +54,7 @@ class Specialized:
     bound: dict[str, Any]
     inputs: Inputs
     arguments: list[Value]
-    result: Value
+    result: Value | None
     gradients: list[Value | None]
     filled: list[bool]
     telling: set[Value]
@@ -76,24 +77,9 @@ def specialize(
 
     Raises `Unfit` where the function is left to the generic engine.
     """
+    refuse_own_rule(f, xs)
     inputs = Inputs(f)
-    interpreter = Interpreter(inputs)
-    code = f.__code__
-    interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
-    if {"np", "math"} & {*code.co_varnames, *code.co_freevars}:
-        raise Unfit("a variable is named np or math")
-    names = _parameter_names(code, len(xs))
-    arguments = []
-    for name, x, flag in zip(names, xs, active, strict=True):
-        interpreter.used.discard(name)
-        value = argument(interpreter, x, name, flag)
-        interpreter.used.add(name)
-        arguments.append(value)
-    env = inputs.bind(interpreter, f, arguments, {})
-    for name in (*code.co_varnames, *code.co_cellvars):
-        if name not in names:
-            interpreter.used.discard(name)
-    result = interpreter.function(code, f.__globals__, env)
+    interpreter, arguments, names, result = _interpreted(inputs, f, xs, active)
     forward = interpreter.out
     if any(active) or not compiled:
         _refuse_value(result)
@@ -110,34 +96,73 @@ def specialize(
     if result.active:
         backward.block(forward)
     gradients, filled = _gradients(backward, arguments, forward)
-    reverse = backward.out
+    name = _plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
+    return _written(
+        inputs, f, name, names, arguments, active, forward, backward, result, gradients, filled,
+        parameter, compiled,
+    )  # fmt: skip
+
+
+def _plain_name(f: Any) -> str:
+    return "lambda_" if f.__name__ == "<lambda>" else str(f.__name__)
+
+
+def _interpreted(
+    inputs: Inputs, f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], twice: bool = False
+) -> tuple[Interpreter, list[Value], list[str], Value]:
+    """Write the forward pass; return it with the arguments, their names and the result."""
+    interpreter = Interpreter(inputs)
+    interpreter.twice = twice
+    code = f.__code__
+    interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    if {"np", "math"} & {*code.co_varnames, *code.co_freevars}:
+        raise Unfit("a variable is named np or math")
+    names = _parameter_names(code, len(xs))
+    arguments = []
+    for name, x, flag in zip(names, xs, active, strict=True):
+        interpreter.used.discard(name)
+        value = argument(interpreter, x, name, flag)
+        interpreter.used.add(name)
+        arguments.append(value)
+    env = inputs.bind(interpreter, f, arguments, {})
+    for name in (*code.co_varnames, *code.co_cellvars):
+        if name not in names:
+            interpreter.used.discard(name)
+    return interpreter, arguments, names, interpreter.function(code, f.__globals__, env)
+
+
+def _written(
+    inputs: Inputs, f: Any, name: str, names: list[str], arguments: list[Value],
+    active: tuple[bool, ...], forward: list[Node], backward: Backward, result: Value | None,
+    gradients: list[Value | None], filled: list[bool], parameter: Value | None = None,
+    compiled: bool = False,
+) -> Specialized:  # fmt: skip
+    """Write the text of both passes: a function that returns the value (if any), and gradients."""
+    interpreter, reverse = backward.interpreter, backward.out
     settle_writes(forward)
     found = [d for d in gradients if d is not None]
-    drop_dead(forward, reverse, [result, *found])
-    from zygote_lite._optimize._finish import Namer
-
+    results = found if result is None else [result, *found]
+    drop_dead(forward, reverse, results)
     outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
     if compiled:
         from zygote_lite._optimize._compiled import prepare
 
         prepare([*forward, *reverse])
     writer = Writer(interpreter.used, compiled)
-    writer.count([forward, reverse], [result, *found])
+    writer.count([forward, reverse], results)
     _rename(writer, forward, outside, result)
     more = [value.name for value, _ in inputs.given.values()]
     tops = [leaf_name(name, x) for name, x in zip(names, arguments, strict=True)]
     if compiled:  # Numba is given the parts of structures one by one
         tops = [leaf.name for x in arguments for leaf in leaves(x) if leaf.name]
-    name = "lambda_" if f.__name__ == "<lambda>" else f.__name__
-    name += "_pullback" if as_pullback else "_value_and_gradient"
     writer.line(f"def {name}({', '.join([*tops, *more])}):")
-    writer.text.origins[0] = ast.Pass(lineno=code.co_firstlineno, col_offset=0)
+    writer.text.origins[0] = ast.Pass(lineno=f.__code__.co_firstlineno, col_offset=0)
     writer.depth = 1
     for top, x in zip(tops, arguments, strict=not compiled):
         if x.items is not None and not compiled:
             writer.line(f"{_pattern(x)} = {top}")
     writer.block(forward)
-    value_text = writer.expression(result)
+    values = [] if result is None else [writer.expression(result)]
     if parameter is not None:
         writer.line("")
         writer.line(f"def back({parameter.name}):")
@@ -151,19 +176,62 @@ def specialize(
     if compiled:
         ends = [writer.expression(d) for d in found]
     else:
-        ends = _ends(writer, arguments, active, gradients, as_pullback)
-    writer.line(
-        f"return {', '.join(ends)}" if as_pullback else f"return {', '.join([value_text, *ends])}"
-    )
+        ends = _ends(writer, arguments, active, gradients, parameter is not None)
+    writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
     if parameter is not None:
         writer.depth = 1
         writer.line("")
-        writer.line(f"return {value_text}, back")
+        writer.line(f"return {values[0]}, back")
     loops = any(isinstance(node, Loop) for node in walk(forward))
     return Specialized(
-        writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients, filled,
-        telling(reverse, found), loops, generation(),
+        writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
+        filled, telling(reverse, found), loops, generation(),
     )  # fmt: skip
+
+
+def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specialized:
+    """Return the code for the Hessian of a function times a vector.
+
+    Arguments:
+        f: a Python function whose value is a real number.
+        xs: its arguments, which the code is tried out on.
+        number: which of them is differentiated twice.
+        v: a vector of its kind and shape.
+
+    The reverse pass of straight code is straight code, which is run backwards in its turn.
+    """
+    inputs = Inputs(f)
+    active = tuple([i == number for i in range(len(xs))])
+    interpreter, arguments, names, result = _interpreted(inputs, f, xs, active, twice=True)
+    _refuse_value(result)
+    x, forward = arguments[number], interpreter.out
+    first = Backward(interpreter, again=True)
+    first.cotangents[result] = constant(1.0)
+    if result.active:
+        first.block(forward)
+    slope = first.cotangents.get(x)
+    if x.items is not None or slope is None or not slope.active:
+        raise Unfit("its gradient is constant, or that of a structure")
+    forward = [*forward, *first.out]
+    vector = Value(x.fact, v, interpreter.name("v"))
+    vector.shaped = shape_root(x)
+    second = Backward(interpreter)
+    second.cotangents[slope] = vector
+    second.given.add(vector)
+    second.block(forward)
+    gradients, filled = _gradients(second, arguments, forward)
+    if None in gradients:
+        raise Unfit("its second derivative is zero")
+    return _written(
+        inputs, f, _plain_name(f) + "_hessian_times_vector", [*names, vector.name],
+        [*arguments, vector], (*active, False), forward, second, None, gradients, filled,
+    )  # fmt: skip
+
+
+def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
+    """Refuse a function that has a rule: that answers, and not its source."""
+    if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
+        raise Unfit("it has a rule of its own")
 
 
 def leaf_name(name: str, x: Value) -> str:
@@ -247,9 +315,9 @@ def _converted(backward: Backward, kind: type, d: Value) -> Value:
     return backward.interpreter.write(result, kind, [d], {}).target
 
 
-def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value) -> None:
+def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:
     """Give another name, going back, to what is kept of a turn and has a later namesake."""
-    names = {x.name for x in outside} | {result.name}
+    names = {x.name for x in outside} | ({result.name} if result is not None else set())
     for node in walk(forward):
         if isinstance(node, Loop):
             for x in node.record:

@@ -64,8 +64,10 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     if f in (np.zeros, np.ones, np.empty, range, len, np.arange) and not kws:
         known = xs[0].items is not None or isinstance(xs[0].fact, Scalar) or xs[0].is_constant
         if isinstance(fact, ArrayOf):
-            lengths = xs if xs[0].items is None else xs[0].items
-            if type(xs[0].sample) is not tuple or xs[0].items is not None:
+            lengths = xs[:1] if xs[0].items is None else xs[0].items
+            if f is np.arange and len(xs) > 1:
+                fact = vague(fact)
+            elif type(xs[0].sample) is not tuple or xs[0].items is not None:
                 fact = ArrayOf(fact.dtype, tuple([n.axis for n in lengths]))
             else:
                 fact = vague(fact)
@@ -88,6 +90,17 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
         return _of_reduction(xs, kws, sample, fact)
     if f in (np.zeros_like, np.ones_like, np.copy, np.ndarray.copy, np.empty_like) and not kws:
         return Result(xs[0].fact if isinstance(fact, ArrayOf) else fact, sample)
+    if f in (np.reshape, np.ndarray.reshape) and isinstance(fact, ArrayOf):
+        if len(xs) == 2 and xs[1].like is not None:
+            return Result(ArrayOf(fact.dtype, xs[1].like.axes), sample, view=0)
+        given = xs[1:] if len(xs) > 2 or isinstance(xs[1].sample, int) else (xs[1].items or [])
+        if xs[1].is_constant and type(xs[1].sample) is tuple:
+            lengths = [*xs[1].sample]
+        else:
+            lengths = [x.sample if x.is_constant else -1 for x in given]
+        if len(lengths) == sample.ndim and not {-1} & {*lengths}:
+            axes = tuple([ONE if n == 1 else MANY for n in lengths])
+            return Result(ArrayOf(fact.dtype, axes), sample, view=0)
     view = 0 if _is_in(f, _VIEWS) else None
     if view == 0 and not xs[0].is_array:
         view = None
@@ -117,10 +130,21 @@ def run(f: Any, xs: list[Any], kws: dict[str, Any]) -> Any:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return f(*xs, **kws)
+            given = {name: sealed(x) for name, x in kws.items()}
+            return f(*map(sealed, xs), **given)
     except Exception as error:
         name = getattr(f, "__name__", f)
         raise Unfit(f"{name} cannot be tried out: {type(error).__name__}: {error}") from error
+
+
+def sealed(x: Any) -> Any:
+    """Return a sample that cannot be written to: trying code out must change nothing."""
+    if type(x) is np.ndarray:
+        x = x.view()
+        x.flags.writeable = False
+    elif type(x) in (tuple, list):
+        x = type(x)(map(sealed, x))
+    return x
 
 
 def _is_in(f: Any, functions: set[Any]) -> bool:
@@ -158,8 +182,6 @@ def _of_scalars(f: Any, xs: list[Value], sample: Any, fact: Fact) -> Result:
         except Unfit:
             continue
     if isinstance(fact, Scalar) and found <= NUMBERS:
-        if type(sample) is int and getattr(f, "__module__", "") == "builtins":
-            return Result(fact, sample)
         return Result(Scalar(frozenset(found)), sample)
     return Result(fact, sample, certain=False)
 
@@ -278,8 +300,7 @@ def _classes_of(x: Value) -> frozenset[type]:
 
 PURE: set[Any] = {
     len, abs, min, max, sum, float, int, bool, isinstance, issubclass, type, range, tuple, list,
-    round, divmod, pow, slice, zip, enumerate, reversed, sorted, any, all, hasattr, getattr, str,
-    callable, dict,
+    round, divmod, pow, slice, zip, enumerate, reversed, sorted, any, all, str, callable, dict,
 }  # fmt: skip
 _IMPURE = ("numpy.random", "random", "time")
 
@@ -291,12 +312,14 @@ def is_pure(f: Any) -> bool:
     module = getattr(f, "__module__", None)
     if f is getattr(operator, getattr(f, "__name__", ""), None):
         name = f.__name__
+        if name in ("setitem", "delitem", "call"):
+            return False
         return not name.startswith("i") or name in ("invert", "is_", "is_not", "index", "inv")
     if f is getattr(math, getattr(f, "__name__", ""), None):
         return True
     owner = getattr(f, "__objclass__", None)
     if owner in (np.ndarray, np.generic) or issubclass(owner or int, np.generic):
-        return f.__name__ not in _WRITING
+        return f.__name__ not in _WRITING and not f.__name__.startswith(_CHANGING)
     if isinstance(module, str) and module.split(".")[0] == "numpy" and callable(f):
         return not module.startswith(_IMPURE) and f.__name__ not in _WRITING
     return False
@@ -309,5 +332,7 @@ _WRITING = {
     "load", "loadtxt", "fromfile", "genfromtxt", "memmap", "nditer", "apply_along_axis",
     "vectorize", "frompyfunc", "fromiter", "fromfunction", "apply_over_axes", "piecewise", "empty_",
 }  # fmt: skip
+
+_CHANGING = ("__i", "__set", "__del")
 
 Fold = Callable[..., Any]
