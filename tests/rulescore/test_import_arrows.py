@@ -17,7 +17,9 @@ EXTRA = {  # what single modules may import besides
     "zygote_lite/_demo.py": {"rich", "matplotlib"},
     "zygote_lite/_cli.py": {"rich"},
     "rulescore/__main__.py": {"rich"},
+    "zygote_lite/_optimize/_compiled.py": {"numba"},
 }
+OPTIONAL = {"numba": "jit", "matplotlib": "demo"}  # the extras of `zygote_lite` that bring them
 MODULES = sorted(
     (name, path.relative_to(ROOT / name / "src"))
     for name in MAY_IMPORT
@@ -38,6 +40,28 @@ def test_a_module_imports_what_its_distribution_may(name, path):
     tree = ast.parse((ROOT / name / "src" / path).read_text(encoding="utf-8"))
     found = set(imported(tree)) - set(sys.stdlib_module_names) - {name, "."}
     assert found <= MAY_IMPORT[name] | EXTRA.get(path.as_posix(), set())
+
+
+@pytest.mark.parametrize(("name", "path"), MODULES, ids=[str(path) for _, path in MODULES])
+def test_an_extra_is_imported_only_inside_functions(name, path):
+    tree = ast.parse((ROOT / name / "src" / path).read_text(encoding="utf-8"))
+    inside = {
+        id(node)
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef)
+        for node in ast.walk(outer)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and {*imported(node)} & {*OPTIONAL}:
+            assert id(node) in inside, f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize(("library", "extra"), OPTIONAL.items())
+def test_the_metadata_names_the_extra(library, extra):
+    import tomllib
+
+    project = tomllib.loads((ROOT / "zygote_lite" / "pyproject.toml").read_text())["project"]
+    assert [d.split(">")[0] for d in project["optional-dependencies"][extra]] == [library]
 
 
 def test_all_four_are_looked_at():

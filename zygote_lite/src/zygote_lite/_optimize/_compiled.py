@@ -66,8 +66,10 @@ def kind_of_number(x: Value) -> str:
 
 # -- what is compiled --------------------------------------------------------------------------
 
-_PLAIN = {float, np.float64, bool, math.isfinite, math.isnan, math.isinf, operator.not_,
-          operator.truediv, operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}  # fmt: skip
+_PLAIN = {
+    float, np.float64, bool, math.isfinite, math.isnan, math.isinf, operator.not_, operator.truediv,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+}  # fmt: skip
 _SIGNS = {operator.neg, operator.pos, operator.abs, abs}
 _MATH = {
     math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atan2, math.atanh, math.copysign,
@@ -260,9 +262,8 @@ def _described(f: Any) -> str:
 
 MISSING = 'Numba is not installed (pip install "zygote_lite[jit]")'
 _MANY = 256
-_compiled: dict[
-    Any, Any
-] = {}  # by text: functions are specialized anew when what they read changes
+# by text: functions are specialized anew when what they read changes
+_compiled: dict[Any, Callable[..., Any]] = {}
 _options = {"boundscheck": True, "error_model": "python"}
 
 
@@ -286,8 +287,9 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
     _refuse_value(made)
     key = str(made.text), signature
-    if key in _compiled:
-        return _compiled[key]
+    known: Callable[..., Any] | None = _compiled.get(key)
+    if known is not None:
+        return known
     for name, x in made.bound.items():
         if not isinstance(x, types.FunctionType) or x not in _machine.HELPERS:
             raise Unfit(f"{_described(x)} is called as it is")
@@ -327,7 +329,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _refuse_value(made: "Specialized") -> None:
-    y = made.result
+    y = _result(made)
     if y.is_array:
         if not y.made:
             raise Unfit("its value is an array that it has not made itself")
@@ -336,17 +338,23 @@ def _refuse_value(made: "Specialized") -> None:
         raise Unfit("its value is an integer or a float")
 
 
+def _result(made: "Specialized") -> Value:
+    assert made.result is not None  # only code for a Hessian returns no value
+    return made.result
+
+
 def _check_types(numba: Any, found: Any, made: "Specialized") -> None:
     """Refuse code whose results Numba takes to be something else than they are."""
     returned = found.nopython_signatures[0].return_type
     ends = [d for d in made.gradients if d is not None]
     types_found = [*returned] if ends else [returned]
-    expected = [made.result, *[x for x, d in _active_leaves(made) if d is not None]]
+    y = _result(made)
+    expected = [y, *[x for x, d in _active_leaves(made) if d is not None]]
     for x, end in zip(expected, types_found, strict=True):
         if x.is_array:
             right = isinstance(end, numba.types.Array) and end.dtype == numba.float64
             right = right and isinstance(x.fact, ArrayOf) and end.ndim == len(x.fact.axes)
-        elif x is made.result:
+        elif x is y:
             right = end == _type_of(numba, x)
         else:
             right = end == numba.float64
@@ -386,7 +394,8 @@ def call_of(
     operands = [path for i, x in enumerate(made.arguments)
                 for path, leaf in _paths(x, f"x{i}") if leaf.name]  # fmt: skip
     names = {}
-    checks = [] if made.result.is_array or kind_of_number(made.result) != FLOAT else ["isfinite(y)"]
+    y = _result(made)
+    checks = [] if y.is_array or kind_of_number(y) != FLOAT else ["isfinite(y)"]
     results = ["y"]
     for (x, d), filled in zip(_active_leaves(made), made.filled, strict=True):
         name = names[x] = "None" if d is None else f"g{len(results)}"
@@ -398,7 +407,6 @@ def call_of(
             checks.append(f"is_some({name})" if x.is_array else f"{name} != 0")
         if type(x.sample) is np.float64:
             names[x] = f"float64({name})"
-    y = made.result
     value = f"kind_{_class_of(y).__name__}(y)" if not y.is_array else "y"
     flagged = zip(made.arguments, active, strict=True)
     found = [_structured(x, names) for x, flag in flagged if flag]
