@@ -300,7 +300,9 @@ class Tape(Entries):
 
     def iterate(self, x: Any, node: Node) -> Iterator[Recorded]:
         """Yield the elements of an iterable, with their numbers, as `for` takes them."""
-        if not is_active((node,), iter, (x,), {}) and not is_users_class(type(x)):
+        method = member_of(type(x), "__iter__")
+        in_python = isinstance(method, types.FunctionType) or is_users_class(type(x))
+        if not in_python and not is_active((node,), iter, (x,), {}):
             yield from self.iterate_inactive(x)
             return
         if type(x) in (list, tuple) or (type(x) is np.ndarray and x.ndim):
