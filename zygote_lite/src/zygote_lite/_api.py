@@ -359,14 +359,27 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     of the differentiated one. The Hessian itself is never formed.
     """
     derivative = grad(f, argnum)
+    fast: dict[int, Entries | None] = {}
 
     @functools.wraps(f)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
+        known = fast.get(len(xs))
+        if known is not None and not kws:
+            for enter in known.enters:
+                found = enter(f, *xs)
+                if found is not None:
+                    return found
         (number,) = _argument_numbers(f, argnum, len(arguments))
         flags = (None, *(True if i == number else None for i in range(len(arguments))))
         _, back = _pullback((*flags, *(None for _ in kws)), derivative, tuple(arguments), kws)
-        return back(v)[1 + number]
+        found = back(v)[1 + number]
+        if not kws:
+            if known is None:
+                known = fast[len(xs)] = entries_of(f, len(arguments), (number,), True, twice=True)
+            if known is not None:
+                known.note(f, xs)
+        return found
 
     return hessian_times_vector
 

@@ -386,10 +386,9 @@ class Backward:
         outer_out, self.interpreter.out = self.interpreter.out, body
         for phi in node.phis:
             if phi in carried:
-                d = found.get(phi)
-                if d is None:
+                if found.get(phi) is None:
                     self.filled.add(phi)
-                    d = self.zero(phi)
+                d = found.get(phi) or self.zero(phi)
                 if d is not variables[phi]:
                     pairs.append((variables[phi], d))
         for x, d in accumulators.items():

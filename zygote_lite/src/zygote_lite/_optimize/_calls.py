@@ -1,7 +1,5 @@
 """What a call becomes: an operation, the body of the function in its place, or a known value."""
 
-import builtins
-import math
 import operator
 import warnings
 from collections.abc import Callable
@@ -576,9 +574,10 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
         return constant(None)
     if not can_carry(x.fact):
         return d if isinstance(x.fact, Scalar) else constant(None)
-    if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
-        if x.fact.classes == d.fact.classes or not x.fact.classes & {np.float32}:
-            return d
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar) and (
+        x.fact.classes == d.fact.classes or not x.fact.classes & {np.float32}
+    ):  # fmt: skip
+        return d
     if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:
         if shape_root(d) is shape_root(x):
             return d
@@ -590,7 +589,7 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
     if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
         return call(interpreter, np.ndarray.sum, [d], {}, "")
     if interpreter.follows:
-        raise Unfit("a cotangent whose shape is not known")
+        raise Unfit(f"a cotangent {d} of unknown shape, of {x}")
     result = result_of(project, [d, x], {})
     result.fact, result.certain = _kind_of_cotangent(x.fact), True
     return interpreter.write(result, project, [d, x], {}).target
@@ -609,13 +608,10 @@ def _summed(interpreter: "Interpreter", d: Value, fact: ArrayOf) -> Value | None
     if extra:
         axes: Any = 0 if extra == 1 else tuple(range(extra))
         d = call(interpreter, np.ndarray.sum, [d, constant(axes)], {}, "")
-        assert isinstance(d.fact, ArrayOf)
+    assert isinstance(d.fact, ArrayOf)
     stretched = [i for i, (a, b) in enumerate(zip(d.fact.axes, fact.axes, strict=True)) if a != b]
     if stretched:
         axes = stretched[0] if len(stretched) == 1 else tuple(stretched)
         options = {"axis": constant(axes), "keepdims": constant(True)}
         d = call(interpreter, np.ndarray.sum, [d], options, "")
     return d
-
-
-_ = (builtins, math)

@@ -18,7 +18,7 @@ import numpy as np
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, range_tests
-from zygote_lite._optimize._specialize import Specialized, specialize
+from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import (
     MANY,
     ONE,
@@ -41,10 +41,13 @@ _COMPILED_TRIES = (1, 8, 64)
 class Entries:
     """The specializations of one function, for one choice of differentiated arguments."""
 
-    def __init__(self, active: tuple[bool, ...], single: bool, compiled: bool = False) -> None:
+    def __init__(
+        self, active: tuple[bool, ...], single: bool, compiled: bool = False, twice: bool = False
+    ) -> None:
         self.active = active
         self.single = single
         self.compiled = compiled
+        self.twice = twice
         self.enters: tuple[Enter, ...] = ()
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
@@ -78,7 +81,10 @@ class Entries:
     def make(self, f: Any, xs: tuple[Any, ...], key: Any, compiled: bool) -> str | None:
         """Make a specialization; return the reason where that cannot be done."""
         try:
-            enter = entered(f, xs, self.active, self.single, compiled)
+            if self.twice:
+                enter = entered_twice(f, xs, self.active)
+            else:
+                enter = entered(f, xs, self.active, self.single, compiled)
         except (Unfit, DifferentiationError) as reason:
             self.reasons[key] = str(reason)
             return str(reason)
@@ -106,8 +112,9 @@ _known: dict[Any, Entries] = {}
 
 
 def entries_of(
-    f: Any, count: int, numbers: tuple[int, ...], single: bool, compiled: bool = False
-) -> Entries | None:
+    f: Any, count: int, numbers: tuple[int, ...], single: bool, compiled: bool = False,
+    twice: bool = False,
+) -> Entries | None:  # fmt: skip
     """Return the specializations of a Python function; of other callables there are none.
 
     Arguments:
@@ -116,12 +123,13 @@ def entries_of(
         numbers: which of them are differentiated; none, for the value alone.
         single: whether the gradient is that of one argument, and not a tuple.
         compiled: whether they are compiled, where they qualify.
+        twice: whether they give the Hessian times a vector, which is a further argument.
     """
     if type(f) is not types.FunctionType:
         if compiled:
             warn_uncompiled(f, "it is no Python function")
         return None
-    key = (f.__code__, id(f.__globals__), count, numbers, single, compiled)
+    key = (f.__code__, id(f.__globals__), count, numbers, single, compiled, twice)
     found = _known.get(key)
     if found is None:
         if len({*numbers}) != len(numbers) or [*numbers] != sorted(numbers):
@@ -129,7 +137,7 @@ def entries_of(
                 warn_uncompiled(f, "argnums are not in their order")
             return None
         active = tuple([i in numbers for i in range(count)])
-        found = _known.setdefault(key, Entries(active, single, compiled))
+        found = _known.setdefault(key, Entries(active, single, compiled, twice))
     return found
 
 
@@ -182,6 +190,13 @@ def entered(
     return _guarded(f, made, fast, active, single, compiled)
 
 
+def entered_twice(f: Any, xs: tuple[Any, ...], active: tuple[bool, ...]) -> Enter:
+    """Return a function that tests the guards and runs new code for the Hessian times a vector."""
+    number = active.index(True)
+    made = specialize_twice(f, xs[:-1], number, xs[-1])
+    return _guarded(f, made, compile_text(made, f), (*active, False), True, False)
+
+
 def compile_text(made: Specialized, f: Any) -> types.FunctionType:
     """Compile specialized code, with the user's file name and the user's lines."""
     tree = ast.parse(str(made.text))
@@ -212,17 +227,24 @@ def _guarded(
         tests.append(f"len({{{', '.join(f'id({p})' for p in lists)}}}) == {len(lists)}")
     tests += made.inputs.guards
     given = []
-    for i, (value, expression) in enumerate(made.inputs.given.values()):
-        tests += _tests(f"(e{i} := {expression})", value, f"e{i}")
+    for i, (outer, expression) in enumerate(made.inputs.given.values()):
+        tests += _tests(f"(e{i} := {expression})", outer, f"e{i}")
         given.append(f"e{i}")
     if compiled:
         tests += range_tests(made, given)
         run, checks, value_text, found = call_of(made, given, active)
     else:
         found = [f"d{i}" for i, flag in enumerate(active) if flag]
-        run = f"{', '.join(['y', *found])} = fast({', '.join([*names, *given])})"
+        value = [] if made.result is None else ["y"]
+        run = f"{', '.join([*value, *found])} = fast({', '.join([*names, *given])})"
         checks, value_text = _checks(made, active), "y"
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
+    answer = f"{value_text}, {gradient if any(active) else ''}"
+    if made.result is None:  # the Hessian times a vector
+        (differentiated,) = [name for name, flag in zip(names, active, strict=True) if flag]
+        if isinstance(made.arguments[-1].fact, ArrayOf):
+            tests.append(f"{names[-1]}.shape == {differentiated}.shape")
+        answer = gradient
     text = (
         f"def enter(f, {', '.join(names)}):\n"
         f"    try:\n"
@@ -232,7 +254,7 @@ def _guarded(
         f"    except Exception:\n"
         f"        return None\n"
         f"    if {' and '.join(checks) or 'True'}:\n"
-        f"        return {value_text}, {gradient if any(active) else ''}\n"
+        f"        return {answer}\n"
         f"    return None\n"
     )
     space = {

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-
 from zygote_lite._optimize._nodes import (
     AddInto,
     Backwards,
@@ -21,6 +20,7 @@ from zygote_lite._optimize._nodes import (
     blocks_of,
     leaves,
     reads_of,
+    replace,
     walk,
 )
 from zygote_lite._optimize._values import Other, Unfit, Value
@@ -28,7 +28,7 @@ from zygote_lite._optimize._values import Other, Unfit, Value
 # -- arrays that are written in place ----------------------------------------------------------
 
 
-def settle_writes(nodes: list[Node]) -> None:
+def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     """Drop copies that no write makes necessary; raise `Unfit` where a view would see a write."""
     place: dict[Node, int] = {}
     loops: dict[Node, tuple[Loop, ...]] = {}
@@ -56,8 +56,7 @@ def settle_writes(nodes: list[Node]) -> None:
                         or any(l in loops[node] and l not in loops[made] for l in loops[s])  # noqa: E741
                     ):
                         raise Unfit("a view is read after a write to its array")
-    for x, original in replaced.items():
-        x.name = original.name
+    replace([*nodes, *backward], replaced)
     _without(nodes, {*replaced})
 
 

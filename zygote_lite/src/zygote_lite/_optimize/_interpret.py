@@ -29,7 +29,8 @@ from zygote_lite._optimize._nodes import (
     add_at_ends,
     leaves,
 )
-from zygote_lite._optimize._normalize import assigned, assignments, live, live_in_loop
+from zygote_lite._optimize._normalize import assigned, assignments, has, live, live_in_loop
+from zygote_lite._optimize._pulls import snapshot
 from zygote_lite._optimize._sources import Inputs, lowered_code
 from zygote_lite._optimize._transfer import Result, is_elementwise
 from zygote_lite._optimize._values import (
@@ -57,8 +58,16 @@ _IN_PLACE = {
     for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul")
 }
 _LONG = 64  # turns of a loop that is written out
-_PLAIN = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
-          types.MethodDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)  # fmt: skip
+_PLAIN = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    type,
+    np.ufunc,
+    types.MethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.WrapperDescriptorType,
+)
 
 
 class Interpreter:
@@ -445,6 +454,8 @@ class Interpreter:
             return self.block(body if test.sample else orelse, env, after)
         if test.is_array:
             raise Unfit("the truth of an array")
+        first: Env | None
+        second: Env | None
         then, first = self.nested(lambda: self.block(body, env, after))
         other, second = self.nested(lambda: self.block(orelse, env, after))
         node = Branch(self.origin, test, then, other)
@@ -666,9 +677,7 @@ def _pairs(items: list[Value]) -> Any:
 
 
 def _leaves(body: list[ir.Statement]) -> bool:
-    from zygote_lite._optimize._normalize import _has
-
-    return _has(body, ir.Break)
+    return has(body, ir.Break)
 
 
 def _held(x: Value) -> list[Value]:

@@ -21,9 +21,10 @@ class Op(Node):
 
     `pull` makes the cotangents of the arguments, where a gradient passes. `check` is set where
     the type of the value is not certain: it is looked at when the code runs. `suspect` is set on
-    a product in which a zero may have met an infinity. `required` is a
-    call of the user's, which is made even if nobody reads its value. `active_operands` are those of that call, in the order of what `pull` makes; `snapshot_of` is set on a copy
-    that is needed only if the array is written later.
+    a product in which a zero may have met an infinity. `required` is a call of the user's, which
+    is made even if nobody reads its value. `active_operands` are those of that call, in the order
+    of what `pull` makes; `snapshot_of` is set on a copy that is needed only if the array is
+    written later.
     """
 
     target: Value
@@ -147,6 +148,31 @@ def reads_of(node: Node) -> list[Value]:
     elif isinstance(node, Record):
         found = [*node.loop.record]
     return [leaf for value in found for leaf in leaves(value)]
+
+
+def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
+    """Read other values in the place of some, in all nodes."""
+
+    def new(x: Value) -> Value:
+        if x.items is not None and any(leaf in replaced for leaf in leaves(x)):
+            x.items = [new(item) for item in x.items]
+        return replaced.get(x, x)
+
+    for node in walk(nodes):
+        if isinstance(node, Op):
+            node.arguments = [new(x) for x in node.arguments]
+            node.keywords = {name: new(x) for name, x in node.keywords.items()}
+        elif isinstance(node, Store):
+            node.index, node.value = new(node.index), new(node.value)
+        elif isinstance(node, AddInto):
+            node.value = new(node.value)
+            node.index = None if node.index is None else new(node.index)
+        elif isinstance(node, Moves):
+            node.pairs = [(target, new(source)) for target, source in node.pairs]
+        elif isinstance(node, Branch):
+            node.test = new(node.test)
+        elif isinstance(node, Loop) and node.iterable is not None:
+            node.iterable = new(node.iterable)
 
 
 def leaves(value: Value) -> list[Value]:

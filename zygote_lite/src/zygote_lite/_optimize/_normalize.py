@@ -92,8 +92,8 @@ class _Normalizer:
         return out
 
     def flags(self, body: Block, orelse: Block) -> "_Flags":
-        returned = self.function.fresh("returned") if _has(body, ir.Return) else ""
-        broke = self.function.fresh("broke") if orelse and _has(body, ir.Break) else ""
+        returned = self.function.fresh("returned") if has(body, ir.Return) else ""
+        broke = self.function.fresh("broke") if orelse and has(body, ir.Break) else ""
         return _Flags(returned, broke)
 
     def after(
@@ -120,22 +120,22 @@ class _Flags:
         self.returned, self.broke = returned, broke
 
 
-def _has(body: Block, kind: type[ir.Statement]) -> bool:
+def has(body: Block, kind: type[ir.Statement]) -> bool:
     """Return whether a block leaves its loop (or its function) by a statement of a kind."""
     for s in body:
         if isinstance(s, kind):
             return True
         if isinstance(s, ir.For | ir.While) and kind in (ir.Break, ir.Continue):
-            if _has(s.orelse, kind):
+            if has(s.orelse, kind):
                 return True
             continue
-        if any(_has(inner, kind) for inner in ir.blocks_of(s)):
+        if any(has(inner, kind) for inner in ir.blocks_of(s)):
             return True
     return False
 
 
 def _may_leave(s: ir.If) -> bool:
-    return any(_has(block, kind) for block in (s.body, s.orelse) for kind in _EXITS)
+    return any(has(block, kind) for block in (s.body, s.orelse) for kind in _EXITS)
 
 
 def _falls(body: Block) -> bool:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zygote_lite._optimize import _calls
-from zygote_lite._optimize._nodes import Op, Store
+from zygote_lite._optimize._nodes import Op, Store, leaves
 from zygote_lite._optimize._transfer import result_of
 from zygote_lite._optimize._values import (
     ArrayOf,
     Local,
-    Other,
     Scalar,
     Unfit,
     Value,
@@ -68,8 +67,8 @@ class ScalarPull:
             d = times(interpreter, dy, partial, self.out)
             if d in interpreter.definitions and not partial.is_constant:
                 interpreter.definitions[d].suspect = True
-            fits = alike and isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
-            if not (fits and d.fact.dtype == x.fact.dtype):
+            arrays = isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
+            if not (alike and arrays and d.sample.dtype == x.sample.dtype):
                 d = _calls.projected(interpreter, d, x)
             found.append(d)
         return found
@@ -82,9 +81,9 @@ def times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> 
             return dy
         if partial.sample == -1:
             return _call(interpreter, operator.neg, dy)
-    if dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0):
-        if can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
-            return partial if dy.sample == 1 else _call(interpreter, operator.neg, partial)
+    unit = dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0)
+    if unit and can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
+        return partial if dy.sample == 1 else _call(interpreter, operator.neg, partial)
     if dy.spread is not None and shares_axes(partial.fact, out.fact):
         dy = dy.spread
     made = interpreter.definitions.get(partial)
@@ -125,7 +124,19 @@ class GeneralPull:
         for x, d in zip(self.xs, parts, strict=False):
             nothing = d.is_constant and d.sample is None
             contributions.append(None if nothing or not x.active else d)
+            if not nothing and x.active:
+                _has_kind_of(d, x)
         return contributions
+
+
+def _has_kind_of(d: Value, x: Value) -> None:
+    """Note that a cotangent has the shape of its primal, as rules promise."""
+    if not (isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)):
+        return
+    if d.fact.dtype == x.fact.dtype and len(d.fact.axes) == len(x.fact.axes):
+        d.fact = x.fact
+        if shape_root(x) is not shape_root(d):
+            shape_root(d).shaped = shape_root(x)
 
 
 @dataclass(eq=False)
@@ -175,21 +186,33 @@ class ItemPull:
         return [Scatter(self.index, dy), None]
 
 
+@dataclass(eq=False)
+class TwicePull:
+    """Through `x[index]`, twice: by its rule where that is differentiated again."""
+
+    first: Any
+    last: ItemPull
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Return what the one or the other gives."""
+        return (self.first if interpreter.recording else self.last).back(interpreter, dy)
+
+
 def pull_of(
     interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call that a gradient passes through; return its value."""
     if f is operator.getitem and xs[0].is_array and not interpreter.twice:
-        if any(leaf.active for leaf in _leaves(xs[1])):
+        if any(leaf.active for leaf in leaves(xs[1])):
             xs = [xs[0], _without_gradient(xs[1])]
         known = _calls._reusable(interpreter, f, xs, kws)
         if known is not None and known in interpreter.known and interpreter.known[known].active:
             return interpreter.known[known]
-        kept = snapshot(interpreter, xs[1])
+        index = snapshot(interpreter, xs[1])
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
         if not can_carry(op.target.fact):
             return op.target
-        op.pull, op.target.active = ItemPull(kept), True
+        op.pull, op.target.active = ItemPull(index), True
         op.active_operands = xs[:1]
         if known is not None:
             interpreter.known[known] = op.target
@@ -211,10 +234,14 @@ def pull_of(
         return op.target
     mark = interpreter.mark()
     try:
-        return _inlined(interpreter, rule, f, xs, kws, stem)
+        y = _inlined(interpreter, rule, f, xs, kws, stem)
     except Unfit:
         interpreter.back_to(mark)
-    return _opaque(interpreter, rule, f, xs, kws, stem)
+        y = _opaque(interpreter, rule, f, xs, kws, stem)
+    if f is operator.getitem and xs[0].is_array and y.active:
+        op = interpreter.definitions[y]
+        op.pull = TwicePull(op.pull, ItemPull(snapshot(interpreter, xs[1])))
+    return y
 
 
 def _be_active(op: Op, xs: list[Value]) -> None:
@@ -302,16 +329,7 @@ def snapshot(interpreter: "Interpreter", x: Value) -> Value:
     return op.target
 
 
-def _leaves(x: Value) -> list[Value]:
-    if x.items is None:
-        return [x]
-    return [leaf for item in x.items for leaf in _leaves(item)]
-
-
 def _without_gradient(x: Value) -> Value:
-    if any(can_carry(leaf.fact) for leaf in _leaves(x)):
+    if any(can_carry(leaf.fact) for leaf in leaves(x)):
         raise Unfit("an index that is no integer")
     return x
-
-
-_ = (ArrayOf, Other)

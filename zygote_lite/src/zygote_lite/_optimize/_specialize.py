@@ -3,7 +3,6 @@
 import ast
 import builtins
 import keyword
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,18 +12,18 @@ from rulescore import find_rule, generation
 from zygote_lite._optimize._backward import Backward
 from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
 from zygote_lite._optimize._interpret import Interpreter
-from zygote_lite._optimize._nodes import Branch, Loop, Moves, Node, Op, leaves, walk
+from zygote_lite._optimize._nodes import Branch, Loop, Node, leaves, walk
 from zygote_lite._optimize._sources import Inputs, argument
+from zygote_lite._optimize._transfer import Result
 from zygote_lite._optimize._values import (
     FLOATS,
     ArrayOf,
-    Other,
     Scalar,
     Unfit,
     Value,
     constant,
+    fact_of,
     shape_root,
-    structure,
 )
 from zygote_lite._optimize._write import Text, Writer
 
@@ -139,7 +138,7 @@ def _written(
 ) -> Specialized:  # fmt: skip
     """Write the text of both passes: a function that returns the value (if any), and gradients."""
     interpreter, reverse = backward.interpreter, backward.out
-    settle_writes(forward)
+    settle_writes(forward, reverse)
     found = [d for d in gradients if d is not None]
     results = found if result is None else [result, *found]
     drop_dead(forward, reverse, results)
@@ -209,6 +208,8 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     first.cotangents[result] = constant(1.0)
     if result.active:
         first.block(forward)
+    if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
+        raise Unfit("the vector is not of the kind and shape of the argument")
     slope = first.cotangents.get(x)
     if x.items is not None or slope is None or not slope.active:
         raise Unfit("its gradient is constant, or that of a structure")
@@ -305,11 +306,8 @@ def _gradients(
 
 
 def _converted(backward: Backward, kind: type, d: Value) -> Value:
-    from zygote_lite._optimize._transfer import Result
-    from zygote_lite._optimize._values import Scalar as S
-
     sample = kind(d.sample)
-    result = Result(S(frozenset((kind,))), sample)
+    result = Result(Scalar(frozenset((kind,))), sample)
     if d.is_constant:
         return constant(sample)
     return backward.interpreter.write(result, kind, [d], {}).target
@@ -350,6 +348,3 @@ def _ends(
         elif as_pullback:
             ends.append("None")
     return ends
-
-
-_ = (math, np, Moves, Op, Other, structure)

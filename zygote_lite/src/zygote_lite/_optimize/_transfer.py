@@ -95,12 +95,14 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
             return Result(ArrayOf(fact.dtype, xs[1].like.axes), sample, view=0)
         given = xs[1:] if len(xs) > 2 or isinstance(xs[1].sample, int) else (xs[1].items or [])
         if xs[1].is_constant and type(xs[1].sample) is tuple:
-            lengths = [*xs[1].sample]
+            counts = [*xs[1].sample]
         else:
-            lengths = [x.sample if x.is_constant else -1 for x in given]
-        if len(lengths) == sample.ndim and not {-1} & {*lengths}:
-            axes = tuple([ONE if n == 1 else MANY for n in lengths])
+            counts = [x.sample if x.is_constant else -1 for x in given]
+        if len(counts) == sample.ndim and -1 not in counts:
+            axes = tuple([ONE if n == 1 else MANY for n in counts])
             return Result(ArrayOf(fact.dtype, axes), sample, view=0)
+    if f in (np.transpose, np.ndarray.transpose) and len(xs) == 1 and not kws:
+        return of_attribute(xs[0], "T") if xs[0].is_array else Result(fact, sample)
     view = 0 if _is_in(f, _VIEWS) else None
     if view == 0 and not xs[0].is_array:
         view = None
@@ -230,8 +232,8 @@ def _of_getitem(xs: list[Value], sample: Any, fact: Fact) -> Result:
     if not basic:
         arrays = [part for part in parts if isinstance(part.fact, ArrayOf)]
         if isinstance(fact, ArrayOf) and len(arrays) == len(parts) and UNKNOWN not in x.fact.axes:
-            rest = x.fact.axes[len(parts) :]
-            return Result(ArrayOf(fact.dtype, (*_broadcast(arrays), *rest)), sample)
+            untouched = x.fact.axes[len(parts) :]
+            return Result(ArrayOf(fact.dtype, (*_broadcast(arrays), *untouched)), sample)
         return Result(vague(fact), sample, certain=True)
     if isinstance(fact, ArrayOf):
         return Result(ArrayOf(fact.dtype, (*axes, *given)), sample, view=0)
@@ -310,8 +312,8 @@ def is_pure(f: Any) -> bool:
     if _is_in(f, PURE) or isinstance(f, np.ufunc):
         return True
     module = getattr(f, "__module__", None)
-    if f is getattr(operator, getattr(f, "__name__", ""), None):
-        name = f.__name__
+    name = getattr(f, "__name__", "")
+    if f is getattr(operator, name, None):
         if name in ("setitem", "delitem", "call"):
             return False
         return not name.startswith("i") or name in ("invert", "is_", "is_not", "index", "inv")

@@ -63,8 +63,8 @@ class Value:
         reverse: whether it belongs to the reverse pass.
     """
 
-    __slots__ = ("active", "axis", "base", "fact", "fresh", "is_constant", "items", "like", "made", "name",
-                 "reverse", "sample", "scope", "shaped", "spread")  # fmt: skip
+    __slots__ = ("active", "axis", "base", "fact", "fresh", "is_constant", "items", "like", "made",
+                 "name", "reverse", "sample", "scope", "shaped", "spread")  # fmt: skip
 
     def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
         self.fact = fact
@@ -166,10 +166,11 @@ def join_facts(a: Fact, b: Fact) -> Fact:
         return a
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return Scalar(a.classes | b.classes)
-    if isinstance(a, ArrayOf) and isinstance(b, ArrayOf):
-        if a.dtype == b.dtype and len(a.axes) == len(b.axes):
-            axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
-            return ArrayOf(a.dtype, axes)
+    if isinstance(a, ArrayOf) and isinstance(b, ArrayOf) and (a.dtype, len(a.axes)) == (
+        b.dtype, len(b.axes)
+    ):  # fmt: skip
+        axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
+        return ArrayOf(a.dtype, axes)
     raise Unfit(f"a variable is {a} on one path and {b} on another")
 
 
