@@ -238,7 +238,7 @@ def value_and_grad(
         y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
         cotangents = back(_seed(f, y))
         if not kws:
-            if known is None:
+            if known is None and numbers:
                 single = isinstance(argnums, int)
                 known = fast[len(xs)] = entries_of(f, len(xs), tuple(numbers), single, compiled)
             if known is not None:

@@ -24,6 +24,7 @@ from zygote_lite._optimize._nodes import (
 from zygote_lite._optimize._pulls import Contribution, Scatter
 from zygote_lite._optimize._transfer import result_of
 from zygote_lite._optimize._values import (
+    MANY,
     ArrayOf,
     Scalar,
     Unfit,
@@ -170,13 +171,21 @@ class Backward:
     def may_repeat(self, index: Value) -> bool:
         """Return whether an index may name an entry more than once."""
         if index.items is not None and type(index.sample) is tuple:
-            made = [self.interpreter.definitions.get(part) for part in index.items]
-            if any(op is not None and op.function is np.arange for op in made):
+            if any(map(self.counts, index.items)) and all(map(_is_row, index.items)):
                 return False  # each row, or each column, is named once
             return any(self.may_repeat(part) for part in index.items)
         if isinstance(index.fact, ArrayOf):
             return index.fact.dtype.kind != "b"
         return isinstance(index.sample, list | tuple | np.ndarray)
+
+    def counts(self, x: Value) -> bool:
+        """Return whether an index is `np.arange(n)`, and `n` is not one."""
+        made = self.interpreter.definitions.get(x)
+        if made is not None and made.snapshot_of is not None:
+            made = self.interpreter.definitions.get(made.snapshot_of)
+        if made is None or made.function is not np.arange or len(made.arguments) != 1:
+            return False
+        return made.target.fact == ArrayOf(np.dtype(np.intp), (MANY,))
 
     def buffer(self, x: Value) -> Value:
         """Return the cotangent of an array as an array that may be written to."""
@@ -432,6 +441,13 @@ def _parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
     if x.items is not None:
         raise Unfit("a structure is moved")
     return [(x, d)]
+
+
+def _is_row(x: Value) -> bool:
+    """Return whether a part of an index is a number, or an array of one axis."""
+    if isinstance(x.fact, ArrayOf):
+        return len(x.fact.axes) == 1 and x.fact.dtype.kind in "iu"
+    return isinstance(x.fact, Scalar)
 
 
 def _stops(block: list[Node]) -> bool:

@@ -36,7 +36,7 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     stores = [node for node in place if isinstance(node, Store)]
     moved = {source for n in place if isinstance(n, Moves) for _, source in n.pairs}
     defined = {n.target: n for n in place if isinstance(n, Op)}
-    if any(s.array in moved for s in stores):
+    if any(s.array in (x, x.base) for s in stores for x in moved):
         raise Unfit("an array that is written in place is known by two names")
     replaced: dict[Value, Value] = {}
     for node in place:
@@ -45,17 +45,16 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
             if not any(s.array is base and _comes_after(s, node, place, loops) for s in stores):
                 replaced[node.target] = node.snapshot_of
     for node in place:
-        if isinstance(node, Op):
-            for x in node.arguments:
-                made = defined.get(x)
-                if x.base is None or made is None or not x.base.made:
-                    continue
-                for s in stores:
-                    if s.array is x.base and (
-                        place[made] < place[s] < place[node]
-                        or any(l in loops[node] and l not in loops[made] for l in loops[s])  # noqa: E741
-                    ):
-                        raise Unfit("a view is read after a write to its array")
+        for x in reads_of(node):
+            made = defined.get(x)
+            if x.base is None or made is None:
+                continue
+            for s in stores:
+                if s.array is x.base and (
+                    place[made] < place[s] < place[node]
+                    or any(l in loops[node] and l not in loops[made] for l in loops[s])  # noqa: E741
+                ):
+                    raise Unfit("a view is read after a write to its array")
     replace([*nodes, *backward], replaced)
     _without(nodes, {*replaced})
 

@@ -32,7 +32,7 @@ from zygote_lite._optimize._nodes import (
 from zygote_lite._optimize._normalize import assigned, assignments, has, live, live_in_loop
 from zygote_lite._optimize._pulls import snapshot
 from zygote_lite._optimize._sources import Inputs, lowered_code
-from zygote_lite._optimize._transfer import Result, is_elementwise
+from zygote_lite._optimize._transfer import Result, is_elementwise, may_share, shares_memory
 from zygote_lite._optimize._values import (
     UNKNOWN,
     ArrayOf,
@@ -146,12 +146,12 @@ class Interpreter:
         op = Op(self.origin, target, f, xs, kws, check=not result.certain)
         op.required = not self.plain and not self.reverse
         if result.view is not None:
-            target.base = xs[result.view].base or xs[result.view]
+            target.base = self.storage(xs[result.view])
         elif target.is_array:
             target.fresh = True
-            for x in (*xs, *kws.values()):
-                if x.is_array and np.may_share_memory(target.sample, x.sample):
-                    target.base, target.fresh = x.base or x, False
+            for x in (part for y in (*xs, *kws.values()) for part in leaves(y)):
+                if x.is_array and (may_share(f, kws) or shares_memory(target.sample, x.sample)):
+                    target.base, target.fresh = self.storage(x), False
         self.operations += 1
         if self.operations > _MOST:
             raise Unfit("its code grows too long")
@@ -160,6 +160,14 @@ class Interpreter:
         self.out.append(op)
         self.definitions[target] = op
         return op
+
+    def storage(self, x: Value) -> Value:
+        """Return the array whose memory a value may share: for a copy of one, the one copied."""
+        x = x.base or x
+        made = self.definitions.get(x)
+        if made is not None and made.snapshot_of is not None:
+            return self.storage(made.snapshot_of)
+        return x
 
     def note_shape(self, target: Value, f: Any, xs: list[Value]) -> None:
         """Note which other value surely has the shape of a new one."""
@@ -327,8 +335,13 @@ class Interpreter:
 
     def build(self, kind: str, items: list[Value]) -> Value:
         if kind == "dict":
-            value = Value(Other(dict), {k.sample: v.sample for k, v in _pairs(items)})
-            value.items = items
+            entries: dict[Any, tuple[Value, Value]] = {}
+            for k, v in _pairs(items):
+                if not k.is_constant:
+                    raise Unfit("a dict whose keys are computed")
+                entries[k.sample] = (entries.get(k.sample, (k, v))[0], v)
+            value = Value(Other(dict), {key: v.sample for key, (_, v) in entries.items()})
+            value.items = [part for pair in entries.values() for part in pair]
             value.is_constant = not items
             return value
         if kind == "set":

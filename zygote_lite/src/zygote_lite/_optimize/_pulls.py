@@ -8,7 +8,7 @@ import numpy as np
 
 from zygote_lite._optimize import _calls
 from zygote_lite._optimize._nodes import Op, Store, leaves
-from zygote_lite._optimize._transfer import result_of
+from zygote_lite._optimize._transfer import result_of, shares_memory
 from zygote_lite._optimize._values import (
     ArrayOf,
     Local,
@@ -114,12 +114,7 @@ class GeneralPull:
         name = self.pullback.code.co_varnames[0]
         env = {**self.pullback.around, name: dy}
         found = interpreter.function(self.pullback.code, self.pullback.globals, env)
-        if found.items is None:
-            if not found.is_constant or not isinstance(found.sample, tuple):
-                raise Unfit("a rule whose cotangents are not told one by one")
-            parts = [constant(d) for d in found.sample]
-        else:
-            parts = found.items
+        parts = _parts(interpreter, found)
         contributions: list[Contribution] = []
         for x, d in zip(self.xs, parts, strict=False):
             nothing = d.is_constant and d.sample is None
@@ -127,6 +122,24 @@ class GeneralPull:
             if not nothing and x.active:
                 _has_kind_of(d, x)
         return contributions
+
+
+def _parts(interpreter: "Interpreter", found: Value) -> list[Value]:
+    """Return the items of the tuple that a pullback returns."""
+    if found.items is not None:
+        return found.items
+    if not isinstance(found.sample, tuple):
+        raise Unfit("a rule whose cotangents are not told one by one")
+    if found.is_constant:
+        return [constant(d) for d in found.sample]
+    parts = []
+    for i in range(len(found.sample)):
+        part = result_of(operator.getitem, [found, constant(i)], {})
+        part.certain = False  # in another run it may be another kind of cotangent
+        op = interpreter.write(part, operator.getitem, [found, constant(i)], {})
+        op.required, op.target.fresh = True, False
+        parts.append(op.target if part.sample is not None else constant(None))
+    return parts
 
 
 def _has_kind_of(d: Value, x: Value) -> None:
@@ -271,8 +284,9 @@ def _inlined(
     local = pullback.sample
     if not isinstance(local, Local) or y.items is not None:
         raise Unfit("a rule whose value is a structure")
-    op = next((n for n in interpreter.out[start:] if isinstance(n, Op) and n.target is y), None)
-    if op is None or any(isinstance(n, Store) for n in interpreter.out[start:]):
+    made = interpreter.out[start:]
+    op = next((n for n in made if isinstance(n, Op) and n.target is y), None)
+    if op is None or op.snapshot_of is not None or any(isinstance(n, Store) for n in made):
         raise Unfit("a rule whose value is not computed by one call")
     op.function, op.arguments, op.keywords = f, xs, kws
     op.required = not plain
@@ -302,6 +316,9 @@ def _opaque(
     _be_active(op, xs)
     op.check = not isinstance(op.target.fact, Scalar) or op.check
     op.target.fresh = op.target.made = False
+    for x in given[1:]:
+        if x.is_array and op.target.is_array and shares_memory(op.target.sample, x.sample):
+            op.target.base = interpreter.storage(x)
     rest = result_of(operator.getitem, [both, constant(1)], {})
     rest.certain = True
     back = interpreter.write(rest, operator.getitem, [both, constant(1)], {}).target

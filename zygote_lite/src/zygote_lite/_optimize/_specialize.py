@@ -103,7 +103,10 @@ def specialize(
 
 
 def _plain_name(f: Any) -> str:
-    return "lambda_" if f.__name__ == "<lambda>" else str(f.__name__)
+    name = str(f.__name__)
+    if name == "<lambda>":
+        return "lambda_"
+    return name if name.isidentifier() else "f"  # it may have been set to any text
 
 
 def _interpreted(
@@ -297,7 +300,9 @@ def _gradients(
             if d.fact != x.fact and isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
                 raise Unfit("a gradient of another precision")
         elif isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
-            kind = type(x.sample) if type(x.sample) in FLOATS else float
+            kind = type(x.sample)
+            if kind not in FLOATS:
+                kind = np.float64 if isinstance(x.sample, np.generic) else float
             if d.fact.classes != {kind} or has_numpy:
                 d = _converted(backward, kind, d)
         seen.add(d)

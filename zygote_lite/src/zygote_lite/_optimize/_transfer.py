@@ -50,6 +50,8 @@ _VIEWS = {np.transpose, np.swapaxes, np.reshape, np.ravel, np.broadcast_to, np.e
           np.squeeze, np.moveaxis, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.transpose,
           np.ndarray.swapaxes, np.ndarray.squeeze, np.diagonal, np.atleast_1d, np.atleast_2d,
           np.asarray, np.real}  # fmt: skip
+_AS_NEEDED = {np.ascontiguousarray, np.asfortranarray, np.require, np.asanyarray, np.diff,
+              np.nan_to_num, np.atleast_3d, np.real_if_close, np.trim_zeros, np.imag}  # fmt: skip
 _REDUCTIONS = {np.sum, np.mean, np.max, np.min, np.prod, np.ndarray.sum, np.ndarray.mean,
                np.ndarray.max, np.ndarray.min, np.ndarray.prod, np.add.reduce, np.amax,
                np.amin, np.var, np.std, np.any, np.all, np.argmax, np.argmin}  # fmt: skip
@@ -107,6 +109,16 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     if view == 0 and not xs[0].is_array:
         view = None
     return Result(vague(fact), sample, certain=isinstance(fact, Other), view=view)
+
+
+def may_share(f: Any, kws: dict[str, Value]) -> bool:
+    """Return whether it depends on the values whether a result shares memory with an argument."""
+    return _is_in(f, _AS_NEEDED) or "copy" in kws
+
+
+def shares_memory(a: np.ndarray, b: np.ndarray) -> bool:
+    """Return whether two samples may share memory; of empty ones that is not seen."""
+    return np.may_share_memory(a, b) or not (a.size and b.size)
 
 
 def is_elementwise(f: Any) -> bool:
@@ -274,6 +286,8 @@ def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
             known, other = (a, b) if a.is_constant else (b, a)
             if known.sample is None and type(other.sample) is not type(None):
                 return True, f is operator.is_not
+        if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
+            raise Unfit("it asks whether two values are one object")
         return False, None
     if x is None:
         return False, None
@@ -289,8 +303,8 @@ def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
         return True, ()
     if f in (np.iscomplexobj, np.isrealobj) and isinstance(x.fact, Scalar | ArrayOf):
         return True, f(x.sample)
-    if f is len and x.items is not None:
-        return True, len(x.items)
+    if f is len and x.items is not None and type(x.sample) in (tuple, list, dict):
+        return True, len(x.items) // (2 if type(x.sample) is dict else 1)
     if f is np.result_type and len(xs) == 1 and isinstance(x.fact, ArrayOf):
         return True, x.fact.dtype
     return False, None
