@@ -80,7 +80,7 @@ def test_the_code_gives_what_the_page_says(name, tmp_path, capsys):
 
 def test_the_front_page_shows_what_its_code_prints():
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(outputs_of(page)) == 2  # the adjoint and the tree
+    assert len(outputs_of(page)) == 3  # the adjoint, the module and the tree
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

@@ -9,7 +9,14 @@ import math
 import numpy as np
 import pytest
 
-from zygote_lite import UnsupportedSyntaxError, code_adjoint, code_lowered, code_primal, gradient
+from zygote_lite import (
+    UnsupportedSyntaxError,
+    code_adjoint,
+    code_lowered,
+    code_primal,
+    gradient,
+    pullback,
+)
 
 STAGES = [code_lowered, code_primal, code_adjoint]
 
@@ -55,7 +62,7 @@ def test_the_primal_text_of_foo():
 
 
 def test_the_adjoint_text_of_foo():
-    assert code_adjoint(foo, 0.6) == (
+    assert code_adjoint(foo) == (
         "def foo_pullback(x):\n"
         "    t1, back1 = pull((None, True), math.cos, x)\n"
         "    t2, back2 = pull((None, back1), math.sin, t1)\n"
@@ -66,6 +73,64 @@ def test_the_adjoint_text_of_foo():
         "        return (d_x,)\n"
         "    return (t2, back, back2)"
     )
+
+
+def test_the_adjoint_text_of_foo_for_a_float():
+    assert code_adjoint(foo, 0.6) == (
+        "def foo_pullback(x):\n"
+        "    t1 = math.cos(x)\n"
+        "    t2 = math.sin(t1)\n"
+        "\n"
+        "    def back(dt2):\n"
+        "        dx = -(dt2 * math.cos(t1) * math.sin(x))\n"
+        "        return None, dx\n"
+        "\n"
+        "    return t2, back"
+    )
+
+
+def indexed(x, n):
+    s = 1.0
+    for i in range(n):
+        if x[i] < 0:
+            break
+        s = s + x[i] * s
+    return s
+
+
+@pytest.mark.parametrize(
+    ("f", "xs", "dy"),
+    [
+        (foo, (0.6,), 1.0),
+        (foo, (0.6,), -2.5),
+        (indexed, (np.array([1.0, 2.0, -1.0, 3.0]), 4), 1.5),
+        (lambda w, x: np.mean(np.tanh(x @ w) ** 2), (np.eye(2), np.ones((3, 2))), 0.5),
+        (lambda x, y: x**3 / y, (1.5, 0.7), 2.0),
+    ],
+)
+def test_the_text_for_types_is_that_of_the_pullback(f, xs, dy):
+    text = code_adjoint(f, *xs)
+    assert "pull(" not in text
+    space = {"math": math, "np": np}
+    exec(text, space)
+    (run,) = [x for name, x in space.items() if name.endswith("_pullback")]
+    y, back = run(*xs)
+    expected, back_of_the_engine = pullback(f, *xs)
+    assert y == pytest.approx(expected, rel=1e-14)
+    for _ in range(2):  # it may be called again and again
+        for d, e in zip(back(dy), back_of_the_engine(dy), strict=True):
+            np.testing.assert_allclose(0.0 if d is None else d, 0.0 if e is None else e, 1e-13)
+
+
+def test_what_does_not_qualify_is_shown_as_it_is_run():
+    def tried(x):
+        try:
+            return x * 2.0
+        finally:
+            pass
+
+    assert code_adjoint(tried, 1.0) == code_adjoint(tried)
+    assert "Recorded code" in code_adjoint(tried, 1.0)
 
 
 def test_operators_and_methods_become_calls():

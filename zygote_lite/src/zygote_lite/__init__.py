@@ -2,7 +2,8 @@
 
 The stages, each a module, in the order in which data flows: `_source`, `_lower`, `_instrument`,
 then `_primal` and `_reverse` for straight code or `_record` for all other, `_emit`, `_transform`;
-the IR between them is `_ir`. `_show` shows each.
+the IR between them is `_ir`. `_show` shows each. `_optimize` writes code for the types of arguments
+that were seen, and has it compiled for `_jitted` functions; `_export` writes it out as a module.
 
 What the emitted code runs on: `_kinds` tells how a value is identified, `_store` has the
 cotangents of what has an address, `_state` what a run knows, `_activity` what depends on a
@@ -27,6 +28,7 @@ from zygote_lite._api import (
     value_and_grad,
 )
 from zygote_lite._errors import DifferentiationError, NoRuleError, UnsupportedSyntaxError
+from zygote_lite._export import export_adjoint
 from zygote_lite._show import code_adjoint, code_lowered, code_primal, explain
 
 __all__ = [  # noqa: RUF022 - in the order of the documentation
@@ -41,6 +43,7 @@ __all__ = [  # noqa: RUF022 - in the order of the documentation
     "Pullback",
     # compiled, or written out
     "jit",
+    "export_adjoint",
     # looking inside
     "code_lowered",
     "code_primal",

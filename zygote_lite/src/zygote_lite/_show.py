@@ -11,6 +11,7 @@ from zygote_lite._emit import emit
 from zygote_lite._jitted import original
 from zygote_lite._kinds import INERT, kind_of
 from zygote_lite._lower import lower
+from zygote_lite._optimize._specialize import specialize
 from zygote_lite._primal import forward, primal
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
@@ -44,15 +45,34 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the code that is run for a gradient: the forward code with the reverse inside.
 
-    Code with control flow, writes or calls that may write has no adjoint text of its own: it
-    is recorded on a tape, and the text is that of the recording code. Without arguments all
-    parameters count as differentiated. (MicroGrad.jl's `reverse_differentiate`.)
+    With arguments it is the code for their types, with the rules inlined, as far as the function
+    qualifies. Without, or where it does not, it is the code for all types: it asks for the rules
+    as it runs, and all parameters count as differentiated if no arguments are given. Of that, code
+    with control flow, writes or calls that may write has no adjoint text of its own: it is recorded
+    on a tape, and the text is that of the recording code. (MicroGrad.jl's
+    `reverse_differentiate`.)
     """
     function = _function_of(f)
+    if xs and not kws:
+        text = _specialized(f, xs)
+        if text is not None:
+            return text
     if not is_pure(function):
         return _recorded(function)
     active = _active(function, f, xs, kws)
     return emit(reverse(primal(lowered(function), active)), "_pullback").text
+
+
+def _specialized(f: Any, xs: tuple[Any, ...]) -> str | None:
+    """Return the code for the types of the arguments, or `None` where there is none."""
+    f = original(f)
+    if type(f) is not types.FunctionType:
+        return None
+    try:
+        made = specialize(f, xs, (True,) * len(xs), as_pullback=True)
+    except Exception:  # as in `Entries.make`: what the optimizer cannot do is done without it
+        return None
+    return "\n".join(line.rstrip() for line in str(made.text).splitlines())
 
 
 def _recorded(function: types.FunctionType) -> str:
