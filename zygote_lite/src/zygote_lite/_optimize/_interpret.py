@@ -31,7 +31,7 @@ from zygote_lite._optimize._nodes import (
 )
 from zygote_lite._optimize._normalize import assigned, assignments, has, live, live_in_loop
 from zygote_lite._optimize._pulls import snapshot
-from zygote_lite._optimize._sources import Inputs, lowered_code
+from zygote_lite._optimize._sources import Inputs, is_settled, lowered_code
 from zygote_lite._optimize._transfer import Result, is_elementwise, may_share, shares_memory
 from zygote_lite._optimize._values import (
     UNKNOWN,
@@ -369,7 +369,8 @@ class Interpreter:
             return value
         if x.is_constant and not isinstance(x.sample, Local | Method):
             found = getattr(x.sample, name)
-            if self.plain or not isinstance(x.sample, types.ModuleType | types.FunctionType | type):
+            changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
+            if not changes or is_settled(self, self.globals_of):
                 return constant(found)
             owner = self.inputs.name_for(x.sample, "o")
             return self.inputs.read(self, found, f"{owner}.{name}", name)

@@ -1,10 +1,12 @@
 """What specialized code is made from: lowered functions, and the globals that they read."""
 
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulescore import plugins
 from zygote_lite import _ir as ir
 from zygote_lite._lower import lower
 from zygote_lite._optimize._normalize import normalize
@@ -26,6 +28,7 @@ _lowered: dict[Any, tuple[list[ir.Statement], str]] = {}
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str,
           types.MethodDescriptorType, type(None), bool, int, np.dtype, type(np.sum))  # fmt: skip
 _missing = object()
+_OURS = ("rulescore", "numpy", "zygote_lite")
 
 
 def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> tuple[list[ir.Statement], str]:
@@ -42,6 +45,26 @@ def _is_fixed(x: tuple[Any, ...]) -> bool:
         isinstance(part, int | float | str | None) or (type(part) is tuple and _is_fixed(part))
         for part in x
     )
+
+
+def _is_attribute(expression: str) -> bool:
+    """Return whether something is read from a module or class, where a float seldom changes."""
+    return "." in expression.split(")")[-1] and not expression.endswith("cell_contents")
+
+
+def is_settled(interpreter: "Interpreter", globals_: dict[str, Any]) -> bool:
+    """Return whether this is the body of a plugin's rule, whose module stays as it is."""
+    if not interpreter.plain:
+        return False
+    return str(globals_.get("__name__")).partition(".")[0] in _packages(plugins())
+
+
+@functools.cache
+def _packages(installed: tuple[Any, ...]) -> set[str]:
+    """Return the packages that rules of plugins are written in, and what those are made of."""
+    rules = [rule for plugin in installed for ruleset in plugin.rulesets for rule in ruleset.rules]
+    modules = {str(getattr(rule.body, "__module__", "")) for rule in rules}
+    return {name.partition(".")[0] for name in modules if name} | {*_OURS}
 
 
 class Inputs:
@@ -104,7 +127,7 @@ class Inputs:
             builtin = builtin if isinstance(builtin, dict) else vars(builtin)
             if head not in builtin:
                 raise Unfit(f"the name {head} is not defined")
-            if not interpreter.plain:
+            if not is_settled(interpreter, globals_):
                 self.guards[f"{head!r} not in {within}"] = None
                 self.guard(f"{self.name_for(builtin, 'b')}[{head!r}]", builtin[head])
             return constant(builtin[head])
@@ -112,7 +135,7 @@ class Inputs:
         for name in rest:
             found = getattr(found, name)
             expression += f".{name}"
-        if interpreter.plain:  # in a rule: its own module does not change
+        if is_settled(interpreter, globals_):
             return self.fixed(found, path)
         return self.read(interpreter, found, expression, rest[-1] if rest else head)
 
@@ -124,7 +147,7 @@ class Inputs:
 
     def read(self, interpreter: "Interpreter", x: Any, expression: str, stem: str) -> Value:
         """Return a value from outside: as a constant that is guarded, or read at each entry."""
-        if isinstance(x, _FIXED) or (isinstance(x, float) and "." in expression.split(")")[-1]):
+        if isinstance(x, _FIXED) or (isinstance(x, float) and _is_attribute(expression)):
             self.guard(expression, x)
             return constant(x)
         if type(x) is tuple and _is_fixed(x):
@@ -167,8 +190,10 @@ class Inputs:
             if name not in env:
                 if name not in optional:
                     raise Unfit(f"a call without the argument {name}")
-                if not interpreter.plain:
+                if not is_settled(interpreter, f.__globals__):
                     self.guard_default(f, name, optional[name])
+                    if not (_is_fixed((optional[name],)) or isinstance(optional[name], _FIXED)):
+                        raise Unfit(f"the default of {name} is no constant")
                 env[name] = self.fixed(optional[name], name)
         return env | self.captured(interpreter, f)
 
@@ -183,7 +208,7 @@ class Inputs:
                 x = cell.cell_contents
             except ValueError:
                 raise Unfit(f"`{name}` has no value yet") from None
-            if interpreter.plain:
+            if is_settled(interpreter, f.__globals__):
                 found[name] = self.fixed(x, name)
             else:
                 found[name] = self.read(interpreter, x, f"{at}[{i}].cell_contents", name)
