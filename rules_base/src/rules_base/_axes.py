@@ -35,6 +35,8 @@ def like(x):
 
 def backwards(x, axis):
     """Return the entries of `x` in reverse order along `axis`."""
+    if x.ndim == 1:
+        return x[::-1]
     return x[(slice(None),) * (axis % x.ndim) + (slice(None, None, -1),)]
 
 
@@ -54,12 +56,12 @@ def restored(dy, x, axis, keepdims):
 
 def spread(dy, x, axis, keepdims):
     """Return `dy` repeated along the reduced axes, in the shape of `x`."""
-    if axis is None and isinstance(x, np.ndarray) and not keepdims and x.size < SMALL:
+    if axis is None and isinstance(x, np.ndarray) and not keepdims and x.size <= SMALL:
         return np.full(x.shape, dy)
     return np.broadcast_to(restored(dy, x, axis, keepdims), shape_of(x))
 
 
-SMALL = 1000  # below this many entries, writing them is faster than making a broadcast view
+SMALL = 10_000  # up to so many entries, writing them is no slower than making a broadcast view
 
 
 def count(x, axis):

@@ -54,6 +54,8 @@ def matmul_right(dy, a, b):
 @rule(np.dot, np.ndarray.dot)
 def _(a: Numeric, b: Numeric):
     def pullback(dy):
+        if is_number(a) or is_number(b):
+            return project(dy * np.conjugate(b), a), project(dy * np.conjugate(a), b)
         return project(dot_left(dy, a, b), a), project(dot_right(dy, a, b), b)
 
     return np.dot(a, b), pullback
@@ -61,13 +63,11 @@ def _(a: Numeric, b: Numeric):
 
 def is_number(x):
     """Return whether `x` has no axes."""
-    return x.ndim == 0 if isinstance(x, Array) else True
+    return x.ndim == 0 if isinstance(x, (np.ndarray, Array)) else True
 
 
 def dot_left(dy, a, b):
-    """Return the cotangent of `a` in `np.dot(a, b)`."""
-    if is_number(a) or is_number(b):
-        return dy * np.conjugate(b)
+    """Return the cotangent of the array `a` in `np.dot(a, b)` with an array."""
     if b.ndim <= 2:
         return matmul_left(dy, a, b)
     own = a.ndim - 1
@@ -76,9 +76,7 @@ def dot_left(dy, a, b):
 
 
 def dot_right(dy, a, b):
-    """Return the cotangent of `b` in `np.dot(a, b)`."""
-    if is_number(a) or is_number(b):
-        return dy * np.conjugate(a)
+    """Return the cotangent of the array `b` in `np.dot(a, b)` with an array."""
     if b.ndim <= 2:
         return matmul_right(dy, a, b)
     own = tuple(range(a.ndim - 1))

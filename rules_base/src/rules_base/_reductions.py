@@ -4,6 +4,7 @@ import numpy as np
 
 from rules_base._axes import (
     backwards,
+    conjugate,
     count,
     given,
     inexact_type,
@@ -18,7 +19,7 @@ rule = RuleSet("rules_base")
 
 @rule(np.sum, np.ndarray.sum, np.generic.sum)
 def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
-    more = given(initial=initial, where=where) if initial is not None or where is not None else {}
+    more = {} if initial is None and where is None else given(initial=initial, where=where)
 
     def pullback(dy):
         dx = spread(dy, x, axis, keepdims)
@@ -43,11 +44,11 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
 
 @rule(np.prod, np.ndarray.prod, np.generic.prod)
 def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
-    more = given(initial=initial, where=where)
+    more = {} if initial is None and where is None else given(initial=initial, where=where)
 
     def pullback(dy):
         factors = x if where is None else np.where(where, x, np.ones_like(x))
-        others = np.conjugate(products_of_others(factors, axis))
+        others = conjugate(products_of_others(factors, axis))
         dx = restored(dy, x, axis, keepdims) * others
         dx = dx if initial is None else dx * np.conjugate(initial)
         return (project(dx if where is None else np.where(where, dx, 0.0), x),)
@@ -85,7 +86,8 @@ def take_slice(x, axis, part):
 
 @rule(np.max, np.ndarray.max, np.amax, np.generic.max)
 def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
-    y = np.max(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
+    more = {} if initial is None and where is None else given(initial=initial, where=where)
+    y = np.max(x, axis=axis, keepdims=keepdims, **more)
 
     def pullback(dy):
         return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
@@ -95,7 +97,8 @@ def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
 
 @rule(np.min, np.ndarray.min, np.amin, np.generic.min)
 def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
-    y = np.min(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
+    more = {} if initial is None and where is None else given(initial=initial, where=where)
+    y = np.min(x, axis=axis, keepdims=keepdims, **more)
 
     def pullback(dy):
         return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)

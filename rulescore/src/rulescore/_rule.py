@@ -7,6 +7,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import numpy as np
+from numpy import ndarray
 
 from rulescore._array import Numeric
 
@@ -168,7 +169,7 @@ def apply_pullback(
         if dx is None:
             continue
         x = primals[position]
-        if type(dx) is np.ndarray and type(x) is np.ndarray:
+        if type(dx) is ndarray is type(x):
             if dx.shape != x.shape:
                 raise _not_fitting(rule, dx, x, position + 1)
         elif not _fits(dx, x):
