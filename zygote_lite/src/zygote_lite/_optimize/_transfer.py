@@ -7,7 +7,6 @@ the result, it is looked at whenever the code runs.
 import itertools
 import math
 import operator
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -140,10 +139,9 @@ def of_attribute(x: Value, name: str) -> Result:
 
 
 def run(f: Any, xs: list[Any], kws: dict[str, Any]) -> Any:
-    """Run a function on samples, quietly."""
+    """Run a function on samples, quietly: the filters of warnings belong to all threads."""
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
             given = {name: sealed(x) for name, x in kws.items()}
             return f(*map(sealed, xs), **given)
     except Exception as error:
