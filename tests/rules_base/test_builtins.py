@@ -54,3 +54,30 @@ def test_empty_sum():
 def test_greatest_of_missing_values():
     nan = float("nan")
     assert rrule(max, nan, 1.0)[1](1.0) == (None, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(("f", "wins"), [(max, 2.0), (min, 1.0)])
+def test_the_chosen_of_two_numbers_has_the_cotangent(f, wins):
+    for xs in ((1.0, 2.0), (2.0, 1.0), (1, 2), (np.float64(2.0), 1)):
+        y, back = rrule(f, *xs)
+        assert y == wins
+        expected = [3.0 if x == wins else 0.0 for x in xs]
+        found = back(3.0)
+        assert found == (None, *expected)
+        assert [type(d) for d in found[1:]] == [
+            np.float64 if isinstance(x, np.float64) else float for x in xs
+        ]
+
+
+@pytest.mark.parametrize("f", [max, min])
+def test_two_numbers_are_chosen_from_as_three_are(f):
+    nan, inf = float("nan"), float("inf")
+    numbers = [0.0, -0.0, 1.5, -1.5, nan, inf, -inf]
+    for x in numbers:
+        for y in numbers:
+            first = rrule(f, x, y)[1](2.0)[1:]
+            unlike = -inf if f is max else inf
+            again = rrule(f, x, y, unlike)[1](2.0)[1:3]
+            if unlike not in (x, y) and not (x != x or y != y):
+                assert first == again, (x, y)
+            assert first[0 if f(x, y) is x else 1] in (1.0, 2.0), (x, y)

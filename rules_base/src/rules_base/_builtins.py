@@ -1,5 +1,7 @@
 """Python's built-in functions of numbers: round, float, complex, sum, max and min."""
 
+from numbers import Real
+
 import numpy as np
 
 from rules_base._nesting import in_kind_of
@@ -121,6 +123,26 @@ def _(x: object, y: object, *more: object):
         return tuple(shared_by_equals(dy, out, (x, y, *more)))
 
     return out, pullback
+
+
+@rule(max)
+def _(x: Real, y: Real):
+    def pullback(dy):
+        share = dy / 2 if x == y else dy
+        first, second = 0.0 * share if y > x else share, share if y >= x else 0.0 * share
+        return project(first, x), project(second, y)
+
+    return max(x, y), pullback
+
+
+@rule(min)
+def _(x: Real, y: Real):
+    def pullback(dy):
+        share = dy / 2 if x == y else dy
+        first, second = 0.0 * share if y < x else share, share if y <= x else 0.0 * share
+        return project(first, x), project(second, y)
+
+    return min(x, y), pullback
 
 
 @rule(max)

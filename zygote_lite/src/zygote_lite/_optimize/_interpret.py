@@ -364,6 +364,8 @@ class Interpreter:
     def attribute(self, x: Value, name: str) -> Value:
         if x.is_array:
             return _calls.array_attribute(self, x, name)
+        if name == "real" and x.is_scalar and can_carry(x.fact):
+            return x
         if x.is_scalar or x.items is not None:
             value = constant(Method(x, name))
             return value
