@@ -1,5 +1,6 @@
 """Iteration: built-in iterators, comprehensions, generators, user iterators, arrays."""
 
+import collections
 import functools
 import itertools
 import math
@@ -10,7 +11,7 @@ import numpy as np
 from tests.zygote_lite.cases.declare import declaring
 
 CASES = []
-works, _ = declaring(CASES)
+works, refused = declaring(CASES)
 XS = [0.5, 0.6, 0.7]
 
 
@@ -352,3 +353,245 @@ def loop_by_index(x):
         for j in range(x.shape[1]):
             y = y * 0.5 + x[i, j] * x[j, i]
     return y
+
+
+# -- what becomes active while it is walked, or after its iterator was made ----------------------
+
+
+@works("`enumerate` of what becomes active in the loop", (0.7,))
+def enumerate_written(x):
+    out, a, total = [1.0, 2.0, 3.0], np.arange(6.0).reshape(3, 2), 0.0
+    for i, v in enumerate(out):
+        out[(i + 1) % 3] = v * x
+        total = total + v * out[2]
+    for i, row in enumerate(a, 1):
+        total = total + row[0] * i
+        a[2] = row * x + i
+        row[1] = x
+    return total + np.sum(a)
+
+
+@works("`zip` of what becomes active in the loop", (0.7,))
+def zip_written(x):
+    a, b, total = [1.0, 2.0, 3.0], np.arange(3.0), 0.0
+    for i, (u, v, k) in enumerate(zip(a, b, range(5))):
+        total = total + u * v + k * u
+        a[(i + 1) % 3] = u * x
+        b[2] = v + x
+    it = iter([1.0, 2.0, a[0], 4.0])
+    for u, v in zip(it, it, strict=True):
+        total = total + u * v
+    return total
+
+
+@works("`zip` of one iterator with itself, of what becomes active in the loop", (0.7,))
+def zip_pairs_written(x):
+    a, total = [1.0, 2.0, 3.0, 4.0], 0.0
+    it = iter(a)
+    for u, v in zip(it, it):
+        total = total + u * v
+        a[3] = u * x
+    return total
+
+
+@works("dicts and their views, of what becomes active in the loop", (0.7,))
+def views_written(x):
+    d, total = {"a": 1.0, "b": 2.0, "c": 3.0}, 0.0
+    for k, v in d.items():
+        total = total + v
+        d["c"] = d["c"] * x + d[k]
+    e = {"a": 1.0, "b": 2.0, "c": 3.0}
+    for i, v in enumerate(e.values()):
+        total = total + v * i
+        e["c"] = v * x
+    e = {"a": 1.0, "b": 2.0, "c": 3.0}
+    for k in reversed(e):
+        total = total + e[k]
+        e["a"] = e[k] * x
+    e = {"a": 1.0, "b": 2.0, "c": 3.0}
+    for k, v in reversed(e.items()):
+        total = total + v
+        e["a" if k == "b" else "b"] = v * x
+    return total
+
+
+@works("dicts and their views, of what becomes active in the loop", (0.7,))
+def ordered_views_written(x):
+    d, total = collections.OrderedDict(a=1.0, b=2.0, c=3.0), 0.0
+    for k, v in d.items():
+        total = total + v * d[k]
+        d["c"] = v * x
+    e = collections.OrderedDict(a=1.0, b=2.0, c=3.0)
+    for v in e.values():
+        total = total + v
+        e["b"] = e["c"] = v * x
+    return total
+
+
+@works("nested loops over what becomes active in them", (0.7,))
+def nested_written(x):
+    rows, total = [[1.0, 2.0], [3.0, 4.0]], 0.0
+    for row in rows:
+        for j, v in enumerate(row):
+            row[j] = v * x
+            rows[1][1] = rows[1][1] * x
+            total = total + v
+    d = {"p": {"u": 1.0, "v": 2.0}, "q": {"u": 3.0}}
+    for _, inner in d.items():
+        for k, v in inner.items():
+            inner[k] = v * x
+            d["q"]["u"] = d["q"]["u"] * x
+            total = total + v
+    return total + rows[1][1] + d["q"]["u"]
+
+
+@works("iterators kept in variables, of what becomes active later", (0.7,))
+def kept_iterators(x):
+    a = [1.0, 2.0, 3.0, 4.0, 5.0]
+    it, back, numbered = iter(a), reversed(a), enumerate(a)
+    total = next(it) + next(back) + next(numbered)[1]
+    a[1] = x
+    a[3] = x * x
+    total = total + next(it) * 3.0 + next(back) * 2.0 + sum(i * v for i, v in numbered)
+    u, *rest = it
+    return total + u + rest[0] * rest[1] + sum(back) + next(it, x)
+
+
+@works("`map` and `filter`, of what becomes active later", (0.7,))
+def lazy_map(x):
+    c, a, total = [2.0], [1.0, -2.0, 3.0], 0.0
+    for v in map(lambda v: v * c[0], a):
+        total = total + v
+        c[0] = c[0] * x
+    for v in map(operator.mul, a, itertools.count(2)):
+        total = total + v
+        a[1] = x * v
+    for v in filter(lambda v: v > -1.0, a):
+        total = total + v
+        a[2] = x * v
+    m = map(lambda v: v * a[0], (1.0, 2.0))
+    a[0] = x
+    return total + sum(m)
+
+
+@works("`itertools`, of what becomes active later", (0.7,))
+def lazy_itertools(x):
+    a, b, total = [1.0, 2.0, 3.0, 4.0], [3.0, 4.0], 0.0
+    for v in itertools.chain(a, b):
+        total = total + v
+        a[3] = b[1] = v * x
+    for v in itertools.islice(a, 1, None, 2):
+        total = total + v
+        a[3] = v * x + 1.0
+    for v in itertools.filterfalse(lambda v: v < 1.0, b):
+        total = total + v
+        b[1] = v * x
+    rows = [[1.0, 2.0], [3.0, 4.0]]
+    for v in itertools.starmap(operator.mul, rows):
+        total = total + v
+        rows[1][0] = v * x
+    box = [3.0]
+    for u, v in itertools.product((1.0, 2.0), [box, box]):
+        total = total + u * v[0]
+        box[0] = v[0] * x
+    return total
+
+
+@works("deques, sets of objects, flat iterators, of what becomes active in the loop", (0.7,))
+def others_written(x):
+    class Box:
+        w = 2.0
+
+    queue, total = collections.deque([1.0, 2.0, 3.0]), 0.0
+    for v in queue:
+        total = total + v
+        queue[2] = v * x
+    queue = collections.deque([1.0, 2.0, 3.0])
+    for v in reversed(queue):
+        total = total + v
+        queue[0] = v * x
+    for box in {Box(), Box()}:
+        box.w = box.w * x
+        total = total + box.w
+    a = np.arange(4.0).reshape(2, 2)
+    for v in a.T.flat:
+        total = total + v
+        a[1, 1] = v * x + 1.0
+    for index, v in np.ndenumerate(a):
+        total = total + v * index[0]
+        a[1, 1] = v * x + 1.0
+    return total
+
+
+@works("user iterables, of what becomes active in the loop", (0.7,))
+def user_iterables_written(x):
+    class Scaled:
+        def __init__(self):
+            self.values, self.k = [1.0, 2.0, 3.0], 1.0
+
+        def __iter__(self):
+            for v in self.values:
+                yield v * self.k
+
+    class Sequence:
+        def __init__(self):
+            self.values = [1.0, 2.0, 3.0]
+
+        def __getitem__(self, i):
+            return self.values[i]
+
+    scaled, total = Scaled(), 0.0
+    for v in scaled:
+        total = total + v
+        scaled.k = scaled.k * x
+    it = iter(scaled)
+    total = total + next(it)
+    scaled.k = x
+    total = total + next(it)
+    sequence = Sequence()
+    for v in sequence:
+        total = total + v
+        sequence.values[2] = v * x
+    sequence = Sequence()
+    it = iter(sequence)
+    total = total + next(it)
+    sequence.values[1] = x
+    return total + sum(it)
+
+
+@works("`iter(f, sentinel)`, of what becomes active in the loop", (0.7,))
+def calls_written(x):
+    a, total = [1.0], 0.0
+    for v in iter(lambda: a[0], 9.0):
+        total = total + v
+        a[0] = a[0] * x
+        if total > 2.0:
+            break
+    return total
+
+
+@refused("other iterators in C over what becomes active in the loop", "pairwise", (0.7,))
+def pairwise_written(x):
+    a, total = [1.0, 2.0, 3.0], 0.0
+    for u, v in itertools.pairwise(a):
+        total = total + u * v
+        a[1] = x
+    return total
+
+
+@refused("other iterators in C over what becomes active in the loop", "accumulate", (0.7,))
+def accumulate_written(x):
+    a, total = [1.0, 2.0, 3.0], 0.0
+    for v in itertools.accumulate(a):
+        total = total + v
+        a[1] = x
+    return total
+
+
+@refused("other iterators in C over what becomes active in the loop", "enumerate", (0.7,))
+def enumerate_map_written(x):
+    a, total = [1.0, 2.0, 3.0], 0.0
+    for i, v in enumerate(map(abs, a)):
+        total = total + i * v
+        a[1] = x
+    return total

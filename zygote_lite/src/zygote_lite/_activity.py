@@ -314,6 +314,8 @@ def _behind(x: Any) -> list[Any]:
     """Return what an object written in C refers to, as far as it tells."""
     if isinstance(x, np.nditer):
         return [*x.operands]
+    if isinstance(x, memoryview):
+        return [x.obj]
     return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
 
 

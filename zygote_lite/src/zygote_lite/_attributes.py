@@ -5,6 +5,8 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from rulescore import find_rule
 from zygote_lite._activity import mark_active
 from zygote_lite._errors import DifferentiationError
@@ -94,7 +96,7 @@ _TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
 
 
 def _builtin_attribute(flags: Flags, x: Any, name: str, member: Any) -> Pulled:
-    if isinstance(x, collections.deque):  # `maxlen`
+    if isinstance(x, collections.deque | np.flatiter) and name != "base":  # `maxlen`, `coords`
         return getattr(x, name), inert(len(flags))
     rule = find_rule(member, x)
     if rule is None:

@@ -27,6 +27,7 @@ from zygote_lite._intrinsics import (
 from zygote_lite._iteration import KEYS
 from zygote_lite._kinds import OBJECT, VALUE, kind_of
 from zygote_lite._lookup import bind_method
+from zygote_lite._native import is_native, take_step
 from zygote_lite._tables import Node, Recorded, composite
 from zygote_lite._tape import Tape
 from zygote_lite._writes import in_place, write_item
@@ -252,9 +253,14 @@ def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded 
 # -- generators --------------------------------------------------------------------------------
 
 
+def _is_walked(x: Any, node: Node) -> bool:
+    """Return whether an iterator in C is over something with an address, or over numbers."""
+    return is_native(x) and (node is None or not isinstance(x, np.flatiter))
+
+
 @composite(iter)
 def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
-    if isinstance(x, Generated):
+    if isinstance(x, Generated) or _is_walked(x, nodes[1]):
         return x, None
     method = bind_method(type(x), "__iter__")
     return tape.pull((None, nodes[1]), method, x) if method and not sentinel else None
@@ -263,6 +269,13 @@ def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
 @composite(next)
 def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
     method = None if isinstance(x, Generated) else bind_method(type(x), "__next__")
+    if _is_walked(x, nodes[1]) and reaches_active(x):
+        try:
+            return take_step(tape, x)
+        except StopIteration:
+            if default:
+                return default[0], nodes[2]
+            raise
     if method is None and not isinstance(x, Generated):
         behind = gc.get_referents(x) if kind_of(x) == VALUE else [""]
         if reaches_active(x) or any(isinstance(y, str | bytes) for y in behind):

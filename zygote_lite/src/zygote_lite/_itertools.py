@@ -168,6 +168,13 @@ def _dropwhile(predicate: Any, iterable: Any) -> Any:
         yield y
 
 
+@equivalent(itertools.filterfalse)
+def _filterfalse(predicate: Any, iterable: Any) -> Any:
+    for y in iterable:
+        if not (y if predicate is None else predicate(y)):
+            yield y
+
+
 @equivalent(itertools.zip_longest)
 def _zip_longest(*xs: Any, fillvalue: Any = None) -> Any:
     lists = [list(x) for x in xs]

@@ -10,6 +10,7 @@ import datetime
 import enum
 import functools
 import re
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -28,8 +29,9 @@ _FUNCTION_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
     types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
 )  # fmt: skip
-_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
+_HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: types made at run time, types in C
 _kinds: dict[type, int] = {}
+_local: Any = threading.local()
 
 
 def kind_of(x: Any) -> int:
@@ -56,10 +58,17 @@ def _classify(t: type) -> int:
         return DICT
     if issubclass(t, set | frozenset):
         return SET
-    known = (types.CellType, functools.partial)
-    if t.__dictoffset__ == 0 and not t.__flags__ & _PYTHON_TYPE and t not in known:
+    known = (types.CellType, functools.partial, type(_local))
+    if t.__dictoffset__ == 0 and not is_written_in_python(t) and t not in known:
         return VALUE  # of a type written in C: nothing in it can be told apart
     return OBJECT
+
+
+def is_written_in_python(t: type) -> bool:
+    """Return whether a class was made by a `class` statement; some of those in C look like it."""
+    if not t.__flags__ & _HEAP or t.__flags__ & _IMMUTABLE:
+        return False
+    return t.__dictoffset__ != 0 or any("__slots__" in vars(base) for base in t.__mro__)
 
 
 def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import rulescore
+from zygote_lite._kinds import is_written_in_python
 
 Variable = tuple[Any, str]  # the namespace, and the name in it
 
@@ -39,7 +40,7 @@ def is_library(path: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def is_library_class(cls: type) -> bool:
     """Return whether a class is written in C, or defined in a library file."""
-    if not cls.__flags__ & (1 << 9) or cls.__module__ in ("builtins", "typing", "abc"):
+    if not is_written_in_python(cls) or cls.__module__ in ("builtins", "typing", "abc"):
         return True
     path = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return path is not None and is_library(os.path.abspath(path))

@@ -35,7 +35,7 @@ from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural
 from zygote_lite._pullbacks import Effect, inert
 from zygote_lite._reachable import is_users_class
-from zygote_lite._refusal import hook_refusal, no_rule, note_resolution, refusal
+from zygote_lite._refusal import hook_refusal, no_rule, note_resolution
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
@@ -49,9 +49,10 @@ class Tape(Entries):
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
         """Run a call that nothing active goes into; log what it changes of what was saved."""
-        if isinstance(f, types.FunctionType) and f.__code__.co_flags & 0x20:
+        made = member_of(type(xs[0]), "__iter__") if f is iter and len(xs) == 1 else f
+        if isinstance(made, types.FunctionType) and made.__code__.co_flags & 0x20:
             try:
-                return self.function((None,) * (1 + len(xs) + len(kws)), f, xs, kws)
+                return self.function((None,) * (1 + len(xs) + len(kws)), made, xs, kws)
             except DifferentiationError:
                 return f(*xs, **kws), None  # it can generate nothing active
         hooks = hooks_called(f, (*xs, *kws.values()))
@@ -333,12 +334,21 @@ class Tape(Entries):
         if kind_of(x) == VALUE and type(x) is not np.ndarray:
             state.clean.clear()  # an iterator may run any code
         known = len(state.active or ())
-        for y in x:
+        iterator = iter(x)
+        for y in iterator:
+            yield y, None
             if len(state.active or ()) != known:
                 known = len(state.active or ())
-                if is_active((None,), iter, (x,), {}):
-                    raise refusal(iter, (x,))
-            yield y, None
+                if is_active((None,), next, (iterator,), {}):
+                    break
+        else:
+            return
+        while True:
+            try:
+                step = self.pull((None, None), next, iterator)
+            except StopIteration:
+                return
+            yield step
 
 
 def _may_write(f: Any, xs: tuple[Any, ...]) -> bool:
