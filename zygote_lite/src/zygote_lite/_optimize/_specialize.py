@@ -147,7 +147,7 @@ def _written(
     drop_dead(forward, reverse, results)
     outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
     if compiled:
-        from zygote_lite._optimize._compiled import prepare
+        from zygote_lite._optimize._qualify import prepare
 
         prepare([*forward, *reverse])
     writer = Writer(interpreter.used, compiled)
