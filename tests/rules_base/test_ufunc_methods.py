@@ -1,6 +1,7 @@
 """Methods of ufuncs."""
 
 import numpy as np
+import pytest
 
 from rulescore import rrule
 from rulescore.testing import check_rrule
@@ -27,3 +28,19 @@ def test_running_maximum_with_ties(check):
 def test_slices_that_run_backwards(check):
     x = np.sin(np.arange(8.0))
     check(np.add.reduceat, x, [5, 2, 2, 7, 0])
+
+
+@pytest.mark.parametrize("f", [np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin])
+def test_initial_values_and_entries_left_out(check, f):
+    x = np.sin(np.arange(6.0)).reshape(2, 3)
+    check(f.reduce, x, initial=0.3, where=x > -0.9)
+    check(f.reduce, x, 1, None, None, True, initial=0.3)
+    assert rrule(f.reduce, x, 1, None, np.zeros(2)) is None, "a result written to an array"
+
+
+def test_missing_values_that_fmax_passes_over_get_nothing():
+    x = np.array([np.nan, 2.0, np.nan, 1.0])
+    _, dx = rrule(np.fmax.reduce, x)[1](3.0)
+    np.testing.assert_array_equal(dx, [0.0, 3.0, 0.0, 0.0])
+    _, dx = rrule(np.fmin.accumulate, x)[1](np.array([0.0, 1.0, 1.0, 1.0]))
+    np.testing.assert_array_equal(dx, [0.0, 2.0, 0.0, 1.0])

@@ -47,13 +47,17 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=
     more = {} if initial is None and where is None else given(initial=initial, where=where)
 
     def pullback(dy):
-        factors = x if where is None else np.where(where, x, np.ones_like(x))
-        others = conjugate(products_of_others(factors, axis))
-        dx = restored(dy, x, axis, keepdims) * others
-        dx = dx if initial is None else dx * np.conjugate(initial)
-        return (project(dx if where is None else np.where(where, dx, 0.0), x),)
+        return (product_back(dy, x, axis, keepdims, initial, where),)
 
     return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims, **more), pullback
+
+
+def product_back(dy, x, axis, keepdims, initial, where):
+    """Return the cotangent of the factors `x` of a product."""
+    factors = x if where is None else np.where(where, x, np.ones_like(x))
+    dx = restored(dy, x, axis, keepdims) * conjugate(products_of_others(factors, axis))
+    dx = dx if initial is None else dx * np.conjugate(initial)
+    return project(dx if where is None else np.where(where, dx, 0.0), x)
 
 
 def products_of_others(x, axis):

@@ -2,49 +2,67 @@
 
 import numpy as np
 
-from rules_base._axes import inexact_type, restored, spread
+from rules_base._axes import given, inexact_type, restored, spread
 from rules_base._cumulative import cumprod_back, cumsum_back
-from rules_base._reductions import products_of_others, shared_by_hits
+from rules_base._reductions import product_back, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, project, rrule
 
 rule = RuleSet("rules_base")
 
 
 @rule(np.add.reduce)
-def _(x: Numeric, axis=0, dtype=None, *, keepdims=False):
-    def pullback(dy):
-        return (project(spread(dy, x, axis, keepdims), x),)
+def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
 
-    return np.add.reduce(x, axis, dtype, keepdims=keepdims), pullback
+    def pullback(dy):
+        dx = spread(dy, x, axis, keepdims)
+        return (project(dx if where is None else np.where(where, dx, 0.0), x),)
+
+    return np.add.reduce(x, axis, dtype, keepdims=keepdims, **more), pullback
 
 
 @rule(np.multiply.reduce)
-def _(x: Numeric, axis=0, dtype=None, *, keepdims=False):
-    def pullback(dy):
-        others = np.conjugate(products_of_others(x, axis))
-        return (project(restored(dy, x, axis, keepdims) * others, x),)
-
-    return np.multiply.reduce(x, axis, dtype, keepdims=keepdims), pullback
-
-
-@rule(np.maximum.reduce)
-def _(x: Numeric, axis=0, *, keepdims=False):
-    y = np.maximum.reduce(x, axis, keepdims=keepdims)
+def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
 
     def pullback(dy):
-        return (shared_by_hits(dy, y, x, axis, keepdims),)
+        return (product_back(dy, x, axis, keepdims, initial, where),)
 
-    return y, pullback
+    return np.multiply.reduce(x, axis, dtype, keepdims=keepdims, **more), pullback
 
 
-@rule(np.minimum.reduce)
-def _(x: Numeric, axis=0, *, keepdims=False):
-    y = np.minimum.reduce(x, axis, keepdims=keepdims)
+def declare_extreme(f):
+    """Declare the rules of reducing by a ufunc that chooses, and of its running form."""
 
-    def pullback(dy):
-        return (shared_by_hits(dy, y, x, axis, keepdims),)
+    @rule(f.reduce)
+    def _(
+        x: Numeric,
+        axis=0,
+        dtype=None,
+        out: None = None,
+        keepdims=False,
+        initial=None,
+        where=None,
+    ):
+        y = f.reduce(x, axis, dtype, keepdims=keepdims, **given(initial=initial, where=where))
 
-    return y, pullback
+        def pullback(dy):
+            return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
+
+        return y, pullback
+
+    @rule(f.accumulate)
+    def _(x: Array, axis=0):
+        y = f.accumulate(x, axis)
+
+        def pullback(dy):
+            return (running_back(dy, x, y, axis),)
+
+        return y, pullback
+
+
+for f in (np.maximum, np.minimum, np.fmax, np.fmin):
+    declare_extreme(f)
 
 
 @rule(np.logaddexp.reduce)
@@ -84,26 +102,6 @@ def _(x: Array, axis=0, dtype=None):
         return (project(cumprod_back(dy, x, axis), x),)
 
     return np.multiply.accumulate(x, axis, dtype), pullback
-
-
-@rule(np.maximum.accumulate)
-def _(x: Array, axis=0):
-    y = np.maximum.accumulate(x, axis)
-
-    def pullback(dy):
-        return (running_back(dy, x, y, axis),)
-
-    return y, pullback
-
-
-@rule(np.minimum.accumulate)
-def _(x: Array, axis=0):
-    y = np.minimum.accumulate(x, axis)
-
-    def pullback(dy):
-        return (running_back(dy, x, y, axis),)
-
-    return y, pullback
 
 
 def running_back(dy, x, y, axis):
@@ -162,12 +160,14 @@ rule.constant(*(f.reduce for f in (*LOGICAL, np.bitwise_xor, np.gcd, np.lcm)))
 rule.constant(*(f.accumulate for f in LOGICAL))
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
-REDUCED = (np.add, np.multiply, np.maximum, np.minimum, np.logaddexp, np.hypot)
+REDUCED = (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp, np.hypot)
 for f in REDUCED:
     rule.example(f.reduce, MATRIX)
     rule.example(f.reduce, MATRIX, axis=1, keepdims=True)
 rule.example(np.add.reduce, MATRIX, axis=None)
-for f in REDUCED[:4]:
+for f in REDUCED[:6]:
+    rule.example(f.reduce, MATRIX, 1, None, None, True, 0.3, MATRIX > -1.0)
+    rule.example(f.reduce, MATRIX, axis=None, initial=1.0, where=np.array([True, False, True]))
     rule.example(f.accumulate, MATRIX)
     rule.example(f.accumulate, MATRIX, 1)
 rule.example(np.add.reduceat, MATRIX, [0, 2], axis=1)
