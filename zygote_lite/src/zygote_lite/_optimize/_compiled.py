@@ -135,6 +135,11 @@ def _active_leaves(made: "Specialized") -> list[tuple[Value, Value | None]]:
 # -- the entry ---------------------------------------------------------------------------------
 
 
+def kind_name(kind: type) -> str:
+    """Return the name of a class in the entry: two are named `bool`."""
+    return "kind_truth" if kind is np.bool_ else f"kind_{kind.__name__}"
+
+
 def range_tests(made: "Specialized", given: list[str]) -> list[str]:
     """Return the tests that integers are small enough."""
     paths = [
@@ -171,7 +176,7 @@ def call_of(
             checks.append(f"is_some({name})" if x.is_array else f"{name} != 0")
         if type(x.sample) is np.float64:
             names[x] = f"float64({name})"
-    value = f"kind_{_class_of(y).__name__}(y)" if not y.is_array else "y"
+    value = f"{kind_name(_class_of(y))}(y)" if not y.is_array else "y"
     flagged = zip(made.arguments, active, strict=True)
     found = [_structured(x, names) for x, flag in flagged if flag]
     return f"{', '.join(results)} = fast({', '.join([*operands, *given])})", checks, value, found

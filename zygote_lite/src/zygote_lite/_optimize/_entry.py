@@ -17,7 +17,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, range_tests
+from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, kind_name, range_tests
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import (
     MANY,
@@ -262,7 +262,7 @@ def _guarded(
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
         "finite": is_finite, "is_some": is_some,
         **{f"dtype_{d.char}": d for d in map(np.dtype, "fdlqih?B")},
-        **{f"kind_{k.__name__}": k for k in _KINDS}, **made.inputs.bound,
+        **{kind_name(k): k for k in _KINDS}, **made.inputs.bound,
     }  # fmt: skip
     exec(compile(text, "<guards>", "exec"), space)
     return space["enter"]  # type: ignore[no-any-return]
@@ -297,7 +297,7 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
         return [f"type({name}) is type({x.sample!r})", f"{again} == {x.sample!r}"]
     if isinstance(x.fact, Scalar):
         (kind,) = x.fact.classes
-        return [f"type({name}) is kind_{kind.__name__}"]
+        return [f"type({name}) is {kind_name(kind)}"]
     assert isinstance(x.fact, ArrayOf)
     tests = [f"type({name}) is ndarray", f"{again}.dtype is dtype_{x.fact.dtype.char}"]
     axes = x.fact.axes
