@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._optimize import _calls
+from zygote_lite._optimize import _calls, _lists
 from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import (
     AddInto,
+    Append,
     Backwards,
     Branch,
     Loop,
@@ -19,19 +20,24 @@ from zygote_lite._optimize._nodes import (
     Stop,
     Store,
     blocks_of,
+    is_made_in,
     walk,
 )
-from zygote_lite._optimize._pulls import Contribution, Scatter
-from zygote_lite._optimize._transfer import result_of
+from zygote_lite._optimize._pulls import Contribution, Each, Scatter
+from zygote_lite._optimize._transfer import Result, result_of
 from zygote_lite._optimize._values import (
+    FLOATS,
     MANY,
     ArrayOf,
+    ListOf,
     Scalar,
     Unfit,
     Value,
     constant,
+    list_root,
     shape_root,
     shares_axes,
+    structure,
 )
 
 Cotangents = dict[Value, Value]
@@ -72,10 +78,12 @@ class Backward:
             match node:
                 case Op():
                     self.op(node)
-                case Store() | Branch() | Loop() if self.again:
+                case Store() | Append() | Branch() | Loop() if self.again:
                     raise Unfit("a structure that is differentiated twice")
                 case Store():
                     self.store(node)
+                case Append():
+                    self.append(node)
                 case Moves():
                     self.moves(node)
                 case Branch():
@@ -90,7 +98,9 @@ class Backward:
         if dy is None or node.pull is None:
             return
         contributions = node.pull.back(self.interpreter, dy)
-        given = [d.value if isinstance(d, Scatter) else d for d in contributions if d is not None]
+        given = [
+            d.value if isinstance(d, Scatter | Each) else d for d in contributions if d is not None
+        ]
         if sum(d is dy for d in given) != 1 or any(d.is_array and not d.fresh for d in given):
             self.owned.discard(dy)  # what still reads it must not see it change
         for x, d in zip(node.active_operands, contributions, strict=False):
@@ -98,7 +108,7 @@ class Backward:
 
     def distribute(self, x: Value, d: Contribution) -> None:
         """Add the cotangent of a structure to those of its parts."""
-        if x.items is None or d is None or isinstance(d, Scatter):
+        if x.items is None or d is None or isinstance(d, Scatter | Each):
             self.add(x, d)
             return
         if type(x.sample) not in (tuple, list) or (d.is_constant and d.items is None):
@@ -118,11 +128,15 @@ class Backward:
 
     def add(self, x: Value, d: Contribution) -> None:
         """Add to the cotangent of a value; the first one is an assignment."""
+        if isinstance(x.fact, ListOf):
+            self.add_to_list(x, d)
+            return
         if d is None or not x.active or x.is_constant:
             return
         if x.items is not None:
             raise Unfit("the cotangent of a structure")
-        if isinstance(d, Scatter):
+        if isinstance(d, Scatter | Each):
+            assert isinstance(d, Scatter)
             self.scatter(x, d)
             return
         known = self.cotangents.get(x)
@@ -159,6 +173,46 @@ class Backward:
         if d not in self.interpreter.definitions or d in self.interpreter.known.values():
             return False
         return d.is_scalar or d.fresh
+
+    def add_to_list(self, x: Value, d: Contribution) -> None:
+        """Add to the cotangent of a list, or of an item, of each item, or of a row."""
+        root = list_root(x)
+        if d is None or not root.active:
+            return
+        if isinstance(d, Value) and root is x and d in self.owned and x not in self.cotangents:
+            self.cotangents[x] = d
+            return
+        buffer = self.buffer(root)
+        if isinstance(d, Scatter):
+            path = _lists.path_of(x, d.index)[1]
+        else:
+            path = [] if x.row_of is None else _lists.path_of(*x.row_of)[1]
+        value = d if isinstance(d, Value) else d.value
+        index = structure(tuple, path) if path else None
+        node = AddInto(self.origin, buffer, value, index, each=isinstance(d, Each))
+        if value.is_constant and value.sample is _lists.ZERO:
+            return
+        joined = value not in self.interpreter.definitions and not value.is_constant
+        node.unless_none = joined and value.is_scalar
+        self.write(node)
+
+    def append(self, node: Append) -> None:
+        """Take the last item from the cotangent of a list."""
+        if not node.array.active:
+            return
+        buffer = self.buffer(node.array)
+        result = Result(node.value.fact, node.value.sample)
+        if node.value.is_scalar:
+            result.fact = Scalar(FLOATS)
+            result.sample = 1.0
+        op = self.interpreter.write(result, list.pop, [buffer], {})
+        op.required, op.target.reverse = True, True
+        d = op.target
+        if isinstance(node.value.fact, ListOf):
+            self.cotangents[node.value] = d
+            self.owned.add(d)
+        elif node.value.active:
+            self.add(node.value, _calls.projected(self.interpreter, d, node.value))
 
     def scatter(self, x: Value, d: Scatter) -> None:
         buffer = self.buffer(x)
@@ -202,8 +256,11 @@ class Backward:
     def zero(self, x: Value) -> Value:
         """Return a cotangent of nothing."""
         if x.is_scalar:
-            return constant(0.0)
+            return constant(_lists.ZERO if self.interpreter.uniform else 0.0)
         fact = x.fact
+        if isinstance(fact, ListOf):
+            result = Result(fact, _lists.zeros(x.sample))
+            return self.interpreter.write(result, _lists.zeros, [x], {}, "d" + x.name).target
         if isinstance(fact, ArrayOf) and fact.dtype == np.float64:
             shape = _calls.array_attribute(self.interpreter, x, "shape")
             result = result_of(np.zeros, [shape], {})
@@ -214,13 +271,35 @@ class Backward:
         return self.call(np.zeros_like, x)
 
     def copy(self, d: Value, x: Value) -> Value:
+        if isinstance(x.fact, ListOf):
+            result = Result(x.fact, _lists.zeros(x.sample))
+            return self.interpreter.write(result, _lists.duplicate, [d], {}).target
         if d.spread is not None or not shares_axes(d.fact, x.fact):
             total = self.zero(x)
             self.write(AddInto(self.origin, total, d))
             return total
         return self.call(np.ndarray.copy, d)
 
+    def store_in_list(self, node: Store) -> None:
+        root, path = _lists.path_of(node.array, node.index)
+        if self.cotangents.get(root) is None:
+            return
+        at = self.buffer(root)
+        for index in path[:-1]:
+            part = Result(ListOf(None), at.sample[0])
+            at = self.interpreter.write(part, operator.getitem, [at, index], {}).target
+        if node.value.active:
+            part = Result(Scalar(FLOATS), 1.0)
+            d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target
+            self.write(Store(self.origin, at, path[-1], constant(_lists.ZERO)))
+            self.add(node.value, _calls.projected(self.interpreter, d, node.value))
+        else:
+            self.write(Store(self.origin, at, path[-1], constant(_lists.ZERO)))
+
     def store(self, node: Store) -> None:
+        if isinstance(node.array.fact, ListOf):
+            self.store_in_list(node)
+            return
         if self.cotangents.get(node.array) is None:
             return
         buffer = self.buffer(node.array)
@@ -321,14 +400,17 @@ class Backward:
         carried = {
             phi for phi, out in zip(node.phis, node.outs, strict=True) if after.get(out) is not None
         }
-        stored = {inner.array for inner in walk(node.body) if isinstance(inner, Store)}
+        written = [inner for inner in walk(node.body) if isinstance(inner, Store | Append)]
+        stored = {list_root(inner.array) for inner in written}
         outer = {x for x in stored if after.get(x) is not None}
+        outer |= {n.array for n in written if isinstance(n, Append) and n.array.active}
+        outer -= {x for x in outer if is_made_in(x, node)}
         while True:
             state = self.state()
             _, found, _ = self.turn(node, carried, outer)
             grown = {p for p in node.phis if found.get(p) is not None} | carried
             inside = {*node.phis}
-            more = {x for x in found if x not in inside and not _is_in(x, node)} | outer
+            more = {x for x in found if x not in inside and not is_made_in(x, node)} | outer
             if grown == carried and more == outer:
                 break
             carried, outer = grown, more
@@ -457,22 +539,13 @@ def _stops(block: list[Node]) -> bool:
 def _is_silent(block: list[Node]) -> bool:
     """Return whether no gradient comes into a block that leaves its loop."""
     for node in block:
-        if isinstance(node, Store) and node.array.active:
+        if isinstance(node, Store | Append) and list_root(node.array).active:
             return False
         if isinstance(node, Moves) and any(target.active for target, _ in node.pairs):
             return False
         if isinstance(node, Loop) or not all(map(_is_silent, blocks_of(node))):
             return False
     return True
-
-
-def _is_in(x: Value, loop: Loop) -> bool:
-    scope = x.scope
-    while scope is not None:
-        if scope is loop:
-            return True
-        scope = scope.outer
-    return False
 
 
 def _does_something(block: list[Node]) -> bool:

@@ -1,7 +1,6 @@
 """What a call becomes: an operation, the body of the function in its place, or a known value."""
 
 import operator
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from rulescore import accumulate, find_rule, project
 from zygote_lite import _intrinsics
 from zygote_lite._intrinsics import unpack
 from zygote_lite._jitted import original
+from zygote_lite._optimize import _lists
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._pulls import pull_of
 from zygote_lite._optimize._transfer import (
@@ -26,6 +26,7 @@ from zygote_lite._optimize._values import (
     UNKNOWN,
     ArrayOf,
     Fact,
+    ListOf,
     Local,
     Method,
     Other,
@@ -95,6 +96,8 @@ def call(
         return interpreter.inline(f, xs, kws)
     if isinstance(f, Method):
         return _method(interpreter, f, xs, kws, stem)
+    if f is _intrinsics.invoke:
+        return interpreter.call(interpreter.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     f = _without_in_place(f, xs)
     special = _SPECIAL.get(f) if _is_hashable(f) else None
     if special is not None and not kws:
@@ -311,6 +314,8 @@ _IN_PLACE = {
 
 def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
+    if isinstance(x.fact, ListOf):
+        return _lists.item(interpreter, x, index, stem)
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
         if isinstance(index.sample, slice):
             return structure(type(x.sample), x.items[index.sample])
@@ -368,8 +373,7 @@ def _method(
 def try_store(x: Value, index: Value, value: Value) -> None:
     """Write a sample into a sample."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
             x.sample[index.sample] = value.sample
     except Exception as error:
         raise Unfit(f"a write fails: {error}") from error
@@ -401,9 +405,28 @@ def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     raise Unfit("something of unknown length is unpacked")
 
 
+def _length(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    if len(xs) != 1 or not isinstance(xs[0].fact, ListOf):
+        return None
+    _lists.settled(xs[0])
+    return _inactive(interpreter, len, xs, {}, "")
+
+
+def _product(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    if interpreter.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
+        return _lists.repeated(interpreter, xs[0], xs[1])
+    return None
+
+
 def _sequence(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
     def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
         items = known_items(xs[0]) if xs else []
+        if kind is list and interpreter.uniform:
+            if not xs:
+                return _lists.new_list(interpreter)
+            if isinstance(xs[0].fact, ListOf):
+                return _lists.copied(interpreter, xs[0])
+        interpreter.inputs.lists = interpreter.inputs.lists or kind is list
         if items is None:
             return None
         made = structure(kind, [*items])
@@ -483,6 +506,8 @@ def _as_is(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
 
 
 def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    if isinstance(xs[0].fact, ListOf):
+        return _lists.total(interpreter, xs)
     items = known_items(xs[0])
     if items is None:
         return None
@@ -493,6 +518,8 @@ def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
 
 
 _SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
+    len: _length,
+    operator.mul: _product,
     unpack: _unpack,
     tuple: _sequence(tuple),
     list: _sequence(list),
@@ -542,11 +569,18 @@ def counted(
     return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
 
 
+def lists_of(x: Value) -> list[Value]:
+    """Return the lists of unknown length that an iterable walks over."""
+    if isinstance(x.sample, Several):
+        return [y for part in x.sample.parts for y in lists_of(part)]
+    return [x] if isinstance(x.fact, ListOf) else []
+
+
 def _elements(
     interpreter: "Interpreter", x: Value, stem: str = ""
 ) -> tuple[Value, Callable[[Value], Value]]:
     """Return the length of an iterable, and what gives the element at an index."""
-    if x.is_array:
+    if x.is_array or isinstance(x.fact, ListOf):
         return call(interpreter, len, [x], {}, ""), lambda i: item(interpreter, x, i, stem)
     if isinstance(x.sample, Several):
         several = x.sample

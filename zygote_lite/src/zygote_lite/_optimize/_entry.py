@@ -18,11 +18,13 @@ import numpy as np
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, kind_name, range_tests
+from zygote_lite._optimize._lists import are_distinct, are_numbers, fact_of_list
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import (
     MANY,
     ONE,
     ArrayOf,
+    ListOf,
     Other,
     Scalar,
     Unfit,
@@ -35,6 +37,7 @@ Enter = Callable[..., Any]
 INTERNAL = "internal error"
 _MOST = 8  # specializations of one function
 _TRIES = (2, 8, 64)  # calls with one choice of types before each try
+_LONG = 16  # items of a list: longer ones are told apart by what they hold, not by length
 _COMPILED_TRIES = (1, 8, 64)
 
 
@@ -167,6 +170,10 @@ def signature(xs: tuple[Any, ...]) -> Any:
     parts: list[Any] = []
     for x in xs:
         if type(x) in (tuple, list):
+            uniform = fact_of_list(x) if type(x) is list and len(x) > _LONG else None
+            if uniform is not None:
+                parts.append(uniform)
+                continue
             inner = signature(tuple(x))
             if inner is None:
                 return None
@@ -224,7 +231,7 @@ def _guarded(
         tests += _tests(name, x)
     lists = [p for name, x in zip(names, made.arguments, strict=True) for p in _lists(x, name)]
     if len(lists) > 1:  # a list that is there twice has one gradient
-        tests.append(f"len({{{', '.join(f'id({p})' for p in lists)}}}) == {len(lists)}")
+        tests.append(f"are_distinct({', '.join(lists)})")
     tests += made.inputs.guards
     given = []
     for i, (outer, expression) in enumerate(made.inputs.given.values()):
@@ -260,7 +267,8 @@ def _guarded(
     space = {
         "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
-        "finite": is_finite, "is_some": is_some,
+        "finite": is_finite, "is_some": is_some, "are_numbers": are_numbers,
+        "are_distinct": are_distinct,
         **{f"dtype_{d.char}": d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in _KINDS}, **made.inputs.bound,
     }  # fmt: skip
@@ -293,6 +301,13 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
         for i, item in enumerate(x.items):
             tests += _tests(f"{again}[{i}]", item)
         return tests
+    if isinstance(x.fact, ListOf):
+        rows = isinstance(x.fact.item, ListOf)
+        number = x.fact.item.item if isinstance(x.fact.item, ListOf) else x.fact.item
+        assert isinstance(number, Scalar)
+        (kind,) = number.classes
+        numbers = f"are_numbers({again}, {kind_name(kind)}, {rows})"
+        return [f"type({name}) is list", numbers]
     if x.is_constant:
         return [f"type({name}) is type({x.sample!r})", f"{again} == {x.sample!r}"]
     if isinstance(x.fact, Scalar):
@@ -324,6 +339,8 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
             d, filled = next(given)
             if d is None:
                 continue
+            if isinstance(leaf.fact, ListOf):
+                continue  # `list_cotangent` has looked
             if isinstance(leaf.fact, ArrayOf):
                 if d in made.telling:
                     checks.append(f"finite({path})")

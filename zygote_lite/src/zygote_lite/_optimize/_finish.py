@@ -8,6 +8,7 @@ import numpy as np
 
 from zygote_lite._optimize._nodes import (
     AddInto,
+    Append,
     Backwards,
     Branch,
     Loop,
@@ -170,7 +171,7 @@ def _mark(block: list[Node], alive: set[Value]) -> bool:
 def _is_live(node: Node, alive: set[Value]) -> bool:
     if isinstance(node, Op):
         return node.required or node.target in alive
-    if isinstance(node, Store):
+    if isinstance(node, Store | Append):
         return not node.array.reverse or node.array in alive
     if isinstance(node, AddInto):
         return node.target in alive

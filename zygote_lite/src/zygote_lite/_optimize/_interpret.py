@@ -16,7 +16,7 @@ import numpy as np
 
 from zygote_lite import _ir as ir
 from zygote_lite._intrinsics import INTRINSICS
-from zygote_lite._optimize import _calls
+from zygote_lite._optimize import _calls, _lists
 from zygote_lite._optimize._nodes import (
     Branch,
     Loop,
@@ -27,6 +27,7 @@ from zygote_lite._optimize._nodes import (
     Stop,
     Store,
     add_at_ends,
+    is_made_in,
     leaves,
 )
 from zygote_lite._optimize._normalize import assigned, assignments, has, live, live_in_loop
@@ -37,6 +38,7 @@ from zygote_lite._optimize._values import (
     UNKNOWN,
     ArrayOf,
     Fact,
+    ListOf,
     Local,
     Method,
     Other,
@@ -100,7 +102,9 @@ class Interpreter:
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
         self.shapes: dict[Any, Value] = {}
         self.unified: list[Value] = []
-        self.activations = 0  # of arrays, by writes
+        self.changed: list[Value] = []  # arrays and lists of which a write tells something new
+        self.uniform = False  # whether lists are taken as lists of any length
+        self.walked: list[Value] = []  # lists that a loop walks over
         self.plain = False  # in the body of a rule, through which no gradient passes
         self.frames: list[set[int]] = []
         self.results: list[str] = []
@@ -232,6 +236,8 @@ class Interpreter:
 
     def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
         """Write a block; return the variables at its end, or `None` where that is not reached."""
+        if body and isinstance(body[-1], ir.Raise) and not _leaves(body):
+            body = body[-1:]  # the generic engine runs it all again: what the error is made of too
         rest = [after]
         for s in reversed(body):
             rest.append(live([s], rest[-1], self.at_break))
@@ -251,7 +257,9 @@ class Interpreter:
     def statement(self, s: ir.Statement, env: Env, after: set[str]) -> Env | None:
         match s:
             case ir.Move(_, target, source):
-                env[target] = self.atom(source, env)
+                env[target] = x = self.atom(source, env)
+                if isinstance(x.fact, ListOf) and _is_temporary(x.name) and _stem(target):
+                    x.name = self.name(target)
             case ir.Call(_, target, function, arguments, keywords):
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
@@ -346,6 +354,9 @@ class Interpreter:
             return value
         if kind == "set":
             raise Unfit("a set")
+        if kind == "list" and not items and self.uniform:
+            return _lists.new_list(self)
+        self.inputs.lists = self.inputs.lists or kind == "list"
         made = structure({"tuple": tuple, "list": list, "slice": slice}[kind], items)
         if kind == "list":
             self.homes[made] = self.out
@@ -353,6 +364,9 @@ class Interpreter:
 
     def append(self, x: Value, item: Value) -> Value:
         """Write `x.append(item)`, for a list whose items are known one by one."""
+        if isinstance(x.fact, ListOf):
+            _lists.append(self, x, item)
+            return constant(None)
         if self.homes.get(x) is not self.out:
             raise Unfit("it appends to a list that it has not made in the same block")
         assert x.items is not None
@@ -366,7 +380,7 @@ class Interpreter:
             return _calls.array_attribute(self, x, name)
         if name == "real" and x.is_scalar and can_carry(x.fact):
             return x
-        if x.is_scalar or x.items is not None:
+        if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
             value = constant(Method(x, name))
             return value
         if x.is_constant and not isinstance(x.sample, Local | Method):
@@ -410,12 +424,16 @@ class Interpreter:
             raise Unfit("it writes in place, and is differentiated twice")
         if not x.made:
             raise Unfit("it writes to what it has not made itself")
+        if isinstance(x.fact, ListOf):
+            _lists.store(self, x, index, value)
+            return
         if value.items is not None or not (value.is_array or value.is_scalar):
             raise Unfit("it stores something that is no number or array in an array")
         if x.active or value.active:
             if not can_carry(x.fact):
                 raise Unfit("it stores a value in an array of another kind")
-            self.activations += not x.active
+            if not x.active:
+                self.changed.append(x)
             x.active = True
         self.written[x] = len(self.written)
         _calls.try_store(x, index, value)
@@ -510,6 +528,8 @@ class Interpreter:
         if isinstance(a.sample, Local | Method) or isinstance(b.sample, Local | Method):
             raise Unfit(f"`{name}` is a function that depends on the path")
         value = self.value(join_facts(a.fact, b.fact), a.sample, _stem(name))
+        if isinstance(value.fact, ListOf):
+            raise Unfit(f"`{name}` is a list that depends on the path")
         if isinstance(value.fact, Other) and (a.is_constant or b.is_constant):
             raise Unfit(f"`{name}` depends on the path, and is no number")
         value.active = a.active or b.active
@@ -543,13 +563,18 @@ class Interpreter:
     def over(
         self, s: ir.For, target: str, iterable: Value, body: Any, env: Env, after: set[str]
     ) -> Env | None:
+        walked = len(self.walked)
+        self.walked += _calls.lists_of(iterable)
         counter, element = _calls.counted(self, iterable, _stem(target))
 
         def start(turn: Env) -> Env:
             turn[target] = element(counter)
             return turn
 
-        return self.repeat(s, counter, None, body, env, after, start, assigned_more={target})
+        try:
+            return self.repeat(s, counter, None, body, env, after, start, assigned_more={target})
+        finally:
+            del self.walked[walked:]
 
     def repeat(
         self, s: ir.Statement, counter: Any, _: Any, body: Any, env: Env, after: set[str],
@@ -557,7 +582,7 @@ class Interpreter:
     ) -> Env:  # fmt: skip
         """Write a loop. What it carries is found by writing it until nothing changes."""
         head = live_in_loop(body, after)
-        carried = sorted((assigned(body) | assigned_more) & (head | after))
+        carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
         origin = self.origin
         facts: dict[str, tuple[Fact, Any, bool]] = {
             name: (env[name].fact, env[name].sample, env[name].active)
@@ -565,11 +590,11 @@ class Interpreter:
             if name in env
         }
         for name in facts:
-            if env[name].items is not None or isinstance(env[name].sample, Local | Method):
+            if _is_composed(env[name]):
                 raise Unfit(f"`{name}` is a structure or function that changes in a loop")
         while True:
             used = set(self.used)
-            written, inputs, activations = dict(self.written), self.inputs.mark(), self.activations
+            written, inputs, mark = dict(self.written), self.inputs.mark(), len(self.changed)
             loop, ends = self.turn(counter, body, env, after, carried, facts, start)
             found = dict(facts)
             for end in ends:
@@ -577,7 +602,7 @@ class Interpreter:
                     if name not in end:
                         continue
                     value = end[name]
-                    if value.items is not None or isinstance(value.sample, Local | Method):
+                    if _is_composed(value):
                         raise Unfit(f"`{name}` is a structure or function that changes in a loop")
                     if name not in found:
                         found[name] = (value.fact, value.sample, value.active)
@@ -587,7 +612,7 @@ class Interpreter:
                     better = value.sample if joined != fact else sample
                     found[name] = (joined, better, active or value.active)
             settled = all(_same(found[name], facts.get(name)) for name in found)
-            if settled and activations == self.activations:
+            if settled and all(is_made_in(x, loop) for x in self.changed[mark:]):
                 break
             facts = found
             self.used = used
@@ -679,9 +704,19 @@ def same_shape(x: Any, y: Any) -> None:
         raise Unfit("left")
 
 
+def as_it_is(x: Any) -> Any:
+    """Return the argument, whose type is looked at."""
+    return x
+
+
 def abandon() -> None:
     """Leave the code: the generic engine takes over."""
     raise Unfit("left")
+
+
+def _is_composed(x: Value) -> bool:
+    """Return whether a value is a structure, a list or a function: no variable of a loop."""
+    return x.items is not None or isinstance(x.fact, ListOf) or isinstance(x.sample, Local | Method)
 
 
 def _same(a: Any, b: Any) -> bool:

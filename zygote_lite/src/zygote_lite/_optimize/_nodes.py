@@ -50,14 +50,29 @@ class Store(Node):
 
 
 @dataclass(eq=False)
+class Append(Node):
+    """`array.append(value)`, of a list."""
+
+    array: Value
+    value: Value
+
+
+@dataclass(eq=False)
 class AddInto(Node):
-    """`target += value`, or `target[index] += value`, where indices may repeat."""
+    """`target += value`, or `target[index] += value`, where indices may repeat.
+
+    The target may be a list: then an index is a tuple of those that lead to the item; where
+    `each`, the value is added to each item, and where `unless_none`, the value may be the zero
+    that stands for no gradient, which is not added.
+    """
 
     target: Value
     value: Value
     index: Value | None = None
     sign: str = "+"
     repeats: bool = False
+    each: bool = False
+    unless_none: bool = False
 
 
 @dataclass(eq=False)
@@ -135,6 +150,8 @@ def reads_of(node: Node) -> list[Value]:
         found = [*node.arguments, *node.keywords.values()]
     elif isinstance(node, Store):
         found = [node.array, node.index, node.value]
+    elif isinstance(node, Append):
+        found = [node.array, node.value]
     elif isinstance(node, AddInto):
         found = [node.target, node.value, *([] if node.index is None else [node.index])]
     elif isinstance(node, Moves):
@@ -164,6 +181,8 @@ def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
             node.keywords = {name: new(x) for name, x in node.keywords.items()}
         elif isinstance(node, Store):
             node.index, node.value = new(node.index), new(node.value)
+        elif isinstance(node, Append):
+            node.value = new(node.value)
         elif isinstance(node, AddInto):
             node.value = new(node.value)
             node.index = None if node.index is None else new(node.index)
@@ -180,6 +199,16 @@ def leaves(value: Value) -> list[Value]:
     if value.items is None:
         return [value]
     return [leaf for item in value.items for leaf in leaves(item)]
+
+
+def is_made_in(x: Value, loop: Loop) -> bool:
+    """Return whether a value is made anew in each turn of a loop."""
+    scope = x.scope
+    while scope is not None:
+        if scope is loop:
+            return True
+        scope = scope.outer
+    return False
 
 
 def may_stop(block: list[Node]) -> bool:

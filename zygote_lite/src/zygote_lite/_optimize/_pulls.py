@@ -34,7 +34,14 @@ class Scatter:
     value: Value
 
 
-Contribution = Value | Scatter | None
+@dataclass(eq=False)
+class Each:
+    """A cotangent of every item of a list."""
+
+    value: Value
+
+
+Contribution = Value | Scatter | Each | None
 
 
 @dataclass(eq=False)

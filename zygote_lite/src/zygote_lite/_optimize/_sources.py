@@ -9,10 +9,12 @@ import numpy as np
 from rulescore import plugins
 from zygote_lite import _ir as ir
 from zygote_lite._lower import lower
+from zygote_lite._optimize import _lists
 from zygote_lite._optimize._normalize import normalize
 from zygote_lite._optimize._values import (
     NUMBERS,
     ArrayOf,
+    ListOf,
     Other,
     Unfit,
     Value,
@@ -74,10 +76,12 @@ class Inputs:
         bound: objects that the expressions of the guards name.
         guards: expressions that must be true, in their order, and each once.
         given: values that are read when the code is entered, with the expressions for them.
+        lists: whether there are any lists.
     """
 
     def __init__(self, f: Any) -> None:
         self.f = f
+        self.lists = False
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
         self.given: dict[str, tuple[Value, str]] = {}
@@ -218,10 +222,18 @@ class Inputs:
 def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Value:
     """Return the value of an argument; of a tuple or list, with its parts."""
     if isinstance(x, tuple | list) and type(x) in (tuple, list):
+        interpreter.inputs.lists = interpreter.inputs.lists or type(x) is list
+        uniform = _lists.fact_of_list(x) if interpreter.uniform and type(x) is list else None
+        if uniform is not None:
+            value = Value(uniform, x, interpreter.name(name))
+            value.active = active
+            if active and not _lists.holds_floats(uniform):
+                raise Unfit(f"{name} is differentiated, and a list of something else than floats")
+            return value
         parts = [argument(interpreter, part, f"{name}_{i}", active) for i, part in enumerate(x)]
         return structure(type(x), parts)
     fact = fact_of(x)
-    if isinstance(fact, Other):
+    if isinstance(fact, Other | ListOf):
         if isinstance(x, str | bool | None):
             return constant(x)
         raise Unfit(f"the argument {name} is a {type(x).__name__}")

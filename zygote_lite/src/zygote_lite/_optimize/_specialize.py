@@ -11,13 +11,16 @@ import numpy as np
 from rulescore import find_rule, generation
 from zygote_lite._optimize._backward import Backward
 from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
-from zygote_lite._optimize._interpret import Interpreter
+from zygote_lite._optimize._interpret import Interpreter, as_it_is
+from zygote_lite._optimize._lists import list_cotangent
 from zygote_lite._optimize._nodes import Branch, Loop, Node, leaves, walk
 from zygote_lite._optimize._sources import Inputs, argument
 from zygote_lite._optimize._transfer import Result
 from zygote_lite._optimize._values import (
     FLOATS,
     ArrayOf,
+    ListOf,
+    Other,
     Scalar,
     Unfit,
     Value,
@@ -27,6 +30,7 @@ from zygote_lite._optimize._values import (
 )
 from zygote_lite._optimize._write import Text, Writer
 
+_MANY = 64  # items of lists that are taken one by one
 _RESERVED = {*keyword.kwlist, *dir(builtins), "np", "math", "back"}
 
 
@@ -78,15 +82,34 @@ def specialize(
     """
     refuse_own_rule(f, xs)
     inputs = Inputs(f)
-    interpreter, arguments, names, result = _interpreted(inputs, f, xs, active)
+    many = not compiled and sum(map(_items_of_lists, xs)) > _MANY
+    try:
+        return _specialized(inputs, f, xs, active, as_pullback, compiled, uniform=many)
+    except Unfit:
+        if compiled or many or not inputs.lists:
+            raise
+    return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, uniform=True)
+
+
+def _items_of_lists(x: Any) -> int:
+    return sum(max(1, _items_of_lists(item)) for item in x) if type(x) is list else 0
+
+
+def _specialized(
+    inputs: Inputs, f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool,
+    compiled: bool, uniform: bool,
+) -> Specialized:  # fmt: skip
+    """Return the code, with lists of any length (`uniform`), or item by item."""
+    interpreter, arguments, names, result = _interpreted(inputs, f, xs, active, uniform=uniform)
     forward = interpreter.out
+    checked = _checked(interpreter, result) if not compiled else result
     if any(active) or not compiled:
-        _refuse_value(result)
+        _refuse_value(checked)
     seed = constant(1.0)
     parameter = None
     if as_pullback:
         stem = result.name or "y"
-        parameter = Value(result.fact, _one_like(result.sample), interpreter.name("d" + stem))
+        parameter = Value(checked.fact, _one_like(result.sample), interpreter.name("d" + stem))
         parameter.reverse = True
         seed = parameter
     backward = Backward(interpreter)
@@ -97,9 +120,17 @@ def specialize(
     gradients, filled = _gradients(backward, arguments, forward)
     name = _plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
     return _written(
-        inputs, f, name, names, arguments, active, forward, backward, result, gradients, filled,
+        inputs, f, name, names, arguments, active, forward, backward, checked, gradients, filled,
         parameter, compiled,
     )  # fmt: skip
+
+
+def _checked(interpreter: Interpreter, x: Value) -> Value:
+    """Write a test that a number is a float, where it may be an integer; return that float."""
+    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or type(x.sample) not in FLOATS:
+        return x
+    fact = Scalar(frozenset((type(x.sample),)))
+    return interpreter.write(Result(fact, x.sample, certain=False), as_it_is, [x], {}).target
 
 
 def _plain_name(f: Any) -> str:
@@ -110,11 +141,16 @@ def _plain_name(f: Any) -> str:
 
 
 def _interpreted(
-    inputs: Inputs, f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], twice: bool = False
+    inputs: Inputs,
+    f: Any,
+    xs: tuple[Any, ...],
+    active: tuple[bool, ...],
+    twice: bool = False,
+    uniform: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     interpreter = Interpreter(inputs)
-    interpreter.twice = twice
+    interpreter.twice, interpreter.uniform = twice, uniform
     code = f.__code__
     interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     if {"np", "math"} & {*code.co_varnames, *code.co_freevars}:
@@ -288,7 +324,10 @@ def _gradients(
         if d is None:
             gradients.append(None)
             continue
-        if isinstance(x.fact, ArrayOf):
+        if isinstance(x.fact, ListOf):
+            result = Result(Other(list), d.sample)
+            d = backward.interpreter.write(result, list_cotangent, [d], {}).target
+        elif isinstance(x.fact, ArrayOf):
             if (
                 d.spread is not None
                 or not isinstance(d.fact, ArrayOf)

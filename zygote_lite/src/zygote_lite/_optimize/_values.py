@@ -33,13 +33,20 @@ class ArrayOf:
 
 
 @dataclass(frozen=True)
+class ListOf:
+    """A list of any length, and what holds for each item: a number, or a list of numbers."""
+
+    item: "Fact | None"
+
+
+@dataclass(frozen=True)
 class Other:
     """A value of a type that carries no gradient, or a structure, which tells its own parts."""
 
     type: type
 
 
-Fact = Scalar | ArrayOf | Other
+Fact = Scalar | ArrayOf | ListOf | Other
 
 
 class Value:
@@ -56,6 +63,8 @@ class Value:
         fresh: whether no other value shares its memory.
         like: of the shape of an array, what is known of that array.
         made: whether the function itself made it, by a function such as `np.zeros`.
+        row_of: of a row of a list of lists, that list and the index.
+        moved: of a list, whether it was appended to another.
         axis: of a number that is the length of an axis, what is known of it.
         base: the array that it is a view of.
         shaped: a value that has the same shape, in every run.
@@ -64,7 +73,8 @@ class Value:
     """
 
     __slots__ = ("active", "axis", "base", "fact", "fresh", "is_constant", "items", "like", "made",
-                 "name", "reverse", "sample", "scope", "shaped", "spread")  # fmt: skip
+                 "moved", "name", "reverse", "row_of", "sample", "scope", "shaped",
+                 "spread")  # fmt: skip
 
     def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
         self.fact = fact
@@ -77,6 +87,8 @@ class Value:
         self.items: list[Value] | None = None
         self.fresh = False
         self.made = False
+        self.moved = False
+        self.row_of: tuple[Value, Value] | None = None
         self.like: ArrayOf | None = None
         self.base: Value | None = None
         self.shaped: Value | None = None
@@ -101,6 +113,13 @@ def shape_root(x: Value) -> Value:
     """Return the one value that stands for all that have its shape."""
     while x.shaped is not None:
         x = x.shaped
+    return x
+
+
+def list_root(x: Value) -> Value:
+    """Return the list that a row belongs to, or the list itself."""
+    while x.row_of is not None:
+        x = x.row_of[0]
     return x
 
 
@@ -178,6 +197,8 @@ def can_carry(fact: Fact) -> bool:
     """Return whether a gradient may pass through values of a fact."""
     if isinstance(fact, Scalar):
         return bool(fact.classes & FLOATS)
+    if isinstance(fact, ListOf):
+        return fact.item is not None and can_carry(fact.item)
     return isinstance(fact, ArrayOf) and fact.dtype.kind == "f"
 
 

@@ -13,9 +13,11 @@ import numpy as np
 
 from zygote_lite._optimize._calls import Attribute
 from zygote_lite._optimize._finish import Namer
-from zygote_lite._optimize._interpret import abandon, same_shape
+from zygote_lite._optimize._interpret import abandon, as_it_is, same_shape
+from zygote_lite._optimize._lists import ZERO, add_lists, add_to_part
 from zygote_lite._optimize._nodes import (
     AddInto,
+    Append,
     Backwards,
     Branch,
     Loop,
@@ -30,7 +32,7 @@ from zygote_lite._optimize._nodes import (
     walk,
 )
 from zygote_lite._optimize._pulls import call_back
-from zygote_lite._optimize._values import ArrayOf, Scalar, Value
+from zygote_lite._optimize._values import ArrayOf, ListOf, Scalar, Value
 
 _BINARY: dict[Any, tuple[str, int]] = {
     operator.or_: ("|", 7), operator.xor: ("^", 8), operator.and_: ("&", 9),
@@ -117,7 +119,7 @@ class Writer:
         x = op.target
         if self.uses[x] != 1 or op.check or not _TEMPORARY.match(x.name):
             return False
-        if op.function in (abandon, same_shape, np.zeros_like):
+        if op.function in (abandon, same_shape, np.zeros_like, list.pop, list):
             return False
         text, _ = self.operation(op)
         if len(text) > _WIDTH - 4 * self.depth - 16:
@@ -135,7 +137,12 @@ class Writer:
             case Op():
                 self.op(node)
             case Store(_, array, index, value, _):
-                self.line(f"{self.read(array)}[{self.index(index)}] = {self.expression(value)}")
+                at = self.within(array, _ATOM)
+                self.line(f"{at}[{self.index(index)}] = {self.expression(value)}")
+            case Append(_, array, value):
+                self.line(f"{self.read(array)}.append({self.expression(value)})")
+            case AddInto(_, target) if isinstance(target.fact, ListOf):
+                self.add_to_list(node)
             case AddInto(_, target, value, index, sign, repeats):
                 self.add(target, value, index, sign, repeats)
             case Moves(_, pairs):
@@ -189,6 +196,27 @@ class Writer:
                       f"{self.expression(value)})")  # fmt: skip
         else:
             self.line(f"{self.read(target)}[{self.index(index)}] += {self.expression(value)}")
+
+    def add_to_list(self, node: AddInto) -> None:
+        path = [] if node.index is None else node.index.items or []
+        at = self.read(node.target) + "".join(f"[{self.index(i)}]" for i in path)
+        value = self.expression(node.value)
+        if node.unless_none:
+            self.line(f"if {value} is not {self.constant(ZERO)[0]}:")
+            self.depth += 1
+        if node.each:
+            k = self.namer("k")
+            self.line(f"for {k} in range(len({at})):")
+            self.line(f"    {at}[{k}] += {value}")
+        elif node.value.is_scalar:
+            self.line(f"{at} += {value}")
+        elif path and isinstance(path[-1].sample, slice):
+            at = self.read(node.target) + "".join(f"[{self.index(i)}]" for i in path[:-1])
+            where = self.expression(path[-1])
+            self.line(f"{self.function(add_to_part)}({at}, {where}, {value})")
+        else:
+            self.line(f"{self.function(add_lists)}({at}, {value})")
+        self.depth -= node.unless_none
 
     def moves(self, pairs: list[tuple[Value, Value]]) -> None:
         pairs = [(t, s) for t, s in pairs if s.is_constant or self.read(t) != self.expression(s)]
@@ -317,10 +345,14 @@ class Writer:
         if _hashable(f) and f in _UNARY:
             sign, level = _UNARY[f]
             return sign + self.within(xs[0], level), level
+        if f is list and not xs:
+            return "[]", _ATOM
+        if f is as_it_is:
+            return self.expression_of(xs[0])
         given = [self.expression(x) for x in xs]
         given += [f"{name}={self.expression(x)}" for name, x in op.keywords.items()]
         name = getattr(f, "__name__", "")
-        if getattr(f, "__objclass__", None) in (np.ndarray, np.generic):
+        if getattr(f, "__objclass__", None) in (np.ndarray, np.generic, list):
             return f"{self.within(xs[0], _ATOM)}.{name}({', '.join(given[1:])})", _ATOM
         return f"{self.function(f)}({', '.join(given)})", _ATOM
 
@@ -344,6 +376,9 @@ class Writer:
         return name
 
     def constant(self, x: Any) -> tuple[str, int]:
+        if x is ZERO:
+            self.bound["zero"] = ZERO
+            return "zero", _ATOM
         text = constant_text(x)
         if text is None:
             return self.function(x), _ATOM

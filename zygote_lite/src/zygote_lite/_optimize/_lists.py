@@ -1,0 +1,327 @@
+"""Lists of numbers, and lists of those, of any length: read and written one item at a time.
+
+A list whose items are known one by one is a structure; this is for the others. The function
+writes only to lists that it has made itself, and a row is written only through its list, or
+before it is appended to one: so each list has one cotangent, a list of the same shape.
+"""
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zygote_lite._optimize._nodes import Append, Store
+from zygote_lite._optimize._pulls import Each, ItemPull, Scatter
+from zygote_lite._optimize._transfer import Result, run
+from zygote_lite._optimize._values import (
+    INTS,
+    TRUTHS,
+    Fact,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    can_carry,
+    fact_of,
+    join_facts,
+    list_root,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._optimize._interpret import Interpreter
+
+ZERO = float("0")  # an object of its own: what no gradient has reached is this one
+
+
+# -- what is known of a list -------------------------------------------------------------------
+
+
+def fact_of_list(x: list[Any]) -> ListOf | None:
+    """Return what holds for a list of numbers of one class, or for a list of such lists."""
+    if not x:
+        return None
+    facts: set[Fact | None]
+    if type(x[0]) is list:
+        rows = all(type(row) is list for row in x)
+        facts = {fact_of_list(row) if rows else None for row in x}
+        if len({*map(id, x)}) != len(x) or type(x[0][0] if x[0] else None) is list:
+            return None  # a row that is there twice, or rows of rows
+    else:
+        facts = {Scalar(frozenset((kind,))) for kind in {*map(type, x)}}
+        facts = facts if isinstance(fact_of(x[0]), Scalar) else {None}
+    (fact, *others) = facts
+    return None if others or fact is None else ListOf(fact)
+
+
+def holds_floats(fact: Fact | None) -> bool:
+    """Return whether all numbers in a list are Python's floats."""
+    while isinstance(fact, ListOf):
+        fact = fact.item
+    return isinstance(fact, Scalar) and fact.classes == {float}
+
+
+def settled(x: Value) -> ListOf:
+    """Return what is known by now of a list, which may be a row of another."""
+    if x.row_of is not None:
+        fact = settled(x.row_of[0]).item
+        assert isinstance(fact, ListOf)
+        x.fact = fact
+    if x.moved:
+        raise Unfit("a list is used after it was appended to another")
+    assert isinstance(x.fact, ListOf)
+    return x.fact
+
+
+def widen(interpreter: "Interpreter", x: Value, item: Fact) -> None:
+    """Note that a list holds items of one more kind."""
+    fact = settled(x)
+    joined = item if fact.item is None else join_facts(fact.item, item)
+    if joined == fact.item:
+        return
+    interpreter.changed.append(list_root(x))
+    x.fact = ListOf(joined)
+    if x.row_of is not None:
+        widen(interpreter, x.row_of[0], x.fact)
+
+
+def activate(interpreter: "Interpreter", x: Value) -> None:
+    """Note that what depends on a differentiated argument is written to a list."""
+    root = list_root(x)
+    if not root.active:
+        root.active = True
+        interpreter.changed.append(root)
+
+
+def path_of(x: Value, index: Value) -> tuple[Value, list[Value]]:
+    """Return the list that an item belongs to, and the indices that lead to it."""
+    path = [index]
+    while x.row_of is not None:
+        x, at = x.row_of
+        path.insert(0, at)
+    return x, path
+
+
+# -- what is written ---------------------------------------------------------------------------
+
+
+def new_list(interpreter: "Interpreter") -> Value:
+    """Write `[]`."""
+    op = interpreter.write(Result(ListOf(None), []), list, [], {})
+    op.target.made = True
+    return op.target
+
+
+def repeated(interpreter: "Interpreter", x: Value, count: Value) -> Value:
+    """Write `[a] * n`."""
+    if not x.items or any(not a.is_scalar or a.active for a in x.items):
+        raise Unfit("a list of something else than known numbers is repeated")
+    fact = x.items[0].fact
+    for a in x.items[1:]:
+        fact = join_facts(fact, a.fact)
+    sample = run(operator.mul, [x.sample, count.sample], {})
+    op = interpreter.write(Result(ListOf(fact), sample), operator.mul, [x, count], {})
+    op.target.made = True
+    return op.target
+
+
+def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
+    """Write `x[index]`."""
+    fact = settled(x)
+    if isinstance(index.sample, slice):
+        return copied(interpreter, x, index)
+    if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
+        raise Unfit("a part of a list that is no item")
+    if fact.item is None or not x.sample:
+        raise Unfit("an item of a list that is empty as yet")
+    key = None if list_root(x).made else (operator.getitem, id(x), id(index), index.is_constant)
+    if key is not None and index.is_constant:
+        key = (operator.getitem, id(x), index.sample, True)
+    if key in interpreter.known:
+        return interpreter.known[key]
+    op = interpreter.write(
+        Result(fact.item, sample_at(x, index)), operator.getitem, [x, index], {}, stem
+    )
+    y = op.target
+    y.active = list_root(x).active and interpreter.follows and can_carry(y.fact)
+    if isinstance(y.fact, ListOf):
+        y.row_of, y.made = (x, index), x.made
+    elif y.active:
+        op.pull, op.active_operands = ItemPull(index), [x]
+    if key is not None:
+        interpreter.known[key] = y
+    return y
+
+
+def sample_at(x: Value, index: Value) -> Any:
+    """Return the item of a sample; any, where it is too short."""
+    try:
+        return x.sample[index.sample]
+    except IndexError:
+        return x.sample[-1]
+
+
+def store(interpreter: "Interpreter", x: Value, index: Value, value: Value) -> None:
+    """Write `x[index] = value`."""
+    fact = settled(x)
+    if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
+        raise Unfit("a part of a list is assigned")
+    if not value.is_scalar or isinstance(fact.item, ListOf):
+        raise Unfit("a row of a list is replaced, or something stored that is no number")
+    widen(interpreter, x, value.fact)
+    if value.active:
+        activate(interpreter, x)
+    if x.sample:
+        try:
+            x.sample[index.sample] = value.sample
+        except IndexError:
+            x.sample[-1] = value.sample
+    interpreter.out.append(Store(interpreter.origin, x, index, value))
+
+
+def append(interpreter: "Interpreter", x: Value, value: Value) -> None:
+    """Write `x.append(value)`."""
+    settled(x)
+    if not x.made or x.row_of is not None or x in interpreter.walked:
+        raise Unfit("it appends to a row, to what it walks over, or to what it has not made")
+    if isinstance(value.fact, ListOf):
+        fact = settled(value)
+        if isinstance(fact.item, ListOf) or value.row_of is not None or not value.made:
+            raise Unfit("it appends a list that may be known by another name")
+        if value.scope is not interpreter.loop or value in interpreter.walked:
+            raise Unfit("it may append one list more than once")
+        widen(interpreter, x, fact)
+        value.moved = True
+    elif value.is_scalar:
+        widen(interpreter, x, value.fact)
+    else:
+        raise Unfit("it appends something that is no number")
+    x.sample.append(value.sample)
+    if value.active:
+        activate(interpreter, x)
+    interpreter.out.append(Append(interpreter.origin, x, value))
+
+
+def copied(interpreter: "Interpreter", x: Value, part: Value | None = None) -> Value:
+    """Write `list(x)` or `x[i:j]`, a new list."""
+    fact = settled(x)
+    rows = isinstance(fact.item, ListOf)
+    if rows and x.made:
+        raise Unfit("a copy of a list that shares its rows")
+    if part is None:
+        op = interpreter.write(Result(fact, [*x.sample]), list, [x], {})
+    else:
+        sample = x.sample[part.sample] or x.sample[:1]
+        op = interpreter.write(Result(fact, sample), operator.getitem, [x, part], {})
+    op.target.made = not rows
+    if list_root(x).active and interpreter.follows:
+        op.target.active = True
+        op.pull, op.active_operands = WholePull(part), [x]
+    return op.target
+
+
+def total(interpreter: "Interpreter", xs: list[Value]) -> Value:
+    """Write `sum(x)`."""
+    fact = settled(xs[0])
+    if not isinstance(fact.item, Scalar) or any(not x.is_constant for x in xs[1:]):
+        raise Unfit("the sum of rows, or from a start that is not known")
+    sample = run(sum, [x.sample for x in xs], {})
+    kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
+    result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)
+    op = interpreter.write(result, sum, xs, {})
+    if list_root(xs[0]).active and interpreter.follows and can_carry(result.fact):
+        op.target.active = True
+        op.pull, op.active_operands = EachPull(), xs[:1]
+    return op.target
+
+
+class EachPull:
+    """Through a sum: the cotangent is added to that of each item."""
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+        """Return the cotangent of each item."""
+        return [Each(dy)]
+
+
+@dataclass(eq=False)
+class WholePull:
+    """Through a copy of a list or of a part: the cotangent of the copy is that of the list."""
+
+    part: Value | None
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+        """Return the cotangent as it is."""
+        return [dy if self.part is None else Scatter(self.part, dy)]
+
+
+# -- cotangents, when the code runs ------------------------------------------------------------
+
+
+def zeros(x: list[Any]) -> list[Any]:
+    """Return the cotangent of a list that no gradient has reached."""
+    return [zeros(item) if type(item) is list else ZERO for item in x]
+
+
+def duplicate(d: list[Any]) -> list[Any]:
+    """Return a cotangent that may be written to."""
+    return [duplicate(item) if type(item) is list else ZERO if item is None else item for item in d]
+
+
+def add_lists(total: list[Any], d: Any) -> None:
+    """Add the cotangent of a list to another, in place."""
+    if d is None:
+        return
+    for i, item in enumerate(d):
+        if type(item) is list:
+            add_lists(total[i], item)
+        elif item is not None and item is not ZERO:
+            total[i] += item
+
+
+def add_to_part(total: list[Any], part: slice, d: list[Any]) -> None:
+    """Add the cotangent of a part of a list to that of the list, in place."""
+    for i, item in zip(range(*part.indices(len(total))), d, strict=True):
+        if type(item) is list:
+            add_lists(total[i], item)
+        elif item is not None and item is not ZERO:
+            total[i] += item
+
+
+def list_cotangent(d: list[Any]) -> list[Any] | None:
+    """Return the gradient of a list, with `None` for what no gradient has reached.
+
+    Raises `Unfit` for an entry that is zero or not finite: the generic engine tells what it is.
+    """
+    found: list[Any] = []
+    for item in d:
+        if type(item) is list:
+            found.append(list_cotangent(item))
+        elif item is ZERO or item is None:
+            found.append(None)
+        elif item == 0 or not math.isfinite(item):
+            raise Unfit("left")
+        else:
+            found.append(float(item))
+    return found if any(item is not None for item in found) else None
+
+
+def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:
+    """Return whether a list holds numbers of one class only, or different lists of those."""
+    if not rows:
+        return {*map(type, x)} == {kind}
+    return (
+        {*map(type, x)} == {list}
+        and len({*map(id, x)}) == len(x)
+        and all({*map(type, row)} == {kind} for row in x)
+    )
+
+
+def are_distinct(*xs: Any) -> bool:
+    """Return whether no list is there twice, among arguments and inside them."""
+    found: list[int] = []
+    stack = [*xs]
+    while stack:
+        x = stack.pop()
+        found.append(id(x))
+        if x and type(x[0]) is list:
+            stack += x
+    return len({*found}) == len(found)
