@@ -55,7 +55,7 @@ class ScalarPull:
 
     def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands that are active, and return them."""
-        if self.rule.poles and any(x.is_array for x in self.xs):
+        if self.rule.poles and any(_warns(x) for x in self.xs):
             interpreter.poles = True
         body = self.rule.body
         given = [*self.xs, self.out] if self.rule.takes_out else self.xs
@@ -79,6 +79,11 @@ class ScalarPull:
                 d = _calls.projected(interpreter, d, x)
             found.append(d)
         return found
+
+
+def _warns(x: Value) -> bool:
+    """Return whether NumPy computes with a value, which warns of infinities."""
+    return x.is_array or (isinstance(x.fact, Scalar) and not x.fact.classes <= {float, int, bool})
 
 
 def times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> Value:
