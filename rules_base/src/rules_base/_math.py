@@ -55,8 +55,8 @@ rule.scalar(math.fabs, poles=False)(lambda x: (x > 0) - 1.0 * (x < 0))
 rule.scalar(math.copysign, poles=False)(
     lambda x, y: (((x > 0) - 1.0 * (x < 0)) * math.copysign(1.0, y), None)
 )
-rule.scalar(math.fmod)(lambda x, y: (1, -math.trunc(x / y)))
-rule.scalar(math.remainder)(lambda x, y, out: (1, -round((x - out) / y)))
+rule.scalar(math.fmod)(lambda x, y, out: (1, (out - x) / y))
+rule.scalar(math.remainder)(lambda x, y, out: (1, (out - x) / y))
 rule.scalar(math.ldexp)(lambda x, n: (math.ldexp(1.0, n), None))
 rule.scalar(math.nextafter, poles=False)(lambda x, y: (1, None))
 if hasattr(math, "fma"):
