@@ -107,3 +107,24 @@ def test_slopes_at_extreme_scales(scale):
         assert dy * scale == pytest.approx(4 / 25)
         assert dx * scale == pytest.approx(-3 / 25)
     assert rrule(np.arcsinh, 1e200)[1](1.0)[1] == pytest.approx(1e-200)
+
+
+@pytest.mark.parametrize(
+    ("f", "count"), [(np.exp, 1), (np.sqrt, 1), (np.sin, 1), (np.multiply, 2), (np.arctan2, 2)]
+)
+def test_computing_in_another_precision(f, count):
+    xs = (np.array([0.5, 1.5]), np.array([2.0, 0.25]))[:count]
+    y, back = rrule(f, *xs, dtype=np.float32)
+    assert y.dtype == np.float32
+    for dx, expected in zip(back(y)[1:], rrule(f, *xs)[1](f(*xs))[1:], strict=True):
+        assert dx.dtype == np.float64
+        np.testing.assert_allclose(dx, expected, rtol=1e-6)
+
+
+def test_root_of_a_negative_number_computed_as_complex():
+    x = np.array([-4.0, 4.0])
+    y, back = rrule(np.sqrt, x, dtype=complex)
+    _, dx = back(np.ones_like(y))
+    np.testing.assert_allclose(dx, [0.0, 0.25])
+    _, dx = back(np.array([1j, 1j]))
+    np.testing.assert_allclose(dx, [-0.25, 0.0])

@@ -76,3 +76,16 @@ def test_empty_and_integer_vectors(ord):
     _, back = rrule(np.linalg.norm, np.array([3, -4]), ord)
     _, expected = rrule(np.linalg.norm, np.array([3.0, -4.0]), ord)
     np.testing.assert_array_equal(back(1.0)[1], expected(1.0)[1])
+
+
+def test_order_of_a_norm_has_a_gradient():
+    x = np.array([0.5, 0.0, -1.5])
+    for ord in (0.5, 2.0, 3.5):
+        _, _, dord = rrule(np.linalg.norm, x, ord)[1](1.0)
+        step = 1e-6
+        up, down = (np.linalg.norm(x, ord + h) for h in (step, -step))
+        assert type(dord) is float
+        np.testing.assert_allclose(dord, (up - down) / (2 * step), rtol=1e-7)
+    assert rrule(np.linalg.norm, x, np.inf)[1](1.0)[2] == 0.0
+    assert rrule(np.linalg.norm, np.zeros(3), 3.0)[1](1.0)[2] == 0.0
+    assert rrule(np.linalg.norm, np.eye(3), 2.0)[1](1.0)[2] is None

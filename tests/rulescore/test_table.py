@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rulescore import RuleError, find_rule, generation, rrule
+from rulescore import Array, Numeric, RuleError, find_rule, generation, rrule
 
 
 def named(x):
@@ -40,6 +40,22 @@ def test_dispatch_is_on_types_and_the_most_specific_rule_answers(rule):
         assert rrule(named, 1, 2)[0] == "two"
         assert rrule(named) is None
         assert rrule(named, 1, 2, 3) is None
+
+
+@pytest.mark.parametrize("kind", [Array, Numeric, Array | list])
+def test_a_rule_is_more_specific_by_its_second_argument_alone(rule, kind):
+    assert issubclass(Array, Array)
+
+    @rule(named)
+    def _(x: kind, y: object):
+        return "object", None
+
+    @rule(named)
+    def _(x: kind, y: float):
+        return "float", None
+
+    assert rrule(named, np.ones(2), 1.0)[0] == "float"
+    assert rrule(named, np.ones(2), 1)[0] == "object"
 
 
 def test_several_rules_that_match_alike_are_an_error_that_names_them(rule):

@@ -171,12 +171,15 @@ def shifted(part, start, n):
 
 
 @rule(np.interp)
-def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, *, left=None, right=None):
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, *, left=None, right=None, period=None):
     arrays = as_array(x), as_array(xp), as_array(fp)
-    y = np.interp(*arrays, left, right)
+    y = np.interp(*arrays, left, right, period)
 
     def pullback(dy):
-        dx, dxp, dfp = interpolation_back(dy, *arrays, left is None, right is None)
+        if period is not None:
+            dx, dxp, dfp = periodic_back(dy, *arrays, abs(period))
+        else:
+            dx, dxp, dfp = interpolation_back(dy, *arrays, left is None, right is None)
         return unstacked(dx, x), unstacked(dxp, xp), unstacked(dfp, fp)
 
     return y, pullback
@@ -221,6 +224,25 @@ def interpolation_back(dy, x, xp, fp, to_the_left, to_the_right):
     return project(np.conjugate(slope) * dy, x), project(dxp, xp), project(dfp, fp)
 
 
+def periodic_back(dy, x, xp, fp, period):
+    """Return the cotangents of `np.interp(x, xp, fp, period=period)`.
+
+    NumPy sorts the table within one period, and adds the last entry before it and the first one
+    behind.
+    """
+    places = xp % period
+    order = np.argsort(places)
+    around = np.concatenate([order[-1:], order, order[:1]])
+    turns = np.zeros(around.size)
+    turns[0], turns[-1] = -period, period
+    table = places[around] + turns
+    dx, dtable, dvalues = interpolation_back(dy, x % period, table, fp[around], True, True)
+    dxp, dfp = np.zeros(order.size), np.zeros(order.size, dvalues.dtype)
+    np.add.at(dxp, around, dtable)
+    np.add.at(dfp, around, dvalues)
+    return project(dx, x), project(dxp, xp), project(dfp, fp)
+
+
 def spread_between(dy, i, t, n):
     """Return `n` bins with `dy` shared between bins `i` and `i + 1` in the ratio `1 - t` to `t`."""
     i, dy, t = np.ravel(i), np.ravel(dy), np.ravel(t)
@@ -250,6 +272,8 @@ rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5, 0.25)
 rule.example(np.gradient, MATRIX, 0.5, axis=0)
 rule.example(np.interp, np.array([-0.5, 0.3, 1.2, 3.0, 5.0]), KNOTS, MATRIX[0])
 rule.example(np.interp, 1.2, KNOTS, MATRIX[0])
+rule.example(np.interp, np.array([-0.5, 0.3, 3.1, 14.0]), KNOTS, MATRIX[0], period=3.2)
+rule.example(np.interp, -7.1, KNOTS, MATRIX[0] * 1j, period=-6.0)
 rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], left=0.5, right=0.1)
 rule.example(np.interp, 1.2, [0.0, 1.0, 1.5, 4.0], [0.5, -1.5, 2.0, 0.3])
 rule.example(np.interp, [1.2, 3.0], KNOTS, (0.5, -1.5, 2.0, 0.3))

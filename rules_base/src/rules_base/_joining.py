@@ -12,10 +12,12 @@ rule = RuleSet("rules_base")
 
 
 @rule(np.concatenate)
-def _(arrays: list | tuple, axis=0):
+def _(arrays: list | tuple, axis=0, *, dtype=None):
     def pullback(dy):
         return (in_kind_of(arrays, slices(dy, arrays, axis)),)
 
+    if dtype is not None:
+        return np.concatenate(arrays, axis, dtype=dtype), pullback
     return np.concatenate(arrays, axis), pullback
 
 
@@ -41,11 +43,13 @@ def slices(dy, arrays, axis, widened=None):
 
 
 @rule(np.stack)
-def _(arrays: list | tuple, axis=0):
+def _(arrays: list | tuple, axis=0, *, dtype=None):
     def pullback(dy):
         first = np.moveaxis(dy, axis, 0) if axis else dy
         return (in_kind_of(arrays, [unstacked(first[i], x) for i, x in enumerate(arrays)]),)
 
+    if dtype is not None:
+        return np.stack(arrays, axis, dtype=dtype), pullback
     return np.stack(arrays, axis), pullback
 
 
@@ -207,6 +211,8 @@ rule.example(np.concatenate, (MATRIX, MATRIX[:, :1]), axis=-1)
 rule.example(np.concatenate, (MATRIX, MATRIX[0]), axis=None)
 rule.example(np.stack, [MATRIX, MATRIX + 1.0], axis=-1)
 rule.example(np.stack, (0.5, 1.5))
+for f in (np.concatenate, np.stack):
+    rule.example(f, [MATRIX, MATRIX[:, ::-1]], axis=1, dtype=complex)
 rule.example(np.concatenate, np.stack([MATRIX, MATRIX + 1.0]), axis=1)
 rule.example(np.concatenate, [MATRIX[0], [0.5, 0.25]])
 rule.example(np.stack, np.stack([MATRIX, MATRIX + 1.0]), axis=1)

@@ -24,6 +24,18 @@ def _(x: ArrayLike, ord=None, axis=None, keepdims=False):
     return y, pullback
 
 
+@rule(np.linalg.norm)
+def _(x: ArrayLike, ord: float, axis=None, keepdims=False):
+    y = np.linalg.norm(x, ord, axis, keepdims)
+
+    def pullback(dy):
+        array = as_array(x)
+        dx = project(norm_cotangent(dy, array, y, ord, axis, keepdims), x)
+        return dx, order_cotangent(dy, array, y, ord, axis, keepdims)
+
+    return y, pullback
+
+
 @rule(np.linalg.vector_norm)
 def _(x: ArrayLike, *, axis=None, keepdims=False, ord=2):
     y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
@@ -116,6 +128,19 @@ def vector_norm_cotangent(dy, y, x, ord, axes):
     return dy * np.where((x == 0) | (y == 0), 0, ratio ** (ord - 1)) * np.sign(x)
 
 
+def order_cotangent(dy, x, y, ord, axis, keepdims):
+    """Return the cotangent of the order of a vector norm `y`; that of a matrix norm is a choice."""
+    axes = axes_of(x, axis)
+    if len(axes) != 1:
+        return None
+    if ord == 0 or np.isinf(ord):
+        return 0.0
+    dy, y = widen(dy, axes, keepdims), widen(y, axes, keepdims)
+    there = (x != 0) & (y != 0)
+    ratio = np.where(there, np.abs(x), 1) / np.where(there, y, 1)
+    return project(dy * y * ratio**ord * np.log(ratio) / ord, ord)
+
+
 def spectral_cotangent(dy, x, ord, axes):
     """Return the cotangent of `x` in a norm of its singular values along two axes."""
     u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
@@ -167,6 +192,9 @@ for ord in (None, "fro", "nuc", 1, 2, -1, -2, np.inf, -np.inf):
     if ord is not None:
         rule.example(np.linalg.matrix_norm, STACK + 0.5j, ord=ord)
         rule.example(np.linalg.matrix_norm, STACK, keepdims=True, ord=ord)
+for ord in (0.5, 1.0, 2.0, 3.5, -2.0, np.inf):
+    rule.example(np.linalg.norm, COMPLEX[0], ord)
+    rule.example(np.linalg.norm, STACK, ord, 1, True)
 rule.example(np.linalg.norm, STACK)
 rule.example(np.linalg.norm, STACK, keepdims=True)
 rule.example(np.linalg.norm, -1.5)

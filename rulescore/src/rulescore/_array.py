@@ -22,10 +22,10 @@ class Array(ABC):  # noqa: B024 - it is a pattern, and has no instances of its o
             return NotImplemented
         if issubclass(other, np.ndarray):
             return not _computes_otherwise(other)
-        return (
-            getattr(other, "__array_ufunc__", None) is not None
-            and getattr(other, "__array_function__", None) is not None
-        )
+        for name in ("__array_ufunc__", "__array_function__"):
+            if getattr(other, name, None) is None:
+                return NotImplemented  # it may be this class itself
+        return True
 
 
 def _computes_otherwise(kind: type) -> bool:

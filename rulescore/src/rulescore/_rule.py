@@ -11,6 +11,8 @@ from numpy import ndarray
 
 from rulescore._array import Numeric
 
+_OF_UFUNCS = frozenset({"dtype"})
+
 
 class RuleError(Exception):
     """Tell that a rule is declared wrongly, clashes with another, or breaks the rule contract."""
@@ -85,7 +87,10 @@ class Rule:
         self.file = file
         self.line = line
         self.optional = optional
-        self.options = options
+        # the ufuncs of NumPy let one choose the precision that they compute in
+        self.options = (
+            _OF_UFUNCS if kind == "scalar" and isinstance(function, np.ufunc) else options
+        )
         self.needs_ad = needs_ad
         self.poles = poles
         self.takes_out = takes_out
