@@ -155,6 +155,17 @@ def of_matrix(m):
     return s
 
 
+def early(x, n):
+    for i in range(n):
+        if x > 10.0:
+            return x * i
+        x = x * 1.5
+    else:
+        if n == 3:
+            return 3.0 * x
+    return -x
+
+
 def of_structures(p, w):
     return p[0] * w[1] / p[1] + math.log(w[2]) * w[0]
 
@@ -177,6 +188,7 @@ CASES = [
     (written, [(x, n) for x in ARRAYS for n in (0, 1, 3, 4, 5, -1)]),
     (of_matrix, [(M,), (M.T,), (M[:, ::-1],), (np.zeros((0, 3)),), (np.zeros((3, 0)),),
                  (np.ones((1, 1)),)]),
+    (early, [*itertools.product(FLOATS, (0, 1, 3, 4, 5, 100))]),
     (of_structures, [((1.5, 2.0), [1.0, 2.0, 3.0]), ((0.0, 2.0), [1.0, 0.0, 3.0]),
                      ((1.5, 0.0), [1.0, 2.0, 3.0]), ((1.5, 2.0), [1.0, 2.0, -3.0])]),
 ]  # fmt: skip
@@ -185,7 +197,7 @@ FIRST = {
     of_two: (1.5, 2.0), of_numpy: (np.float64(1.5), np.float64(2.0)), with_truth: (1.5, True),
     of_integers: (1.5, 7, 3), divided_integers: (1.5, 7, 3), integer_power: (1.5, 3),
     factorial: (1.5, 5), harmonic: (1.5, 5), entry: (A, 2), products: (A, 4), over: (A,),
-    written: (A, 4), of_matrix: (M,), of_structures: ((1.5, 2.0), [1.0, 2.0, 3.0]),
+    written: (A, 4), early: (7.0, 3), of_matrix: (M,), of_structures: ((1.5, 2.0), [1.0, 2.0, 3.0]),
 }  # fmt: skip
 
 
@@ -357,6 +369,20 @@ def test_exceptions_come_from_the_lines_of_the_user():
     last = traceback.extract_tb(found.value.__traceback__)
     theirs = traceback.extract_tb(expected.value.__traceback__)[-1]
     assert any((s.filename, s.lineno) == (theirs.filename, theirs.lineno) for s in last)
+
+
+def test_a_variable_without_a_value_is_an_error(unwarned):
+    def late(x, n):
+        for i in range(n):
+            y = x * i
+        return y
+
+    run = value_and_grad(late, compile=True)
+    with pytest.warns(RuntimeWarning, match="late runs uncompiled: a variable may have no value"):
+        assert run(2.0, 3) == (4.0, 2.0)
+    for _ in range(2):
+        with pytest.raises(UnboundLocalError, match="y"):
+            run(2.0, 0)
 
 
 # -- what changes after it was compiled ----------------------------------------------------------

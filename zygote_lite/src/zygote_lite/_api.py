@@ -274,7 +274,8 @@ def jit(f: Callable[..., Any]) -> Callable[..., Any]:
 
     It is compiled at its first call with arguments of certain types; `value_and_grad`, `grad` and
     `gradient` of it compile the gradient too. What it gives is what `f` gives, its exceptions
-    too. Where it does not qualify (see `value_and_grad`) it runs as `f`, after one warning.
+    too; but a float that is Python's or NumPy's, as it happens, is always NumPy's. Where it does
+    not qualify (see `value_and_grad`) it runs as `f`, after one warning.
     """
     f = original(f)
     fast: dict[int, Entries | None] = {}

@@ -624,7 +624,9 @@ class Interpreter:
         self.out.append(loop)
         for name, phi in zip(carried, loop.phis, strict=True):
             if name not in env:
-                self.out.insert(-1, Moves(origin, [(phi, constant(UNSET))]))
+                own = name not in (*self.depth[-1].co_varnames, *self.depth[-1].co_cellvars)
+                nothing = constant(None if own else UNSET)  # none of our own is read too early
+                self.out.insert(-1, Moves(origin, [(phi, nothing)]))
         env = dict(env)
         for name, phi in zip(carried, loop.phis, strict=True):
             out = Value(phi.fact, phi.sample, phi.name)

@@ -27,7 +27,7 @@ from zygote_lite._optimize._nodes import (
     leaves,
     walk,
 )
-from zygote_lite._optimize._values import ArrayOf, Scalar, Unfit, Value
+from zygote_lite._optimize._values import ArrayOf, Scalar, Unfit, Value, constant
 
 _FLOATS = frozenset((float, np.float64))
 _WHOLE = frozenset((int, np.int64, np.intp))
@@ -93,6 +93,7 @@ def prepare(nodes: list[Node]) -> None:
         elif isinstance(node, AddInto):
             _check_sum(node)
         elif isinstance(node, Moves):
+            node.pairs = [(x, _nothing_like(x) if _is_nothing(y) else y) for x, y in node.pairs]
             for pair in node.pairs:
                 for x in pair:
                     _check_operand(x)
@@ -107,6 +108,19 @@ def prepare(nodes: list[Node]) -> None:
             for x in node.loop.record:
                 if type(x.sample) is not list:
                     _check_operand(x)
+
+
+def _is_nothing(x: Value) -> bool:
+    return x.is_constant and x.sample is None
+
+
+def _nothing_like(x: Value) -> Value:
+    """Return what stands for no value yet, where a number comes later and nobody reads before."""
+    zeros = {FLOAT: 0.0, WHOLE: 0, TRUTH: False}
+    kind = "" if x.is_array else kind_of_number(x)
+    if kind not in zeros:
+        raise Unfit("a variable may have no value")
+    return constant(zeros[kind])
 
 
 def _prepare(op: Op) -> None:
