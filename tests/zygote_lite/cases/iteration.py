@@ -559,6 +559,17 @@ def user_iterables_written(x):
     return total + sum(it)
 
 
+@works("`dict.update`, `dict` of iterators kept in variables", (0.7,))
+def dict_of_iterator(x):
+    pairs, values = [("a", 1.0), ("b", 2.0)], [3.0, 4.0]
+    it, rows = iter(pairs), zip("cd", values)
+    step = iter(values).__next__
+    pairs[1], values[0] = ("b", x), x * x
+    d = dict(rows)
+    d.update(it)
+    return d["a"] + d["b"] * d["c"] + d["d"] * step()
+
+
 @works("`iter(f, sentinel)`, of what becomes active in the loop", (0.7,))
 def calls_written(x):
     a, total = [1.0], 0.0

@@ -3,6 +3,7 @@
 import collections
 import copy
 import types
+import weakref
 
 from tests.zygote_lite.cases.declare import declaring
 
@@ -423,3 +424,90 @@ def history(x):
     for i in range(5):
         h.append(h[-1] * x + h[max(i - 2, 0)])
     return h[-1] * h[2]
+
+
+@works("`__len__` and `__length_hint__` with effects, which `list` and `*` call", (0.7,))
+def length_hints(x):
+    log = [1.0]
+
+    class Sized:
+        def __init__(self, values):
+            self.values = values
+
+        def __iter__(self):
+            return iter(self.values)
+
+        def __len__(self):
+            log[0] = log[0] * x
+            return 2
+
+    class Hinted:
+        def __init__(self, values):
+            self.rest = values
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            if not self.rest:
+                raise StopIteration
+            return self.rest.pop()
+
+        def __length_hint__(self):
+            log[0] = log[0] * x + 1.0
+            return 2
+
+    a = [*Sized([1.0, 2.0]), 3.0]
+    b = list(Hinted([x, 2.0]))
+    total = log[0] * sum(a) * b[0] + sum(list(Sized([x]))) * log[0]
+    return total + sum(tuple(Sized([x, x]))) * log[0]
+
+
+@works("a slice of a list written from an iterable", (0.7,))
+def slice_from_iterable(x):
+    count = [1.0]
+
+    class Pair:
+        def __iter__(self):
+            count[0] = count[0] * x
+            return iter([5.0, x])
+
+    a = [x, 2.0, 3.0]
+    a[0:2] = (v * x for v in a)
+    a[1:1] = Pair()
+    return count[0] * sum(a) + a[1] * a[2]
+
+
+@works("weak references and proxies", (0.7,))
+def weak(x):
+    class Box:
+        w = 1.0
+
+    box = Box()
+    proxy, reference = weakref.proxy(box), weakref.ref(box)
+    box.w = x
+    total = proxy.w * reference().w
+    proxy.w = x * x
+    return total + box.w
+
+
+@refused("`obj.__dict__` kept in a variable", "__dict__", (0.7,))
+def kept_fields(x):
+    class Box:
+        pass
+
+    box = Box()
+    box.w = 1.0
+    fields = vars(box)
+    box.w = x
+    return fields["w"]
+
+
+@refused("`obj.__dict__` kept in a variable", "__dict__", (0.7,))
+def kept_fields_of_class(x):
+    class Box:
+        w = 1.0
+
+    fields = Box.__dict__
+    Box.w = x
+    return fields["w"]

@@ -560,3 +560,108 @@ def split_views(x):
     b, c = np.split(a, 2)
     b *= c
     return np.sum(a)
+
+
+@works("arrays over the memory of another through a `memoryview`", (V,))
+def through_memoryview(x):
+    a = np.ones(4)
+    b, c = np.asarray(memoryview(a)), np.ndarray((2,), float, memoryview(a))
+    a[1:3] = x[:2]
+    return np.sum(b * b) + c[1] * 3.0
+
+
+@refused("reading a `memoryview` of an array that is active by then", "memoryview", (V,))
+def reads_memoryview(x):
+    a = np.ones(4)
+    view = memoryview(a)
+    a[1] = x[0]
+    return view[1] * 2.0
+
+
+@works("`x.flat` kept in a variable", (V,))
+def kept_flat(x):
+    a = np.ones((2, 2))
+    flat, turned = a.flat, a.T.flat
+    a[0, 1] = x[0]
+    flat[2] = x[1]
+    return flat[1] * 2.0 + turned[1] * 3.0 + np.sum(flat[1:3]) * x[2]
+
+
+@refused("`np.broadcast` over what becomes active", "broadcast", (V,))
+def kept_broadcast(x):
+    a = np.ones(4)
+    rows = np.broadcast(a, 2.0)
+    a[1] = x[0]
+    return sum(u * v for u, v in rows)
+
+
+@works("`a[i] = number` for an object with `__float__`", (V,))
+def number_like(x):
+    class Weight:
+        w = x[0]
+
+        def __float__(self):
+            return float(self.w * x[1])
+
+    a = np.ones(3)
+    a[0] = Weight()
+    return np.sum(a * x[:3])
+
+
+@refused("`__float__`, `__index__`, `__iter__` with effects, called by C", "__float__", (V,))
+def effect_of_float(x):
+    log = [1.0]
+
+    class Weight:
+        def __float__(self):
+            log[0] = log[0] * x[0]
+            return 2.0
+
+    a = np.ones(2)
+    a[0] = Weight()
+    return log[0] * np.sum(a)
+
+
+@refused("`__float__`, `__index__`, `__iter__` with effects, called by C", "__index__", (V,))
+def effect_of_index(x):
+    log = [1.0]
+
+    class Place:
+        def __index__(self):
+            log[0] = log[0] * x[0]
+            return 1
+
+    a = np.arange(3.0)
+    b = a[Place() :]
+    return log[0] * b[0]
+
+
+@refused("`__float__`, `__index__`, `__iter__` with effects, called by C", "__index__", (V,))
+def effect_of_size(x):
+    log = [1.0]
+
+    class Size:
+        def __index__(self):
+            log[0] = log[0] * x[0]
+            return 2
+
+    return np.sum(np.ones(Size())) * log[0]
+
+
+@refused("`__float__`, `__index__`, `__iter__` with effects, called by C", "__getitem__", (V,))
+def effect_of_sequence(x):
+    log = [1.0]
+
+    class Pair:
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, i):
+            if i > 1:
+                raise IndexError
+            log[0] = log[0] * x[0]
+            return 5.0
+
+    a = np.ones(3)
+    a[0:2] = Pair()
+    return log[0] * np.sum(a)

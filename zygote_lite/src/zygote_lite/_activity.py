@@ -8,6 +8,7 @@ import gc
 import inspect
 import operator
 import types
+import weakref
 from numbers import Number
 from typing import Any
 
@@ -35,7 +36,7 @@ from zygote_lite._reachable import (
     reached_by_class,
     reached_by_function,
 )
-from zygote_lite._state import state
+from zygote_lite._state import Veil, state
 from zygote_lite._tables import STRUCTURAL
 
 
@@ -50,7 +51,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
     if (
         id(f) in STRUCTURAL
         and f is not operator.truth
-        and (f is not operator.getitem or type(xs[0]) in (list, dict))
+        and (f not in _SUBSCRIPTS or type(xs[0]) in (list, dict))
     ):
         if f is getattr:
             if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
@@ -64,6 +65,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
     return reaches_active(f, *xs, *kws.values())
 
 
+_SUBSCRIPTS = (operator.getitem, operator.setitem)
 _OVERRIDABLE = {
     id(f): (f, count)
     for count, functions in {
@@ -131,6 +133,17 @@ def mark_active(x: Any) -> None:
             state.clean.clear()
 
 
+def veil(fields: Any) -> None:
+    """Note that the `__dict__` of an object (or class) holds an active value now."""
+    if state.active is not None:
+        state.active.setdefault(id(fields), Veil(fields))
+
+
+def is_veiled(x: Any) -> bool:
+    """Return whether something is the `__dict__` of an object that is active."""
+    return type(x) is dict and type((state.active or {}).get(id(x))) is Veil
+
+
 def add_addresses(x: Any) -> None:
     """Note that all that can be reached from a differentiated argument is active."""
     assert state.active is not None
@@ -154,6 +167,8 @@ def addresses_of(x: Any) -> dict[int, Any]:
         else:
             if kind >= LIST:
                 found[id(value)] = value
+            if kind == OBJECT and type(_dict_of(value)) is dict:
+                found[id(_dict_of(value))] = Veil(_dict_of(value))
             stack += [entry for _, entry in entries_of(value)]
     return found
 
@@ -316,7 +331,19 @@ def _behind(x: Any) -> list[Any]:
         return [*x.operands]
     if isinstance(x, memoryview):
         return [x.obj]
+    if isinstance(x, np.broadcast):
+        return [part.base for part in x.iters]
+    if type(x) in weakref.ProxyTypes:
+        return [referent(x)]
     return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
+
+
+def referent(x: Any) -> Any:
+    """Return the object that a weak proxy stands for, or `None`."""
+    try:
+        return x.__repr__.__self__  # proxies hand on all look-ups of attributes
+    except ReferenceError:
+        return None
 
 
 def _held_by(f: Any) -> tuple[list[Any], list[Any]]:

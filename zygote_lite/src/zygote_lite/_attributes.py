@@ -1,6 +1,7 @@
 """Structural pullbacks of attributes: reading, writing and deleting one."""
 
 import collections
+import gc
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity import mark_active
+from zygote_lite._activity import is_veiled, mark_active, veil
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._kinds import DICT, FUNCTION, INERT, LIST, OBJECT, SET, TUPLE, kind_of
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
@@ -41,6 +42,14 @@ def has_active_class(x: Any) -> bool:
     return bool(active) and any(id(base) in (active or {}) for base in cls.__mro__)
 
 
+def refused_fields(name: str) -> DifferentiationError:
+    """Return the error for the attributes of an object that are reached through its `__dict__`."""
+    return DifferentiationError(
+        f"{where()}: the attributes of {name} are reached through its `__dict__`, which cannot "
+        "be differentiated; use `getattr` and `setattr`"
+    )
+
+
 def _refuse_fields_of_class(x: Any) -> None:
     if has_active_class(x):
         raise DifferentiationError(
@@ -61,11 +70,9 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
         holder = holder_of(x.__mro__, name, y)
         return y, inert(count) if holder is None else _field_back(holder, name, count)
     member = member_of(type(x), name)
-    if name == "__dict__" or (state.active and id(getattr(x, "__dict__", None)) in state.active):
-        raise DifferentiationError(
-            f"{where()}: the attributes of a {type(x).__qualname__} are reached through its "
-            "`__dict__`, which cannot be differentiated; use `getattr` and `setattr`"
-        )
+    fields = getattr(x, "__dict__", None)
+    if name == "__dict__" or (id(fields) in (state.active or {}) and not is_veiled(fields)):
+        raise refused_fields(f"a {type(x).__qualname__}")
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
         return _builtin_attribute(flags, x, name, member)
     y = getattr(x, name, *default)
@@ -167,6 +174,7 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
     had, old = _field(x, name)
     write(x, name, value)
     mark_active(x)
+    veil(gc.get_referents(x.__dict__)[0] if isinstance(x, type) else fields_of(x))
 
     def setattr_back(dy: Any) -> tuple[Any, ...]:
         d_value = slots_of(x).pop(name, None)

@@ -200,6 +200,9 @@ _declare_operators()
 
 @composite(operator.getitem)
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+    if isinstance(x, np.flatiter) and nodes[1] is None:
+        flat, at = tape.pull((None, None), np.ravel, x.base)
+        return tape.pull((None, at, nodes[2]), operator.getitem, flat, index)
     method = bind_method(type(x), "__getitem__")
     if method is None and isinstance(x, type):
         hook = getattr(member_of(x, "__class_getitem__"), "__func__", None)
@@ -221,6 +224,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
 @composite(operator.setitem)
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
     method = bind_method(type(x), "__setitem__")
+    spread = isinstance(index, slice) and not isinstance(value, list | tuple)
+    if method is None and spread and isinstance(x, list):
+        value, node = tape.pull((None, nodes[3]), list, value)
+        return tape.pull((None, None, None, node), operator.setitem, x, index, value)
     if method is None:
         return write_item(tape, nodes, x, index, value)
     return tape.pull((None, nodes[1], nodes[2], nodes[3]), method, x, index, value)

@@ -34,7 +34,7 @@ Hook = tuple[types.FunctionType, Any]
 Named = tuple[str, bool]
 
 _COMPARE = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
-_ITERATE = {"__iter__", "__next__", "__len__", "__getitem__"}
+_ITERATE = {"__iter__", "__next__", "__len__", "__length_hint__", "__getitem__"}
 _HASH = {"__hash__", "__eq__"}
 _TEXT = {"__str__", "__repr__", "__format__", "write", "flush"}
 _NUMBER = {"__index__", "__int__", "__float__", "__complex__", "__bool__", "__len__", "__trunc__",
@@ -51,6 +51,8 @@ _ANY = frozenset(
     | _CLASS
     | {"__contains__", "__missing__", "__delitem__", "__delattr__"}
 )
+
+_SPREAD = frozenset(_ITERATE | _NUMBER)
 
 _called: dict[int, tuple[Any, frozenset[str], bool]] = {}
 """Functions written in C, by identity: the methods that they call, and if also on elements."""
@@ -82,12 +84,13 @@ declare(_NUMBER, False, int, float, complex, bool, round, range, operator.index,
 declare(_NUMBER | _ITERATE, True, any, all, filter)
 declare(_ITERATE, False, list, tuple, str.join)
 declare(_CLASS, False, isinstance, issubclass)
-declare({"__delitem__", "__getitem__"}, False, operator.delitem)
+declare({"__delitem__", "__getitem__", "__index__"}, False, operator.delitem)
 declare({"__delattr__"}, False, delattr)
 declare({"__lt__"}, True, bisect.bisect_left, bisect.bisect_right)
 declare(_ATTRIBUTE, False, hasattr)
-declare(set(), False, operator.is_, operator.is_not, id, type, callable)
+declare(set(), False, operator.is_, operator.is_not, id, type, callable, len)
 
+_INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem)}
 _PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 _plain: set[type] = {float, int, complex, bool, str, bytes, type(None), np.ndarray, np.float64,
                      slice, type, types.FunctionType, types.BuiltinFunctionType}  # fmt: skip
@@ -102,9 +105,33 @@ def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
     if known is None:
         return []
     _, names, deep = known
+    if id(f) in _INDEXED:
+        return _hooks_of_index(names, *xs)
     if (_plain if deep else _plain_or_containers).issuperset(map(type, xs)):
         return []
     return _hooks_of(xs, deep, names)
+
+
+def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> list[Hook]:
+    """Return the hooks of a subscript: of what the index holds, and of what is spread there."""
+    parts = [*index] if type(index) is tuple else [index]
+    for part in parts:
+        if type(part) is slice:
+            parts += [part.start, part.stop, part.step]
+    found: list[Hook] = []
+    if not _plain_or_containers.issuperset(map(type, (x, *parts, *value))):
+        found = _hooks_of((x, *parts, *value), False, names)
+        if value and (isinstance(x, np.ndarray) or (isinstance(x, list) and type(index) is slice)):
+            found += _hooks_of(value, False, _SPREAD)
+    return found
+
+
+def hooks_of_operands(f: Any, xs: Iterable[Any]) -> list[Hook]:
+    """Return the methods of operands that C or NumPy may call where a rule is applied."""
+    known = id(f) in _called or _plain.issuperset(map(type, xs))
+    if isinstance(f, types.FunctionType) and not is_library(f.__code__.co_filename):
+        known = True  # whoever declared a rule for it knows
+    return [] if known else _hooks_of(xs, deep=True, names=_SPREAD)
 
 
 def unknown_hooks(f: Any, xs: Iterable[Any]) -> list[Hook]:

@@ -65,7 +65,7 @@ def build_dict(*items: Any) -> dict[Any, Any]:
 
 def join_tuple(*parts: Any) -> tuple[Any, ...]:
     """Return the elements of all parts as a tuple."""
-    return tuple(x for part in parts for x in part)
+    return tuple(join_list(*parts))
 
 
 def join_arguments(f: Any, /, *parts: Any) -> tuple[Any, ...]:
@@ -78,7 +78,10 @@ def join_arguments(f: Any, /, *parts: Any) -> tuple[Any, ...]:
 
 def join_list(*parts: Any) -> list[Any]:
     """Return the elements of all parts as a list."""
-    return [x for part in parts for x in part]
+    out = []
+    for part in parts:
+        out += list(part)
+    return out
 
 
 def join_set(*parts: Any) -> set[Any]:

@@ -8,15 +8,17 @@ import collections
 import functools
 import gc
 import operator
+import types
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._activity import mark_active
+from zygote_lite._attributes import member_of
 from zygote_lite._pullbacks import inert
 from zygote_lite._refusal import no_rule
 from zygote_lite._state import forget, give, slots_of
-from zygote_lite._tables import equivalent, structural
+from zygote_lite._tables import composite, equivalent, structural
 
 _MISSING = object()
 KEYS: Any = type({}.keys())
@@ -113,9 +115,25 @@ def iterate_elements(x: Any) -> Any:
 @equivalent(list)
 def _list(x: Any = ()) -> Any:
     out = []
-    for y in x:
+    it = iter(x)
+    hint(x)
+    for y in it:
         out.append(y)
     return out
+
+
+def hint(x: Any) -> None:
+    """Ask for the size of what a list is to be made of, as C does: user code may answer."""
+
+
+@composite(hint)
+def _(tape: Any, nodes: Any, x: Any) -> Any:
+    for name in ("__len__", "__length_hint__"):
+        method = member_of(type(x), name)
+        if isinstance(method, types.FunctionType):
+            tape.pull((None, nodes[1]), method, x)
+            break
+    return None, None
 
 
 @equivalent(tuple)
@@ -143,6 +161,18 @@ def _dict(x: Any = (), /, **kws: Any) -> Any:
     for key in kws:
         out[key] = kws[key]
     return out
+
+
+@equivalent(dict.update)
+def _update(d: Any, x: Any = (), /, **kws: Any) -> Any:
+    if hasattr(x, "keys"):
+        for key in x.keys():  # noqa: SIM118 - `update` asks for the keys
+            d[key] = x[key]
+    else:
+        for key, value in x:
+            d[key] = value
+    for key in kws:
+        d[key] = kws[key]
 
 
 @equivalent(builtins.map)

@@ -122,6 +122,8 @@ def owner_of(x: Any) -> Any:
     """Return the array whose memory `x` is a view of, or `x` itself."""
     while True:
         base = x.base
+        if isinstance(base, memoryview):
+            base = base.obj
         if not isinstance(base, np.ndarray):
             base = getattr(base, "base", None)  # `as_strided` puts an object in between
             if not isinstance(base, np.ndarray):

@@ -7,11 +7,12 @@ resolved to other calls on the same tape, in the order in which Python looks.
 import functools
 import operator
 import types
+import weakref
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity import mark_active
+from zygote_lite._activity import mark_active, referent
 from zygote_lite._attributes import fields_of, holder_of, member_of
 from zygote_lite._construct import set_field
 from zygote_lite._generators import Returned
@@ -84,6 +85,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
         return x.value, x.node
     if isinstance(x, super):
         return attribute_above(tape, nodes, x, name, *default)
+    if type(x) in weakref.ProxyTypes:
+        return tape.pull((None, *nodes[1:]), getattr, referent(x), name, *default)
     own = bind_method(type(x), "__getattribute__")
     if own is not None:
         return tape.pull((None, nodes[1], None), own, x, name)
@@ -117,6 +120,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
 
 @composite(setattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    if type(x) in weakref.ProxyTypes:
+        return tape.pull(nodes, setattr, referent(x), name, value)
     if isinstance(x, np.ndarray) and name in ("real", "imag", "flat"):
         part, at = tape.pull((None, nodes[1], None), getattr, x, name)
         return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)

@@ -29,11 +29,12 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     hooks = [*unknown_hooks(f, operands), *callbacks(operands)]
     if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
         raise hook_refusal(f, hooks)
+    reaches = reaches_active(f, *operands)  # an iterator that ends lets go of what it held
     y = f(*xs, **kws)
     given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
-    if not given and not reaches_active(f, *operands):
+    if not given and not reaches:
         return y, inert(len(flags))
-    only_text = all(kind_of(x) == INERT for x in given) and not reaches_active(f, *operands)
+    only_text = all(kind_of(x) == INERT for x in given) and not reaches
     carries_none = kind_of(y) in ((INERT, OBJECT) if only_text else (INERT,))
     if carries_none and all(_is_immutable(x) for x in operands):
         return y, Opaque(len(flags))

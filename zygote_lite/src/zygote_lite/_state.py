@@ -13,6 +13,15 @@ from zygote_lite._kinds import LIST, TUPLE, kind_of, owner_of
 from zygote_lite._store import Store
 
 
+class Veil:
+    """What stands for the `__dict__` of an object among what is active: it is read by attribute."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self, fields: Any) -> None:
+        self.fields = fields
+
+
 class State(threading.local):
     """What belongs to the thread: the run that goes forward, the store of that going back."""
 

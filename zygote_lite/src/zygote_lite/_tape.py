@@ -18,24 +18,25 @@ from rulescore import find_rule
 from zygote_lite._activity import (
     captured_within,
     is_active,
+    is_veiled,
     mark_active,
     note_captured,
     reaches_active,
 )
 from zygote_lite._arguments import moved_last, out_position, parameter_names, place_arguments
-from zygote_lite._attributes import member_of
+from zygote_lite._attributes import member_of, refused_fields
 from zygote_lite._entries import Entries
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._guard import guarded, is_writer
-from zygote_lite._hooks import hooks_called, may_write, unknown_hooks
+from zygote_lite._hooks import hooks_called, hooks_of_operands, may_write, unknown_hooks
 from zygote_lite._intrinsics import build_tuple, invoke
 from zygote_lite._kinds import OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural
-from zygote_lite._pullbacks import Effect, inert
+from zygote_lite._pullbacks import Effect, Inert, inert
 from zygote_lite._reachable import is_users_class
-from zygote_lite._refusal import hook_refusal, no_rule, note_resolution
+from zygote_lite._refusal import hook_refusal, no_rule, note_resolution, refusal
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
@@ -82,6 +83,8 @@ class Tape(Entries):
             return self.run_inactive(f, xs, kws)
         if self.written:
             nodes = self.numbered(nodes, xs)
+        if dict in map(type, xs) and any(map(is_veiled, xs)):
+            raise refused_fields("an object")
         if isinstance(f, np.ufunc) and len(xs) == f.nin + 1 and f.nout == 1:
             kws, nodes, xs = {**kws, "out": xs[-1]}, moved_last(nodes, f.nin), xs[:-1]
         at = out_position(f, len(xs)) if len(xs) > 2 else None
@@ -90,6 +93,8 @@ class Tape(Entries):
             given = dict(zip(names, xs[at:], strict=True))
             nodes = (*nodes[: 1 + at], *nodes[1 + len(xs) :], *nodes[1 + at : 1 + len(xs)])
             xs, kws = xs[:at], {**kws, **given}
+        if hooks and isinstance(xs[0], np.ndarray) and reaches_active(*hooks):
+            raise hook_refusal(f, hooks)
         if f is operator.getitem and is_part(*xs):
             return self.read(nodes, *xs)
         if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
@@ -144,9 +149,16 @@ class Tape(Entries):
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Recorded | None:
         """Apply a rule, if there is one."""
+        hooks = hooks_of_operands(f, xs)
+        if hooks and find_rule(f, *xs) is not None and reaches_active(*hooks):
+            raise hook_refusal(f, hooks)
         pulled = apply_rule(nodes, f, xs, kws)
         if pulled is None:
             return None
+        if type(pulled[1]) is not Inert:
+            for n, x in zip(nodes[1:], xs, strict=False):
+                if n is None and _is_opaque(x) and reaches_active(x):
+                    raise refusal(f, xs)  # it is over memory that was written since
         note_captured(f, xs)
         return self.record(*pulled, nodes, fresh=True)
 
@@ -165,6 +177,8 @@ class Tape(Entries):
             return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
         if isinstance(f, functools.partial):
             return self.partial(nodes, f, xs, kws)
+        if isinstance(f, types.WrapperDescriptorType) and f.__name__ in ("__next__", "__iter__"):
+            return self.pull(nodes, next if f.__name__ == "__next__" else iter, *xs)
         if isinstance(f, types.WrapperDescriptorType) and f.__name__ == "__init__":
             from zygote_lite._construct import initialize
 

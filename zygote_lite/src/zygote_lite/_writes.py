@@ -7,12 +7,14 @@ was saved before the write is right. Arrays that are never written pay for none 
 """
 
 import operator
+import types
 from typing import Any
 
 import numpy as np
 
 from rulescore import project
 from zygote_lite._activity import mark_active
+from zygote_lite._attributes import member_of
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import note_write, restore
 from zygote_lite._kinds import owner_of
@@ -106,6 +108,9 @@ def write_item(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Reco
     if not isinstance(x, np.ndarray):
         return None
     index = _held(index)
+    if isinstance(member_of(type(value), "__float__"), types.FunctionType):
+        value, node = tape.pull((None, nodes[3]), float, value)
+        return tape.pull((None, nodes[1], None, node), write_array, x, index, value)
     if isinstance(value, list | tuple):
         made, node = tape.pull((None, nodes[3]), np.array, value)
         return tape.pull((None, nodes[1], None, node), write_array, x, index, made)
