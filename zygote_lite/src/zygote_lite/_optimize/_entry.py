@@ -355,6 +355,8 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
 
 def _lists(x: Value, path: str) -> list[str]:
     """Return the expressions of all lists in an argument."""
+    if isinstance(x.fact, ListOf):
+        return [path, f"*{path}"] if isinstance(x.fact.item, ListOf) else [path]
     inner = [p for i, item in enumerate(x.items or ()) for p in _lists(item, f"{path}[{i}]")]
     return [path, *inner] if isinstance(x.sample, list) else inner
 

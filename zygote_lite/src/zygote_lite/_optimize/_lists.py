@@ -316,12 +316,5 @@ def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:
 
 
 def are_distinct(*xs: Any) -> bool:
-    """Return whether no list is there twice, among arguments and inside them."""
-    found: list[int] = []
-    stack = [*xs]
-    while stack:
-        x = stack.pop()
-        found.append(id(x))
-        if x and type(x[0]) is list:
-            stack += x
-    return len({*found}) == len(found)
+    """Return whether all lists are different objects."""
+    return len({*map(id, xs)}) == len(xs)
