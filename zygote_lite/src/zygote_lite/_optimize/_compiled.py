@@ -158,22 +158,22 @@ def call_of(
 ) -> tuple[str, list[str], str, list[str]]:
     """Return the texts of the call, of the tests of its results, of the value, and the gradients.
 
-    The code is given the parts of structures one by one, and returns their gradients so.
+    The code is given the parts of structures one by one, and returns their gradients so. It has
+    looked at its numbers itself: the tests are of arrays.
     """
     operands = [path for i, x in enumerate(made.arguments)
                 for path, leaf in _paths(x, f"x{i}") if leaf.name]  # fmt: skip
     names = {}
     y = _result(made)
-    checks = [] if y.is_array or kind_of_number(y) != FLOAT else ["isfinite(y)"]
+    checks = []
     results = ["y"]
     for (x, d), filled in zip(_active_leaves(made), made.filled, strict=True):
         name = names[x] = "None" if d is None else f"g{len(results)}"
         if d is None:
             continue
         results.append(name)
-        checks.append(f"finite({name})" if x.is_array else f"isfinite({name})")
-        if filled:
-            checks.append(f"is_some({name})" if x.is_array else f"{name} != 0")
+        if x.is_array:
+            checks += [f"finite({name})", *([f"is_some({name})"] if filled else [])]
         if type(x.sample) is np.float64:
             names[x] = f"float64({name})"
     value = f"{kind_name(_class_of(y))}(y)" if not y.is_array else "y"

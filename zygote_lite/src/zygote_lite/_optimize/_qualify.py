@@ -62,7 +62,8 @@ _PLAIN = {
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 }  # fmt: skip
 _SIGNS = {operator.neg, operator.pos, operator.abs, abs}
-_MATH = {
+# functions of floats, which are left where Python might raise
+COSTLY = {
     math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atan2, math.atanh, math.copysign,
     math.cos, math.cosh, math.degrees, math.erf, math.erfc, math.exp, math.expm1, math.fabs,
     math.gamma, math.hypot, math.lgamma, math.log, math.log10, math.log1p, math.log2,
@@ -166,7 +167,7 @@ def _prepare(op: Op) -> None:
             op.function = abs
     elif f in _PLAIN:
         _numbers(op)
-    elif f in _MATH or f in _INSTEAD:
+    elif f in COSTLY or f in _INSTEAD:
         _numbers(op)
         if kind_of_number(op.target) != FLOAT:
             raise Unfit(f"{described(f)} of integers")

@@ -10,10 +10,12 @@ import numpy as np
 
 from rulescore import find_rule, generation
 from zygote_lite._optimize._backward import Backward
+from zygote_lite._optimize._earlier import compute_early
 from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
 from zygote_lite._optimize._interpret import Interpreter, as_it_is
 from zygote_lite._optimize._lists import list_cotangent
 from zygote_lite._optimize._nodes import Branch, Loop, Node, leaves, walk
+from zygote_lite._optimize._qualify import prepare
 from zygote_lite._optimize._sources import Inputs, argument
 from zygote_lite._optimize._transfer import Result
 from zygote_lite._optimize._values import (
@@ -29,6 +31,7 @@ from zygote_lite._optimize._values import (
     shape_root,
 )
 from zygote_lite._optimize._write import Text, Writer
+from zygote_lite._optimize._write_compiled import CompiledWriter
 
 _MANY = 64  # items of lists that are taken one by one
 _RESERVED = {*keyword.kwlist, *dir(builtins), "np", "math", "back"}
@@ -181,12 +184,12 @@ def _written(
     found = [d for d in gradients if d is not None]
     results = found if result is None else [result, *found]
     drop_dead(forward, reverse, results)
+    if compiled:
+        compute_early(reverse)
     outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
     if compiled:
-        from zygote_lite._optimize._qualify import prepare
-
         prepare([*forward, *reverse])
-    writer = Writer(interpreter.used, compiled)
+    writer = (CompiledWriter if compiled else Writer)(interpreter.used)
     writer.count([forward, reverse], results)
     _rename(writer, forward, outside, result)
     more = [value.name for value, _ in inputs.given.values()]
@@ -211,8 +214,9 @@ def _written(
         writer.indented(reverse)
     else:
         writer.block(reverse)
-    if compiled:
-        ends = [writer.expression(d) for d in found]
+    if isinstance(writer, CompiledWriter):
+        some = [flag for d, flag in zip(gradients, filled, strict=True) if d is not None]
+        values, ends = writer.checked(result, [*zip(found, some, strict=True)])
     else:
         ends = _ends(writer, arguments, active, gradients, parameter is not None)
     writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")

@@ -69,13 +69,14 @@ class Writer:
 
     Attributes:
         bound: objects that the text names, beside `np` and `math`.
-        compiled: whether the text is for Numba.
+        looks: whether the types of what is uncertain are looked at.
     """
 
-    def __init__(self, used: set[str], compiled: bool = False) -> None:
+    looks = True
+
+    def __init__(self, used: set[str]) -> None:
         self.namer = Namer(used)
         self.bound: dict[str, Any] = {}
-        self.compiled = compiled
         self.text = Text()
         self.depth = 0
         self.inlined: dict[Value, tuple[str, int]] = {}
@@ -154,8 +155,7 @@ class Writer:
             case Backwards(_, loop, body):
                 self.backwards(loop, body)
             case Record(_, loop):
-                assert loop.tape is not None
-                self.line(f"{loop.tape.name}.append({self.kept(loop)})")
+                self.keep(loop)
             case Stop():
                 self.line("break")
 
@@ -171,7 +171,7 @@ class Writer:
         text, _ = self.operation(node)
         x = node.target
         self.line(f"{x.name} = {text}")
-        if node.check and not self.compiled:
+        if node.check and self.looks:
             self.line(f"if {self.misfit(x)}:")
             self.line(f"    {LEFT}")
 
@@ -245,7 +245,7 @@ class Writer:
 
     def loop(self, node: Loop) -> None:
         if node.tape is not None:
-            self.line(f"{node.tape.name} = []")
+            self.begin_tape(node)
             first = next((i for i, n in enumerate(node.body) if _keeps(n, node)), 0)
             known = {n.target for n in node.body[:first] if isinstance(n, Op)}
             names = {x.name for x in (*node.phis, node.target) if x is not None}
@@ -263,9 +263,17 @@ class Writer:
 
     def nothing(self, x: Value) -> str:
         """Return what a variable holds before it is first assigned."""
-        if not self.compiled:
-            return "None"
-        return "0.0" if isinstance(x.sample, float) else "0"
+        return "None"
+
+    def begin_tape(self, loop: Loop) -> None:
+        """Write what is there before the first turn."""
+        assert loop.tape is not None
+        self.line(f"{loop.tape.name} = []")
+
+    def keep(self, loop: Loop) -> None:
+        """Write what keeps a turn."""
+        assert loop.tape is not None
+        self.line(f"{loop.tape.name}.append({self.kept(loop)})")
 
     def kept(self, loop: Loop) -> str:
         names = [x.name for x in loop.record]
@@ -277,12 +285,7 @@ class Writer:
         assert loop.tape is not None
         names = [self.read(x) for x in loop.record]
         tape = loop.tape.name
-        if self.compiled:
-            k = self.namer("k")
-            self.line(f"for {k} in range(len({tape}) - 1, -1, -1):")
-            if names:
-                self.line(f"    {', '.join(names)} = {tape}[{k}]")
-        elif names:
+        if names:
             self.line(f"for {', '.join(names)} in reversed({tape}):")
         else:
             self.line(f"for _ in {tape}:")
