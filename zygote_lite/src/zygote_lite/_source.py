@@ -35,20 +35,49 @@ def definition_of(code: CodeType) -> Definition:
             f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
             "define it in a file or a notebook, or declare a rule for it"
         )
-    candidates = [
-        node
-        for node in _definitions("".join(lines), code.co_filename)
-        if code.co_firstlineno in (_first_line(node), node.lineno) and _name(node) == code.co_name
-    ]
-    if len(candidates) > 1:
-        candidates = _enclosing(candidates, code)
-    candidates = [node for node in candidates if _is_what_was_compiled(node, code)]
-    if not candidates:
-        raise NoSourceError(
-            f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
-            "what was compiled: it changed since; reload the module"
-        )
-    return candidates[0]
+    first, last = _statement_at(lines, code.co_firstlineno)
+    for first, last in ((first, last), (0, len(lines))):
+        candidates = [
+            node
+            for node in _definitions("".join(lines[first:last]), code.co_filename, first)
+            if code.co_firstlineno in (_first_line(node), node.lineno)
+            and _name(node) == code.co_name
+        ]
+        if len(candidates) > 1:
+            candidates = _enclosing(candidates, code)
+        for node in candidates:
+            if _is_what_was_compiled(node, code):
+                return node
+    raise NoSourceError(
+        f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
+        "what was compiled: it changed since; reload the module"
+    )
+
+
+def _statement_at(lines: list[str], number: int) -> tuple[int, int]:
+    """Return where the statement of the module begins and ends that has a line, by its indents.
+
+    A string with lines that are not indented leads astray: then the whole text is read.
+    """
+    first = min(number, len(lines)) - 1
+    while first > 0 and not _begins(lines[first]):
+        first -= 1
+    last = first
+    while last < len(lines) and lines[last].startswith("@"):
+        last = _next_beginning(lines, last)
+    return first, _next_beginning(lines, last)
+
+
+def _next_beginning(lines: list[str], number: int) -> int:
+    number += 1
+    while number < len(lines) and not _begins(lines[number]):
+        number += 1
+    return number
+
+
+def _begins(line: str) -> bool:
+    """Return whether a line may begin a statement of a module."""
+    return line[0] not in " \t\r\n\f#)]}"
 
 
 def _file_of(code: CodeType) -> str:
@@ -68,11 +97,13 @@ def remember(filename: str, name: str, definition: Definition) -> None:
 
 
 @lru_cache(maxsize=256)
-def _definitions(text: str, filename: str) -> list[Definition]:
+def _definitions(text: str, filename: str, before: int) -> list[Definition]:
+    """Return the definitions in a text that has some lines `before` it."""
     try:
         tree = ast.parse(text, filename)
     except SyntaxError:  # a notebook cell with magics, say
         return []
+    ast.increment_lineno(tree, before)
     return [node for node in ast.walk(tree) if isinstance(node, Definition)]
 
 

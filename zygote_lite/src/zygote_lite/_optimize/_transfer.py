@@ -4,6 +4,8 @@ The function is run on the samples. Where the types of the arguments do not sett
 the result, it is looked at whenever the code runs.
 """
 
+import contextlib
+import functools
 import itertools
 import math
 import operator
@@ -181,21 +183,30 @@ _PROBES: dict[type, tuple[Any, ...]] = {
 
 def _of_scalars(f: Any, xs: list[Value], sample: Any, fact: Fact) -> Result:
     """Return the classes that a function of numbers may return, by trying it out."""
-    choices = [
-        (x.sample,) if x.is_constant
-        else [p for c in x.fact.classes for p in (*_PROBES.get(c, ()), x.sample)]
-        for x in xs
-        if isinstance(x.fact, Scalar)
-    ]  # fmt: skip
-    found = {type(sample)}
-    for given in itertools.islice(itertools.product(*choices), 256):
-        try:
-            found.add(type(run(f, [*given], {})))
-        except Unfit:
-            continue
+    choices: list[Any] = []
+    for x in xs:
+        if isinstance(x.fact, Scalar):
+            choices.append((type(x.sample), x.sample) if x.is_constant else x.fact.classes)
+    found = _tried_out(f, tuple(choices)) | {type(sample)}
     if isinstance(fact, Scalar) and found <= NUMBERS:
         return Result(Scalar(frozenset(found)), sample)
     return Result(fact, sample, certain=False)
+
+
+@functools.cache
+def _tried_out(f: Any, choices: tuple[Any, ...]) -> frozenset[type]:
+    """Return the classes of the values of a function, of constants and of numbers of classes."""
+    probes = [
+        [p for kind in choice for p in _PROBES.get(kind, (kind(2),))]
+        if isinstance(choice, frozenset)
+        else choice[1:]
+        for choice in choices
+    ]
+    found = set()
+    for given in itertools.islice(itertools.product(*probes), 256):
+        with contextlib.suppress(Unfit):
+            found.add(type(run(f, [*given], {})))
+    return frozenset(found)
 
 
 def _broadcast(xs: list[Value]) -> tuple[str, ...]:
