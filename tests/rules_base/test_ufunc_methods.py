@@ -44,3 +44,16 @@ def test_missing_values_that_fmax_passes_over_get_nothing():
     np.testing.assert_array_equal(dx, [0.0, 3.0, 0.0, 0.0])
     _, dx = rrule(np.fmin.accumulate, x)[1](np.array([0.0, 1.0, 1.0, 1.0]))
     np.testing.assert_array_equal(dx, [0.0, 2.0, 0.0, 1.0])
+
+
+def test_a_method_that_is_given_its_ufunc():
+    x = np.array([2.0, 3.0, 5.0])
+    y, back = rrule(np.ufunc.reduce, np.multiply, x)
+    assert y == 30.0
+    none, of_ufunc, dx = back(1.0)
+    assert none is None
+    assert of_ufunc is None
+    np.testing.assert_allclose(dx, [15.0, 10.0, 6.0])
+    assert rrule(np.ufunc.reduce, np.logical_or, x > 2)[1](1.0) == (None, None, None)
+    with pytest.raises(NotImplementedError, match=r"np.arctan2.accumulate of \(ndarray, axis=\)"):
+        rrule(np.ufunc.accumulate, np.arctan2, x, axis=0)

@@ -153,6 +153,27 @@ OUTER += (np.remainder, np.copysign)
 for f in OUTER:
     declare_outer(f)
 
+
+def declare_unbound(name):
+    """Declare the rule of a method of ufuncs that is given the ufunc: that of the method itself."""
+
+    @rule(getattr(np.ufunc, name))
+    def _(f: np.ufunc, *xs: object, **options):
+        found = rrule(getattr(f, name), *xs, **options)
+        if found is None:
+            given = ", ".join([type(x).__name__ for x in xs] + [f"{key}=" for key in options])
+            raise NotImplementedError(f"np.{f.__name__}.{name} of ({given}) has no rule")
+        y, back = found
+
+        def pullback(dy):
+            return back(dy)
+
+        return y, pullback
+
+
+for name in ("reduce", "accumulate", "reduceat", "outer"):
+    declare_unbound(name)
+
 COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 LOGICAL = (np.logical_and, np.logical_or, np.logical_xor, np.bitwise_and, np.bitwise_or)
 rule.constant(*(f.outer for f in (*COMPARISONS, *LOGICAL, np.floor_divide, np.bitwise_xor)))
@@ -174,3 +195,7 @@ rule.example(np.add.reduceat, MATRIX, [0, 2], axis=1)
 rule.example(np.add.reduceat, np.concatenate([MATRIX, MATRIX]), [2, 0, 1])
 for f in OUTER:
     rule.example(f.outer, abs(MATRIX), np.array([0.7, 3.1]))
+for method in (np.ufunc.reduce, np.ufunc.accumulate):
+    rule.example(method, np.multiply, MATRIX, axis=1)
+rule.example(np.ufunc.reduceat, np.add, MATRIX, [0, 2], 1)
+rule.example(np.ufunc.outer, np.hypot, MATRIX, np.array([0.7, 3.1]))
