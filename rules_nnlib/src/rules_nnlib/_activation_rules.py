@@ -6,6 +6,7 @@ A partial that computes with `x` itself first makes it `real`, for integers woul
 
 import numpy as np
 
+from rules_nnlib import _activations as of
 from rules_nnlib._activations import (
     GELU_CUBIC,
     GELU_SATURATED,
@@ -13,29 +14,10 @@ from rules_nnlib._activations import (
     SATURATED,
     SELU_ALPHA,
     SELU_SCALE,
-    celu,
     elu,
-    gelu,
-    gelu_tanh,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leakyrelu,
-    lisht,
-    logcosh,
-    logsigmoid,
-    mish,
-    relu,
-    relu6,
-    selu,
     sigmoid,
     softplus,
-    softshrink,
-    softsign,
-    swish,
     tanh_act,
-    tanhshrink,
-    trelu,
 )
 from rules_nnlib._normal import normal_cdf, normal_pdf
 from rules_nnlib._numbers import bounded, kink, real
@@ -86,38 +68,38 @@ def softsign_slope(x):
     return root * root
 
 
-rule.scalar(sigmoid, poles=False)(lambda x, out: out * (1 - out))
-rule.scalar(tanh_act, poles=False)(lambda x, out: 1 - out * out)
-rule.scalar(relu, poles=False)(lambda x, out: out > 0)
-rule.scalar(relu6, poles=False)(lambda x, out: (out > 0) & (out < 6))
-rule.scalar(leakyrelu, poles=False)(lambda x: kink(x, 0.01, 1.0))
-rule.scalar(leakyrelu, poles=False)(lambda x, a: (kink(x, a, 1.0), np.minimum(real(x), 0.0)))
-rule.scalar(trelu, poles=False)(lambda x: x > 1)
-rule.scalar(trelu, poles=False)(lambda x, theta: (x > theta, 0.0))
-rule.scalar(elu, poles=False)(lambda x, out: np.minimum(out, 0.0) + 1)
-rule.scalar(elu, poles=False)(
+rule.scalar(of.sigmoid, poles=False)(lambda x, out: out * (1 - out))
+rule.scalar(of.tanh_act, poles=False)(lambda x, out: 1 - out * out)
+rule.scalar(of.relu, poles=False)(lambda x, out: out > 0)
+rule.scalar(of.relu6, poles=False)(lambda x, out: (out > 0) & (out < 6))
+rule.scalar(of.leakyrelu, poles=False)(lambda x: kink(x, 0.01, 1.0))
+rule.scalar(of.leakyrelu, poles=False)(lambda x, a: (kink(x, a, 1.0), np.minimum(real(x), 0.0)))
+rule.scalar(of.trelu, poles=False)(lambda x: x > 1)
+rule.scalar(of.trelu, poles=False)(lambda x, theta: (x > theta, 0.0))
+rule.scalar(of.elu, poles=False)(lambda x, out: np.minimum(out, 0.0) + 1)
+rule.scalar(of.elu, poles=False)(
     lambda x, alpha: (kink(x, alpha * (np.minimum(elu(x), 0.0) + 1), 1.0), np.minimum(elu(x), 0.0))
 )
-rule.scalar(selu, poles=False)(lambda x, out: kink(x, out + SELU_SCALE * SELU_ALPHA, SELU_SCALE))
-rule.scalar(celu, poles=False)(lambda x, out: np.minimum(out, 0.0) + 1)
-rule.scalar(celu, poles=False)(
+rule.scalar(of.selu, poles=False)(lambda x, out: kink(x, out + SELU_SCALE * SELU_ALPHA, SELU_SCALE))
+rule.scalar(of.celu, poles=False)(lambda x, out: np.minimum(out, 0.0) + 1)
+rule.scalar(of.celu, poles=False)(
     lambda x, alpha: celu_slopes(np.maximum(np.minimum(real(x), 0.0) / alpha, -SATURATED))
 )
-rule.scalar(gelu, poles=False)(lambda x: product(x, normal_cdf(x), normal_pdf(x)))
-rule.scalar(gelu_tanh, poles=False)(lambda x: gelu_tanh_slope(real(x)))
-rule.scalar(swish, poles=False)(lambda x: swish_slope(x, sigmoid(x)))
-rule.scalar(hardswish, poles=False)(lambda x: hardswish_slope(real(x)))
-rule.scalar(hardsigmoid, poles=False)(lambda x, out: ((out > 0) & (out < 1)) / 6)
-rule.scalar(hardtanh, poles=False)(lambda x, out: (out > -1) & (out < 1))
-rule.scalar(softplus, poles=False)(lambda x: sigmoid(x))
-rule.scalar(logsigmoid, poles=False)(lambda x: sigmoid(-real(x)))
-rule.scalar(softsign, poles=False)(lambda x: softsign_slope(real(x)))
-rule.scalar(mish, poles=False)(lambda x: mish_slope(x, tanh_act(softplus(x))))
-rule.scalar(tanhshrink, poles=False)(lambda x: tanh_act(x) * tanh_act(x))
-rule.scalar(softshrink, poles=False)(lambda x, out: out != 0)
-rule.scalar(softshrink, poles=False)(lambda x, lam, out: (out != 0, -np.sign(out)))
-rule.scalar(lisht, poles=False)(lambda x: lisht_slope(x, tanh_act(x)))
-rule.scalar(logcosh, poles=False)(lambda x: tanh_act(x))
+rule.scalar(of.gelu, poles=False)(lambda x: product(x, normal_cdf(x), normal_pdf(x)))
+rule.scalar(of.gelu_tanh, poles=False)(lambda x: gelu_tanh_slope(real(x)))
+rule.scalar(of.swish, poles=False)(lambda x: swish_slope(x, sigmoid(x)))
+rule.scalar(of.hardswish, poles=False)(lambda x: hardswish_slope(real(x)))
+rule.scalar(of.hardsigmoid, poles=False)(lambda x, out: ((out > 0) & (out < 1)) / 6)
+rule.scalar(of.hardtanh, poles=False)(lambda x, out: (out > -1) & (out < 1))
+rule.scalar(of.softplus, poles=False)(lambda x: sigmoid(x))
+rule.scalar(of.logsigmoid, poles=False)(lambda x: sigmoid(-real(x)))
+rule.scalar(of.softsign, poles=False)(lambda x: softsign_slope(real(x)))
+rule.scalar(of.mish, poles=False)(lambda x: mish_slope(x, tanh_act(softplus(x))))
+rule.scalar(of.tanhshrink, poles=False)(lambda x: tanh_act(x) * tanh_act(x))
+rule.scalar(of.softshrink, poles=False)(lambda x, out: out != 0)
+rule.scalar(of.softshrink, poles=False)(lambda x, lam, out: (out != 0, -np.sign(out)))
+rule.scalar(of.lisht, poles=False)(lambda x: lisht_slope(x, tanh_act(x)))
+rule.scalar(of.logcosh, poles=False)(lambda x: tanh_act(x))
 
 # what the partials above are made of, for the derivative of a derivative
 rule.scalar(normal_cdf, poles=False)(lambda x: normal_pdf(x))
@@ -126,5 +108,5 @@ rule.scalar(normal_pdf, poles=False)(lambda x, out: bounded(-real(x), SATURATED)
 for activation in dict.fromkeys(r.function for r in rule.rules):
     rule.example(activation, 0.3)
     rule.example(activation, np.array([[-4.0, -0.7], [0.3, 2.0]]))
-for activation in (leakyrelu, trelu, elu, celu, softshrink):
+for activation in (of.leakyrelu, of.trelu, of.elu, of.celu, of.softshrink):
     rule.example(activation, np.array([-0.7, 0.2, 2.0]), 0.4)
