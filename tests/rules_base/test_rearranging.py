@@ -1,4 +1,4 @@
-"""Rolling, flipping, repeating, padding, triangles and diagonals."""
+"""Rolling, flipping, repeating, triangles and diagonals."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,6 @@ def test_diagonals(check, shape, offset, axes):
 @pytest.mark.parametrize("start", [-4, -1, 0, 2, 4])
 def test_rollaxis(check, axis, start):
     check(np.rollaxis, np.sin(np.arange(24.0)).reshape(1, 2, 3, 4), axis, start)
-
-
-def test_paddings_without_a_rule_are_refused():
-    for options in ({"mode": "mean"}, {"mode": "reflect", "reflect_type": "odd"}):
-        with pytest.raises(NotImplementedError, match=options["mode"]):
-            rrule(np.pad, np.ones(3), 1, **options)
 
 
 def test_repeats_of_nothing(check):

@@ -24,6 +24,7 @@ MODULES = (
     "joining",
     "math",
     "matmul",
+    "padding",
     "polynomials",
     "rearranging",
     "reductions",

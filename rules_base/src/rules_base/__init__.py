@@ -32,6 +32,7 @@ MODULES = (
     "_matmul",
     "_matrix_chains",
     "_norms",
+    "_padding",
     "_polyfit",
     "_polynomials",
     "_products",

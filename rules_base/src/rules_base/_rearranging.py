@@ -1,4 +1,4 @@
-"""Rolling, flipping, repeating, padding and triangles: every entry of the result is one of `x`."""
+"""Rolling, flipping, repeating and triangles: every entry of the result is one of `x`."""
 
 import numpy as np
 
@@ -105,31 +105,6 @@ def _(x: Numeric, repeats=1, axis=None):
         return (project(dx, x),)
 
     return np.repeat(x, repeats, axis), pullback
-
-
-@rule(np.pad)
-def _(x: Array, pad_width=None, mode="constant", **options):
-    if mode not in PADDINGS or options.get("reflect_type", "even") != "even":
-        raise NotImplementedError(
-            f"np.pad with mode {mode!r} and {options} has no rule; the modes with one are "
-            f"{', '.join(PADDINGS)}"
-        )
-
-    def pullback(dy):
-        positions = np.reshape(np.arange(x.size), x.shape)
-        if mode == "constant":
-            marked = np.pad(positions, pad_width, mode, constant_values=-1)
-            start = (
-                np.unravel_index(np.argmax(marked >= 0), marked.shape) if x.size else (0,) * x.ndim
-            )
-            inner = tuple([slice(s, s + n) for s, n in zip(start, x.shape, strict=True)])
-            return (project(dy[inner], x),)
-        return (from_positions(dy, x, np.pad(positions, pad_width, mode)),)
-
-    return np.pad(x, pad_width, mode, **options), pullback
-
-
-PADDINGS = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 @rule(np.resize)
@@ -278,11 +253,6 @@ for f in (np.repeat, np.ndarray.repeat):
     rule.example(f, MATRIX, [2, 0, 3], axis=1)
     rule.example(f, MATRIX, np.array([0, 2]), axis=0)
 rule.example(np.repeat, 0.5, 3)
-rule.example(np.pad, MATRIX, ((1, 2), (0, 3)))
-rule.example(np.pad, MATRIX, 2, "constant", constant_values=1.5)
-for mode in PADDINGS[1:]:
-    rule.example(np.pad, MATRIX, ((1, 1), (0, 2)), mode)
-rule.example(np.pad, MATRIX, 1, mode="reflect", reflect_type="even")
 rule.example(np.resize, MATRIX, (4, 2))
 for f in (np.tril, np.triu, np.diag, np.diagonal, np.trace, np.ndarray.diagonal, np.ndarray.trace):
     rule.example(f, MATRIX)
