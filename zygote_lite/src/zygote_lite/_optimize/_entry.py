@@ -36,9 +36,9 @@ from zygote_lite._state import state
 Enter = Callable[..., Any]
 INTERNAL = "internal error"
 _MOST = 8  # specializations of one function
-_TRIES = (2, 8, 64)  # calls with one choice of types before each try
+_FIRST = 2  # the call, with one choice of types, after which it is first tried
+_AGAIN = {8**n for n in range(1, 20)}  # and those after which it is tried again
 _LONG = 16  # items of a list: longer ones are told apart by what they hold, not by length
-_COMPILED_TRIES = (1, 8, 64)
 
 
 class Entries:
@@ -56,10 +56,13 @@ class Entries:
         self.reasons: dict[Any, str] = {}
         self.uncompiled: dict[Any, str] = {}
         self.lock = threading.Lock()
+        self.generation = generation()
 
     def note(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Count a call that no specialization answered; make one when it is worth it."""
         key = signature(xs)
+        if self.generation != generation():
+            self.renew()
         if key is None:
             if self.compiled:
                 warn_uncompiled(f, "an argument is no number, array, or tuple or list of those")
@@ -70,16 +73,24 @@ class Entries:
                 warn_uncompiled(f, reason)
             return
         with self.lock:
-            if self.due(key, _TRIES):
+            if self.due(key, _FIRST):
                 self.make(f, xs, key, compiled=False)
 
-    def due(self, key: Any, tries: tuple[int, ...]) -> bool:
+    def renew(self) -> None:
+        """Forget everything: rules have come or gone."""
+        with self.lock:
+            self.generation = generation()
+            self.enters = ()
+            for known in (self.calls, self.reasons, self.uncompiled):
+                known.clear()
+
+    def due(self, key: Any, first: int) -> bool:
         """Count a call with a choice of types; return whether to try now."""
         if len(self.calls) > 64 and key not in self.calls:
             self.calls.clear()
             self.reasons.clear()
         count = self.calls[key] = self.calls.get(key, 0) + 1
-        return count in tries
+        return count == first or count in _AGAIN
 
     def make(self, f: Any, xs: tuple[Any, ...], key: Any, compiled: bool) -> str | None:
         """Make a specialization; return the reason where that cannot be done."""
@@ -94,13 +105,14 @@ class Entries:
         except Exception as error:  # a defect here must not reach the user's program
             self.reasons[key] = f"{INTERNAL}: {type(error).__name__}: {error}"
             return self.reasons[key]
-        self.enters = (enter, *self.enters[: _MOST - 1])
+        if not any(is_same(enter, known) for known in self.enters):
+            self.enters = (enter, *self.enters[: _MOST - 1])
         return None
 
     def compile(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
         """Compile a specialization, at the first call; return the reason where it is not done."""
         with self.lock:
-            if not self.due(key, _COMPILED_TRIES):
+            if not self.due(key, 1):
                 return None
             reason = self.make(f, xs, key, compiled=True)
             if reason is not None:
@@ -109,6 +121,15 @@ class Entries:
                 self.uncompiled[key] = reason
                 self.calls.pop(key, None)
             return reason
+
+
+def is_same(a: Enter, b: Enter) -> bool:
+    """Return whether two entries have the same guards, on the same objects, and the same code."""
+    a_space, b_space = a.__globals__, b.__globals__
+    if a_space["made_of"] != b_space["made_of"]:
+        return False
+    pairs = zip(a_space["named"], b_space["named"], strict=False)
+    return len(a_space["named"]) == len(b_space["named"]) and all(x is y for x, y in pairs)
 
 
 _known: dict[Any, Entries] = {}
@@ -271,6 +292,8 @@ def _guarded(
         "are_distinct": are_distinct,
         **{f"dtype_{d.char}": d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in _KINDS}, **made.inputs.bound,
+        "made_of": (text, str(made.text)),
+        "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip
     exec(compile(text, "<guards>", "exec"), space)
     return space["enter"]  # type: ignore[no-any-return]

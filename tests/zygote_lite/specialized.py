@@ -1,0 +1,98 @@
+"""What the tests of the optimizer share: the answer of the generic engine, to compare with.
+
+A function is specialized at its second call; from the third on specialized code answers, where
+its guards hold.
+"""
+
+import contextlib
+import copy
+import warnings
+from unittest import mock
+
+import numpy as np
+
+from rulescore import Tangent
+from zygote_lite import _api, value_and_grad
+from zygote_lite._optimize import _entry
+
+CALLS = 3  # the last of them is answered by specialized code
+
+
+@contextlib.contextmanager
+def generic_only():
+    """Keep specialized code away: the generic engine answers."""
+    with mock.patch.object(_api, "entries_of", return_value=None):
+        yield
+
+
+def outcome(call):
+    """Return what comes of a call: its value, or the class and text of its error."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return "value", call()
+        except Exception as error:
+            return "error", type(error), str(error)
+
+
+def generic(f, xs, argnums):
+    """Return the outcome of the generic engine."""
+    with generic_only():
+        return outcome(lambda: value_and_grad(f, argnums)(*xs))
+
+
+def is_alike(a, b, tolerance=1e-10):
+    """Return whether two results have the same types and nearly the same numbers."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, Tangent):
+        a, b = dict(a.items()), dict(b.items())
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(is_alike(a[k], b[k], tolerance) for k in a)
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(
+            is_alike(x, y, tolerance) for x, y in zip(a, b, strict=True)
+        )
+    if isinstance(a, np.ndarray | np.generic | float | complex):
+        if getattr(a, "dtype", None) != getattr(b, "dtype", None) or np.shape(a) != np.shape(b):
+            return False
+        if np.asarray(a).dtype.kind not in "fc":
+            return bool(np.array_equal(a, b))
+        with np.errstate(all="ignore"):
+            return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
+    return not isinstance(a, int | str | None) or a == b
+
+
+def entries(f):
+    """Return the specializations of a function, for all choices of arguments."""
+    return [entry for key, entry in _entry._known.items() if key[0] is f.__code__]
+
+
+def is_specialized(f):
+    """Return whether code was made for a function."""
+    return any(entry.enters for entry in entries(f))
+
+
+def answers(f, xs):
+    """Return whether specialized code answers a call."""
+    given = copy.deepcopy(xs)
+    found = [outcome(lambda e=e: e(f, *given)) for entry in entries(f) for e in entry.enters]
+    return any(kind == "value" and rest[0] is not None for kind, *rest in found)
+
+
+def assert_agreement(f, first, *later, argnums=None, tolerance=1e-10):
+    """Assert that a function gives what the generic engine gives, specialized or not.
+
+    It is called with the first arguments until specialized code answers, then twice with each of
+    the later ones, and with the first again. Arguments hold afterwards what they hold after the
+    generic engine. Returns whether code was made.
+    """
+    numbers = tuple(range(len(first))) if argnums is None else argnums
+    differentiated = value_and_grad(f, numbers)
+    for xs in [first] * CALLS + [xs for xs in later for _ in (1, 2)] + [first]:
+        given, expected = copy.deepcopy(xs), copy.deepcopy(xs)
+        want = generic(f, expected, numbers)
+        got = outcome(lambda given=given: differentiated(*given))
+        assert is_alike(got, want, tolerance), f"{xs}: {got}, and generic {want}"
+        assert is_alike(given, expected, 0.0), f"{xs} became {given}, and generic {expected}"
+    return is_specialized(f)
