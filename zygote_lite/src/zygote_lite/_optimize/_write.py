@@ -83,6 +83,8 @@ class Writer:
         self.renamed: dict[Value, str] = {}
         self.renamed_back: dict[Value, str] = {}
         self.uses: Counter[Value] = Counter()
+        self.first: dict[str, Value] = {}
+        self.shared: Counter[str] = Counter()  # how many further values have a name
         self.origin: ast.AST = ast.Pass()
 
     def count(self, blocks: list[list[Node]], results: list[Value]) -> None:
@@ -90,6 +92,10 @@ class Writer:
         for block in blocks:
             for node in walk(block):
                 self.uses.update(reads_of(node))
+                made = [node.target] if isinstance(node, Op) else []
+                made += [x for x, _ in node.pairs] if isinstance(node, Moves) else []
+                for x in made:
+                    self.shared[x.name] += self.first.setdefault(x.name, x) is not x
         self.uses.update(leaf for x in results for leaf in leaves(x))
 
     # -- lines ---------------------------------------------------------------------------------
@@ -118,7 +124,7 @@ class Writer:
     def fits_inside(self, op: Op, rest: list[Node]) -> bool:
         """Return whether an operation is written where its value is read."""
         x = op.target
-        if self.uses[x] != 1 or op.check or not _TEMPORARY.match(x.name):
+        if self.uses[x] != 1 or self.shared[x.name] or op.check or not _TEMPORARY.match(x.name):
             return False
         if op.function in (abandon, same_shape, np.zeros_like, list.pop, list):
             return False
