@@ -581,6 +581,37 @@ def calls_written(x):
     return total
 
 
+@works("a generator that a loop leaves: its `finally` runs then", (0.7,))
+def left_generator(x):
+    log = [1.0]
+
+    def steps():
+        try:
+            yield log[0]
+            yield x
+        finally:
+            log[0] = log[0] * x
+
+    def first(values):
+        for v in values():
+            return v
+
+    class Steps:
+        def __iter__(self):
+            yield from steps()
+
+    for v in steps():
+        break
+    total = v + log[0] + first(steps) * log[0]
+    kept = steps()
+    for v in kept:
+        break
+    total = total + v * log[0] + next(kept) * log[0]
+    for v in Steps():
+        break
+    return total + v * log[0]
+
+
 @refused("other iterators in C over what becomes active in the loop", "pairwise", (0.7,))
 def pairwise_written(x):
     a, total = [1.0, 2.0, 3.0], 0.0

@@ -5,6 +5,8 @@ import copy
 import types
 import weakref
 
+import numpy as np
+
 from tests.zygote_lite.cases.declare import declaring
 
 CASES = []
@@ -511,3 +513,55 @@ def kept_fields_of_class(x):
     fields = Box.__dict__
     Box.w = x
     return fields["w"]
+
+
+@works("a `defaultdict`, or `__missing__`, that reads what becomes active later", (0.7,))
+def late_defaults(x):
+    class Table(dict):
+        def __missing__(self, key):
+            return self.default[0]
+
+    box = [1.0]
+    d, table = collections.defaultdict(lambda: box[0]), Table()
+    table.default = [2.0]
+    box[0], table.default[0] = x, x * x
+    return d["a"] + table["b"]
+
+
+@works("arrays of objects that are lists or of the user's classes", (0.7,))
+def array_of_objects(x):
+    class Box:
+        w = 1.0
+
+    boxes, rows, total = np.array([Box(), Box()]), np.array([[1.0], None], dtype=object), 0.0
+    for box in boxes:
+        box.w = box.w * x
+        total = total + box.w
+    rows[0][0] = x
+    return total + rows[0][0] * boxes[1].w
+
+
+@refused("`__del__` and `weakref.finalize` with effects", "__del__", (0.7,))
+def effect_of_del(x):
+    log = [x]
+
+    class Guard:
+        def __del__(self):
+            log[0] = log[0] * 2.0
+
+    guard = Guard()
+    del guard
+    return log[0]
+
+
+@refused("`__del__` and `weakref.finalize` with effects", "lets go", (0.7,))
+def effect_of_finalize(x):
+    log = [x]
+
+    class Box:
+        pass
+
+    box = Box()
+    weakref.finalize(box, lambda: log.append(log[0] * 2.0))
+    del box
+    return log[-1]

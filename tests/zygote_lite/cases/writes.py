@@ -1,5 +1,7 @@
 """Arrays written in place: items, slices, masks, `+=`, `out=`, views, aliases."""
 
+import bisect
+
 import numpy as np
 
 from tests.zygote_lite.cases.declare import declaring
@@ -665,3 +667,24 @@ def effect_of_sequence(x):
     a = np.ones(3)
     a[0:2] = Pair()
     return log[0] * np.sum(a)
+
+
+@works("masked arrays over memory that becomes active", (V,))
+def masked_written(x):
+    a = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    values = a.data
+    values[0] = x[0]
+    values[1] = x[1]
+    return a[0] * 2.0 + a.sum()
+
+
+@works("`bisect` with a `key` that has effects", (V,))
+def bisect_key(x):
+    log = [1.0]
+
+    def key(v):
+        log[0] = log[0] * x[0]
+        return v
+
+    n = bisect.bisect([1.0, 2.0, 3.0], 2.0, key=key) + bisect.bisect_left([1.0, 2.0], 2.0, key=key)
+    return log[0] * n

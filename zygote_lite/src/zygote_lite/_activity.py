@@ -192,6 +192,7 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
                     captured[id(owner)] = owner
 
 
+_PLAIN = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
 LIMIT_BY_NAME = 50_000
 _NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
@@ -286,7 +287,7 @@ def _walk(
                 if is_users_class(type(x)):
                     stack.append(type(x))
             continue
-        if kind == VALUE:
+        if kind == VALUE or isinstance(x, np.ndarray):  # masked arrays and matrices are objects
             if isinstance(x, np.ndarray):
                 if id(owner_of(x)) in active:
                     if found is None:
@@ -294,6 +295,11 @@ def _walk(
                     found[id(owner_of(x))] = owner_of(x)
                 elif isinstance(owner_of(x).base, np.nditer):
                     stack += owner_of(x).base.operands
+                elif x.dtype.hasobject and x.dtype.names is None:
+                    seen[id(x)] = x
+                    stack += x.flat[: LIMIT + 1].tolist()
+                if type(x) is not np.ndarray:
+                    stack += (_dict_of(x) or {}).values()
             elif not isinstance(x, np.generic | Number):
                 if id(x) in active and found is None:
                     return True
@@ -320,6 +326,9 @@ def _walk(
                 stack += [value for _, value in entries_of(x)]
         else:
             stack += [value for _, value in entries_of(x)]
+        if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _PLAIN:
+            stack += (_dict_of(x) or {}).values()
+            stack.append(getattr(x, "default_factory", None))
         if type(x).__flags__ & 512 and id(type(x)) not in seen:
             stack.append(type(x))
     return False

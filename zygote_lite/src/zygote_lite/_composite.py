@@ -200,6 +200,8 @@ _declare_operators()
 
 @composite(operator.getitem)
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+    if type(x) is np.ndarray and x.dtype == object and nodes[1] is None:
+        return x[index], None  # the numbers in it carry no gradient, and the rest has an address
     if isinstance(x, np.flatiter) and nodes[1] is None:
         flat, at = tape.pull((None, None), np.ravel, x.base)
         return tape.pull((None, at, nodes[2]), operator.getitem, flat, index)

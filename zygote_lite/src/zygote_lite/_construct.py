@@ -5,12 +5,17 @@ import dataclasses
 import functools
 import inspect
 import types
+import weakref
 from typing import Any
 
 from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of, write_attribute
+from zygote_lite._errors import DifferentiationError
+from zygote_lite._hooks import callbacks, may_write
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._reachable import is_library
+from zygote_lite._refusal import where
+from zygote_lite._source import place_of
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._tables import Node, Recorded, composite, structural
 from zygote_lite._tape import Tape
@@ -36,10 +41,29 @@ def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Recorded:
     return instantiate(tape, nodes[1:], cls, xs, kws)
 
 
+def refused_end(f: Any) -> DifferentiationError:
+    """Return the error for code that runs when Python lets go of an object."""
+    return DifferentiationError(
+        f"{where()}: {f.__qualname__} ({place_of(f)}) runs when Python lets go of an object, and "
+        "may change what a gradient depends on: call it yourself, or let it change nothing"
+    )
+
+
+@composite(weakref.finalize)
+def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Recorded | None:
+    hooks = callbacks((f,))
+    if hooks or not isinstance(f, types.FunctionType):
+        raise refused_end(hooks[0][0] if hooks else f)
+    return None
+
+
 def instantiate(
     tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> Recorded:
     """Make an instance as `type.__call__` does: by `__new__` and `__init__`."""
+    end = member_of(cls, "__del__")
+    if isinstance(end, types.FunctionType) and may_write(end, cls):
+        raise refused_end(end)
     if cls is types.SimpleNamespace:
         y = cls()
         for (name, value), n in zip(kws.items(), nodes[1:], strict=True):

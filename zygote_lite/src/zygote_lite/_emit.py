@@ -175,12 +175,14 @@ class _Emitter:
                 store = ast.Name(target, ast.Store())
                 rest = self.block(orelse) if orelse else []
                 return ast.For(store, self.atom(iterable), self.block(body), rest)
-            case ir.ForEach(_, tape, target, companion, iterable, flag, body, orelse):
+            case ir.ForEach(_, tape, target, companion, iterable, flag, body, orelse, owned):
                 pair = ast.Tuple(
                     [ast.Name(target, ast.Store()), ast.Name(companion, ast.Store())], ast.Store()
                 )
                 steps = ast.Attribute(_load(tape), "iterate", ast.Load())
-                call = ast.Call(steps, [self.atom(iterable), self.atom(flag)], [])
+                operands = [self.atom(iterable), self.atom(flag)]
+                operands += [ast.Constant(True)] if owned else []
+                call = ast.Call(steps, operands, [])
                 return ast.For(pair, call, self.block(body), self.block(orelse) if orelse else [])
             case ir.While(_, before, test, body, orelse):
                 return self.loop(before, test, body, orelse)

@@ -115,7 +115,37 @@ def _merge(*iterables: Any, key: Any = None, reverse: Any = False) -> Any:
 
 
 for _f in (bisect.bisect_left, bisect.bisect_right):
-    structural(_f)(lambda flags, *xs, _f=_f, **kws: (_f(*xs, **kws), inert(len(flags))))
+    structural(_f)(
+        lambda flags, *xs, _f=_f, key=None, **kws: (
+            (_f(*xs, **kws), inert(len(flags))) if key is None else None
+        )
+    )
+
+
+@equivalent(bisect.bisect_left)
+def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = a[middle] if key is None else key(a[middle])
+        if y < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+@equivalent(bisect.bisect_right)
+def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = a[middle] if key is None else key(a[middle])
+        if x < y:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
 
 
 @equivalent(bisect.insort_left)

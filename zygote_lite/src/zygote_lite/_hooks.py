@@ -128,9 +128,9 @@ def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> l
 
 def hooks_of_operands(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of operands that C or NumPy may call where a rule is applied."""
-    known = id(f) in _called or _plain.issuperset(map(type, xs))
     if isinstance(f, types.FunctionType) and not is_library(f.__code__.co_filename):
-        known = True  # whoever declared a rule for it knows
+        return []  # whoever declared a rule for it knows
+    known = id(f) in _called or _plain.issuperset(map(type, xs))
     return [] if known else _hooks_of(xs, deep=True, names=_SPREAD)
 
 

@@ -381,7 +381,10 @@ class Track(Statement):
 
 @dataclass
 class ForEach(Statement):
-    """`for target, companion in tape.iterate(iterable, flag): body else: orelse`."""
+    """`for target, companion in tape.iterate(iterable, flag): body else: orelse`.
+
+    The iterable is `owned` where nothing but the loop holds it.
+    """
 
     tape: str
     target: str
@@ -390,6 +393,7 @@ class ForEach(Statement):
     flag: Atom
     body: list[Statement]
     orelse: list[Statement]
+    owned: bool = False
 
 
 @dataclass

@@ -206,6 +206,7 @@ class _Recorder:
                     ir.ForEach(
                         origin, self.tape, target, companion, iterable, flag, whole,
                         self.block(orelse),
+                        isinstance(origin, ast.For) and isinstance(origin.iter, ast.Call),
                     )
                 )  # fmt: skip
             case ir.Try(origin, body, handlers, orelse, final, star):

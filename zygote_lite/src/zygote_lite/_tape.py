@@ -7,6 +7,7 @@ tape, so that exceptions, generators and callbacks need nothing of their own.
 import functools
 import inspect
 import operator
+import sys
 import types
 from collections.abc import Iterator
 from numbers import Number
@@ -149,13 +150,14 @@ class Tape(Entries):
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Recorded | None:
         """Apply a rule, if there is one."""
-        hooks = hooks_of_operands(f, xs)
+        simple = _SIMPLE.issuperset(map(type, xs)) and not kws
+        hooks = [] if simple else hooks_of_operands(f, (*xs, *kws.values()))
         if hooks and find_rule(f, *xs) is not None and reaches_active(*hooks):
             raise hook_refusal(f, hooks)
         pulled = apply_rule(nodes, f, xs, kws)
         if pulled is None:
             return None
-        if type(pulled[1]) is not Inert:
+        if not simple and type(pulled[1]) is not Inert:
             for n, x in zip(nodes[1:], xs, strict=False):
                 if n is None and _is_opaque(x) and reaches_active(x):
                     raise refusal(f, xs)  # it is over memory that was written since
@@ -313,8 +315,11 @@ class Tape(Entries):
             back = adopted(made, list(entries))
             self.record(None, back, tuple(entries.values()))
 
-    def iterate(self, x: Any, node: Node) -> Iterator[Recorded]:
-        """Yield the elements of an iterable, with their numbers, as `for` takes them."""
+    def iterate(self, x: Any, node: Node, owned: bool = False) -> Iterator[Recorded]:
+        """Yield the elements of an iterable, with their numbers, as `for` takes them.
+
+        A generator that a loop leaves before its end, and that nothing else holds, is closed.
+        """
         method = member_of(type(x), "__iter__")
         in_python = isinstance(method, types.FunctionType) or is_users_class(type(x))
         if not in_python and not is_active((node,), iter, (x,), {}):
@@ -327,12 +332,18 @@ class Tape(Entries):
                 i += 1
             return
         iterator, at = self.pull((None, node), iter, x)
-        while True:
-            try:
-                step = self.pull((None, at), next, iterator)
-            except StopIteration:
-                return
-            yield step
+        try:
+            while True:
+                try:
+                    step = self.pull((None, at), next, iterator)
+                except StopIteration:
+                    return
+                yield step
+        finally:
+            held = 5 if iterator is x else 3  # by the engine
+            is_made_here = type(iterator) is Generated and (owned or iterator is not x)
+            if is_made_here and sys.getrefcount(iterator) <= held:
+                iterator.frame.close()
 
     def iterate_inactive(self, x: Any) -> Iterator[Recorded]:
         """Yield the elements of what is not active, but may become so while it is walked."""
@@ -373,6 +384,7 @@ def _may_write(f: Any, xs: tuple[Any, ...]) -> bool:
     return not isinstance(f, types.FunctionType) or may_write(f, kind)
 
 
+_SIMPLE = {float, int, bool, complex, str, type(None), slice, np.ndarray, np.float64, np.int64}
 _MAY_WRITE = (types.FunctionType, types.MethodType, type, functools.partial)
 
 
