@@ -1,10 +1,11 @@
 """Typed code as Numba likes it: what is kept of the turns of a loop stands in arrays."""
 
-from zygote_lite._optimize._nodes import Loop, Node, may_stop
-from zygote_lite._optimize._qualify import FLOAT, TRUTH, WHOLE, kind_of_number
-from zygote_lite._optimize._values import Unfit, Value
+from zygote_lite._optimize._nodes import Loop, Node, may_stop, walk
+from zygote_lite._optimize._qualify import FLOAT, MIXED, TRUTH, WHOLE, kind_of_number
+from zygote_lite._optimize._values import ArrayOf, Unfit, Value
 from zygote_lite._optimize._write import LEFT, Writer
 
+_ZEROS = {FLOAT: "0.0", MIXED: "0.0", WHOLE: "0", TRUTH: "False"}
 _DTYPES = {FLOAT: "np.float64", WHOLE: "np.int64", TRUTH: "np.bool_"}
 
 
@@ -14,6 +15,7 @@ class CompiledWriter(Writer):
     Attributes:
         columns: for loops whose turns are counted, the arrays of what is kept, and the number of
             turns.
+        tapes: the loops by their tapes.
     """
 
     looks = False  # Numba has settled them
@@ -21,10 +23,23 @@ class CompiledWriter(Writer):
     def __init__(self, used: set[str]) -> None:
         super().__init__(used)
         self.columns: dict[Loop, tuple[list[str], str]] = {}
+        self.tapes: dict[Value, Loop] = {}
+
+    def count(self, blocks: list[list[Node]], results: list[Value]) -> None:
+        """Count how often each value is read, and note which loop has which tape."""
+        super().count(blocks, results)
+        loops = [node for block in blocks for node in walk(block) if isinstance(node, Loop)]
+        self.tapes = {loop.tape: loop for loop in loops if loop.tape is not None}
 
     def nothing(self, x: Value) -> str:
         """Return what a variable holds before it is first assigned, for its type to be known."""
-        return "0.0" if isinstance(x.sample, float) else "0"
+        if x in self.tapes:
+            kept = [self.nothing(part) for part in self.tapes[x].record] or ["0"]
+            row = kept[0] if len(kept) == 1 else f"({', '.join(kept)})"
+            return f"[{row}][:0]"
+        if isinstance(x.fact, ArrayOf):
+            return f"np.empty({(0,) * len(x.fact.axes)})"
+        return _ZEROS[kind_of_number(x)]
 
     def begin_tape(self, loop: Loop) -> None:
         """Write what is there before the first turn: arrays, or a list of unknown length."""
