@@ -74,3 +74,10 @@ def test_empty_products():
         assert (da.shape, db.shape) == shapes
         assert not np.any(da)
         assert not np.any(db)
+
+
+def test_a_nested_list_that_is_broadcast(check):
+    matrix, stack = [[0.5, -1.5], [2.0, 0.25]], np.sin(np.arange(8.0)).reshape(2, 2, 2)
+    check(np.linalg.matmul, matrix, stack)
+    check(np.linalg.matmul, stack, matrix)
+    check(np.linalg.solve, matrix, stack)

@@ -66,3 +66,14 @@ def test_an_initial_value_takes_its_share_of_a_tie():
     np.testing.assert_array_equal(rrule(np.max, x, initial=4.0)[1](1.0)[1], np.zeros(3))
     hit = rrule(np.max, x, initial=0.0, where=np.array([True, True, False]))[1](1.0)[1]
     np.testing.assert_array_equal(hit, [0.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.ptp])
+def test_options_that_numpy_hands_on_as_no_value_are_not_given(f):
+    x, dy = np.sin(np.arange(9.0)).reshape(3, 3), np.array([1.0, 10.0, 100.0])
+    _, expected = rrule(f, x, axis=1)[1](dy)
+    _, dx = rrule(f, x, axis=1, keepdims=np._NoValue)[1](dy)
+    np.testing.assert_array_equal(dx, expected)
+    if f in (np.sum, np.prod, np.max, np.min):
+        more = {"initial": np._NoValue, "where": np._NoValue}
+        np.testing.assert_array_equal(rrule(f, x, axis=1, **more)[1](dy)[1], expected)

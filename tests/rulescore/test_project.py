@@ -146,6 +146,13 @@ def test_an_array_is_projected_to_a_list_of_rows():
     assert found[1].dtype == np.float32
 
 
+def test_axes_before_those_of_a_nested_list_are_summed():
+    dx = np.arange(8.0).reshape(2, 2, 2)
+    assert project(dx, [[1.0, 2.0], [3.0, 4.0]]) == [[4.0, 6.0], [8.0, 10.0]]
+    assert project(dx, (1.0, 2.0)) == (12.0, 16.0)
+    assert project(dx[0], [[1.0], 2.0, 3.0][1:]) == [2.0, 4.0]
+
+
 MISMATCHED = [
     (V, array(3)),
     (V, array((2, 2))),

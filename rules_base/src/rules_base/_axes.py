@@ -42,12 +42,15 @@ def backwards(x, axis):
 
 def given(**options):
     """Return the options that were given: few libraries of foreign arrays take all of NumPy's."""
-    return {name: value for name, value in options.items() if value is not None}
+    return {name: x for name, x in options.items() if x is not None and x is not np._NoValue}
 
 
 def restored(dy, x, axis, keepdims):
-    """Return `dy` with the reduced axes of `x` back in place, of length one."""
-    if keepdims or axis is None or np.ndim(x) == 0:
+    """Return `dy` with the reduced axes of `x` back in place, of length one.
+
+    `keepdims` may be what NumPy's own functions hand on where it was not given.
+    """
+    if (keepdims and keepdims is not np._NoValue) or axis is None or np.ndim(x) == 0:
         return dy
     if isinstance(axis, int) and isinstance(dy, np.ndarray):
         return dy[(slice(None),) * (axis % (dy.ndim + 1)) + (None,)]

@@ -5,14 +5,16 @@ from types import NoneType
 import numpy as np
 
 from rules_base._axes import given, like
-from rules_base._nesting import ArrayLike, as_array, unstacked
-from rulescore import Array, RuleSet, project
+from rules_base._nesting import ArrayLike, as_array, in_form_of, unstacked
+from rulescore import RuleSet, project
 
 rule = RuleSet("rules_base")
 
 
 @rule(np.cov)
-def _(x: Array, *, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None):
+def _(
+    x: ArrayLike, *, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None
+):
     y, back = covariance(x, None, rowvar, bias, ddof, fweights, aweights, dtype)
 
     def pullback(dy):
@@ -23,8 +25,8 @@ def _(x: Array, *, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
 
 @rule(np.cov)
 def _(
-    x: Array,
-    y: Array | NoneType,
+    x: ArrayLike,
+    y: ArrayLike | NoneType,
     rowvar=True,
     bias=False,
     ddof=None,
@@ -43,8 +45,8 @@ def _(
 
 @rule(np.cov)
 def _(
-    x: Array,
-    y: Array | NoneType,
+    x: ArrayLike,
+    y: ArrayLike | NoneType,
     rowvar: object,
     bias: object,
     ddof: object,
@@ -89,6 +91,7 @@ def rows_of(x, y, rowvar):
 
 def as_rows(x, rowvar):
     """Return the variables of `x` as rows of a matrix."""
+    x = as_array(x)
     rows = np.reshape(x, (1, -1)) if x.ndim < 2 else x
     return rows if rowvar or x.ndim < 2 else rows.T
 
@@ -103,7 +106,9 @@ def apart(drows, x, y, rowvar):
 
 def unrowed(drows, x, rowvar):
     """Return the cotangent of `x` from that of its variables as rows."""
-    return project(np.reshape(drows if rowvar or x.ndim < 2 else drows.T, x.shape), x)
+    array = as_array(x)
+    drows = drows if rowvar or array.ndim < 2 else drows.T
+    return in_form_of(x, np.reshape(drows, array.shape), array)
 
 
 def covariance_back(dcov, rows, ddof):
@@ -134,7 +139,7 @@ def weighted_back(dcov, cov, rows, ddof, fweights, aweights):
 
 
 @rule(np.corrcoef)
-def _(x: Array, *, rowvar=True, dtype=None):
+def _(x: ArrayLike, *, rowvar=True, dtype=None):
     def pullback(dy):
         return (apart(correlation_back(dy, rows_of(x, None, rowvar)), x, None, rowvar)[0],)
 
@@ -142,7 +147,7 @@ def _(x: Array, *, rowvar=True, dtype=None):
 
 
 @rule(np.corrcoef)
-def _(x: Array, y: Array | NoneType, rowvar=True, *, dtype=None):
+def _(x: ArrayLike, y: ArrayLike | NoneType, rowvar=True, *, dtype=None):
     def pullback(dy):
         return apart(correlation_back(dy, rows_of(x, y, rowvar)), x, y, rowvar)
 
@@ -169,6 +174,9 @@ for f in (np.cov, np.corrcoef):
     rule.example(f, MATRIX.T + 0.3 * MATRIX.T[::-1] ** 2, MATRIX.T**3, rowvar=False)
     rule.example(f, MATRIX + 0.3 * MATRIX[::-1, ::-1] ** 2, dtype=np.float64)
 rule.example(np.cov, MATRIX[0])
+rule.example(np.cov, [0.5, -1.5, 2.0, 0.1])
+rule.example(np.cov, [0.5, -1.5, 2.0], (0.25, 1.5, 1.0))
+rule.example(np.corrcoef, [[0.5, -1.5, 2.0], [0.25, 1.5, 1.0]])
 rule.example(np.cov, MATRIX, abs(MATRIX[0]), bias=True)
 rule.example(np.cov, MATRIX * 1j + MATRIX[::-1], ddof=0)
 rule.example(np.cov, MATRIX, fweights=[3, 1, 2], ddof=0)

@@ -34,10 +34,9 @@ def slices(dy, arrays, axis, widened=None):
         shape = shape_of(x if widened is None else widened(x))
         end = start + (math.prod(shape) if axis is None else shape[axis])
         part = flat[(*before, slice(start, end))]
-        if isinstance(x, SEQUENCE):
-            parts.append(unstacked(part, x))
-        else:
-            parts.append(project(reshaped(part, shape_of(x)) if changed else part, x))
+        if changed:
+            part = reshaped(part, shape_of(x))
+        parts.append(unstacked(part, x) if isinstance(x, SEQUENCE) else project(part, x))
         start = end
     return parts
 

@@ -68,7 +68,7 @@ def clip_cotangents(dy, x, lower, upper):
 
 
 @rule(np.choose, np.ndarray.choose)
-def _(which: Array, choices: list | tuple, *, mode="raise"):
+def _(which: ArrayLike, choices: list | tuple, *, mode="raise"):
     def pullback(dy):
         return None, in_kind_of(choices, chosen_cotangents(dy, which, choices, mode))
 
@@ -76,7 +76,7 @@ def _(which: Array, choices: list | tuple, *, mode="raise"):
 
 
 @rule(np.choose, np.ndarray.choose)
-def _(which: Array, choices: Array, *, mode="raise"):
+def _(which: ArrayLike, choices: Array, *, mode="raise"):
     def pullback(dy):
         return None, np.stack(chosen_cotangents(dy, which, choices, mode))
 
@@ -85,7 +85,7 @@ def _(which: Array, choices: Array, *, mode="raise"):
 
 def chosen_cotangents(dy, which, choices, mode):
     """Return the cotangent of each choice: `dy` where it was chosen."""
-    n = len(choices)
+    n, which = len(choices), as_array(which)
     if mode != "raise":
         which = which % n if mode == "wrap" else np.clip(which, 0, n - 1)
     return [project(np.where(which == k, dy, 0.0), choice) for k, choice in enumerate(choices)]
@@ -163,6 +163,8 @@ for f in (np.clip, np.ndarray.clip):
 WHICH = np.array([0, 2, 1])
 rule.example(np.choose, WHICH, [MATRIX[0], MATRIX[1], 0.5])
 rule.example(np.ndarray.choose, WHICH, [MATRIX[0], MATRIX[1], 0.5])
+rule.example(np.choose, [0, 2, 1], [MATRIX[0], MATRIX[1], 0.5])
+rule.example(np.choose, 1, (MATRIX[0], MATRIX[1]))
 rule.example(np.choose, WHICH + 2, MATRIX, mode="wrap")
 rule.example(np.ndarray.choose, WHICH, MATRIX, mode="wrap")
 rule.example(np.choose, WHICH - 1, (MATRIX[0], 0.5), mode="clip")

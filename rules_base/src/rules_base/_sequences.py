@@ -10,12 +10,21 @@ from rulescore import Array, Numeric, RuleSet, rrule
 rule = RuleSet("rules_base")
 
 
+def by_arrays(f, *xs, **options):
+    """Apply the rule for arrays; where none takes these arguments and options, name them."""
+    found = rrule(f, *xs, **options)
+    if found is None:
+        given = ", ".join([type(x).__name__ for x in xs] + [f"{name}=" for name in options])
+        raise NotImplementedError(f"{f.__name__} of ({given}) has no rule: make arrays of lists")
+    return found
+
+
 def declare_first(f):
     """Let the first argument of `f`, which has a rule for arrays, be a list or tuple."""
 
     @rule(f)
     def _(xs: list | tuple, *others: object, **options):
-        y, back = rrule(f, np.array(xs), *others, **options)
+        y, back = by_arrays(f, np.array(xs), *others, **options)
 
         def pullback(dy):
             _, dx, *dothers = back(dy)
@@ -29,7 +38,7 @@ def declare_either(f):
 
     @rule(f)
     def _(xs: list | tuple, other: Numeric | list | tuple, **options):
-        y, back = rrule(f, np.array(xs), as_array(other), **options)
+        y, back = by_arrays(f, np.array(xs), as_array(other), **options)
 
         def pullback(dy):
             _, dx, dother = back(dy)
@@ -45,7 +54,7 @@ def declare_second(f, first):
 
     @rule(f)
     def _(x: first, others: list | tuple, **options):
-        y, back = rrule(f, x, np.array(others), **options)
+        y, back = by_arrays(f, x, np.array(others), **options)
 
         def pullback(dy):
             _, dx, dothers = back(dy)
@@ -59,7 +68,7 @@ def declare_operator(f):
 
     @rule(f)
     def _(xs: list | tuple, other: Array):
-        y, back = rrule(f, np.array(xs), other)
+        y, back = by_arrays(f, np.array(xs), other)
 
         def pullback(dy):
             _, dx, dother = back(dy)
@@ -73,7 +82,8 @@ def declare_operator(f):
 REDUCTIONS = (np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.ptp, np.cumsum)
 REDUCTIONS += (np.cumprod, np.median, np.quantile, np.percentile, np.diff, np.ediff1d, np.sort)
 REDUCTIONS += (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanvar, np.nanstd, np.trapezoid)
-REDUCTIONS += (np.gradient, np.cov, np.unique, np.partition, np.clip)
+REDUCTIONS += (np.gradient, np.unique, np.partition, np.clip, np.amax, np.amin, np.nanprod)
+REDUCTIONS += (np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse)
 SHAPES = (np.reshape, np.ravel, np.transpose, np.squeeze, np.expand_dims, np.broadcast_to, np.roll)
 SHAPES += (np.flip, np.tile, np.repeat, np.pad, np.diag, np.moveaxis, np.swapaxes, np.take)
 SHAPES += (np.tril, np.triu, np.trace, np.diagonal, np.rot90, np.fliplr, np.flipud, np.resize)
@@ -84,7 +94,8 @@ UNARY += (np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh, np.arctanh, np.absol
 UNARY += (np.square, np.negative, np.positive, np.reciprocal, np.real, np.imag, np.conjugate)
 UNARY += (np.sinc, np.deg2rad, np.radians, np.rad2deg, np.degrees, np.nan_to_num, *POSITIVE)
 BINARY = (np.add, np.subtract, np.multiply, np.true_divide, np.power, np.maximum, np.minimum)
-BINARY += (np.dot, np.matmul, np.hypot, np.arctan2, np.logaddexp)
+BINARY += (np.dot, np.matmul, np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.fmax, np.fmin)
+BINARY += (np.float_power, np.remainder, np.fmod, np.copysign)
 OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
 OPERATORS += (operator.matmul, operator.mod)
 
@@ -99,9 +110,11 @@ ROWS = [[0.5, -1.5], (2.0, 0.25)]
 for f in (np.sum, np.mean, np.prod, np.max, np.min, np.var, np.std, np.ptp):
     rule.example(f, ROWS)
     rule.example(f, [0.5, -1.5, 2.0], axis=0)
-for f in (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanvar, np.nanstd):
+for f in (np.amax, np.amin, np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanvar, np.nanstd):
     rule.example(f, ROWS)
-for f in (np.trapezoid, np.gradient, np.cov, np.unique):
+for f in (np.trapezoid, np.gradient, np.unique, np.unique_values, np.nanprod):
+    rule.example(f, [0.5, -1.5, 2.0, 0.1])
+for f in (np.unique_all, np.unique_counts, np.unique_inverse):
     rule.example(f, [0.5, -1.5, 2.0, 0.1])
 rule.example(np.partition, [0.5, -1.5, 2.0, 0.1], 1)
 rule.example(np.clip, [0.5, -1.5, 2.0, 0.1], 0.0, 1.0)
@@ -134,4 +147,4 @@ for f in (*BINARY, *OPERATORS):
     rule.example(f, [0.6, 1.6], np.array([2.0, 0.7]))
     rule.example(f, np.array([2.0, 0.75]), (0.6, 1.6))
 for f in BINARY:
-    rule.example(f, [0.5, 1.5], [2.0, 0.75])
+    rule.example(f, [0.5, 1.5], [2.0, 0.7])

@@ -115,6 +115,8 @@ def _project_sequence(dx: Any, x: Any) -> Any:
     if not isinstance(dx, (list, tuple, Array)):
         return dx  # a Tangent: whoever made it knows the fields
     given: Any = dx
+    if isinstance(dx, Array) and dx.ndim > 1:  # type: ignore[attr-defined]
+        given = _sum_leading(dx, x)
     if len(given) != len(x):
         kind = type(x).__name__
         raise ValueError(
@@ -124,6 +126,15 @@ def _project_sequence(dx: Any, x: Any) -> Any:
     if isinstance(x, list):
         return entries
     return type(x)(*entries) if hasattr(x, "_fields") else tuple(entries)
+
+
+def _sum_leading(dx: Any, x: Any) -> Any:
+    """Sum `dx` over the axes that come before those of the nested list `x`, if any."""
+    try:
+        extra = dx.ndim - np.ndim(x)
+    except ValueError:  # of rows that differ in length
+        return dx
+    return np.sum(dx, axis=tuple(range(extra))) if extra > 0 else dx
 
 
 def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:

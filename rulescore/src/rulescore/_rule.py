@@ -103,6 +103,8 @@ class Rule:
 
     def __call__(self, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, "Pullback"]:
         """Apply the rule: return the value of `f(*xs, **options)` and its pullback."""
+        if options:
+            options = those_given(options)
         if self.kind == "scalar":
             y = self.primal(*xs, **options)
             return y, Pullback(self.reverse, self, y if self.takes_out else None, f, xs)
@@ -136,6 +138,11 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"<{self.kind} rule {self.signature} from {self.place}>"
+
+
+def those_given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options less those that NumPy's own functions hand on as "no value"."""
+    return {name: x for name, x in options.items() if x is not np._NoValue}
 
 
 class Pullback(partial[tuple[Any, ...]]):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import plum
 
-from rulescore._rule import Pullback, Rule, RuleError, name_of
+from rulescore._rule import Pullback, Rule, RuleError, name_of, those_given
 
 if TYPE_CHECKING:
     from rulescore._ruleset import RuleSet
@@ -187,6 +187,7 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
         rule = find_rule(f, *xs, ad=ad, **options)
         if rule is None:
             return None
+        options = those_given(options)
         if rule.needs_ad:
             options["ad"] = ad
     # what `rule(f, *xs, **options)` does, without the call, for the kinds that are most common
