@@ -1,5 +1,7 @@
 """What a gradient holds is the caller's: its arrays share memory with nothing else."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,65 @@ def test_arrays_of_a_run_of_its_own_do_not_hinder_each_other():
     backs = [pullback(f, np.array([1.0, 2.0, k]))[1] for k in range(50)]
     for back in backs:
         np.testing.assert_allclose(back(1.0)[1], [4.0, 4.0, 0.0])
+
+
+def appends(xs, v):
+    xs.append(v * xs[0])
+    return xs[-1] * v
+
+
+def pops(xs, v):
+    return xs.pop() * v
+
+
+def sorts(xs, v):
+    xs.sort(key=lambda y: -y)
+    return xs[0] * v
+
+
+def overwrites(xs, v):
+    xs[0] = xs[0] * v
+    xs[1] = xs[0] * xs[1]
+    return xs[1] * v
+
+
+QUEUE = collections.deque
+RIGHT = [(appends, list), (sorts, list), (overwrites, list), (overwrites, QUEUE)]
+REFUSED = [(pops, list), (appends, QUEUE), (pops, QUEUE)]
+
+
+@pytest.mark.parametrize(("f", "kind"), RIGHT)
+def test_a_pullback_is_right_after_another_run_has_changed_the_same_list(f, kind):
+    xs = kind([3.0, 1.0, 2.0])
+    expected = gradient(f, kind(xs), 2.0)
+    _, first = pullback(f, xs, 2.0)
+    pullback(f, xs, 3.0)
+    now = kind(xs)
+    assert first(1.0)[1:] == expected
+    assert xs == now  # as the second run left it
+
+
+@pytest.mark.parametrize(("f", "kind"), REFUSED)
+def test_a_pullback_refuses_where_it_cannot_find_its_entries_again(f, kind):
+    xs = kind([3.0, 1.0, 2.0])
+    _, first = pullback(f, xs, 2.0)
+    _, second = pullback(f, xs, 3.0)
+    now = kind(xs)
+    with pytest.raises(DifferentiationError, match="has lost or got entries since"):
+        first(1.0)
+    assert xs == now
+    assert second(1.0)[2] is not None
+    assert xs == now
+
+
+def test_a_dict_that_lost_a_key_before_the_pullback_is_refused():
+    def f(d):
+        d["a"] = d["a"] * d["b"]
+        return d["a"]
+
+    d = {"a": 2.0, "b": 3.0}
+    _, back = pullback(f, d)
+    del d["a"]
+    with pytest.raises(DifferentiationError, match="has lost or got entries since"):
+        back(1.0)
+    assert d == {"b": 3.0}

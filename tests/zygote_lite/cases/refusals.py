@@ -83,3 +83,27 @@ def structured_array(x):
 @refused("`memoryview` and `tobytes` of active arrays", "rule", (np.array([0.5, 0.6]),))
 def through_bytes(x):
     return np.frombuffer(x.tobytes())[0] * 2.0
+
+
+@refused("what cannot be followed, in a `try` with a `finally` that returns", "ellipk", (0.5,))
+def refused_before_finally(x):
+    box = [x]
+    try:
+        box[0] = scipy.special.ellipk(x) * x
+        box[0] = x * x
+    finally:
+        return box[0]
+
+
+@refused("what cannot be followed, in a `try` with a `finally` that returns", "ellipk", (0.5,))
+def refused_before_break(x):
+    total = x
+    while True:
+        try:
+            int("none")
+        except ValueError:
+            scipy.special.ellipk(x)
+            total = total * 2.0
+        finally:
+            break
+    return total

@@ -908,3 +908,30 @@ def state_machine(x):
         else:
             y, where = sin(y), "end"
     return y
+
+
+@works("`finally` that returns, breaks or continues", (0.5,))
+def leaving_finally(x):
+    log = [x]
+
+    def f(v):
+        try:
+            log[0] = log[0] * v
+            raise ValueError
+        except ValueError:
+            log[0] = log[0] + 1.0
+            raise
+        finally:
+            return log[0] * v
+
+    total = f(x) + f(2.0)
+    for i in range(4):
+        try:
+            if i == 1:
+                raise KeyError
+            total = total * x
+        finally:
+            if i < 2:
+                continue
+            break
+    return total

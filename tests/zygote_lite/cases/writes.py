@@ -688,3 +688,11 @@ def bisect_key(x):
 
     n = bisect.bisect([1.0, 2.0, 3.0], 2.0, key=key) + bisect.bisect_left([1.0, 2.0], 2.0, key=key)
     return log[0] * n
+
+
+@refused("`resize` in place", "resize", (V,))
+def resizes(x):
+    a = np.ones(2)
+    a.resize((3,))
+    a[0] = x[0]
+    return np.sum(a)

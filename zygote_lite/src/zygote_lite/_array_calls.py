@@ -4,12 +4,18 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._intrinsics import refuse_resize
 from zygote_lite._pullbacks import Flags, Pulled
 from zygote_lite._tables import Node, Recorded, composite, equivalent, structural
 from zygote_lite._tape import Tape
 from zygote_lite._writes import write_array, write_whole
 
 Nodes = tuple[Node, ...]
+
+
+@composite(np.ndarray.resize)
+def _(tape: Tape, nodes: Nodes, x: Any, *shape: Any, **kws: Any) -> Recorded | None:
+    return refuse_resize()
 
 
 # -- writes at places --------------------------------------------------------------------------

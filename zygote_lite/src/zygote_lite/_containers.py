@@ -5,22 +5,50 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity import mark_active
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._tables import STRUCTURAL, structural
+
+# What goes back to a list finds it as the run left it, or as others changed it since: it puts that
+# back in the end, and refuses where entries are gone.
+
+
+def cut(x: list[Any], place: int, old: list[Any]) -> None:
+    """Put the entries of a list from a place on back to what they were."""
+    tail = slice(place, None)  # of a list, whatever its class makes of subscripts
+    if list.__len__(x) < place:
+        raise refused_size(x)
+    now = list.__getitem__(x, tail)
+    list.__setitem__(x, tail, old)
+
+    def redo() -> None:
+        list.__setitem__(x, tail, now)
+
+    current_store().redo.append(redo)
+
+
+def refused_size(x: Any) -> DifferentiationError:
+    """Return the error for a container that lost or got entries before the way back."""
+    return DifferentiationError(
+        f"a {type(x).__name__} that the function changed has lost or got entries since, in a later "
+        "run or elsewhere, so that its pullback can no longer tell what it was: call the pullback "
+        "before, or let the function change a copy"
+    )
+
 
 # -- lists -------------------------------------------------------------------------------------
 
 
 @structural(list.append)
 def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
+    place = len(x)
     list.append(x, value)
     mark_active(x)
 
     def append_back(dy: Any) -> tuple[Any, ...]:
-        list.pop(x)
-        current_store().redo.append(lambda: list.append(x, value))
-        return None, None, slots_of(x).pop(len(x), None)
+        cut(x, place, [])
+        return None, None, slots_of(x).pop(place, None)
 
     return None, Effect(append_back)
 
@@ -41,9 +69,8 @@ def _(flags: Flags, x: list[Any], *index: int) -> Pulled:
             back()
             position = range(len(x))[index[0]]
         else:
-            list.append(x, y)
+            cut(x, place, [y])
             position = place
-            current_store().redo.append(lambda: list.pop(x))
         give(slots_of(x), position, dy)
         return (None,) * len(flags)
 
@@ -65,7 +92,6 @@ def _rearranged(
     """
     tags = list(range(len(old)))
     same(tags)
-    new = list(x)
     mark_active(x)
 
     def undo() -> list[Any]:
@@ -81,8 +107,7 @@ def _rearranged(
                     give_at(given, -1 - tag, d)
         slots.clear()
         slots.update(moved)
-        x[:] = old
-        current_store().redo.append(lambda: x.__setitem__(slice(None), new))
+        cut(x, 0, old)
         return given
 
     return undo
@@ -124,8 +149,7 @@ def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
     def extend_back(dy: Any) -> tuple[Any, ...]:
         slots = slots_of(x)
         d = [slots.pop(i, None) for i in range(start, start + len(added))]
-        del x[start:]
-        current_store().redo.append(lambda: list.extend(x, added))
+        cut(x, start, [])
         if isinstance(values, tuple):
             return None, None, None if all(v is None for v in d) else tuple(d)
         given = slots_of(values)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity import mark_active
+from zygote_lite._containers import refused_size
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, slots_of
 from zygote_lite._tables import equivalent, structural
@@ -21,6 +22,12 @@ def places_of(x: Any) -> Any:
     """Return the cotangents of the entries of a deque, in a deque."""
     slots: Any = slots_of(x)
     return slots.places
+
+
+def _check(x: Any, size: int) -> None:
+    """Refuse to go back through a deque that others have changed since."""
+    if len(x) != size:
+        raise refused_size(x)
 
 
 def _undo(x: Any, change: Callable[[Any], None], redo: Callable[[], None]) -> None:
@@ -51,8 +58,10 @@ def _pushed(x: Any, value: Any, left: bool) -> Pulled:
     push_other = Deque.append if left else Deque.appendleft
     push(x, value)
     mark_active(x)
+    size = len(x)
 
     def push_back(dy: Any) -> Nothing:
+        _check(x, size)
         places = places_of(x)
         d = pop(places)
         pop(x)
@@ -78,8 +87,10 @@ def _(flags: Flags, x: Any) -> Pulled:
 def _popped(x: Any, left: bool) -> Pulled:
     push, pop = (Deque.appendleft, Deque.popleft) if left else (Deque.append, Deque.pop)
     y = pop(x)
+    size = len(x)
 
     def pop_back(dy: Any) -> Nothing:
+        _check(x, size)
         push(places_of(x), dy)
         push(x, y)
         current_store().redo.append(lambda: pop(x))
@@ -118,6 +129,7 @@ def _(flags: Flags, x: Any, index: int, value: Any) -> Pulled:
     place = min(max(index + size if index < 0 else index, 0), size)
 
     def insert_back(dy: Any) -> Nothing:
+        _check(x, size + 1)
         d = places_of(x)[place]
         _undo(x, lambda q: q.__delitem__(place), lambda: x.insert(place, value))
         return None, None, None, d
@@ -131,7 +143,10 @@ def delete_place(x: Any, index: int) -> Pulled:
     place = index + len(x) if index < 0 else index
     del x[place]
 
+    size = len(x)
+
     def delete_back(dy: Any) -> Nothing:
+        _check(x, size)
         places_of(x).insert(place, None)
         x.insert(place, old)
         current_store().redo.append(lambda: x.__delitem__(place))
@@ -146,6 +161,7 @@ def _(flags: Flags, x: Any) -> Pulled:
     x.clear()
 
     def clear_back(dy: Any) -> Nothing:
+        _check(x, 0)
         places_of(x).extend([None] * len(old))
         x.extend(old)
         current_store().redo.append(x.clear)

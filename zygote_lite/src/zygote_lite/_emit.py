@@ -212,8 +212,19 @@ class _Emitter:
                 handlers.append(ast.ExceptHandler(refusal, None, [ast.Raise()]))
             handlers.append(ast.ExceptHandler(kind, h.name, self.block(h.body)))
         kind_of_try: Any = ast.TryStar if s.star else ast.Try
-        rest = [self.block(block) if block else [] for block in (s.orelse, s.final)]
-        return kind_of_try(self.block(s.body), handlers, *rest)  # type: ignore[no-any-return]
+        orelse, final = [self.block(block) if block else [] for block in (s.orelse, s.final)]
+        body = self.block(s.body)
+        if self.tape is None or not _leaves(s.final):
+            return kind_of_try(body, handlers, orelse, final)  # type: ignore[no-any-return]
+        inner = [kind_of_try(body, handlers, orelse, [])] if handlers else body
+        noted = [self.of_tape("note_refusal"), ast.Raise()]
+        refused = ast.ExceptHandler(self.atom(ir.Intrinsic("DifferentiationError")), None, noted)
+        return ast.Try(inner, [refused], [], [self.of_tape("raise_refusal"), *final])
+
+    def of_tape(self, name: str) -> ast.stmt:
+        """Return the call of a method of the tape."""
+        assert self.tape is not None
+        return ast.Expr(ast.Call(ast.Attribute(_load(self.tape), name, ast.Load()), [], []))
 
     def loop(
         self,
@@ -302,3 +313,12 @@ def _without_annotations(arguments: ast.arguments) -> ast.arguments:
     arguments.defaults = [ast.Constant(...) for _ in arguments.defaults]
     arguments.kw_defaults = [d and ast.Constant(...) for d in arguments.kw_defaults]
     return arguments
+
+
+def _leaves(body: list[ir.Statement]) -> bool:
+    """Return whether statements may leave a `finally`, which would swallow what was raised."""
+    return any(
+        isinstance(s, ir.Return | ir.ReturnTuple | ir.Break | ir.Continue)
+        or any(_leaves(block) for block in ir.blocks_of(s))
+        for s in body
+    )

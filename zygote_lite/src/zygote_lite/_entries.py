@@ -3,6 +3,7 @@
 A value is known by the number of the entry that it came from.
 """
 
+import sys
 import weakref
 from typing import Any
 
@@ -22,7 +23,7 @@ from zygote_lite._tables import Node, Recorded
 class Entries:
     """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
 
-    __slots__ = ("arrays", "count", "defaults", "entries", "memo", "seen", "written")
+    __slots__ = ("arrays", "count", "defaults", "entries", "memo", "refusal", "seen", "written")
 
     def __init__(self) -> None:
         self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
@@ -31,7 +32,18 @@ class Entries:
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
         self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside
         self.memo: dict[int, Any] = {}  # of functions under `lru_cache`: what calls gave
+        self.refusal: BaseException | None = None  # that a `finally` of the user's may swallow
         self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
+
+    def note_refusal(self) -> None:
+        """Note the refusal that is being handled, before a `finally` that may leave it behind."""
+        self.refusal = sys.exception()
+
+    def raise_refusal(self) -> None:
+        """Raise a refusal that was noted."""
+        refusal, self.refusal = self.refusal, None
+        if refusal is not None:
+            raise refusal
 
     def input(self, x: Any = None) -> Node:
         """Return the number of a new value that no entry of the tape made."""

@@ -3,7 +3,9 @@
 import builtins
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
+
+import numpy as np
 
 from rulescore import Tangent, accumulate
 from zygote_lite._errors import DifferentiationError
@@ -11,7 +13,19 @@ from zygote_lite._errors import DifferentiationError
 
 def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
     """Call a method."""
+    if name == "resize" and isinstance(x, np.ndarray):
+        refuse_resize()
     return getattr(x, name)(*xs, **kws)
+
+
+def refuse_resize() -> Never:
+    """Refuse to change the size of an array in place: the engine holds references to it."""
+    from zygote_lite._refusal import where
+
+    raise DifferentiationError(
+        f"{where()}: `resize` of an array in place cannot be differentiated: use `np.resize` or "
+        "`np.pad`, which return a new array"
+    )
 
 
 def apply(f: Any, xs: Any, kws: Any, /) -> Any:

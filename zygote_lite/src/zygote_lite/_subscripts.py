@@ -5,7 +5,7 @@ import operator
 from typing import Any
 
 from zygote_lite._activity import mark_active
-from zygote_lite._containers import delete_item, set_slice
+from zygote_lite._containers import delete_item, refused_size, set_slice
 from zygote_lite._deques import delete_place
 from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
@@ -77,6 +77,8 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
 
     def setitem_back(dy: Any) -> tuple[Any, ...]:
         d_value = slots_of(x).pop(index, None)
+        if not (index < len(x) if kind == LIST else dict.__contains__(x, index)):
+            raise refused_size(x)
         now = take(x, index)
         if had:
             put(x, index, old)
