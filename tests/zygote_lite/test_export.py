@@ -90,6 +90,14 @@ def of_lists(pair, weights):
     return a * c + b**2 * d - math.exp(e) * a
 
 
+def of_long_lists(xs, rows):
+    s = 0.0
+    for i in range(len(xs)):
+        for j in range(len(rows[i])):
+            s = s + xs[i] * rows[i][j] * xs[0]
+    return s
+
+
 def powers(x, n):
     return x**n
 
@@ -107,6 +115,8 @@ EXAMPLES = {
     "network": (network, (RNG.normal(size=(3, 2)), RNG.normal(size=2), RNG.normal(size=(5, 3)),
                           np.array([0, 1, 1, 0, 1]))),
     "lists": (of_lists, ((1.5, 0.5), [2.0, 3.0, 0.1])),
+    "long lists": (of_long_lists, (RNG.normal(size=40).tolist(),
+                                   RNG.normal(size=(40, 3)).tolist())),
     "an integer": (powers, (1.5, 3)),
     "of NumPy": (powers, (np.float64(1.5), 3)),
     "single precision": (mixed, (np.array([1, 2], np.float32), np.array([3, 4], np.float32))),
@@ -265,6 +275,20 @@ def test_a_list_given_twice_is_refused():
     x = [3.0]
     with pytest.raises(ValueError, match="twice"):
         run(x, x)
+
+
+def test_lists_of_any_length():
+    run = loaded(export_adjoint(of_long_lists, *EXAMPLES["long lists"][1]))
+    xs, rows = [2.0, 3.0], [[1.0], [4.0, 5.0, 6.0]]
+    value, (dxs, drows) = run(xs, rows)
+    assert value == of_long_lists(xs, rows) == 94.0
+    assert_close((dxs, drows), gradient(of_long_lists, xs, rows), 1e-14)
+    row = [1.0]
+    for given in (([2.0, 3], rows), (xs, [[1.0], (2.0,)]), (xs, [row, row]), (xs, [])):
+        with pytest.raises((TypeError, IndexError)):
+            run(*given)
+    with pytest.raises(ValueError, match="twice"):
+        run(row, [row])
 
 
 def test_an_array_given_twice_has_both_gradients():

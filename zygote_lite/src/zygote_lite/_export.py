@@ -10,8 +10,9 @@ import numpy as np
 
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
+from zygote_lite._optimize._lists import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize
-from zygote_lite._optimize._values import MANY, ONE, ArrayOf, Scalar, Unfit, Value
+from zygote_lite._optimize._values import MANY, ONE, ArrayOf, ListOf, Scalar, Unfit, Value
 from zygote_lite._optimize._write import LEFT, constant_text
 from zygote_lite._refusal import name_of
 from zygote_lite._source import place_of
@@ -77,13 +78,16 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     helpers = Helpers({public, inner, "np", "math", *outside})
     for name, x in made.bound.items():
         helpers.add(name, x)
+    entry = _entry(made, active, single, public, inner)
+    for test in (are_numbers, are_distinct):
+        if f"{test.__name__}(" in entry:
+            helpers.add(test.__name__, test)
     constants = [f"{value.name} = {_written(value.sample, value.name)}"
                  for value, _ in made.inputs.given.values()]  # fmt: skip
     lines = [line.rstrip() for line in str(made.text).splitlines()]
     lines[0] = lines[0].replace(f"def {public}(", f"def {inner}(", 1)
     other = 'raise ValueError("other code than this is needed for these arguments")'
     core = "\n".join(lines).replace(LEFT, other)
-    entry = _entry(made, active, single, public, inner)
     body = "".join(f"\n\n{part}\n" for part in [*helpers.texts, core, entry])
     body = "\n".join([*constants, body]).rstrip() if constants else body.rstrip()[1:]
     for name in made.parameters:
@@ -136,9 +140,8 @@ def _entry(made: Specialized, active: tuple[bool, ...], single: bool, name: str,
     ]
     lists = [path for p, x in pairs for path in _lists(p, x)]
     if len(lists) > 1:  # their gradients would be one
-        inside = ", ".join(f"id({path})" for path in lists)
         refusal = 'raise ValueError("one list is given twice")'
-        lines += _where([f"len({{{inside}}}) < {len(lists)}"], refusal)
+        lines += _where([f"not are_distinct({', '.join(lists)})"], refusal)
     lines.append(f"    {', '.join([value, *found])} = {inner}({', '.join(made.parameters)})")
     infinite = 'raise FloatingPointError("a gradient that is not finite needs zygote_lite")'
     lines += _where(_not_finite(made, active, found), infinite)
@@ -183,6 +186,10 @@ def _kind(x: Value) -> str:
         if len({*inner}) == 1:
             return f"{kind} of {len(inner)} ({inner[0]})"
         return f"{kind} ({', '.join(inner)})"
+    if isinstance(x.fact, ListOf):
+        if isinstance(x.fact.item, ListOf):
+            return f"list of lists of {_class_in(x.fact.item)}"
+        return f"list of {_class_in(x.fact)}"
     if x.is_constant:
         return repr(x.sample)
     if isinstance(x.fact, Scalar):
@@ -191,6 +198,13 @@ def _kind(x: Value) -> str:
     assert isinstance(x.fact, ArrayOf)
     lengths = ", ".join({ONE: "1", MANY: "not 1"}.get(axis, "any") for axis in x.fact.axes)
     return f"{x.fact.dtype} array ({lengths})"
+
+
+def _class_in(fact: ListOf) -> str:
+    """Return the class of the numbers in a list."""
+    assert isinstance(fact.item, Scalar)
+    (kind,) = fact.item.classes
+    return _class(kind)
 
 
 def _class(kind: type) -> str:
@@ -204,6 +218,11 @@ def _tests(path: str, x: Value) -> list[str]:
         tests = [f"type({path}) is not {kind}", f"len({path}) != {len(x.items)}"]
         inner = [t for i, item in enumerate(x.items) for t in _tests(f"{path}[{i}]", item)]
         return [*tests, *inner]
+    if isinstance(x.fact, ListOf):
+        rows = isinstance(x.fact.item, ListOf)
+        inner_fact = x.fact.item if isinstance(x.fact.item, ListOf) else x.fact
+        numbers = f"are_numbers({path}, {_class_in(inner_fact)}, {rows})"
+        return [f"type({path}) is not list", f"not {numbers}"]
     if x.is_constant:
         return [f"type({path}) is not type({x.sample!r})", f"{path} != {x.sample!r}"]
     if isinstance(x.fact, Scalar):
@@ -223,6 +242,8 @@ def _tests(path: str, x: Value) -> list[str]:
 
 
 def _lists(path: str, x: Value) -> list[str]:
+    if isinstance(x.fact, ListOf):
+        return [path, f"*{path}"] if isinstance(x.fact.item, ListOf) else [path]
     inner = [p for i, item in enumerate(x.items or ()) for p in _lists(f"{path}[{i}]", item)]
     return [path, *inner] if isinstance(x.sample, list) else inner
 
@@ -239,6 +260,8 @@ def _not_finite(made: Specialized, active: tuple[bool, ...], found: list[str]) -
             d = next(given) if leaf.active else None
             if d is None or (d.is_constant and math.isfinite(d.sample)):
                 continue
+            if isinstance(leaf.fact, ListOf):
+                continue  # the code has looked
             if not leaf.is_array:
                 tests.append(f"not math.isfinite({path})")
             elif d in made.telling:

@@ -27,6 +27,11 @@ def project(dx, x):
     return dx.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(dx)'''
 
 
+_LEFT = '''\
+class Unfit(ValueError):
+    """Tell that the gradient needs zygote_lite for these arguments."""'''
+
+
 class Helpers:
     """The texts of functions, each before those that call it.
 
@@ -50,6 +55,11 @@ class Helpers:
             self.texts.append(_PROJECT.replace("def project(", f"def {name}(", 1))
         elif x is Array:  # the arrays of other libraries are not among the arguments
             self.texts.append(f"{name} = np.ndarray")
+        elif x is Unfit:
+            self.texts.append(_LEFT.replace("class Unfit(", f"class {name}(", 1))
+        elif type(x) is float:  # asked for by `is`: one object, and not that of the same literal
+            same = [other for other, y in self.named.items() if y is x and other != name]
+            self.texts.append(f"{name} = {same[0]}" if same else f'{name} = float("{x!r}")')
         elif x is UNSET:
             self.texts.append(f"{self.source(Unset, 'Unset')}\n\n\n{name} = Unset()")
         elif isinstance(x, types.FunctionType):
@@ -73,12 +83,7 @@ class Helpers:
                 raise Unfit(f"it calls {_described(x)}, which has variables around it, or defaults")
             self.add_globals(x.__code__, x.__globals__, x)
         tree.name = name
-        for node in ast.walk(tree):
-            if isinstance(node, ast.arg):
-                node.annotation = None
-            elif isinstance(node, ast.FunctionDef):
-                node.returns = None
-        return ast.unparse(tree)
+        return ast.unparse(_Unannotated().visit(tree))
 
     def add_globals(self, code: types.CodeType, globals_: dict[str, Any], f: Any) -> None:
         """Write what a function reads from its module."""
@@ -110,3 +115,20 @@ def _described(x: Any) -> str:
     if code is not None:
         return f"{x.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
     return repr(x).strip("<>")
+
+
+class _Unannotated(ast.NodeTransformer):
+    """Take annotations away: they name what is not there."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
