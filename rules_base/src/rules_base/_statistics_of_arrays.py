@@ -4,7 +4,7 @@ import numpy as np
 
 from rules_base._axes import count, given, restored, spread
 from rules_base._nesting import ArrayLike, as_array, unstacked
-from rules_base._reductions import products_of_others, shared_by_hits
+from rules_base._reductions import product_back, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, accumulate, project
 
 rule = RuleSet("rules_base")
@@ -82,50 +82,52 @@ def part_variance_back(dy, x, axis, ddof, where, mean=None):
 
 
 @rule(np.nansum)
-def _(x: Array, axis=None, dtype=None, *, keepdims=False):
-    def pullback(dy):
-        return (project(np.where(np.isnan(x), 0.0, spread(dy, x, axis, keepdims)), x),)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
 
-    return np.nansum(x, axis, dtype, keepdims=keepdims), pullback
+    def pullback(dy):
+        return (project(np.where(present(x, where), spread(dy, x, axis, keepdims), 0.0), x),)
+
+    return np.nansum(x, axis, dtype, keepdims=keepdims, **more), pullback
 
 
 @rule(np.nanmean)
-def _(x: Array, axis=None, dtype=None, *, keepdims=False):
+def _(x: Array, axis=None, dtype=None, *, keepdims=False, where=None):
     def pullback(dy):
-        there = ~np.isnan(x)
+        there = np.broadcast_to(present(x, where), x.shape)
         n = np.sum(there, axis=axis, keepdims=True)
         share = restored(dy, x, axis, keepdims) / np.maximum(n, 1)
         return (project(np.where(there, share, 0.0), x),)
 
-    return np.nanmean(x, axis, dtype, keepdims=keepdims), pullback
+    return np.nanmean(x, axis, dtype, keepdims=keepdims, **given(where=where)), pullback
 
 
 @rule(np.nanprod)
-def _(x: Array, axis=None, dtype=None, *, keepdims=False):
-    def pullback(dy):
-        others = products_of_others(np.where(np.isnan(x), 1.0, x), axis)
-        dx = restored(dy, x, axis, keepdims) * np.conjugate(others)
-        return (project(np.where(np.isnan(x), 0.0, dx), x),)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
 
-    return np.nanprod(x, axis, dtype, keepdims=keepdims), pullback
+    def pullback(dy):
+        return (product_back(dy, x, axis, keepdims, initial, present(x, where)),)
+
+    return np.nanprod(x, axis, dtype, keepdims=keepdims, **more), pullback
 
 
 @rule(np.nanmax)
-def _(x: Array, axis=None, *, keepdims=False):
-    y = np.nanmax(x, axis, keepdims=keepdims)
+def _(x: Array, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.nanmax(x, axis, keepdims=keepdims, **given(initial=initial, where=where))
 
     def pullback(dy):
-        return (shared_by_hits(dy, y, x, axis, keepdims),)
+        return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
 
     return y, pullback
 
 
 @rule(np.nanmin)
-def _(x: Array, axis=None, *, keepdims=False):
-    y = np.nanmin(x, axis, keepdims=keepdims)
+def _(x: Array, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.nanmin(x, axis, keepdims=keepdims, **given(initial=initial, where=where))
 
     def pullback(dy):
-        return (shared_by_hits(dy, y, x, axis, keepdims),)
+        return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
 
     return y, pullback
 
@@ -270,3 +272,8 @@ rule.example(np.average, MATRIX, 1, returned=True)
 rule.example(np.average, MATRIX, 1, np.array([0.5, 0.2, 1.0]), returned=True)
 rule.example(np.average, MATRIX, None, abs(MATRIX), True)
 rule.example(np.average, MATRIX[None], (2, 1), abs(MATRIX.T), returned=True, keepdims=True)
+for f in (np.nansum, np.nanprod, np.nanmax, np.nanmin):
+    rule.example(f, GAPS, axis=1, initial=0.3, where=GAPS > -1.0)
+    rule.example(f, GAPS, initial=1.0, where=np.array([True, True, False]), keepdims=True)
+rule.example(np.nanmean, GAPS, axis=0, where=np.array([[True], [True]]))
+rule.example(np.nanmean, GAPS, where=np.array([True, True, False]))
