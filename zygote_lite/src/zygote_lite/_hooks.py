@@ -179,6 +179,8 @@ def _parts(x: Any) -> Iterator[Any]:
     elif kind == DICT:
         items = [*dict.keys(x), *dict.values(x)]
     elif kind == OBJECT:
+        if type(x).__module__.startswith("zygote_lite."):  # a tape holds all that was computed
+            return iter(())
         items = [value for _, value in entries_of(x)]
     else:
         items = x if type(x) in _containers else [value for _, value in entries_of(x)]
