@@ -373,7 +373,7 @@ class Author:
             inner.names[VECTOR].append(i)
         else:
             head = [f"{i} = 0"]
-            header = f"while {i} < 4 and {self.test(s)}:"
+            header = f"while {i} < 4 and ({self.test(s)}):"
             inner.counters.append(i)
         body = self.block(inner, depth + 1, loop=True)
         if header.startswith("while"):
