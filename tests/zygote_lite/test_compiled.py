@@ -284,6 +284,20 @@ def test_many_of_the_calls_are_answered_by_compiled_code():
     assert all(answers(division, (x, 1.5)) for x in finite)
 
 
+def test_functions_that_differ_only_in_what_they_call_are_told_apart():
+    """Both are written with one helper for a function and another for its derivative."""
+    for _ in range(2):
+        for f, slope_of_f in ((math.sinh, math.cosh), (math.cosh, math.sinh)):
+            run = value_and_grad(lambda x, f=f: f(x), compile=True)
+            assert run(1.0) == (f(1.0), slope_of_f(1.0))
+            assert run(1.5) == (f(1.5), slope_of_f(1.5))
+    sinh = value_and_grad(lambda x: math.sinh(x), compile=True)
+    cosh = value_and_grad(lambda x: math.cosh(x), compile=True)
+    for x in (1.0, 1.5, 2.0):
+        assert sinh(x) == pytest.approx((math.sinh(x), math.cosh(x)), rel=1e-14)
+        assert cosh(x) == pytest.approx((math.cosh(x), math.sinh(x)), rel=1e-14)
+
+
 # -- what is not compiled ----------------------------------------------------------------------
 
 

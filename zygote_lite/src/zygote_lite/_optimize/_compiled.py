@@ -50,13 +50,15 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
     values = [leaf for x in made.arguments for leaf in leaves(x) if leaf.name]
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
     _refuse_value(made)
-    key = str(made.text), signature
-    known: Callable[..., Any] | None = _compiled.get(key)
-    if known is not None:
-        return known
-    for name, x in made.bound.items():
+    for x in made.bound.values():
         if not isinstance(x, types.FunctionType) or x not in _machine.HELPERS:
             raise Unfit(f"{described(x)} is called as it is")
+    key = str(made.text), signature, frozenset(made.bound.items())  # one text, other functions
+    known: Callable[..., Any] | None = _compiled.get(key)
+    if known is not None:
+        _check_types(numba, known, made)
+        return known
+    for name, x in made.bound.items():
         code.__globals__[name] = _helper(x)
     try:
         with warnings.catch_warnings():

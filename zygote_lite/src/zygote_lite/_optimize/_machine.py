@@ -32,6 +32,7 @@ def _bounded(f: Any) -> Callable[..., Any]:
             raise RuntimeError(LEFT)
         return z
 
+    bounded.__name__ = f"bounded_{f.__name__}"
     return _helper(bounded)
 
 
@@ -94,6 +95,7 @@ def _rounded(f: Any) -> Callable[..., Any]:
             raise RuntimeError(LEFT)
         return int(f(x))
 
+    rounded.__name__ = f"rounded_{f.__name__}"
     return _helper(rounded)
 
 
@@ -115,6 +117,7 @@ def checked(f: Any, count: int) -> Callable[..., Any]:
                 raise RuntimeError(LEFT)
             return z
 
+    checked.__name__ = f"checked_{f.__name__}"
     return _helper(checked)
 
 
