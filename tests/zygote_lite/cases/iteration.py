@@ -607,9 +607,23 @@ def left_generator(x):
     for v in kept:
         break
     total = total + v * log[0] + next(kept) * log[0]
+    kept.close()
     for v in Steps():
         break
     return total + v * log[0]
+
+
+@refused("a generator with a `finally` that nothing ends", "is left before its end", (0.7,))
+def dropped_generator(x):
+    log = [1.0]
+
+    def steps():
+        try:
+            yield log[0]
+        finally:
+            log[0] = log[0] * x
+
+    return next(steps()) + log[0]
 
 
 @refused("other iterators in C over what becomes active in the loop", "pairwise", (0.7,))

@@ -23,11 +23,22 @@ from zygote_lite._tables import Node, Recorded
 class Entries:
     """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
 
-    __slots__ = ("arrays", "count", "defaults", "entries", "memo", "refusal", "seen", "written")
+    __slots__ = (
+        "arrays",
+        "count",
+        "defaults",
+        "entries",
+        "generators",
+        "memo",
+        "refusal",
+        "seen",
+        "written",
+    )
 
     def __init__(self) -> None:
         self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
         self.count = 0
+        self.generators: list[Any] = []
         self.written = state.written if state.written is not None else {}
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
         self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside

@@ -1,9 +1,12 @@
 """Generators whose frames are recorded on a tape."""
 
+import dis
+import functools
 import types
 from typing import Any
 
 from zygote_lite._activity import mark_active, reaches_active
+from zygote_lite._reachable import is_library
 from zygote_lite._tables import Node, Recorded
 
 
@@ -15,14 +18,37 @@ class Returned(StopIteration):
         self.node = node
 
 
+@functools.lru_cache(maxsize=1024)
+def _handles(code: types.CodeType) -> bool:
+    """Return whether code of the user's has `try` or `with`."""
+    if is_library(code.co_filename):
+        return False
+    return any(i.opname == "PUSH_EXC_INFO" for i in dis.get_instructions(code))
+
+
 class Generated:
     """A generator whose frame is recorded on a tape."""
 
-    def __init__(self, frame: Any, tape: Any) -> None:
+    def __init__(self, frame: Any, tape: Any, function: Any, is_active: bool) -> None:
         self.frame = frame
         self.tape = tape
+        self.function = function
+        self.is_active = is_active  # whether an argument is
         self.started = False
         self.kind: type = types.GeneratorType  # what it stands for: a generator, `map`, `zip`, ...
+
+    def is_suspended(self) -> bool:
+        """Return whether the generator has begun and has not come to its end."""
+        return self.started and self.frame.gi_frame is not None
+
+    def ends_with_code(self) -> bool:
+        """Return whether there is a `finally`, or the like, that runs when it is closed."""
+        return _handles(self.function.__code__)
+
+    def variables(self) -> list[Any]:
+        """Return the function, and what its variables hold where the generator stands."""
+        names, held = self.function.__code__.co_varnames, self.frame.gi_frame.f_locals
+        return [self.function, *(held[name] for name in names if name in held)]
 
     def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Recorded:
         """Run to the next `yield`, sending a value and its number in, or throwing an error."""

@@ -37,7 +37,7 @@ from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural
 from zygote_lite._pullbacks import Effect, Inert, inert
 from zygote_lite._reachable import is_users_class
-from zygote_lite._refusal import hook_refusal, no_rule, note_resolution, refusal
+from zygote_lite._refusal import hook_refusal, name_of, no_rule, note_resolution, refusal
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
@@ -274,11 +274,35 @@ class Tape(Entries):
         given = self.bind(nodes, f, xs, kws)
         result = run_as_called(run, (self, given), f, xs, kws)
         if is_generator:
-            generated = Generated(result, self)
+            generated = Generated(result, self, f, any(n is not None for n in nodes))
             mark_active(generated)
+            self.generators.append(generated)
             return generated, None
         y, node = result
         return y, node
+
+    def finish(self) -> None:
+        """Refuse where a generator was left before its end, and its `finally` would do something.
+
+        It would have run when Python let go of the generator, which the tape still held.
+        """
+        for i in reversed(range(len(self.generators))):
+            generated = self.generators[i]
+            if not generated.is_suspended() or not generated.ends_with_code():
+                continue
+            if sys.getrefcount(generated) <= 4:  # held by the engine only
+                known = len(self.entries)
+                generated.frame.close()
+                matters = len(self.entries) != known
+            else:
+                matters = generated.is_active or reaches_active(*generated.variables())
+            if matters:
+                raise DifferentiationError(
+                    f"{place_of(generated.function)}: the generator "
+                    f"{name_of(generated.function)} is left before its end, and what it does when "
+                    "Python lets go of it may change what a gradient depends on: keep it in a "
+                    "variable, and close it"
+                )
 
     def bind(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -340,7 +364,7 @@ class Tape(Entries):
                     return
                 yield step
         finally:
-            held = 5 if iterator is x else 3  # by the engine
+            held = 6 if iterator is x else 4  # by the engine
             is_made_here = type(iterator) is Generated and (owned or iterator is not x)
             if is_made_here and sys.getrefcount(iterator) <= held:
                 iterator.frame.close()
@@ -443,6 +467,8 @@ def via_tape(
         [tape.input(x) if flag else None for flag, x in zip(flags, operands, strict=True)]
     )
     y, node = tape.pull(nodes, f, *xs, **kws)
+    if tape.generators:
+        tape.finish()
     if tape.written:
         _, node = tape.numbered((None, node), (y,))  # an array of the function's own, written
 
