@@ -17,7 +17,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, kind_name, range_tests
+from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, dtype_name, kind_name, range_tests
 from zygote_lite._optimize._lists import are_distinct, are_numbers, fact_of_list
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import (
@@ -290,9 +290,10 @@ def _guarded(
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
         "finite": is_finite, "is_some": is_some, "are_numbers": are_numbers,
         "are_distinct": are_distinct,
-        **{f"dtype_{d.char}": d for d in map(np.dtype, "fdlqih?B")},
+        **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in _KINDS}, **made.inputs.bound,
         "made_of": (text, str(made.text)),
+        "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip
     exec(compile(text, "<guards>", "exec"), space)
@@ -322,7 +323,7 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
         name_of_kind = type(x.sample).__name__
         tests = [f"type({name}) is kind_{name_of_kind}", f"len({again}) == {len(x.items)}"]
         for i, item in enumerate(x.items):
-            tests += _tests(f"{again}[{i}]", item)
+            tests += _tests(f"({again}_{i} := {again}[{i}])", item, f"{again}_{i}")
         return tests
     if isinstance(x.fact, ListOf):
         rows = isinstance(x.fact.item, ListOf)
@@ -337,7 +338,7 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
         (kind,) = x.fact.classes
         return [f"type({name}) is {kind_name(kind)}"]
     assert isinstance(x.fact, ArrayOf)
-    tests = [f"type({name}) is ndarray", f"{again}.dtype is dtype_{x.fact.dtype.char}"]
+    tests = [f"type({name}) is ndarray", f"{again}.dtype is {dtype_name(x.fact.dtype)}"]
     axes = x.fact.axes
     if ONE not in axes:
         return [*tests, f"{again}.ndim == {len(axes)}", f"1 not in {again}.shape"]

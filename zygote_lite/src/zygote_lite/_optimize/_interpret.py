@@ -35,6 +35,7 @@ from zygote_lite._optimize._pulls import snapshot
 from zygote_lite._optimize._sources import Inputs, is_settled, lowered_code
 from zygote_lite._optimize._transfer import Result, is_elementwise, may_share, shares_memory
 from zygote_lite._optimize._values import (
+    TRUTHS,
     UNKNOWN,
     ArrayOf,
     Fact,
@@ -42,6 +43,7 @@ from zygote_lite._optimize._values import (
     Local,
     Method,
     Other,
+    Scalar,
     Unfit,
     Value,
     can_carry,
@@ -204,10 +206,14 @@ class Interpreter:
             uncertain = any(isinstance(f, ArrayOf) and UNKNOWN in f.axes for f in facts)
             if a is b or not uncertain or first.sample.shape != x.sample.shape:
                 continue
-            nothing = self.value(Other(type(None)), None)
-            self.out.append(Op(self.origin, nothing, same_shape, [first, x], required=True))
+            self.demand_same_shape(first, x)
             b.shaped = a
             self.unified.append(b)
+
+    def demand_same_shape(self, x: Value, y: Value) -> None:
+        """Leave the code where two arrays have different shapes."""
+        nothing = self.value(Other(type(None)), None)
+        self.out.append(Op(self.origin, nothing, same_shape, [x, y], required=True))
 
     # -- functions -----------------------------------------------------------------------------
 
@@ -378,7 +384,7 @@ class Interpreter:
     def attribute(self, x: Value, name: str) -> Value:
         if x.is_array:
             return _calls.array_attribute(self, x, name)
-        if name == "real" and x.is_scalar and can_carry(x.fact):
+        if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
             return x
         if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
             value = constant(Method(x, name))
@@ -455,7 +461,8 @@ class Interpreter:
         if isinstance(f, Local):
             env = _bind_local(f, xs, kws)
             return self.function(f.code, f.globals, env)
-        self.inputs.guard_function(f)
+        if not is_settled(self, f.__globals__):
+            self.inputs.guard_function(f)
         env = self.inputs.bind(self, f, xs, kws)
         return self.function(f.__code__, f.__globals__, env)
 
@@ -543,6 +550,8 @@ class Interpreter:
         items = _calls.known_items(iterable)
         if items is None and type(iterable.sample) is range and iterable.is_constant:
             try:
+                if self.twice and len(iterable.sample) <= _LONG:
+                    raise Unfit("a loop that is differentiated twice")
                 return self.over(s, target, iterable, body, env, after)
             except Unfit:
                 if len(iterable.sample) > _LONG:

@@ -197,7 +197,7 @@ def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> s
             case ir.Closure(_, target, _, captured, defaults):
                 now = now - {target} | {*captured} | _names(defaults)
             case _:
-                now = now - {getattr(s, "target", "")} | _names(ir.atoms_of(s))
+                now = now - {getattr(s, "target", "")} | _reads(s)
     return now
 
 
@@ -209,6 +209,17 @@ def live_in_loop(body: Block, after: set[str]) -> set[str]:
         if found <= head:
             return head
         head |= found
+
+
+_known: dict[int, tuple[ir.Statement, set[str]]] = {}  # the statement is kept: so is its id
+
+
+def _reads(s: ir.Statement) -> set[str]:
+    """Return the variables that a simple statement reads; rules are gone through often."""
+    known = _known.get(id(s))
+    if known is None:
+        known = _known[id(s)] = (s, _names(ir.atoms_of(s)))
+    return known[1]
 
 
 def _names(atoms: Iterable[ir.Atom]) -> set[str]:

@@ -135,12 +135,15 @@ class Inputs:
                 self.guards[f"{head!r} not in {within}"] = None
                 self.guard(f"{self.name_for(builtin, 'b')}[{head!r}]", builtin[head])
             return constant(builtin[head])
+        if is_settled(interpreter, globals_):
+            return self.fixed(functools.reduce(getattr, rest, found), path)
         expression = f"{within}.get({head!r})"
         for name in rest:
+            if isinstance(found, types.ModuleType):  # tested once for all that is read from it
+                self.guard(expression, found)
+                expression = self.name_for(found, "o")
             found = getattr(found, name)
             expression += f".{name}"
-        if is_settled(interpreter, globals_):
-            return self.fixed(found, path)
         return self.read(interpreter, found, expression, rest[-1] if rest else head)
 
     def fixed(self, x: Any, path: str) -> Value:
