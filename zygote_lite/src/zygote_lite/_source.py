@@ -35,8 +35,7 @@ def definition_of(code: CodeType) -> Definition:
             f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
             "define it in a file or a notebook, or declare a rule for it"
         )
-    first, last = _statement_at(lines, code.co_firstlineno)
-    for first, last in ((first, last), (0, len(lines))):
+    for first, last in (_statement_at(lines, code.co_firstlineno), (0, len(lines))):
         candidates = [
             node
             for node in _definitions("".join(lines[first:last]), code.co_filename, first)

@@ -111,6 +111,8 @@ class Backward:
         if x.items is None or d is None or isinstance(d, Scatter | Each):
             self.add(x, d)
             return
+        if self.again:
+            raise Unfit("the cotangent of a structure is differentiated in its turn")
         if type(x.sample) not in (tuple, list) or (d.is_constant and d.items is None):
             raise Unfit("the cotangent of a structure is not told part by part")
         for i, item in enumerate(x.items):

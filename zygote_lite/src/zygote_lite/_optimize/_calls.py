@@ -622,6 +622,10 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
             return summed
     if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
         return call(interpreter, np.ndarray.sum, [d], {}, "")
+    alike = np.shape(d.sample) == np.shape(x.sample) and d.is_array
+    if interpreter.follows and alike and d.sample.dtype == x.sample.dtype:
+        interpreter.demand_same_shape(d, x)
+        return d
     if interpreter.follows:
         raise Unfit(f"a cotangent {d} of unknown shape, of {x}")
     result = result_of(project, [d, x], {})

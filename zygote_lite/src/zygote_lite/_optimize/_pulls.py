@@ -173,6 +173,8 @@ class OpaquePull:
 
     def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
         """Write the call of the pullback, and return the cotangents."""
+        if interpreter.recording:
+            raise Unfit("a pullback that is called as it is, and differentiated in its turn")
         result = result_of(_pull_back, [self.pullback, dy], {})
         result.certain = True
         everything = interpreter.write(result, call_back, [self.pullback, dy], {}).target

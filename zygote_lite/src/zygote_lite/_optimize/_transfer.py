@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._optimize._values import (
+    FLOATS,
     MANY,
     NUMBERS,
     ONE,
@@ -316,6 +317,8 @@ def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
         return True, len(x.items) // (2 if type(x.sample) is dict else 1)
     if f is np.result_type and len(xs) == 1 and isinstance(x.fact, ArrayOf):
         return True, x.fact.dtype
+    if f is np.result_type and len(xs) == 1 and isinstance(x.fact, Scalar):
+        return len(x.fact.classes) == 1 and x.fact.classes <= FLOATS, np.result_type(x.sample)
     return False, None
 
 
