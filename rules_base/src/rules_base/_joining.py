@@ -1,7 +1,5 @@
 """Joining arrays: each part's cotangent is its slice of the whole's."""
 
-import math
-
 import numpy as np
 
 from rules_base._axes import reshaped, shape_of
@@ -27,17 +25,20 @@ def slices(dy, arrays, axis, widened=None):
     What is joined may have been `widened` before, by a function such as `np.atleast_2d`.
     """
     changed = axis is None or widened is not None
-    flat = np.reshape(dy, (-1,)) if axis is None else dy
-    before = () if axis is None else (slice(None),) * (axis % dy.ndim)
+    if axis is None:
+        dy, axis = np.reshape(dy, (-1,)), 0
+        lengths = [np.size(x) for x in arrays]
+    else:
+        axis %= dy.ndim
+        lengths = [shape_of(x if widened is None else widened(x))[axis] for x in arrays]
+    before = (slice(None),) * axis
     parts, start = [], 0
-    for x in arrays:
-        shape = shape_of(x if widened is None else widened(x))
-        end = start + (math.prod(shape) if axis is None else shape[axis])
-        part = flat[(*before, slice(start, end))]
+    for x, n in zip(arrays, lengths, strict=True):
+        part = dy[(*before, slice(start, start + n))]
         if changed:
             part = reshaped(part, shape_of(x))
         parts.append(unstacked(part, x) if isinstance(x, SEQUENCE) else project(part, x))
-        start = end
+        start += n
     return parts
 
 
