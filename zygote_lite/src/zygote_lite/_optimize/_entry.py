@@ -17,7 +17,14 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._optimize._compiled import MISSING, call_of, compile_code, dtype_name, kind_name, range_tests
+from zygote_lite._optimize._compiled import (
+    MISSING,
+    call_of,
+    compile_code,
+    dtype_name,
+    kind_name,
+    range_tests,
+)
 from zygote_lite._optimize._lists import are_distinct, are_numbers, fact_of_list
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import (
