@@ -183,6 +183,22 @@ def nested(x, n):
     return s
 
 
+def chosen(x, where, order):
+    s = 0.0
+    for i in order:
+        if where[i]:
+            s = s + x[i] * x[i]
+    return s * x[0]
+
+
+def sliced(m, i, j):
+    s = 0.0
+    for row in m[:, i:j]:
+        for v in row:
+            s = s + v * row[0] * m[-1, 0]
+    return s
+
+
 def of_structures(p, w):
     return p[0] * w[1] / p[1] + math.log(w[2]) * w[0]
 
@@ -207,6 +223,9 @@ CASES = [
                  (np.ones((1, 1)),)]),
     (early, [*itertools.product(FLOATS, (0, 1, 3, 4, 5, 100))]),
     (nested, [*itertools.product(FLOATS, (0, 1, 3, 4, 9))]),
+    (chosen, [(A, np.array([True, False, True, True]), np.array(order, int))
+              for order in ([0, 2, 2], [], [-1, 3], [4], [-5])]),
+    (sliced, [(M, i, j) for i in (-5, -1, 0, 2) for j in (-9, -1, 0, 3, 20)]),
     (of_structures, [((1.5, 2.0), [1.0, 2.0, 3.0]), ((0.0, 2.0), [1.0, 0.0, 3.0]),
                      ((1.5, 0.0), [1.0, 2.0, 3.0]), ((1.5, 2.0), [1.0, 2.0, -3.0])]),
 ]  # fmt: skip
@@ -216,6 +235,7 @@ FIRST = {
     of_integers: (1.5, 7, 3), divided_integers: (1.5, 7, 3), integer_power: (1.5, 3),
     factorial: (1.5, 5), harmonic: (1.5, 5), entry: (A, 2), products: (A, 4), over: (A,),
     written: (A, 4), early: (7.0, 3), nested: (2.0, 6), of_matrix: (M,),
+    chosen: (A, np.array([True, False, True, True]), np.array([0, 2])), sliced: (M, 0, 2),
     of_structures: ((1.5, 2.0), [1.0, 2.0, 3.0]),
 }  # fmt: skip
 
@@ -262,7 +282,8 @@ def answers(f, xs):
 @pytest.mark.parametrize(("f", "inputs"), CASES, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_is_compiled_gives_what_python_gives(f, inputs, monkeypatch):
     first = FIRST.get(f, (1.5,))
-    numbers = tuple(i for i, x in enumerate(first) if type(x) not in (int, bool))
+    whole = (int, bool, np.dtype(int), np.dtype(bool))
+    numbers = tuple(i for i, x in enumerate(first) if getattr(x, "dtype", type(x)) not in whole)
     run = value_and_grad(f, numbers, compile=True)
     assert_same(run(*first), run(*first), first)  # a warning would be an error
     assert answers(f, first)

@@ -142,6 +142,11 @@ def kind_name(kind: type) -> str:
     return "kind_truth" if kind is np.bool_ else f"kind_{kind.__name__}"
 
 
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype in the entry."""
+    return f"dtype_{dtype.char.replace('?', 'truth')}"
+
+
 def range_tests(made: "Specialized", given: list[str]) -> list[str]:
     """Return the tests that integers are small enough."""
     paths = [

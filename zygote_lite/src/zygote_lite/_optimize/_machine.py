@@ -55,8 +55,8 @@ def power(x: Any, y: Any) -> Any:
 
 @_helper
 def whole_power(x: Any, n: Any) -> Any:
-    """Return a power of integers, whose exponent is not negative."""
-    if n < 0:
+    """Return a power of integers, whose exponent is neither negative nor large."""
+    if not 0 <= n <= 64:
         raise RuntimeError(LEFT)
     z = 1
     for _ in range(n):
