@@ -115,6 +115,96 @@ def list_of_numbers(p):
     return s * p[0] if p else s
 
 
+LONG = [float(i % 7 - 3) + 0.5 for i in range(20)]  # longer lists are of any length
+
+
+@tried((LONG,), (LONG[:17],), (LONG[:3],), ([],), ([*LONG[:-1], 2],), ([*LONG, np.float64(2)],),
+       ([*LONG, A([1.0])],), (tuple(LONG),))  # fmt: skip
+def from_both_ends(p):
+    s = 0.0
+    for i in range(len(p)):
+        s = s + p[i] * p[-i]
+    return s
+
+
+@tried((LONG,), (LONG[:18],), (LONG[:4],))
+def list_that_is_copied(p):
+    q = list(p)
+    q[0] = q[1] * q[2]
+    q[3] += q[0]
+    s = 0.0
+    for v in q:
+        s += v * v
+    return s + sum(p)
+
+
+@tried((LONG,), (LONG[:18],))
+def two_names_of_one_list(p):
+    a = [0.0] * 4
+    b = a
+    for i in range(4):
+        a[i] = p[i] * 2
+        b[3 - i] = p[i] * 3
+    return sum(a) * a[0] + sum(p)  # each entry matters: else a zero may stand for `None`
+
+
+@tried((LONG,))
+def lists_that_change_places(p):
+    a = [0.0] * 4
+    b = [1.0] * 4
+    for i in range(4):
+        a[i] = p[i] * 2
+        a, b = b, a
+    return sum(a) * b[0] + a[1] + sum(p)
+
+
+@tried((LONG,))
+def list_read_while_it_is_filled(p):
+    a = [0.0] * 4
+    s = 0.0
+    for i in range(4):
+        s = s + sum(a) * p[i]
+        a[i] = p[i] * s + 1
+    return s + sum(p)
+
+
+@tried((LONG,))
+def array_of_a_list_that_is_written_later(p):
+    a = [0.0] * 4
+    for i in range(4):
+        a[i] = p[i]
+    x = np.array(a)
+    a[0] = 5.0
+    return np.sum(x * x) + sum(a) + sum(p)
+
+
+@left((LONG,))
+def rows_that_are_one(p):
+    q = [[0.0] * 3] * 3
+    for i in range(3):
+        q[i][i] = p[i] * p[i + 1]
+    return q[0][0] * q[0][1] + q[2][2]
+
+
+@left((LONG,))
+def argument_list_that_is_written(p):
+    p[0] = 3.0
+    return sum(p) * p[1]
+
+
+ROWS_OF = [LONG[:18], LONG[1:19]]
+
+
+@tried(([[float(i * j % 5) for i in range(18)] for j in range(18)],), (ROWS_OF,), ([LONG] * 18,),
+       ([[float(i * j % 5) for i in range(j)] for j in range(18)],), ([LONG, LONG[:3]],))  # fmt: skip
+def rows(m):
+    s = 0.5
+    for row in m:
+        for v in row:
+            s += v * v
+    return s * m[-1][-1]
+
+
 # -- arrays that are written in place ----------------------------------------------------------
 
 

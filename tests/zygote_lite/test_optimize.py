@@ -194,3 +194,46 @@ def test_nested_differentiation_of_specialized_functions():
         assert grad(confusing)(2.0) == 1.0
         assert grad(constant)(2.0) == 27.0
         assert grad(grad(grad(lambda x: x**4)))(2.0) == 48.0
+
+
+# -- the Hessian times a vector ------------------------------------------------------------------
+
+M, W = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 2.0]])
+TWICE = {
+    "cube": cube,
+    "quadratic": lambda x: x @ x,
+    "tanh": lambda x: np.sum(np.tanh(x) * x),
+    "exponential": lambda x: np.exp(np.sum(x * x) * 0.1),
+    "norm": lambda x: np.linalg.norm(x),
+    "roots": lambda x: np.sum(np.sqrt(x)),
+    "logarithm": lambda x: np.log(np.sum(np.exp(x))),
+    "greatest": lambda x: np.max(x * x),
+    "pairs": lambda x: np.sum((x[:, None] * x) ** 2),
+    "kink": lambda x: np.sum(np.maximum(x, 0) ** 2 * x),
+    "quotients": lambda x: np.sum(1 / x),
+    "captured": lambda x: np.sum(x**3 * HELD),
+    "written": lambda x: (lambda y: y[0])([np.sum(x**2) * x[0]]),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_hessian_times_vector(name):
+    f = TWICE[name]
+    run = hvp(f)
+    single = np.float32
+    for x, v in [
+        (X, Y), (X, Y), (X, Y), (Y, X), (np.array([0.0, 1.0]), X), (np.array([2.0, 2.0]), Y),
+        (np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 1.0])), (X[:1], Y[:1]),
+        (X, np.array([1.0, 2.0, 3.0])), (X, X[:1]), (X, 2.0), (X.astype(single), Y.astype(single)),
+        (X, Y.astype(single)), (X.astype(single), Y), (M, M.T), (X, X), (2.0, 3.0), (X, Y),
+    ]:  # fmt: skip
+        with generic_only():
+            want = outcome(lambda x=x, v=v: hvp(f)(x, v))
+        got = outcome(lambda x=x, v=v: run(x, v))
+        tolerance = 1e-4 if np.asarray(x).dtype == single else 1e-8
+        assert is_alike(got, want, tolerance), (x, v, got, want)
+    if name != "written":
+        assert any(entry.twice and entry.enters for entry in entries(f))
+    found = run(X, Y)
+    assert not np.shares_memory(found, X)
+    assert not np.shares_memory(found, Y)
