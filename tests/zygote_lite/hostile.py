@@ -195,8 +195,11 @@ def argument_list_that_is_written(p):
 ROWS_OF = [LONG[:18], LONG[1:19]]
 
 
-@tried(([[float(i * j % 5) for i in range(18)] for j in range(18)],), (ROWS_OF,), ([LONG] * 18,),
-       ([[float(i * j % 5) for i in range(j)] for j in range(18)],), ([LONG, LONG[:3]],))  # fmt: skip
+SQUARE = [[float(i * j % 5) for i in range(18)] for j in range(18)]
+
+
+@tried((SQUARE,), (ROWS_OF,), ([LONG] * 18,), ([row[:j] for j, row in enumerate(SQUARE)],),
+       ([LONG, LONG[:3]],))  # fmt: skip
 def rows(m):
     s = 0.5
     for row in m:
@@ -615,6 +618,16 @@ def raising_in_a_loop(x):
             raise ValueError(f"negative {v}")
         s = v * v
     return s
+
+
+@tried((2.0,), (0.0,), (-1.0,), (1.0,), (0.5,))
+def undefined_on_the_other_path(x):
+    s = 0.0 * x
+    if x < 0:
+        return math.log(s + x * x) * x + 1 / s if x < -3 else math.sqrt(s) / (s + x) + x
+    if x > 5:
+        return math.acos(x) + math.sqrt(s)
+    return s + x * x
 
 
 @tried((2.0,))

@@ -9,6 +9,7 @@ import functools
 import itertools
 import math
 import operator
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,7 @@ _REDUCTIONS = {np.sum, np.mean, np.max, np.min, np.prod, np.ndarray.sum, np.ndar
 
 def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     """Return what holds for `f(*xs, **kws)`. Raises `Unfit` where that fails on the samples."""
-    sample = run(f, [x.sample for x in xs], {name: x.sample for name, x in kws.items()})
+    sample = tried(f, xs, kws)
     fact = fact_of(sample)
     if type(fact) is Other and isinstance(sample, np.ndarray | complex | np.complexfloating):
         raise Unfit(f"a value is {_described(sample)}")
@@ -139,6 +140,29 @@ def of_attribute(x: Value, name: str) -> Result:
     if name in ("shape", "size", "ndim", "dtype"):
         return Result(fact, sample)
     raise Unfit(f"the attribute {name} of an array")
+
+
+def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+    """Run a function on the samples of its arguments.
+
+    On a path that is not taken now, these may be numbers for which it is not defined: then
+    others of their type will do.
+    """
+    given = [x.sample for x in xs]
+    try:
+        return run(f, given, {name: x.sample for name, x in kws.items()})
+    except Unfit:
+        for probe in (0.75, 1.5):
+            other = [
+                x.sample if x.is_constant or type(x.sample) not in FLOATS else type(x.sample)(probe)
+                for x in xs
+            ]
+            if isinstance(f, types.BuiltinFunctionType) and other != given and not kws:
+                try:
+                    return run(f, other, {})
+                except Unfit:
+                    continue
+        raise
 
 
 def run(f: Any, xs: list[Any], kws: dict[str, Any]) -> Any:
