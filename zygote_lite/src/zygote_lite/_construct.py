@@ -49,6 +49,14 @@ def refused_end(f: Any) -> DifferentiationError:
     )
 
 
+@composite(weakref.ref)
+def _(tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Recorded:
+    hooks = callbacks((callback,))
+    if hooks:
+        raise refused_end(hooks[0][0])
+    return weakref.ref(x, callback), None
+
+
 @composite(weakref.finalize)
 def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Recorded | None:
     hooks = callbacks((f,))
