@@ -319,6 +319,22 @@ def test_functions_that_differ_only_in_what_they_call_are_told_apart():
         assert cosh(x) == pytest.approx((math.cosh(x), math.sinh(x)), rel=1e-14)
 
 
+def test_a_value_of_either_float_is_numpy_s():
+    def f(x, y):
+        if y > 0.0:
+            return x[0] * y
+        return y * y
+
+    run = value_and_grad(f, 1, compile=True)
+    x = np.array([3.0, 4.0])
+    for y, expected in ((2.0, (6.0, 3.0)), (-2.0, (4.0, -4.0))):
+        for _ in range(2):
+            assert run(x, y) == expected
+            assert isinstance(run(x, y)[0], float)
+    assert answers(f, (x, -2.0))
+    assert type(run(x, -2.0)[0]) is np.float64
+
+
 # -- what is not compiled ----------------------------------------------------------------------
 
 

@@ -219,7 +219,8 @@ def value_and_grad(
             the others. For a sequence the gradient is a tuple.
         compile: whether to compile it with Numba (`pip install "zygote_lite[jit]"`), at the first
             call with arguments of certain types. Scalar code qualifies, and loops over entries of
-            arrays; a function that does not runs as ever, after one warning that says why.
+            arrays; a function that does not runs as ever, after one warning that says why. Where
+            the value is Python's float on one path and NumPy's on another, it is NumPy's.
     """
     compiled = compile or is_jitted(f)
     f = original(f)
