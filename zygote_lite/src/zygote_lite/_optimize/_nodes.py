@@ -24,7 +24,7 @@ class Op(Node):
     a product in which a zero may have met an infinity. `required` is a call of the user's, which
     is made even if nobody reads its value. `active_operands` are those of that call, in the order
     of what `pull` makes; `snapshot_of` is set on a copy that is needed only if the array is
-    written later.
+    written later; `into` is the operand that the result is written over.
     """
 
     target: Value
@@ -37,6 +37,7 @@ class Op(Node):
     suspect: bool = False
     active_operands: list[Value] = field(default_factory=list)
     snapshot_of: Value | None = None
+    into: Value | None = None
 
 
 @dataclass(eq=False)

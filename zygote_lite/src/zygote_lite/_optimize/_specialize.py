@@ -16,6 +16,7 @@ from zygote_lite._optimize._interpret import Interpreter, as_it_is
 from zygote_lite._optimize._lists import list_cotangent
 from zygote_lite._optimize._nodes import Branch, Loop, Node, leaves, walk
 from zygote_lite._optimize._qualify import prepare
+from zygote_lite._optimize._reuse import reuse_memory
 from zygote_lite._optimize._sources import Inputs, argument
 from zygote_lite._optimize._transfer import Result
 from zygote_lite._optimize._values import (
@@ -189,6 +190,8 @@ def _written(
     outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
     if compiled:
         prepare([*forward, *reverse])
+    if not compiled and parameter is None:  # a pullback may be called again
+        reuse_memory([*forward, *reverse], results)
     writer = (CompiledWriter if compiled else Writer)(interpreter.used)
     writer.count([forward, reverse], results)
     _rename(writer, forward, outside, result)

@@ -32,6 +32,7 @@ from zygote_lite._optimize._nodes import (
     walk,
 )
 from zygote_lite._optimize._pulls import call_back
+from zygote_lite._optimize._reuse import IN_PLACE, SWAPPED
 from zygote_lite._optimize._values import ArrayOf, ListOf, Scalar, Value
 
 _BINARY: dict[Any, tuple[str, int]] = {
@@ -126,6 +127,8 @@ class Writer:
         x = op.target
         if self.uses[x] != 1 or self.shared[x.name] or op.check or not _TEMPORARY.match(x.name):
             return False
+        if op.into is not None and op.into not in self.inlined:
+            return False
         if op.function in (abandon, same_shape, np.zeros_like, list.pop, list):
             return False
         text, _ = self.operation(op)
@@ -134,8 +137,12 @@ class Writer:
         words = {*re.findall(r"\w+", text)}
         for node in rest:
             if x in reads_of(node):
+                if isinstance(node, Op) and node.into is x:  # of temporaries, NumPy does it itself
+                    return node.function in IN_PLACE or node.function is operator.neg
                 return not isinstance(node, Loop | Backwards | Record)
             if not isinstance(node, Op) or node.target.name in words:
+                return False
+            if node.into is not None and node.into.name in words:
                 return False
         return False
 
@@ -174,12 +181,31 @@ class Writer:
             self.line(f"if {a}.shape != {b}.shape:")
             self.line(f"    {LEFT}")
             return
+        if node.into is not None and node.into not in self.inlined:
+            self.in_place(node, node.into)
+            return
         text, _ = self.operation(node)
         x = node.target
         self.line(f"{x.name} = {text}")
         if node.check and self.looks:
             self.line(f"if {self.misfit(x)}:")
             self.line(f"    {LEFT}")
+
+    def in_place(self, node: Op, x: Value) -> None:
+        """Write an operation whose result takes the memory, and the name, of an operand."""
+        at, xs = self.read(x), node.arguments
+        if node.function in IN_PLACE:
+            sign, f = IN_PLACE[node.function]
+            if xs[0] is x or node.function in SWAPPED:
+                self.line(f"{at} {sign} {self.expression(xs[xs[0] is x])}")
+            else:
+                given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
+                self.line(f"{spelled(f)}({given}, out={at})")
+        elif node.function is operator.neg:
+            self.line(f"np.negative({at}, out={at})")
+        else:
+            self.line(f"{self.operation(node)[0][:-1]}, out={at})")
+        node.target.name = x.name
 
     def misfit(self, x: Value) -> str:
         if isinstance(x.fact, ArrayOf):

@@ -1,0 +1,115 @@
+"""Results written over operands that nobody reads again: the same numbers, in own arrays."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite import array_programs
+from tests.zygote_lite.specialized import answers, assert_agreement
+from tests.zygote_lite.test_optimize_programs import differs
+from zygote_lite import value_and_grad
+from zygote_lite._optimize import _reuse
+from zygote_lite._optimize._specialize import specialize
+
+X = np.linspace(-2.0, 2.0, 7)
+
+
+def chain(x):
+    return np.sum(np.tanh(x) * np.exp(-x * x) + np.sin(x))
+
+
+def argument_is_last_read(x):
+    return np.sum(np.exp(x))
+
+
+def view_is_read_later(x):
+    y = np.exp(x)
+    part = y[1:3]
+    z = y * y
+    return np.sum(z) + np.sum(part * part)
+
+
+def transposed_later(x):
+    y = np.outer(x, x) * 2.0
+    t = y.T
+    z = np.sin(y)
+    return np.sum(z * t)
+
+
+def two_names(x):
+    y = np.exp(x)
+    z = y
+    w = y * 2.0
+    return np.sum(w * z) + np.sum(z)
+
+
+def broadcast(x):
+    y = np.exp(x)
+    return np.sum(y[:, None] * y)
+
+
+def of_a_branch(x):
+    y = np.exp(x)
+    z = y * 2.0
+    if np.sum(y) > 3.0:
+        z = z * y
+    return np.sum(z * z)
+
+
+def of_a_loop(x):
+    y = np.exp(x)
+    z = y + 1.0
+    for _ in range(200):
+        z = z * 0.9 + y
+    return np.sum(z)
+
+
+def squares(x):
+    y = x * 2.0
+    z = y * y
+    w = 1.0 - z
+    return np.sum(w / (z + 0.5))
+
+
+def by_its_output(x):
+    y = np.tanh(x)
+    return np.sum(np.sqrt(1.5 + y) - y)
+
+
+FUNCTIONS = [chain, argument_is_last_read, view_is_read_later, transposed_later, two_names,
+             broadcast, of_a_branch, of_a_loop, squares, by_its_output]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _always():
+    with mock.patch.object(_reuse, "LARGE", 0):
+        yield
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_function(f):
+    assert assert_agreement(f, (X,), (X * 0.5,), (X[:1],), (X[:3],))
+    assert answers(f, (X,))
+    assert "out=" in str(specialize(chain, (X,), (True,)).text)
+
+
+def test_results_belong_to_the_caller():
+    differentiated = value_and_grad(chain)
+    results = [differentiated(X)[1] for _ in range(4)]
+    results[-1][:] = 99.0
+    np.testing.assert_array_equal(results[-2], results[0])
+    assert not any(np.may_share_memory(d, X) for d in results)
+
+
+def test_small_arrays_have_no_need():
+    with mock.patch.object(_reuse, "LARGE", 10_000):
+        assert "out=" not in str(specialize(chain, (X,), (True,)).text)
+        large = str(specialize(chain, (np.ones(10_000),), (True,)).text)
+    assert "np.exp(t3, out=t3)" in large
+
+
+@pytest.mark.parametrize("seed", range(900, 930))
+def test_random_program(seed):
+    wrong, _ = differs(array_programs.program(seed), seed)
+    assert wrong is None

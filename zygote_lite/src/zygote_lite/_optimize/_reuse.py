@@ -1,0 +1,72 @@
+"""Large arrays that nobody reads again give their memory to the next result."""
+
+import operator
+
+import numpy as np
+
+from zygote_lite._optimize._nodes import AddInto, Node, Op, Store, leaves, reads_of, walk
+from zygote_lite._optimize._values import ArrayOf, Value, shape_root
+
+LARGE = 10_000  # entries: below, memory that is given back is at hand at once
+IN_PLACE = {
+    operator.add: ("+=", np.add), operator.sub: ("-=", np.subtract),
+    operator.mul: ("*=", np.multiply), operator.truediv: ("/=", np.divide),
+}  # fmt: skip
+SWAPPED = (operator.add, operator.mul)
+
+
+def reuse_memory(block: list[Node], results: list[Value]) -> None:
+    """Let operations of straight code write over an operand that is read for the last time."""
+    last: dict[Value, int] = {}
+    kept = {leaf for x in results for leaf in leaves(x)}
+    made: dict[Value, Op] = {}
+    for i, node in enumerate(block):
+        if isinstance(node, Op) and not node.check:
+            made[node.target] = node
+        for inner in walk([node]):
+            for x in reads_of(inner):
+                last[x] = i
+            kept |= _kept_by(inner)
+    for i, node in enumerate(block):
+        if not isinstance(node, Op) or node.keywords or node.check:
+            continue
+        target = node.target
+        for x in node.arguments:
+            if (
+                last.get(x) == i
+                and x in made
+                and x not in kept
+                and _is_alike(x, target)
+                and _is_elementwise(node)
+            ):
+                node.into = x
+                break
+
+
+def _kept_by(node: Node) -> set[Value]:
+    """Return the values that a node may give another name, in a view or in what it returns."""
+    if isinstance(node, Op):
+        held = not (node.target.is_array or node.target.is_scalar)
+        base = {node.target.base} if node.target.base is not None else set()
+        return base | ({*reads_of(node)} if held or not node.target.fresh else set())
+    return set() if isinstance(node, Store | AddInto) else {*reads_of(node)}
+
+
+def _is_alike(x: Value, target: Value) -> bool:
+    return (
+        isinstance(x.fact, ArrayOf)
+        and isinstance(target.fact, ArrayOf)
+        and x.fact.dtype == target.fact.dtype
+        and x.fresh
+        and target.fresh
+        and not x.made
+        and x.sample.size >= LARGE
+        and shape_root(x) is shape_root(target)
+    )
+
+
+def _is_elementwise(op: Op) -> bool:
+    f = op.function
+    if isinstance(f, np.ufunc):
+        return f.signature is None and f.nout == 1
+    return f in IN_PLACE or f is operator.neg
