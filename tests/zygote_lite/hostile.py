@@ -555,6 +555,63 @@ def layer(x, w, b):
     return np.sum(np.tanh(x @ w + b) ** 2)
 
 
+@tried((V, W), (V, M), (A([1.0]), W), (1.0, W), (A([1.0, 2.0], np.float32), W))
+def shape_that_grows_in_a_loop(x, y):
+    z = x
+    for _ in range(3):
+        z = z + y
+    return np.sum(z * z)
+
+
+@tried((THREE, W, 2), (THREE, W, 1), (THREE, A([4.0]), 2), (THREE, W, 3), argnums=(0, 1))
+def part_of_any_length(x, y, k):
+    z = x[:k]
+    for _ in range(2):
+        z = z * y + z
+    return np.sum(z)
+
+
+@tried((V, 3), (V, 1), (V, 2), (V, 0))
+def other_length_on_one_path(x, n):
+    z = x if n > 2 else np.zeros(n)
+    return np.sum(z) * np.sum(x) + np.sum(x)
+
+
+@tried((V, 2), (V, 1), (A([1.0]), 3), (V, 0))
+def rows_that_an_argument_counts(x, n):
+    z = np.zeros((n, len(x)))
+    z[:] = x
+    return np.sum(z * z)
+
+
+@tried((THREE, W), (A([1.0]), W), (THREE, A([4.0])), (1.0, A([4.0])), (THREE, 2.0))
+def stored_and_stretched(x, y):
+    z = np.zeros(3)
+    z[:] = x
+    z[1:] += y
+    return np.sum(z * z)
+
+
+@tried((V, W), (V, A([4.0])), (A([1.0]), W), (V, 3.0), (V, 3), (A([1.0, 2.0], np.float32), W),
+       (V, A([4, 5])), (1.0, W))  # fmt: skip
+def added_in_place(x, y):
+    z = x * 2.0
+    z += y
+    return np.sum(z * z)
+
+
+@tried((M, 0), (V, 0), (M, A([0, 0])), (M, slice(0, 1)), (M, (0, 1)), (M, [0, 0]), (M, [0, 1]),
+       (M, (1, 1)), (M, None), argnums=(0,))  # fmt: skip
+def any_index(x, i):
+    y = x[i]
+    return np.sum(y * y)
+
+
+@tried((0.5,), (0.0,), (1.0,), (2.0,), (-0.5,), (np.float64(0.5),))
+def truth_as_a_number(x):
+    return (x > 0) * x + (x < 1) * x * x + (not x) * 3.0
+
+
 # -- control flow ------------------------------------------------------------------------------
 
 
