@@ -161,11 +161,11 @@ class Backward:
                 total = self.call(operator.sub, known, made.arguments[0])
             else:
                 total = self.call(operator.add, known, d)
-            if x.name:
-                total.name = self.interpreter.name("d" + x.name)
             self.cotangents[x] = total
-            if not total.is_constant and not self.again:
+            if self.is_new(total):  # and not a sum that the program has computed itself
                 self.owned.add(total)
+                if x.name:
+                    total.name = self.interpreter.name("d" + x.name)
             self.given.add(total)
 
     def is_new(self, d: Value) -> bool:
