@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from zygote_lite import gradient
+from rulescore import RuleSet
+from zygote_lite import NoRuleError, gradient
 
 X = np.array([0.5, -1.5, 2.0])
 PLACES, TABLE = np.array([-1.0, 0.5, 3.0]), ([0.0, 1.0, 2.0], [1.0, 2.0, 5.0])
@@ -64,3 +65,32 @@ def test_active_keywords(case):
 def test_active_options_are_refused(f):
     with pytest.raises(Exception, match="gradient"):
         gradient(f, X, 2.0)
+
+
+def scaled(x, scale=1.0):
+    return x * scale
+
+
+def test_an_active_option_is_refused_however_it_is_passed():
+    """A rule that has no cotangent for an option must not lose it."""
+    rule = RuleSet("of scaled")
+
+    @rule(scaled)
+    def _(x: float, scale=1.0):
+        def pullback(dy):
+            return (dy * scale,)
+
+        return scaled(x, scale), pullback
+
+    rule.register()
+    try:
+        assert gradient(lambda x: scaled(x, scale=2.0), 3.0) == (2.0,)
+        for f in (
+            lambda x: scaled(x, x),
+            lambda x: scaled(x, scale=x),
+            lambda x: scaled(x=x, scale=x),
+        ):
+            with pytest.raises(NoRuleError, match="as an option"):
+                gradient(f, 3.0)
+    finally:
+        rule.unregister()

@@ -98,7 +98,7 @@ def plan_rule(
         return None
     if rule.kind == "constant":
         return rule, arguments, options, names
-    active = _active_option(rule, flags, xs, kws, options)
+    active = _active_option(rule, flags, xs, kws, names)
     if active is not None:
         if isinstance(getattr(f, "_implementation", None), types.FunctionType):
             return None  # its source tells more than the rule
@@ -115,16 +115,24 @@ def plan_rule(
 
 
 def _active_option(
-    rule: Any, flags: Flags, xs: tuple[Any, ...], kws: dict[str, Any], options: dict[str, Any]
+    rule: Any, flags: Flags, xs: tuple[Any, ...], kws: dict[str, Any], names: list[str]
 ) -> str | None:
-    """Return which option is active, if one is; an integer is a choice, such as an axis."""
-    for name, flag in zip(kws, flags[1 + len(xs) :], strict=True):
-        if flag and name in options and _is_quantity(options[name]):
+    """Return which option is active, if one is; an integer is a choice, such as an axis.
+
+    Keywords that `names` moves among the arguments are options all the same, where the rule has
+    no type for them.
+    """
+    flag_of = dict(zip(kws, flags[1 + len(xs) :], strict=True))
+    for name, flag in flag_of.items():
+        if flag and name not in names and _is_quantity(kws[name]):
             return f"`{name}`"
-    if rule.varargs is None and rule.kind == "general":
-        for i in range(len(rule.types), len(xs)):
-            if flags[1 + i] and _is_quantity(xs[i]):
-                return f"argument {i + 1}"
+    if rule.varargs is not None or rule.kind != "general":
+        return None
+    given = [(f"argument {i + 1}", flags[1 + i], x) for i, x in enumerate(xs)]
+    given += [(f"`{name}`", flag_of.get(name), kws.get(name)) for name in names]
+    for about, flag, x in given[len(rule.types) :]:
+        if flag and _is_quantity(x):
+            return about
     return None
 
 
