@@ -615,10 +615,9 @@ def truth_as_a_number(x):
 @tried((V, M, 1.0), (V, -M, 1.0), (V, M, 9.0))
 def sum_that_is_its_own_derivative(x, m, a):
     n = m + m  # the derivative of `m * m` too: nobody may add to it
-    y = np.ones(x.shape)
-    if a < 5 and y[0] > 2:
-        raise ValueError("never")
-    return np.sum(m * m) + np.sum(n * n) + np.sum(x) * a
+    if a < 5:
+        return np.sum(m * m) + np.sum(n * n) + np.sum(x) * a
+    return np.sum(m * m) + np.sum(n * n) + np.sum(x) * 2 * a
 
 
 # -- control flow ------------------------------------------------------------------------------
