@@ -1,6 +1,6 @@
 """Programs made at random, with arrays, views, loops and branches: specialized, and generic.
 
-Each is specialized for one choice of arguments and called with four others: other branches,
+Each is specialized for one choice of arguments and called with three others: other branches,
 other numbers of turns, other shapes and dtypes. What it gives must be what the generic engine
 gives, in value and in type, and the generic engine's gradient must be that of differences, along
 one direction.
@@ -34,7 +34,7 @@ def differs(text, seed):
     """Return what is wrong with a program, and how it was answered: `unfit`, `fast`, ..."""
     f = array_programs.load(text, seed)
     first, *others = array_programs.arguments(seed)
-    choices = random.Random(seed).sample(others, 4)
+    choices = random.Random(seed).sample(others, 3)
     want = generic(f, copy.deepcopy(first), ARGUMENTS)
     if want[0] == "error":
         return None, f"loud: {want[1].__name__}"
