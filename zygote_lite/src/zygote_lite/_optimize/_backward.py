@@ -217,12 +217,15 @@ class Backward:
             self.add(node.value, _calls.projected(self.interpreter, d, node.value))
 
     def scatter(self, x: Value, d: Scatter) -> None:
+        first = self.cotangents.get(x) is None
         buffer = self.buffer(x)
         repeats = self.may_repeat(d.index)
         value = d.value
         if value.spread is not None and value.spread.is_scalar:
             value = value.spread
-        self.write(AddInto(self.origin, buffer, value, d.index, repeats=repeats))
+        node = AddInto(self.origin, buffer, value, d.index, repeats=repeats)
+        node.first = first and not repeats
+        self.write(node)
 
     def may_repeat(self, index: Value) -> bool:
         """Return whether an index may name an entry more than once."""

@@ -64,7 +64,7 @@ class AddInto(Node):
 
     The target may be a list: then an index is a tuple of those that lead to the item; where
     `each`, the value is added to each item, and where `unless_none`, the value may be the zero
-    that stands for no gradient, which is not added.
+    that stands for no gradient, which is not added. What is added `first`, to zeros, is assigned.
     """
 
     target: Value
@@ -74,6 +74,7 @@ class AddInto(Node):
     repeats: bool = False
     each: bool = False
     unless_none: bool = False
+    first: bool = False
 
 
 @dataclass(eq=False)

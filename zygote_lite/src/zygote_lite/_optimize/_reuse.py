@@ -7,7 +7,7 @@ import numpy as np
 from zygote_lite._optimize._nodes import AddInto, Node, Op, Store, leaves, reads_of, walk
 from zygote_lite._optimize._values import ArrayOf, Value, shape_root
 
-LARGE = 10_000  # entries: below, memory that is given back is at hand at once
+LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to read
 IN_PLACE = {
     operator.add: ("+=", np.add), operator.sub: ("-=", np.subtract),
     operator.mul: ("*=", np.multiply), operator.truediv: ("/=", np.divide),

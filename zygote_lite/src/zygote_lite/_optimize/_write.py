@@ -48,6 +48,7 @@ _UNARY: dict[Any, tuple[str, int]] = {
     operator.neg: ("-", 13), operator.pos: ("+", 13), operator.invert: ("~", 13),
     operator.not_: ("not ", 4),
 }  # fmt: skip
+METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
 _ATOM = 20
 _WIDTH = 76
 _TEMPORARY = re.compile(r"d?t\d+(_\d+)?$")
@@ -157,8 +158,8 @@ class Writer:
                 self.line(f"{self.read(array)}.append({self.expression(value)})")
             case AddInto(_, target) if isinstance(target.fact, ListOf):
                 self.add_to_list(node)
-            case AddInto(_, target, value, index, sign, repeats):
-                self.add(target, value, index, sign, repeats)
+            case AddInto():
+                self.add(node)
             case Moves(_, pairs):
                 self.moves(pairs)
             case Branch(_, test, body, orelse, negated):
@@ -218,16 +219,14 @@ class Writer:
             return f"type({x.name}) is not {names[0]}"
         return f"type({x.name}) not in ({', '.join(names)})"
 
-    def add(
-        self, target: Value, value: Value, index: Value | None, sign: str, repeats: bool
-    ) -> None:
-        if index is None:
-            self.line(f"{self.read(target)} {sign}= {self.expression(value)}")
-        elif repeats:
-            self.line(f"np.add.at({self.read(target)}, {self.expression(index)}, "
-                      f"{self.expression(value)})")  # fmt: skip
+    def add(self, node: AddInto) -> None:
+        at, value = self.read(node.target), self.expression(node.value)
+        if node.index is None:
+            self.line(f"{at} {node.sign}= {value}")
+        elif node.repeats:
+            self.line(f"np.add.at({at}, {self.expression(node.index)}, {value})")
         else:
-            self.line(f"{self.read(target)}[{self.index(index)}] += {self.expression(value)}")
+            self.line(f"{at}[{self.index(node.index)}] {'=' if node.first else '+='} {value}")
 
     def add_to_list(self, node: AddInto) -> None:
         path = [] if node.index is None else node.index.items or []
@@ -387,6 +386,8 @@ class Writer:
         given = [self.expression(x) for x in xs]
         given += [f"{name}={self.expression(x)}" for name, x in op.keywords.items()]
         name = getattr(f, "__name__", "")
+        if f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"}:
+            return f"{self.within(xs[0], _ATOM)}.{name}({', '.join(given[1:])})", _ATOM
         if getattr(f, "__objclass__", None) in (np.ndarray, np.generic, list):
             return f"{self.within(xs[0], _ATOM)}.{name}({', '.join(given[1:])})", _ATOM
         return f"{self.function(f)}({', '.join(given)})", _ATOM
