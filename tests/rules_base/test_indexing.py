@@ -1,6 +1,8 @@
 """Subscripts and their kin."""
 
 import operator
+from array import array
+from collections import deque
 
 import numpy as np
 import pytest
@@ -36,11 +38,29 @@ def test_repeated_indices_add_up():
         True,
         [],
         slice(2, 2),
+        ((0, 0, 3), (1, 1, 0)),
+        (array("q", [0, 0, 3]), 1),
+        array("q", [0, 0, 3]),
+        deque([0, 0, 3]),
+        range(2, 4),
+        (range(2), 0),
     ],
     ids=repr,
 )
 def test_every_kind_of_index(check, index):
     check(operator.getitem, np.sin(np.arange(10.0)).reshape(5, 2), index)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i8", "u8"])
+def test_rows_by_small_and_unsigned_integers(dtype):
+    x = np.zeros((300, 3))
+    rows = np.array([50, 100, 50], dtype)
+    expected = np.zeros((300, 3))
+    expected[50], expected[100] = 2.0, 1.0
+    np.testing.assert_array_equal(rrule(operator.getitem, x, rows)[1](np.ones((3, 3)))[1], expected)
+    if np.dtype(dtype).kind == "i":
+        _, dx, _ = rrule(operator.getitem, x, -rows)[1](np.ones((3, 3)))
+        np.testing.assert_array_equal(dx, np.roll(expected[::-1], 1, axis=0))
 
 
 def test_kinds():

@@ -63,7 +63,8 @@ def rows_at(dy, x, index):
     Counting single entries with weights is several times faster than `np.add.at` on rows.
     """
     width = x.size // max(len(x), 1)
-    starts = np.reshape(index % max(len(x), 1), (-1, 1)) * width
+    rows = index.astype(np.intp, copy=False)  # small integers would overflow
+    starts = np.reshape(rows % max(len(x), 1), (-1, 1)) * width
     places = np.reshape(starts + np.arange(width), (-1,))
     dx = np.bincount(
         places, np.reshape(np.broadcast_to(dy, index.shape + x.shape[1:]), (-1,)), x.size
@@ -72,12 +73,22 @@ def rows_at(dy, x, index):
 
 
 def may_repeat(index):
-    """Return whether `index` holds integer arrays, which may name an entry more than once."""
-    if type(index) is tuple:
-        return any(may_repeat(part) for part in index)
-    if isinstance(index, np.ndarray):
-        return index.dtype.kind != "b" and index.ndim > 0
-    return isinstance(index, list) and np.asarray(index).dtype.kind != "b"
+    """Return whether `index` holds arrays of integers, which may name an entry more than once.
+
+    Whatever NumPy makes such an array of counts: lists, tuples in a tuple, `array.array`, ...
+    """
+    if isinstance(index, tuple):
+        return any(names_entries(part) for part in index)
+    return names_entries(index)
+
+
+def names_entries(part):
+    """Return whether one part of an index is an array of integers, or will be made one."""
+    if isinstance(part, np.ndarray):
+        return part.dtype.kind != "b" and part.ndim > 0
+    if part is None or part is Ellipsis or isinstance(part, slice | int | np.generic):
+        return False
+    return np.asarray(part).dtype.kind != "b"
 
 
 def scatter_lazily(dy, x, index):
