@@ -10,7 +10,7 @@ import numpy as np
 
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
-from zygote_lite._optimize._lists import are_distinct, are_numbers
+from zygote_lite._optimize._runtime import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize
 from zygote_lite._optimize._values import MANY, ONE, ArrayOf, ListOf, Scalar, Unfit, Value
 from zygote_lite._optimize._write import LEFT, constant_text

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, project
-from zygote_lite._optimize._interpret import UNSET, Unset
+from zygote_lite._optimize._runtime import UNSET, Unset
 from zygote_lite._optimize._values import Unfit
 from zygote_lite._optimize._write import constant_text, spelled
 

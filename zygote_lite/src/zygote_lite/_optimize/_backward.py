@@ -23,7 +23,9 @@ from zygote_lite._optimize._nodes import (
     is_made_in,
     walk,
 )
+from zygote_lite._optimize._projection import projected
 from zygote_lite._optimize._pulls import Contribution, Each, Scatter
+from zygote_lite._optimize._runtime import ZERO, duplicate, zeros
 from zygote_lite._optimize._transfer import Result, result_of
 from zygote_lite._optimize._values import (
     FLOATS,
@@ -192,7 +194,7 @@ class Backward:
         value = d if isinstance(d, Value) else d.value
         index = structure(tuple, path) if path else None
         node = AddInto(self.origin, buffer, value, index, each=isinstance(d, Each))
-        if value.is_constant and value.sample is _lists.ZERO:
+        if value.is_constant and value.sample is ZERO:
             return
         joined = value not in self.interpreter.definitions and not value.is_constant
         node.unless_none = joined and value.is_scalar
@@ -214,7 +216,7 @@ class Backward:
             self.cotangents[node.value] = d
             self.owned.add(d)
         elif node.value.active:
-            self.add(node.value, _calls.projected(self.interpreter, d, node.value))
+            self.add(node.value, projected(self.interpreter, d, node.value))
 
     def scatter(self, x: Value, d: Scatter) -> None:
         first = self.cotangents.get(x) is None
@@ -261,11 +263,11 @@ class Backward:
     def zero(self, x: Value) -> Value:
         """Return a cotangent of nothing."""
         if x.is_scalar:
-            return constant(_lists.ZERO if self.interpreter.uniform else 0.0)
+            return constant(ZERO if self.interpreter.uniform else 0.0)
         fact = x.fact
         if isinstance(fact, ListOf):
-            result = Result(fact, _lists.zeros(x.sample))
-            return self.interpreter.write(result, _lists.zeros, [x], {}, "d" + x.name).target
+            result = Result(fact, zeros(x.sample))
+            return self.interpreter.write(result, zeros, [x], {}, "d" + x.name).target
         if isinstance(fact, ArrayOf) and fact.dtype == np.float64:
             shape = _calls.array_attribute(self.interpreter, x, "shape")
             result = result_of(np.zeros, [shape], {})
@@ -277,8 +279,8 @@ class Backward:
 
     def copy(self, d: Value, x: Value) -> Value:
         if isinstance(x.fact, ListOf):
-            result = Result(x.fact, _lists.zeros(x.sample))
-            return self.interpreter.write(result, _lists.duplicate, [d], {}).target
+            result = Result(x.fact, zeros(x.sample))
+            return self.interpreter.write(result, duplicate, [d], {}).target
         if d.spread is not None or not shares_axes(d.fact, x.fact):
             total = self.zero(x)
             self.write(AddInto(self.origin, total, d))
@@ -296,10 +298,10 @@ class Backward:
         if node.value.active:
             part = Result(Scalar(FLOATS), 1.0)
             d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target
-            self.write(Store(self.origin, at, path[-1], constant(_lists.ZERO)))
-            self.add(node.value, _calls.projected(self.interpreter, d, node.value))
+            self.write(Store(self.origin, at, path[-1], constant(ZERO)))
+            self.add(node.value, projected(self.interpreter, d, node.value))
         else:
-            self.write(Store(self.origin, at, path[-1], constant(_lists.ZERO)))
+            self.write(Store(self.origin, at, path[-1], constant(ZERO)))
 
     def store(self, node: Store) -> None:
         if isinstance(node.array.fact, ListOf):
@@ -315,7 +317,7 @@ class Backward:
             if d.is_array:
                 d = self.call(np.ndarray.copy, d)
             if not (node.alike and d.is_array):
-                d = _calls.projected(self.interpreter, d, node.value)
+                d = projected(self.interpreter, d, node.value)
             self.write(Store(self.origin, buffer, node.index, constant(0.0)))
             self.add(node.value, d)
         else:

@@ -1,7 +1,6 @@
 """What a call becomes: an operation, the body of the function in its place, or a known value."""
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +8,8 @@ import numpy as np
 
 from rulescore import accumulate, find_rule, project
 from zygote_lite import _intrinsics
-from zygote_lite._intrinsics import unpack
 from zygote_lite._jitted import original
-from zygote_lite._optimize import _lists
+from zygote_lite._optimize import _lists, _projection, _special
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._pulls import pull_of
 from zygote_lite._optimize._transfer import (
@@ -25,17 +23,14 @@ from zygote_lite._optimize._values import (
     FLOATS,
     UNKNOWN,
     ArrayOf,
-    Fact,
     ListOf,
     Local,
     Method,
-    Other,
     Scalar,
     Unfit,
     Value,
     can_carry,
     constant,
-    shape_root,
     structure,
 )
 
@@ -72,21 +67,6 @@ def attribute_of(name: str) -> Attribute:
     return _attributes.setdefault(name, Attribute(name))
 
 
-@dataclass(eq=False)
-class Several:
-    """Several iterables that are walked together, by `zip` or `enumerate`."""
-
-    kind: str
-    parts: list[Value]
-
-
-def exactly(x: Any, count: int) -> Any:
-    """Return a sequence of exactly `count` elements."""
-    if len(x) != count:
-        raise ValueError(f"{count} values were to be unpacked, and there are {len(x)}")
-    return x
-
-
 def call(
     interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
@@ -99,7 +79,7 @@ def call(
     if f is _intrinsics.invoke:
         return interpreter.call(interpreter.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     f = _without_in_place(f, xs)
-    special = _SPECIAL.get(f) if _is_hashable(f) else None
+    special = _special.SPECIAL.get(f) if _is_hashable(f) else None
     if special is not None and not kws:
         found = special(interpreter, xs)
         if found is not None:
@@ -117,10 +97,10 @@ def call(
     if simpler is not None:
         return simpler
     if f is project and interpreter.plain and not kws:
-        return projected(interpreter, xs[0], xs[1])
+        return _projection.projected(interpreter, xs[0], xs[1])
     if interpreter.follows and any(leaf.active for x in operands for leaf in leaves(x)):
         return _active(interpreter, f, xs, kws, stem)
-    return _inactive(interpreter, f, xs, kws, stem)
+    return inactive(interpreter, f, xs, kws, stem)
 
 
 def _active(
@@ -136,7 +116,7 @@ def _active(
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unfit("an option that depends on a differentiated argument")
     if rule.kind == "constant":
-        return _inactive(interpreter, f, xs, kws, stem)
+        return inactive(interpreter, f, xs, kws, stem)
     if rule.kind == "instance" or rule.needs_ad:
         raise Unfit(f"the rule {rule.signature}")
     return pull_of(interpreter, rule, f, xs, kws, stem)
@@ -157,7 +137,7 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     return rule
 
 
-def _inactive(
+def inactive(
     interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     if f is accumulate and interpreter.plain:
@@ -170,7 +150,7 @@ def _inactive(
         raise Unfit(f"a structure is given to {getattr(f, '__name__', f)}")
     if "out" in kws and kws["out"].sample is not None:
         raise Unfit("it writes its result into an array")
-    known = _reusable(interpreter, f, xs, kws)
+    known = reusable(interpreter, f, xs, kws)
     if known in interpreter.known and known is not None:
         return interpreter.known[known]
     op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
@@ -219,7 +199,7 @@ def _python(
     return interpreter.write(result, f, xs, kws, stem).target
 
 
-def _reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+def reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     """Return what a result is kept under, so that it is computed once; `None` if it may change."""
     operands = [*xs, *kws.values()]
     parts_read = [x for y in operands for x in leaves(y)]
@@ -280,14 +260,14 @@ def _is_hashable(f: Any) -> bool:
 
 
 def _is_plain_constant(x: Value) -> bool:
-    return x.is_constant and not isinstance(x.sample, (*_CLOSED, Several))
+    return x.is_constant and not isinstance(x.sample, (*_CLOSED, _special.Several))
 
 
 def _is_operand(x: Value) -> bool:
     """Return whether a value can be written as an operand."""
     if x.items is not None:
         return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
-    return not isinstance(x.sample, (*_CLOSED, Several))
+    return not isinstance(x.sample, (*_CLOSED, _special.Several))
 
 
 def _without_in_place(f: Any, xs: list[Value]) -> Any:
@@ -377,279 +357,3 @@ def try_store(x: Value, index: Value, value: Value) -> None:
             x.sample[index.sample] = value.sample
     except Exception as error:
         raise Unfit(f"a write fails: {error}") from error
-
-
-# -- functions that the interpreter knows ------------------------------------------------------
-
-
-def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    x, count, star = xs
-    if x.items is not None and star.sample is None and len(x.items) == count.sample:
-        return x
-    if x.items is not None and star.sample is not None:
-        at, n = star.sample, len(x.items) - (count.sample - 1 - star.sample)
-        middle = structure(list, x.items[at:n])
-        return structure(tuple, [*x.items[:at], middle, *x.items[n:]])
-    if x.is_constant and star.sample is None:
-        return structure(tuple, [constant(part) for part in unpack(x.sample, count.sample, None)])
-    if star.sample is None and (x.is_array or type(x.sample) is tuple):
-        result = result_of(exactly, [x, count], {})
-        result.fact, result.certain = x.fact, True
-        checked = interpreter.write(result, exactly, [x, count], {}).target
-        checked.base, checked.fresh = None, False
-        if type(x.sample) is not tuple:
-            raise Unfit("an array is unpacked")
-        parts = [call(interpreter, operator.getitem, [checked, constant(i)], {}, "")
-                 for i in range(count.sample)]  # fmt: skip
-        return structure(tuple, parts)
-    raise Unfit("something of unknown length is unpacked")
-
-
-def _length(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    if len(xs) != 1 or not isinstance(xs[0].fact, ListOf):
-        return None
-    _lists.settled(xs[0])
-    return _inactive(interpreter, len, xs, {}, "")
-
-
-def _product(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    if interpreter.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
-        return _lists.repeated(interpreter, xs[0], xs[1])
-    return None
-
-
-def _sequence(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
-    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-        items = known_items(xs[0]) if xs else []
-        if kind is list and interpreter.uniform:
-            if not xs:
-                return _lists.new_list(interpreter)
-            if isinstance(xs[0].fact, ListOf):
-                return _lists.copied(interpreter, xs[0])
-        interpreter.inputs.lists = interpreter.inputs.lists or kind is list
-        if items is None:
-            return None
-        made = structure(kind, [*items])
-        if kind is list:
-            interpreter.homes[made] = interpreter.out
-        return made
-
-    return made
-
-
-def _joined(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
-    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-        parts = [known_items(x) for x in xs]
-        if any(part is None for part in parts):
-            raise Unfit("a structure of unknown length")
-        return structure(kind, [item for part in parts for item in part or ()])
-
-    return made
-
-
-def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
-    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-        if kind == "reversed":
-            items = known_items(xs[0])
-            if items is None and type(xs[0].sample) is range:
-                return None
-            return None if items is None else structure(list, items[::-1])
-        items_of = [known_items(x) for x in xs]
-        if all(items is not None for items in items_of):
-            given = [items for items in items_of if items is not None]
-            if kind == "enumerate":
-                given = [[constant(i) for i in range(len(given[0]))], given[0]]
-            rows = zip(*given, strict=False)
-            return structure(list, [structure(tuple, [*row]) for row in rows])
-        value = constant(Several(kind, xs))
-        return value
-
-    return made
-
-
-def _join_arguments(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    return _joined(tuple)(interpreter, xs[1:])
-
-
-def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    entries: dict[Any, tuple[Value, Value]] = {}
-    for x in xs:
-        if x.items is None and not (x.is_constant and x.sample == {}):
-            return None
-        for key, value in zip((x.items or [])[::2], (x.items or [])[1::2], strict=True):
-            entries[key.sample] = (key, value)
-    return interpreter.build("dict", [part for pair in entries.values() for part in pair])
-
-
-def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    """The conjugate of what is real is itself."""
-    x = xs[0]
-    if x.made or (x.base is not None and x.base.made):
-        return None
-    return x if isinstance(x.fact, Scalar | ArrayOf) else None
-
-
-def known_items(x: Value) -> list[Value] | None:
-    """Return the elements of an iterable, where they are known one by one."""
-    if x.items is not None and type(x.sample) in (list, tuple):
-        return x.items
-    if x.is_constant and isinstance(x.sample, tuple | str):
-        return [constant(part) for part in x.sample]
-    return None
-
-
-def _as_is(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    """`float(x)` of a float is `x`."""
-    fact = xs[0].fact if xs else None
-    same = isinstance(fact, Scalar) and fact.classes == {float}
-    return xs[0] if same else None
-
-
-def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    if isinstance(xs[0].fact, ListOf):
-        return _lists.total(interpreter, xs)
-    items = known_items(xs[0])
-    if items is None:
-        return None
-    total = xs[1] if len(xs) > 1 else constant(0)
-    for element in items:
-        total = call(interpreter, operator.add, [total, element], {}, "")
-    return total
-
-
-_SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
-    len: _length,
-    operator.mul: _product,
-    unpack: _unpack,
-    tuple: _sequence(tuple),
-    list: _sequence(list),
-    zip: _several("zip"),
-    enumerate: _several("enumerate"),
-    reversed: _several("reversed"),
-    float: _as_is,
-    sum: _sum,
-    np.conjugate: _real,
-    np.ndarray.conj: _real,
-    np.ndarray.conjugate: _real,
-}
-_SPECIAL[_intrinsics.join_dict] = _join_dict
-_SPECIAL[_intrinsics.join_arguments] = _join_arguments
-for _name, _kind in (("join_tuple", tuple), ("join_list", list)):
-    _SPECIAL[getattr(_intrinsics, _name)] = _joined(_kind)
-
-
-# -- loops -------------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class Counter:
-    """What a loop counts by: a range, and the first index as its sample."""
-
-    iterable: Value
-    stem: str
-    sample: int
-
-    target: Value | None = None
-
-    def begin(self, interpreter: "Interpreter") -> Value:
-        """Return the loop variable, made anew for each writing of the loop."""
-        self.target = interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
-        return self.target
-
-
-def counted(
-    interpreter: "Interpreter", x: Value, stem: str
-) -> tuple[Counter, Callable[[Counter], Value]]:
-    """Return what a loop counts by, and what gives the element of a turn."""
-    if type(x.sample) is range:
-        sample = x.sample[0] if len(x.sample) else x.sample.start
-        return Counter(x, stem, sample), lambda counter: counter.target or x
-    length, element = _elements(interpreter, x, stem)
-    whole = call(interpreter, range, [length], {}, "")
-    return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
-
-
-def lists_of(x: Value) -> list[Value]:
-    """Return the lists of unknown length that an iterable walks over."""
-    if isinstance(x.sample, Several):
-        return [y for part in x.sample.parts for y in lists_of(part)]
-    return [x] if isinstance(x.fact, ListOf) else []
-
-
-def _elements(
-    interpreter: "Interpreter", x: Value, stem: str = ""
-) -> tuple[Value, Callable[[Value], Value]]:
-    """Return the length of an iterable, and what gives the element at an index."""
-    if x.is_array or isinstance(x.fact, ListOf):
-        return call(interpreter, len, [x], {}, ""), lambda i: item(interpreter, x, i, stem)
-    if isinstance(x.sample, Several):
-        several = x.sample
-        parts = [_elements(interpreter, part) for part in several.parts]
-        if several.kind == "enumerate":
-            return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
-        if several.kind == "zip":
-            length = call(interpreter, min, [n for n, _ in parts], {}, "") if parts[1:] else (
-                parts[0][0]
-            )  # fmt: skip
-            return length, lambda i: structure(tuple, [at(i) for _, at in parts])
-    if type(x.sample) is range and x.sample == range(len(x.sample)):
-        raise Unfit("a range beside other iterables")
-    raise Unfit(f"iteration over a {type(x.sample).__name__}")
-
-
-# -- cotangents --------------------------------------------------------------------------------
-
-
-def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
-    """Write what gives a cotangent the kind of its primal: nothing, where it has it already."""
-    if d.is_constant and d.sample is None:
-        return d
-    if isinstance(x.fact, Other):
-        return constant(None)
-    if not can_carry(x.fact):
-        return d if isinstance(x.fact, Scalar) else constant(None)
-    if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar) and (
-        x.fact.classes == d.fact.classes or not x.fact.classes & {np.float32}
-    ):  # fmt: skip
-        return d
-    if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:
-        if shape_root(d) is shape_root(x):
-            return d
-        if x.fact.axes == d.fact.axes and UNKNOWN not in x.fact.axes:
-            return d
-        summed = _summed(interpreter, d, x.fact)
-        if summed is not None:
-            return summed
-    if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
-        return call(interpreter, np.ndarray.sum, [d], {}, "")
-    alike = np.shape(d.sample) == np.shape(x.sample) and d.is_array
-    if interpreter.follows and alike and d.sample.dtype == x.sample.dtype:
-        interpreter.demand_same_shape(d, x)
-        return d
-    if interpreter.follows:
-        raise Unfit(f"a cotangent {d} of unknown shape, of {x}")
-    result = result_of(project, [d, x], {})
-    result.fact, result.certain = _kind_of_cotangent(x.fact), True
-    return interpreter.write(result, project, [d, x], {}).target
-
-
-def _kind_of_cotangent(fact: Fact) -> Fact:
-    return fact
-
-
-def _summed(interpreter: "Interpreter", d: Value, fact: ArrayOf) -> Value | None:
-    """Write the sum over the axes along which a primal was broadcast, where they are known."""
-    assert isinstance(d.fact, ArrayOf)
-    extra = len(d.fact.axes) - len(fact.axes)
-    if extra < 0 or UNKNOWN in (*fact.axes, *d.fact.axes):
-        return None
-    if extra:
-        axes: Any = 0 if extra == 1 else tuple(range(extra))
-        d = call(interpreter, np.ndarray.sum, [d, constant(axes)], {}, "")
-    assert isinstance(d.fact, ArrayOf)
-    stretched = [i for i, (a, b) in enumerate(zip(d.fact.axes, fact.axes, strict=True)) if a != b]
-    if stretched:
-        axes = stretched[0] if len(stretched) == 1 else tuple(stretched)
-        options = {"axis": constant(axes), "keepdims": constant(True)}
-        d = call(interpreter, np.ndarray.sum, [d], options, "")
-    return d

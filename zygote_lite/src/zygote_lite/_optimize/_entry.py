@@ -25,7 +25,8 @@ from zygote_lite._optimize._compiled import (
     kind_name,
     range_tests,
 )
-from zygote_lite._optimize._lists import are_distinct, are_numbers, fact_of_list
+from zygote_lite._optimize._lists import fact_of_list
+from zygote_lite._optimize._runtime import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import (
     MANY,

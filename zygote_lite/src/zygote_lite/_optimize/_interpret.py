@@ -17,6 +17,7 @@ import numpy as np
 from zygote_lite import _ir as ir
 from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._optimize import _calls, _lists
+from zygote_lite._optimize._loops import Stopping, is_left, iterate, repeat
 from zygote_lite._optimize._nodes import (
     Branch,
     Loop,
@@ -27,11 +28,11 @@ from zygote_lite._optimize._nodes import (
     Stop,
     Store,
     add_at_ends,
-    is_made_in,
     leaves,
 )
-from zygote_lite._optimize._normalize import assigned, assignments, has, live, live_in_loop
+from zygote_lite._optimize._normalize import assignments, live
 from zygote_lite._optimize._pulls import snapshot
+from zygote_lite._optimize._runtime import abandon, same_shape
 from zygote_lite._optimize._sources import Inputs, is_settled, lowered_code
 from zygote_lite._optimize._transfer import Result, is_elementwise, may_share, shares_memory
 from zygote_lite._optimize._values import (
@@ -48,9 +49,11 @@ from zygote_lite._optimize._values import (
     Value,
     can_carry,
     constant,
+    is_temporary,
     join_facts,
     shape_root,
     shares_axes,
+    stem_of,
     structure,
 )
 
@@ -61,7 +64,6 @@ _IN_PLACE = {
     f"operator.i{name}"
     for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul")
 }
-_LONG = 64  # turns of a loop that is written out
 _PLAIN = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -96,7 +98,7 @@ class Interpreter:
         self.known: dict[Any, Value] = {}
         self.definitions: dict[Value, Op] = {}
         self.origin: ast.AST = ast.Pass()
-        self.breaks: list[tuple[list[Value], _Stopping]] = []
+        self.breaks: list[tuple[list[Value], Stopping]] = []
         self.poles = False  # whether the reverse pass may meet a pole of a rule
         self.recording = False  # of the reverse pass, to run it backwards in its turn
         self.twice = False  # whether that is to come
@@ -242,7 +244,7 @@ class Interpreter:
 
     def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
         """Write a block; return the variables at its end, or `None` where that is not reached."""
-        if body and isinstance(body[-1], ir.Raise) and not _leaves(body):
+        if body and isinstance(body[-1], ir.Raise) and not is_left(body):
             body = body[-1:]  # the generic engine runs it all again: what the error is made of too
         rest = [after]
         for s in reversed(body):
@@ -264,12 +266,12 @@ class Interpreter:
         match s:
             case ir.Move(_, target, source):
                 env[target] = x = self.atom(source, env)
-                if isinstance(x.fact, ListOf) and _is_temporary(x.name) and _stem(target):
+                if isinstance(x.fact, ListOf) and is_temporary(x.name) and stem_of(target):
                     x.name = self.name(target)
             case ir.Call(_, target, function, arguments, keywords):
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
-                stem = target if target != "_" and not _is_temporary(target) else ""
+                stem = target if target != "_" and not is_temporary(target) else ""
                 in_place = isinstance(function, ir.Intrinsic) and function.path in _IN_PLACE
                 if in_place:
                     self.refuse_shared(xs[0], target, env)
@@ -288,7 +290,7 @@ class Interpreter:
                 env[target] = self.attribute(self.atom(value, env), name)
             case ir.GetItem(_, target, value, index):
                 x, i = self.atom(value, env), self.atom(index, env)
-                stem = "" if _is_temporary(target) else target
+                stem = "" if is_temporary(target) else target
                 env[target] = _calls.item(self, x, i, stem)
             case ir.SetItem(_, value, index, source):
                 self.store(self.atom(value, env), self.atom(index, env), self.atom(source, env))
@@ -306,9 +308,9 @@ class Interpreter:
             case ir.If(_, test, body, orelse):
                 return self.branch(s, self.atom(test, env), body, orelse, env, after)
             case ir.For(_, target, iterable, body, _):
-                return self.iterate(s, target, self.atom(iterable, env), body, env, after)
+                return iterate(self, s, target, self.atom(iterable, env), body, env, after)
             case ir.While(_, _, _, body, _):
-                return self.repeat(s, None, None, body, env, after, lambda turn: turn)
+                return repeat(self, s, None, body, env, after, lambda turn: turn)
             case ir.Break():
                 _, names = self.breaks[-1]
                 names.ends.append(dict(env))
@@ -398,10 +400,10 @@ class Interpreter:
             return self.inputs.read(self, found, f"{owner}.{name}", name)
         raise Unfit(f"the attribute {name} of a {type(x.sample).__name__}")
 
-    def is_temporary(self, name: str) -> bool:
+    def is_own(self, name: str) -> bool:
         """Return whether a variable is none of the user's."""
         code = self.depth[-1]
-        return _is_temporary(name) and name not in (*code.co_varnames, *code.co_cellvars)
+        return is_temporary(name) and name not in (*code.co_varnames, *code.co_cellvars)
 
     def refuse_other_kind(self, x: Value, result: Value) -> None:
         """Refuse `x += y` where `x + y` may have another dtype or shape than `x`."""
@@ -416,10 +418,10 @@ class Interpreter:
         if not x.is_array or x.made:
             return
         others = [
-            part for name, v in env.items() if name != target and not self.is_temporary(name)
+            part for name, v in env.items() if name != target and not self.is_own(name)
             for part in _held(v)
         ]  # fmt: skip
-        if x.base is not None and x.base.made and self.is_temporary(target):
+        if x.base is not None and x.base.made and self.is_own(target):
             return  # `a[i:j] += y`: what is added to is assigned to the same part
         if not x.fresh or id(x) in self.frames[-1] or any(x in (v, v.base) for v in others):
             raise Unfit("it changes an array in place that it may not have made itself")
@@ -534,7 +536,7 @@ class Interpreter:
             raise Unfit(f"`{name}` is a structure that depends on the path")
         if isinstance(a.sample, Local | Method) or isinstance(b.sample, Local | Method):
             raise Unfit(f"`{name}` is a function that depends on the path")
-        value = self.value(join_facts(a.fact, b.fact), a.sample, _stem(name))
+        value = self.value(join_facts(a.fact, b.fact), a.sample, stem_of(name))
         if isinstance(value.fact, ListOf):
             raise Unfit(f"`{name}` is a list that depends on the path")
         if isinstance(value.fact, Other) and (a.is_constant or b.is_constant):
@@ -544,202 +546,9 @@ class Interpreter:
             value.spread = a.spread
         return value
 
-    def iterate(
-        self, s: ir.For, target: str, iterable: Value, body: Any, env: Env, after: set[str]
-    ) -> Env | None:
-        items = _calls.known_items(iterable)
-        if items is None and type(iterable.sample) is range and iterable.is_constant:
-            try:
-                if self.twice and len(iterable.sample) <= _LONG:
-                    raise Unfit("a loop that is differentiated twice")
-                return self.over(s, target, iterable, body, env, after)
-            except Unfit:
-                if len(iterable.sample) > _LONG:
-                    raise
-                items = [constant(i) for i in iterable.sample]
-        if items is None:
-            return self.over(s, target, iterable, body, env, after)
-        if len(items) > _LONG or _leaves(body):
-            raise Unfit("a loop over a structure that is long, or left by `break`")
-        for item in items:
-            env[target] = item
-            done = self.block(body, env, live_in_loop(body, after) | after)
-            if done is None:
-                return None
-            env = done
-        return env
-
-    def over(
-        self, s: ir.For, target: str, iterable: Value, body: Any, env: Env, after: set[str]
-    ) -> Env | None:
-        walked = len(self.walked)
-        self.walked += _calls.lists_of(iterable)
-        counter, element = _calls.counted(self, iterable, _stem(target))
-
-        def start(turn: Env) -> Env:
-            turn[target] = element(counter)
-            return turn
-
-        try:
-            return self.repeat(s, counter, None, body, env, after, start, assigned_more={target})
-        finally:
-            del self.walked[walked:]
-
-    def repeat(
-        self, s: ir.Statement, counter: Any, _: Any, body: Any, env: Env, after: set[str],
-        start: Callable[[Env], Env], assigned_more: frozenset[str] | set[str] = frozenset(),
-    ) -> Env:  # fmt: skip
-        """Write a loop. What it carries is found by writing it until nothing changes."""
-        head = live_in_loop(body, after)
-        carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
-        origin = self.origin
-        facts: dict[str, tuple[Fact, Any, bool]] = {
-            name: (env[name].fact, env[name].sample, env[name].active)
-            for name in carried
-            if name in env
-        }
-        for name in facts:
-            if _is_composed(env[name]):
-                raise Unfit(f"`{name}` is a structure or function that changes in a loop")
-        while True:
-            used = set(self.used)
-            written, inputs, mark = dict(self.written), self.inputs.mark(), len(self.changed)
-            loop, ends = self.turn(counter, body, env, after, carried, facts, start)
-            found = dict(facts)
-            for end in ends:
-                for name in carried:
-                    if name not in end:
-                        continue
-                    value = end[name]
-                    if _is_composed(value):
-                        raise Unfit(f"`{name}` is a structure or function that changes in a loop")
-                    if name not in found:
-                        found[name] = (value.fact, value.sample, value.active)
-                        continue
-                    fact, sample, active = found[name]
-                    joined = join_facts(fact, value.fact)
-                    better = value.sample if joined != fact else sample
-                    found[name] = (joined, better, active or value.active)
-            settled = all(_same(found[name], facts.get(name)) for name in found)
-            if settled and all(is_made_in(x, loop) for x in self.changed[mark:]):
-                break
-            facts = found
-            self.used = used
-            self.written = written
-            self.inputs.back_to(inputs)
-        self.out.append(Moves(origin, [
-            (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
-        ]))  # fmt: skip
-        self.out.append(loop)
-        for name, phi in zip(carried, loop.phis, strict=True):
-            if name not in env:
-                own = name not in (*self.depth[-1].co_varnames, *self.depth[-1].co_cellvars)
-                nothing = constant(None if own else UNSET)  # none of our own is read too early
-                self.out.insert(-1, Moves(origin, [(phi, nothing)]))
-        env = dict(env)
-        for name, phi in zip(carried, loop.phis, strict=True):
-            out = Value(phi.fact, phi.sample, phi.name)
-            out.active, out.scope, out.reverse = phi.active, self.loop, self.reverse
-            loop.outs.append(out)
-            env[name] = out
-        return env
-
-    def turn(
-        self, counter: Any, body: Any, env: Env, after: set[str], carried: list[str],
-        facts: dict[str, tuple[Fact, Any, bool]], start: Callable[[Env], Env],
-    ) -> tuple[Loop, list[Env]]:  # fmt: skip
-        """Write a loop, given what holds for the variables that it carries."""
-        loop = Loop(self.origin, None, None, [], [], [], self.loop)
-        if counter is not None:
-            loop.iterable = counter.iterable
-        turn = dict(env)
-        ends: list[Env] = []
-        self.loop = loop
-        if counter is not None:
-            loop.target = counter.begin(self)
-        names: dict[str, Value] = {}
-        for name in carried:
-            fact, sample, active = facts.get(name, (Other(type(None)), None, False))
-            phi = self.value(fact, sample, _stem(name))
-            phi.active = active
-            loop.phis.append(phi)
-            names[name] = phi
-            if name in facts:
-                turn[name] = phi
-            else:
-                turn.pop(name, None)
-        stopping = _Stopping(names, ends)
-        self.breaks.append((loop.phis, stopping))
-
-        def work() -> Env | None:
-            return self.block(body, start(turn), live_in_loop(body, after) | after)
-
-        try:
-            loop.body, end = self.nested(work)
-        finally:
-            self.breaks.pop()
-            self.loop = loop.outer
-        if end is not None:
-            ends.append(end)
-            pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
-            add_at_ends(loop.body, self.origin, pairs, loop)
-        return loop, ends
-
-
-class _Stopping(dict[str, Value]):
-    """The carried variables of a loop; it notes the variables at each `break`."""
-
-    def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
-        super().__init__(names)
-        self.ends = ends
-
-
-class Unset:
-    """Stand for a variable without a value: whoever reads it meets an error."""
-
-    __name__ = "unset"
-
-    def _refuse(self, *_: Any) -> Any:
-        raise UnboundLocalError("a variable is read that has no value")
-
-    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __hash__ = object.__hash__
-
-
-UNSET = Unset()
-
-
-def same_shape(x: Any, y: Any) -> None:
-    """Leave the code unless two arrays have one shape."""
-    if x.shape != y.shape:
-        raise Unfit("left")
-
-
-def as_it_is(x: Any) -> Any:
-    """Return the argument, whose type is looked at."""
-    return x
-
-
-def abandon() -> None:
-    """Leave the code: the generic engine takes over."""
-    raise Unfit("left")
-
-
-def _is_composed(x: Value) -> bool:
-    """Return whether a value is a structure, a list or a function: no variable of a loop."""
-    return x.items is not None or isinstance(x.fact, ListOf) or isinstance(x.sample, Local | Method)
-
-
-def _same(a: Any, b: Any) -> bool:
-    return b is not None and a[0] == b[0] and a[2] == b[2]
-
 
 def _pairs(items: list[Value]) -> Any:
     return zip(items[::2], items[1::2], strict=True)
-
-
-def _leaves(body: list[ir.Statement]) -> bool:
-    return has(body, ir.Break)
 
 
 def _held(x: Value) -> list[Value]:
@@ -750,14 +559,6 @@ def _held(x: Value) -> list[Value]:
     if isinstance(x.sample, Method):
         return _held(x.sample.owner)
     return leaves(x)
-
-
-def _is_temporary(name: str) -> bool:
-    return name[:1] == "t" and name[1:].isdigit()
-
-
-def _stem(name: str) -> str:
-    return "" if _is_temporary(name) else name
 
 
 def _intrinsic(path: str) -> Any:

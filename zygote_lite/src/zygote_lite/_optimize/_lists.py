@@ -5,7 +5,6 @@ writes only to lists that it has made itself, and a row is written only through 
 before it is appended to one: so each list has one cotangent, a list of the same shape.
 """
 
-import math
 import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,9 +28,6 @@ from zygote_lite._optimize._values import (
 
 if TYPE_CHECKING:
     from zygote_lite._optimize._interpret import Interpreter
-
-ZERO = float("0")  # an object of its own: what no gradient has reached is this one
-
 
 # -- what is known of a list -------------------------------------------------------------------
 
@@ -251,70 +247,3 @@ class WholePull:
     def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
         """Return the cotangent as it is."""
         return [dy if self.part is None else Scatter(self.part, dy)]
-
-
-# -- cotangents, when the code runs ------------------------------------------------------------
-
-
-def zeros(x: list[Any]) -> list[Any]:
-    """Return the cotangent of a list that no gradient has reached."""
-    return [zeros(item) if type(item) is list else ZERO for item in x]
-
-
-def duplicate(d: list[Any]) -> list[Any]:
-    """Return a cotangent that may be written to."""
-    return [duplicate(item) if type(item) is list else ZERO if item is None else item for item in d]
-
-
-def add_lists(total: list[Any], d: Any) -> None:
-    """Add the cotangent of a list to another, in place."""
-    if d is None:
-        return
-    for i, item in enumerate(d):
-        if type(item) is list:
-            add_lists(total[i], item)
-        elif item is not None and item is not ZERO:
-            total[i] += item
-
-
-def add_to_part(total: list[Any], part: slice, d: list[Any]) -> None:
-    """Add the cotangent of a part of a list to that of the list, in place."""
-    for i, item in zip(range(*part.indices(len(total))), d, strict=True):
-        if type(item) is list:
-            add_lists(total[i], item)
-        elif item is not None and item is not ZERO:
-            total[i] += item
-
-
-def list_cotangent(d: list[Any]) -> list[Any] | None:
-    """Return the gradient of a list, with `None` for what no gradient has reached.
-
-    Raises `Unfit` for an entry that is zero or not finite: the generic engine tells what it is.
-    """
-    found: list[Any] = []
-    for item in d:
-        if type(item) is list:
-            found.append(list_cotangent(item))
-        elif item is ZERO or item is None:
-            found.append(None)
-        elif item == 0 or not math.isfinite(item):
-            raise Unfit("left")
-        else:
-            found.append(float(item))
-    return found if any(item is not None for item in found) else None
-
-
-def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:
-    """Return whether a list holds numbers of one class only, or different lists of those."""
-    if not rows:
-        return {*map(type, x)} == {kind}
-    return (
-        {*map(type, x)} == {list}
-        and len({*map(id, x)}) == len(x)
-        and all({*map(type, row)} == {kind} for row in x)
-    )
-
-
-def are_distinct(*xs: Any) -> bool:
-    """Return whether all lists are different objects."""
-    return len({*map(id, xs)}) == len(xs)

@@ -8,6 +8,8 @@ import numpy as np
 
 from zygote_lite._optimize import _calls
 from zygote_lite._optimize._nodes import Op, Store, leaves
+from zygote_lite._optimize._projection import projected
+from zygote_lite._optimize._runtime import call_back
 from zygote_lite._optimize._transfer import result_of, shares_memory
 from zygote_lite._optimize._values import (
     ArrayOf,
@@ -76,7 +78,7 @@ class ScalarPull:
                 interpreter.definitions[d].suspect = True
             arrays = isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
             if not (alike and arrays and d.sample.dtype == x.sample.dtype):
-                d = _calls.projected(interpreter, d, x)
+                d = projected(interpreter, d, x)
             found.append(d)
         return found
 
@@ -175,7 +177,7 @@ class OpaquePull:
         """Write the call of the pullback, and return the cotangents."""
         if interpreter.recording:
             raise Unfit("a pullback that is called as it is, and differentiated in its turn")
-        result = result_of(_pull_back, [self.pullback, dy], {})
+        result = result_of(call_back, [self.pullback, dy], {})
         result.certain = True
         everything = interpreter.write(result, call_back, [self.pullback, dy], {}).target
         found: list[Contribution] = []
@@ -192,14 +194,6 @@ class OpaquePull:
             d.fresh = False
             found.append(d)
         return found
-
-
-def call_back(back: Any, dy: Any) -> Any:
-    """Call a pullback."""
-    return back(dy)
-
-
-_pull_back = call_back
 
 
 @dataclass(eq=False)
@@ -232,7 +226,7 @@ def pull_of(
     if f is operator.getitem and xs[0].is_array and not interpreter.twice:
         if any(leaf.active for leaf in leaves(xs[1])):
             xs = [xs[0], _without_gradient(xs[1])]
-        known = _calls._reusable(interpreter, f, xs, kws)
+        known = _calls.reusable(interpreter, f, xs, kws)
         if known is not None and known in interpreter.known and interpreter.known[known].active:
             return interpreter.known[known]
         index = snapshot(interpreter, xs[1])
@@ -248,7 +242,7 @@ def pull_of(
         if kws or len(xs) != len(rule.types):
             raise Unfit("an elementwise function with options")
         kept = [snapshot(interpreter, x) for x in xs]
-        known = _calls._reusable(interpreter, f, xs, kws)
+        known = _calls.reusable(interpreter, f, xs, kws)
         if known is not None and known in interpreter.known and interpreter.known[known].active:
             return interpreter.known[known]
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)

@@ -14,7 +14,6 @@ import numpy as np
 
 from zygote_lite._optimize import _machine
 from zygote_lite._optimize._calls import Attribute
-from zygote_lite._optimize._interpret import UNSET, abandon, same_shape
 from zygote_lite._optimize._nodes import (
     AddInto,
     Branch,
@@ -27,6 +26,7 @@ from zygote_lite._optimize._nodes import (
     leaves,
     walk,
 )
+from zygote_lite._optimize._runtime import UNSET, abandon, same_shape
 from zygote_lite._optimize._values import ArrayOf, Scalar, Unfit, Value, constant
 
 _FLOATS = frozenset((float, np.float64))

@@ -12,11 +12,11 @@ from rulescore import find_rule, generation
 from zygote_lite._optimize._backward import Backward
 from zygote_lite._optimize._earlier import compute_early
 from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
-from zygote_lite._optimize._interpret import Interpreter, as_it_is
-from zygote_lite._optimize._lists import list_cotangent
+from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import Branch, Loop, Node, leaves, walk
 from zygote_lite._optimize._qualify import prepare
 from zygote_lite._optimize._reuse import reuse_memory
+from zygote_lite._optimize._runtime import as_it_is, list_cotangent
 from zygote_lite._optimize._sources import Inputs, argument
 from zygote_lite._optimize._transfer import Result
 from zygote_lite._optimize._values import (

@@ -209,3 +209,13 @@ def shares_axes(a: Fact, b: Fact) -> bool:
     if isinstance(a, ArrayOf) and isinstance(b, ArrayOf):
         return a.axes == b.axes and UNKNOWN not in a.axes
     return False
+
+
+def is_temporary(name: str) -> bool:
+    """Return whether a name is none of the user's."""
+    return name[:1] == "t" and name[1:].isdigit()
+
+
+def stem_of(name: str) -> str:
+    """Return what a value is named after; nothing, for a temporary."""
+    return "" if is_temporary(name) else name

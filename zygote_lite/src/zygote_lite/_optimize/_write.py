@@ -13,8 +13,6 @@ import numpy as np
 
 from zygote_lite._optimize._calls import Attribute
 from zygote_lite._optimize._finish import Namer
-from zygote_lite._optimize._interpret import abandon, as_it_is, same_shape
-from zygote_lite._optimize._lists import ZERO, add_lists, add_to_part
 from zygote_lite._optimize._nodes import (
     AddInto,
     Append,
@@ -31,8 +29,16 @@ from zygote_lite._optimize._nodes import (
     reads_of,
     walk,
 )
-from zygote_lite._optimize._pulls import call_back
 from zygote_lite._optimize._reuse import IN_PLACE, SWAPPED
+from zygote_lite._optimize._runtime import (
+    ZERO,
+    abandon,
+    add_lists,
+    add_to_part,
+    as_it_is,
+    call_back,
+    same_shape,
+)
 from zygote_lite._optimize._values import ArrayOf, ListOf, Scalar, Value
 
 _BINARY: dict[Any, tuple[str, int]] = {

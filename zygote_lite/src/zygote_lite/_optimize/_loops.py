@@ -1,0 +1,280 @@
+"""Loops in typed code: what they walk over, and what they carry from turn to turn."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zygote_lite import _ir as ir
+from zygote_lite._optimize import _calls
+from zygote_lite._optimize._nodes import Loop, Moves, add_at_ends, is_made_in
+from zygote_lite._optimize._normalize import assigned, has, live_in_loop
+from zygote_lite._optimize._runtime import UNSET
+from zygote_lite._optimize._special import Several, known_items
+from zygote_lite._optimize._values import (
+    Fact,
+    ListOf,
+    Local,
+    Method,
+    Other,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    join_facts,
+    stem_of,
+    structure,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._optimize._interpret import Interpreter
+
+Env = dict[str, Value]
+_LONG = 64  # turns of a loop that is written out
+
+
+def iterate(
+    interpreter: "Interpreter",
+    s: ir.For,
+    target: str,
+    iterable: Value,
+    body: Any,
+    env: Env,
+    after: set[str],
+) -> Env | None:
+    items = known_items(iterable)
+    if items is None and type(iterable.sample) is range and iterable.is_constant:
+        try:
+            if interpreter.twice and len(iterable.sample) <= _LONG:
+                raise Unfit("a loop that is differentiated twice")
+            return _over(interpreter, s, target, iterable, body, env, after)
+        except Unfit:
+            if len(iterable.sample) > _LONG:
+                raise
+            items = [constant(i) for i in iterable.sample]
+    if items is None:
+        return _over(interpreter, s, target, iterable, body, env, after)
+    if len(items) > _LONG or is_left(body):
+        raise Unfit("a loop over a structure that is long, or left by `break`")
+    for item in items:
+        env[target] = item
+        done = interpreter.block(body, env, live_in_loop(body, after) | after)
+        if done is None:
+            return None
+        env = done
+    return env
+
+
+def _over(
+    interpreter: "Interpreter",
+    s: ir.For,
+    target: str,
+    iterable: Value,
+    body: Any,
+    env: Env,
+    after: set[str],
+) -> Env | None:
+    walked = len(interpreter.walked)
+    interpreter.walked += lists_of(iterable)
+    counter, element = counted(interpreter, iterable, stem_of(target))
+
+    def start(turn: Env) -> Env:
+        turn[target] = element(counter)
+        return turn
+
+    try:
+        return repeat(interpreter, s, counter, body, env, after, start, assigned_more={target})
+    finally:
+        del interpreter.walked[walked:]
+
+
+def repeat(
+    interpreter: "Interpreter", s: ir.Statement, counter: Any, body: Any, env: Env,
+    after: set[str], start: Callable[[Env], Env],
+    assigned_more: frozenset[str] | set[str] = frozenset(),
+) -> Env:  # fmt: skip
+    """Write a loop. What it carries is found by writing it until nothing changes."""
+    head = live_in_loop(body, after)
+    carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
+    origin = interpreter.origin
+    facts: dict[str, tuple[Fact, Any, bool]] = {
+        name: (env[name].fact, env[name].sample, env[name].active)
+        for name in carried
+        if name in env
+    }
+    for name in facts:
+        if is_composed(env[name]):
+            raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+    while True:
+        used = set(interpreter.used)
+        written, inputs, mark = (
+            dict(interpreter.written),
+            interpreter.inputs.mark(),
+            len(interpreter.changed),
+        )
+        loop, ends = _turn(interpreter, counter, body, env, after, carried, facts, start)
+        found = dict(facts)
+        for end in ends:
+            for name in carried:
+                if name not in end:
+                    continue
+                value = end[name]
+                if is_composed(value):
+                    raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+                if name not in found:
+                    found[name] = (value.fact, value.sample, value.active)
+                    continue
+                fact, sample, active = found[name]
+                joined = join_facts(fact, value.fact)
+                better = value.sample if joined != fact else sample
+                found[name] = (joined, better, active or value.active)
+        settled = all(_same(found[name], facts.get(name)) for name in found)
+        if settled and all(is_made_in(x, loop) for x in interpreter.changed[mark:]):
+            break
+        facts = found
+        interpreter.used = used
+        interpreter.written = written
+        interpreter.inputs.back_to(inputs)
+    interpreter.out.append(Moves(origin, [
+        (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
+    ]))  # fmt: skip
+    interpreter.out.append(loop)
+    for name, phi in zip(carried, loop.phis, strict=True):
+        if name not in env:
+            own = name not in (
+                *interpreter.depth[-1].co_varnames,
+                *interpreter.depth[-1].co_cellvars,
+            )
+            nothing = constant(None if own else UNSET)  # none of our own is read too early
+            interpreter.out.insert(-1, Moves(origin, [(phi, nothing)]))
+    env = dict(env)
+    for name, phi in zip(carried, loop.phis, strict=True):
+        out = Value(phi.fact, phi.sample, phi.name)
+        out.active, out.scope, out.reverse = phi.active, interpreter.loop, interpreter.reverse
+        loop.outs.append(out)
+        env[name] = out
+    return env
+
+
+def _turn(
+    interpreter: "Interpreter", counter: Any, body: Any, env: Env, after: set[str],
+    carried: list[str], facts: dict[str, tuple[Fact, Any, bool]], start: Callable[[Env], Env],
+) -> tuple[Loop, list[Env]]:  # fmt: skip
+    """Write a loop, given what holds for the variables that it carries."""
+    loop = Loop(interpreter.origin, None, None, [], [], [], interpreter.loop)
+    if counter is not None:
+        loop.iterable = counter.iterable
+    turn = dict(env)
+    ends: list[Env] = []
+    interpreter.loop = loop
+    if counter is not None:
+        loop.target = counter.begin(interpreter)
+    names: dict[str, Value] = {}
+    for name in carried:
+        fact, sample, active = facts.get(name, (Other(type(None)), None, False))
+        phi = interpreter.value(fact, sample, stem_of(name))
+        phi.active = active
+        loop.phis.append(phi)
+        names[name] = phi
+        if name in facts:
+            turn[name] = phi
+        else:
+            turn.pop(name, None)
+    stopping = Stopping(names, ends)
+    interpreter.breaks.append((loop.phis, stopping))
+
+    def work() -> Env | None:
+        return interpreter.block(body, start(turn), live_in_loop(body, after) | after)
+
+    try:
+        loop.body, end = interpreter.nested(work)
+    finally:
+        interpreter.breaks.pop()
+        interpreter.loop = loop.outer
+    if end is not None:
+        ends.append(end)
+        pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
+        add_at_ends(loop.body, interpreter.origin, pairs, loop)
+    return loop, ends
+
+
+class Stopping(dict[str, Value]):
+    """The carried variables of a loop; it notes the variables at each `break`."""
+
+    def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
+        super().__init__(names)
+        self.ends = ends
+
+
+def is_composed(x: Value) -> bool:
+    """Return whether a value is a structure, a list or a function: no variable of a loop."""
+    return x.items is not None or isinstance(x.fact, ListOf) or isinstance(x.sample, Local | Method)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return b is not None and a[0] == b[0] and a[2] == b[2]
+
+
+def is_left(body: list[ir.Statement]) -> bool:
+    """Return whether a loop may be left by `break`."""
+    return has(body, ir.Break)
+
+
+# -- what is walked over -------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Counter:
+    """What a loop counts by: a range, and the first index as its sample."""
+
+    iterable: Value
+    stem: str
+    sample: int
+
+    target: Value | None = None
+
+    def begin(self, interpreter: "Interpreter") -> Value:
+        """Return the loop variable, made anew for each writing of the loop."""
+        self.target = interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
+        return self.target
+
+
+def counted(
+    interpreter: "Interpreter", x: Value, stem: str
+) -> tuple[Counter, Callable[[Counter], Value]]:
+    """Return what a loop counts by, and what gives the element of a turn."""
+    if type(x.sample) is range:
+        sample = x.sample[0] if len(x.sample) else x.sample.start
+        return Counter(x, stem, sample), lambda counter: counter.target or x
+    length, element = _elements(interpreter, x, stem)
+    whole = _calls.call(interpreter, range, [length], {}, "")
+    return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
+
+
+def lists_of(x: Value) -> list[Value]:
+    """Return the lists of unknown length that an iterable walks over."""
+    if isinstance(x.sample, Several):
+        return [y for part in x.sample.parts for y in lists_of(part)]
+    return [x] if isinstance(x.fact, ListOf) else []
+
+
+def _elements(
+    interpreter: "Interpreter", x: Value, stem: str = ""
+) -> tuple[Value, Callable[[Value], Value]]:
+    """Return the length of an iterable, and what gives the element at an index."""
+    if x.is_array or isinstance(x.fact, ListOf):
+        return _calls.call(interpreter, len, [x], {}, ""), lambda i: _calls.item(
+            interpreter, x, i, stem
+        )
+    if isinstance(x.sample, Several):
+        several = x.sample
+        parts = [_elements(interpreter, part) for part in several.parts]
+        if several.kind == "enumerate":
+            return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
+        if several.kind == "zip":
+            length = parts[0][0]
+            if parts[1:]:
+                length = _calls.call(interpreter, min, [n for n, _ in parts], {}, "")
+            return length, lambda i: structure(tuple, [at(i) for _, at in parts])
+    if type(x.sample) is range and x.sample == range(len(x.sample)):
+        raise Unfit("a range beside other iterables")
+    raise Unfit(f"iteration over a {type(x.sample).__name__}")

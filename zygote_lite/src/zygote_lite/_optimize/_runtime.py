@@ -1,0 +1,120 @@
+"""What specialized code calls when it runs, beside NumPy, `math` and rules."""
+
+import math
+from typing import Any
+
+from zygote_lite._optimize._values import Unfit
+
+# -- leaving for the generic engine --------------------------------------------------------------
+
+
+class Unset:
+    """Stand for a variable without a value: whoever reads it meets an error."""
+
+    __name__ = "unset"
+
+    def _refuse(self, *_: Any) -> Any:
+        raise UnboundLocalError("a variable is read that has no value")
+
+    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __hash__ = object.__hash__
+
+
+UNSET = Unset()
+
+
+def same_shape(x: Any, y: Any) -> None:
+    """Leave the code unless two arrays have one shape."""
+    if x.shape != y.shape:
+        raise Unfit("left")
+
+
+def as_it_is(x: Any) -> Any:
+    """Return the argument, whose type is looked at."""
+    return x
+
+
+def abandon() -> None:
+    """Leave the code: the generic engine takes over."""
+    raise Unfit("left")
+
+
+def exactly(x: Any, count: int) -> Any:
+    """Return a sequence of exactly `count` elements."""
+    if len(x) != count:
+        raise ValueError(f"{count} values were to be unpacked, and there are {len(x)}")
+    return x
+
+
+def call_back(back: Any, dy: Any) -> Any:
+    """Call a pullback."""
+    return back(dy)
+
+
+# -- cotangents of lists -------------------------------------------------------------------------
+
+ZERO = float("0")  # an object of its own: what no gradient has reached is this one
+
+
+def zeros(x: list[Any]) -> list[Any]:
+    """Return the cotangent of a list that no gradient has reached."""
+    return [zeros(item) if type(item) is list else ZERO for item in x]
+
+
+def duplicate(d: list[Any]) -> list[Any]:
+    """Return a cotangent that may be written to."""
+    return [duplicate(item) if type(item) is list else ZERO if item is None else item for item in d]
+
+
+def add_lists(total: list[Any], d: Any) -> None:
+    """Add the cotangent of a list to another, in place."""
+    if d is None:
+        return
+    for i, item in enumerate(d):
+        if type(item) is list:
+            add_lists(total[i], item)
+        elif item is not None and item is not ZERO:
+            total[i] += item
+
+
+def add_to_part(total: list[Any], part: slice, d: list[Any]) -> None:
+    """Add the cotangent of a part of a list to that of the list, in place."""
+    for i, item in zip(range(*part.indices(len(total))), d, strict=True):
+        if type(item) is list:
+            add_lists(total[i], item)
+        elif item is not None and item is not ZERO:
+            total[i] += item
+
+
+def list_cotangent(d: list[Any]) -> list[Any] | None:
+    """Return the gradient of a list, with `None` for what no gradient has reached.
+
+    Raises `Unfit` for an entry that is zero or not finite: the generic engine tells what it is.
+    """
+    found: list[Any] = []
+    for item in d:
+        if type(item) is list:
+            found.append(list_cotangent(item))
+        elif item is ZERO or item is None:
+            found.append(None)
+        elif item == 0 or not math.isfinite(item):
+            raise Unfit("left")
+        else:
+            found.append(float(item))
+    return found if any(item is not None for item in found) else None
+
+
+def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:
+    """Return whether a list holds numbers of one class only, or different lists of those."""
+    if not rows:
+        return {*map(type, x)} == {kind}
+    return (
+        {*map(type, x)} == {list}
+        and len({*map(id, x)}) == len(x)
+        and all({*map(type, row)} == {kind} for row in x)
+    )
+
+
+def are_distinct(*xs: Any) -> bool:
+    """Return whether all lists are different objects."""
+    return len({*map(id, xs)}) == len(xs)
