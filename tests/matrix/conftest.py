@@ -18,6 +18,7 @@ SAMPLES = [
     "text",
     np.random.default_rng(0),
     np.ones(2).flat,
+    np.add,
     None,
 ]
 
