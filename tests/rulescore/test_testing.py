@@ -14,6 +14,7 @@ from rulescore.testing import CheckError, check_rrule
 X = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]])
 V = np.array([0.5, -0.8, 1.3])
 KEPT = []
+BUFFER = np.empty_like(X)
 
 
 def cube(x):
@@ -30,6 +31,26 @@ def total(x, axis=None):
 
 def halves(x):
     return x[: len(x) // 2], x[len(x) // 2 :]
+
+
+def summed(x, axes=()):
+    return np.sum(x, tuple(axes))
+
+
+def rectified(x):
+    return np.where(x > 0, x**2, -x)
+
+
+def ordered(x):
+    return np.sort(x)
+
+
+def duplicate(x):
+    return x.copy()
+
+
+def at(line, x):
+    return line(x)
 
 
 def sums(xs):
@@ -284,6 +305,90 @@ def wrong_field(line: Line, x: float):
     return line(x), lambda dy: (Tangent(Line, slope=dy * x, offset=2 * dy), dy * line.slope)
 
 
+def caches_the_first_dy(x: Array):
+    first = []
+
+    def pullback(dy):
+        first.append(3 * x**2 * dy)
+        return (first[0].copy(),)
+
+    return x**3, pullback
+
+
+def changes_error_handling(x: Array):
+    def pullback(dy):
+        np.seterr(all="warn")
+        return (3 * x**2 * dy,)
+
+    return x**3, pullback
+
+
+def forgets_the_order_of_x(x: Array):
+    def pullback(dy):
+        flat = np.ravel(3 * x**2 * dy)
+        return (np.reshape(flat, x.shape, order="F" if x.flags.fnc else "C"),)
+
+    return x**3, pullback
+
+
+def result_is_the_argument(x: Array):
+    return x, lambda dy: (1.0 * dy,)
+
+
+def module_buffer(x: Array):
+    return x**3, lambda dy: (np.multiply(3 * x**2, dy, out=BUFFER),)
+
+
+def none_for_an_entry(xs: list):
+    return sums(xs), lambda dy: ([2 * xs[0] * dy, None],)
+
+
+def wrong_at_a_zero_dy(x: Array):
+    return x**3, lambda dy: (3 * x**2 * dy if np.any(dy) else np.ones_like(x),)
+
+
+def changes_an_option(x: Array, *, axes=()):
+    y = summed(x, axes)
+    kept = tuple(axes)
+
+    def pullback(dy):
+        if axes:
+            axes.clear()
+        return (np.broadcast_to(np.expand_dims(dy, kept), x.shape).copy(),)
+
+    return y, pullback
+
+
+def instance_for_an_object(line: Line, x: float):
+    return line(x), lambda dy: (Line(dy * x, dy), dy * line.slope)
+
+
+def state_of_all_calls(x: Array):
+    KEPT[:] = [x]
+    return x**3, lambda dy: (3 * KEPT[0] ** 2 * dy,)
+
+
+def wrong_branch(x: Array):
+    return rectified(x), lambda dy: (dy * np.where(x > 0, 2 * x, 1.0),)
+
+
+def inverse_permutation(x: Array):
+    return np.sort(x), lambda dy: (dy[np.argsort(x)],)
+
+
+def real_part_of_dy(z: Array):
+    return z * z, lambda dy: (2 * np.conj(z) * dy.real,)
+
+
+def one_entry_of_many(x: Array):
+    def pullback(dy):
+        dx = 3 * x**2 * dy
+        dx[-1] *= 1.001
+        return (dx,)
+
+    return x**3, pullback
+
+
 def takes_a_row(x, keep):
     return x * keep
 
@@ -360,6 +465,25 @@ BROKEN = {
     "forgets strides": (forgets_strides, cube, [X], "strided `dy`"),
     "fails for 0-d": (fails_for_0_d, cube, [np.float64(0.3)], "a 0-d `dy` raises TypeError"),
     "gradient of a bool": (gradient_of_bool, takes_a_row, [X, True], "None is due"),
+    "caches the first dy": (caches_the_first_dy, cube, [X], "not linear in `dy`"),
+    "changes error handling": (changes_error_handling, cube, [X], "floating-point errors"),
+    "order of x": (forgets_the_order_of_x, cube, [X], "Fortran-ordered arguments give something"),
+    "the result is the argument": (result_is_the_argument, duplicate, [X], "the function copies"),
+    "a buffer of the module": (module_buffer, cube, [X], "argument 1"),
+    "None for an entry": (none_for_an_entry, sums, [[0.3, 0.4]], "argument 1[1]: along a random"),
+    "wrong at a zero dy": (wrong_at_a_zero_dy, cube, [X], "of a zero `dy` is not zero"),
+    "changes an option": (changes_an_option, summed, [X], "the option axes", {"axes": [0]}),
+    "instance for an object": (instance_for_an_object, at, [Line(0.3, 0.4), 0.7], "is Line, and"),
+    "state of all calls": (state_of_all_calls, cube, [X], "another call of the rule changes"),
+    "wrong branch": (wrong_branch, rectified, [X], "argument 1: along a random direction"),
+    "inverse permutation": (
+        inverse_permutation,
+        ordered,
+        [X[0, ::-1] ** 2],
+        "argument 1: along a random",
+    ),
+    "real part of dy": (real_part_of_dy, holomorphic, [X + 1j], "argument 1 ("),
+    "one of many entries": (one_entry_of_many, cube, [np.linspace(0.5, 1.5, 10_000)], "argument 1"),
     "no None in a tuple": (no_none_in_a_tuple, halves, [LONG], "`dy[0]` of None"),
 }
 

@@ -9,8 +9,15 @@ from rulescore._rule import Pullback, RuleError, name_of
 from rulescore._table import find_rule, rrule
 from rulescore.testing._compare import unlike
 from rulescore.testing._differences import quietly
-from rulescore.testing._leaves import CheckError, is_integer, leaves, random_direction
-from rulescore.testing._memory import copied, drawing_anew, random_states, restore, same_states
+from rulescore.testing._leaves import CheckError, arrays, is_integer, leaves, random_direction
+from rulescore.testing._memory import (
+    copied,
+    drawing_anew,
+    random_states,
+    restore,
+    same_states,
+    shares,
+)
 
 # how far a rule may be off, relative and absolute, by the coarsest precision that takes part
 _TOLERANCE = {8: (1e-6, 1e-8), 4: (2e-3, 2e-4), 2: (5e-2, 2e-2)}
@@ -39,6 +46,7 @@ class Call:
         if tolerance is not None:
             self.relative = tolerance
         self.before = copied(xs)
+        self.options_before = copied(options)
         self.start = random_states()
         self.cotangents: tuple[Any, ...] = ()  # once the pullback was called
         self.draws = False  # whether the function draws from the global random numbers
@@ -59,7 +67,8 @@ class Call:
             self.fail(f"it answers instead of a rule of {plugin}")
 
     def has_the_value(self) -> None:
-        primal = self.ran(*copied(self.xs), **self.options)
+        given = copied(self.xs)
+        primal = self.ran(*given, **copied(self.options))
         self.states = random_states()
         self.draws = not same_states(self.start, self.states)
         try:
@@ -75,6 +84,10 @@ class Call:
         problem = unlike(self.y, primal, "")
         if problem:
             self.fail(f"the value differs from the function's: {problem}")
+        for i, (x, own) in enumerate(zip(self.xs, given, strict=True)):
+            for path, array in arrays(self.y):
+                if shares(array, x) and not any(shares(a, own) for _, a in arrays(primal)):
+                    self.fail(f"the value{path} is memory of argument {i + 1}: the function copies")
         moving = any(not is_integer(leaf) for x in self.xs for _, leaf in leaves(x))
         dy = random_direction(self.y, self.generator, integers=not moving)
         self.dy = dy if any(True for _ in leaves(dy)) else None
@@ -89,13 +102,13 @@ class Call:
 
     # -- tools
 
-    def apply(self) -> tuple[Any, Any]:
+    def apply(self, *xs: Any) -> tuple[Any, Any]:
         options = dict(self.options)
         if self.rule.needs_ad:
             options["ad"] = self.ad
         if self.draws:
             restore(self.start)
-        found = rrule(self.f, *map(drawing_anew, self.xs), **options)
+        found = rrule(self.f, *map(drawing_anew, xs or self.xs), **options)
         if found is None:
             self.fail("rrule does not find what find_rule finds")
         return found
@@ -111,9 +124,16 @@ class Call:
         return ran(*map(drawing_anew, xs), **self.options)
 
     def pull(self, dy: Any, what: str = "`dy`") -> tuple[Any, ...]:
+        def calls() -> Any:
+            handling = np.geterr()
+            given = self.back(dy)
+            if np.geterr() != handling:
+                self.fail(f"the pullback of {what} changes how NumPy handles floating-point errors")
+            return given
+
         try:
-            found: tuple[Any, ...] = quietly(lambda: self.back(dy))
-        except RuleError:
+            found: tuple[Any, ...] = quietly(calls)
+        except (CheckError, RuleError):
             raise
         except Exception as error:
             self.fail(f"the pullback of {what} raises {type(error).__name__}: {error}", error)
@@ -135,6 +155,10 @@ class Call:
             problem = unlike(x, earlier, "")
             if problem:
                 self.fail(f"{who} changes argument {i + 1}: {problem}")
+        for name, x in self.options.items():
+            problem = unlike(x, self.options_before[name], "")
+            if problem:
+                self.fail(f"{who} changes the option {name}: {problem}")
 
     def draws_no_random_numbers(self, who: str) -> None:
         if not same_states(self.states, random_states()):

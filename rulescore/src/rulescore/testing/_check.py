@@ -5,6 +5,7 @@ The checks run in the order of the methods: what a later check needs, an earlier
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,12 @@ from rulescore.testing._call import Call
 from rulescore.testing._compare import kind_of, unequal, unlike, wrong_kind
 from rulescore.testing._cotangents import (
     KINDS,
+    LAYOUTS,
     NUMBERS,
+    arranged,
     changed,
     combine,
+    elsewhere,
     like,
     parts,
     settled,
@@ -76,8 +80,9 @@ def check_rrule(
 
     Checked are the value; the number, shape, precision and container of the cotangents; each
     against directional finite differences; that `back` is linear, can be called again, takes
-    every kind of `dy` (`None`, 0-d, strided, read-only, broadcast), changes and keeps nothing, and
-    returns memory that nobody else has; that options leave the number of cotangents alone.
+    every kind of `dy` (`None`, zero, 0-d, strided, read-only, broadcast), changes and keeps
+    nothing, and returns memory that nobody else has; that the layout of arguments does not matter,
+    nor another call of the rule in between; that options leave the number of cotangents alone.
     Random numbers are held fixed: each call starts from the global states found here, and from a
     copy of each `Generator`, `RandomState` or `random.Random` among the arguments.
     Raises `CheckError`, an `AssertionError` that names the rule, the argument and the leaf.
@@ -98,6 +103,7 @@ def check_rrule(
             call.is_linear()
             call.can_be_repeated()
             call.takes_every_kind_of_cotangent()
+            call.takes_every_layout_of_arguments()
             call.shares_no_memory()
         call.leaves_nothing_behind()
         call.has_one_arity_for_all_options()
@@ -180,6 +186,10 @@ class _Check(Call):
             problem = unequal(found, combine(2.0, dx, -3.0, dz), self.relative, self.absolute)
             if problem:
                 self.fail(f"{name}{problem}: the pullback is not linear in `dy`")
+        nothing = self.pull(combine(0.0, self.dy, 0.0, other), "a zero `dy`")
+        for name, dx in zip(self.names(), nothing, strict=True):
+            if any(np.any(leaf) for _, leaf in leaves(dx)):
+                self.fail(f"{name}: the cotangent of a zero `dy` is not zero")
 
     def can_be_repeated(self) -> None:
         again = self.pull(self.dy)
@@ -197,6 +207,32 @@ class _Check(Call):
             problem = unequal(found, dx, 0.0, 0.0)
             if problem:
                 self.fail(f"{name}{problem}: who writes to a cotangent changes the next one")
+
+        with suppress(Exception):  # elsewhere the function may have no value
+            self.apply(*map(elsewhere, self.xs))
+        for (name, _, _), dx, found in zip(self.arguments(), kept, self.pull(self.dy), strict=True):
+            problem = unequal(found, dx, 0.0, 0.0)
+            if problem:
+                self.fail(f"{name}{problem}: another call of the rule changes what this one gives")
+
+    def takes_every_layout_of_arguments(self) -> None:
+        for kind in LAYOUTS:
+            xs = [arranged(x, KINDS[kind]) for x in self.xs]
+            try:
+                y = quietly(partial(self.call, self.f, *xs))
+            except Exception:
+                continue  # the function writes to it
+            if unlike(self.y, y, ""):
+                continue  # the function is one of the layout
+            value, back = self.apply(*xs)
+            problem = unlike(value, y, "")
+            if problem:
+                self.fail(f"the value differs from the function's for {kind} arguments: {problem}")
+            cotangents = quietly(partial(back, self.dy))
+            for (name, _, dx), dz in zip(self.arguments(), cotangents, strict=True):
+                problem = unequal(dz, dx, self.relative, self.absolute)
+                if problem:
+                    self.fail(f"{name}{problem}: {kind} arguments give something else")
 
     def takes_every_kind_of_cotangent(self) -> None:
         for kind, change in KINDS.items():

@@ -1,5 +1,6 @@
 """Telling how two nested values differ, in kind or in number."""
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ def wrong_kind(dx: Any, x: Any, name: str) -> str:
             return told
         fields = [(f"[{key!r}]", entry, x[key]) for key, entry in dx.items()]
     else:
-        return ""
+        # the cotangent of an object has the names of its fields, and is no such object
+        return told if type(dx) is type(x) and not isinstance(x, Number) else ""
     return next(filter(None, (wrong_kind(d, primal, name + s) for s, d, primal in fields)), "")
 
 

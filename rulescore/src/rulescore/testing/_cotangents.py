@@ -7,6 +7,7 @@ import numpy as np
 
 from rulescore._tangent import Tangent
 from rulescore.testing._leaves import children, is_number, leaves, rebuild
+from rulescore.testing._memory import drawing_anew
 
 
 def combine(p: float, a: Any, q: float, b: Any) -> Any:
@@ -118,3 +119,20 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "broadcast": _broadcast,
 }
 NUMBERS = ("0-d", "NumPy scalar")
+LAYOUTS = ("strided", "Fortran-ordered", "read-only")  # of arguments
+
+
+def arranged(x: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the value with its numeric arrays in another layout, where they have one."""
+    if isinstance(x, np.ndarray):
+        return _or(change(x), x) if x.dtype.kind in "fc" else x
+    return rebuild(x, lambda entry: arranged(entry, change)) if children(x) else x
+
+
+def elsewhere(x: Any) -> Any:
+    """Return other numbers of the same kind, close by."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(x * 0.99, x.dtype) if is_number(x) else x
+    if is_number(x):
+        return type(x)(x * 0.99)
+    return rebuild(x, elsewhere) if children(x) else drawing_anew(x)
