@@ -56,3 +56,19 @@ def test_quantiles_of_nothing(axis):
         y, back = rrule(f, *xs, axis=axis)
         assert back(np.ones_like(y))[1].shape == (2, 0)
     assert rrule(np.quantile, np.ones(3), np.ones(0))[1](np.ones(0))[2].shape == (0,)
+
+
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.2.0", reason="trim_zeros was for one axis only"
+)
+@pytest.mark.parametrize("trim", ["fb", "f", "b"])
+def test_zeros_around_a_matrix(trim):
+    x = np.zeros((4, 5))
+    x[1:3, 2:4] = [[0.0, 1.5], [2.5, 0.0]]
+    _, back = rrule(np.trim_zeros, x, trim)
+    y = np.trim_zeros(x, trim)
+    dy = np.arange(1.0, y.size + 1).reshape(y.shape)
+    (dx, _) = back(dy)[1:]
+    assert np.sum(dx) == np.sum(dy)
+    assert np.sum(dx * x) == np.sum(dy * y)
+    assert rrule(np.trim_zeros, np.zeros((2, 3)), trim)[1](np.zeros((0, 0)))[1].shape == (2, 3)

@@ -5,6 +5,7 @@ import operator
 
 import numpy as np
 
+from rules_base._axes import zeros_kept
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -68,7 +69,8 @@ def _(x: Numeric, y: Numeric):
         dremainder = dy[1]
         if dremainder is None:
             return None, None
-        return project(dremainder, x), project(-quotient * dremainder, y)
+        jumped = zeros_kept(-quotient * dremainder, dremainder, quotient)
+        return project(dremainder, x), project(jumped, y)
 
     return (quotient, remainder), pullback
 

@@ -1,5 +1,7 @@
 """What rules along axes share: reduced axes put back, and the dtype and sign of cotangents."""
 
+import math
+
 import numpy as np
 
 from rulescore import Array
@@ -62,6 +64,19 @@ def spread(dy, x, axis, keepdims):
     if axis is None and isinstance(x, np.ndarray) and not keepdims and x.size <= SMALL:
         return np.full(x.shape, dy)
     return np.broadcast_to(restored(dy, x, axis, keepdims), shape_of(x))
+
+
+def zeros_kept(dx, dy, y):
+    """Return `dx`, and 0 where `dy` is 0: a strong zero, which wins over nan and infinity.
+
+    They can have spread to `dx` only where the values `y` are not all finite.
+    """
+    if isinstance(y, float | np.floating):
+        if math.isfinite(y):
+            return dx
+    elif isinstance(y, np.ndarray | np.generic) and np.isfinite(y).all():
+        return dx
+    return np.where(dy == 0, 0.0, dx)
 
 
 SMALL = 10_000  # up to so many entries, writing them is no slower than making a broadcast view

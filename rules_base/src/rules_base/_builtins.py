@@ -129,7 +129,7 @@ def _(x: object, y: object, *more: object):
 def _(x: Real, y: Real):
     def pullback(dy):
         share = dy / 2 if x == y else dy
-        first, second = 0.0 * share if y > x else share, share if y >= x else 0.0 * share
+        first, second = 0.0 if y > x else share, share if y >= x else 0.0
         return project(first, x), project(second, y)
 
     return max(x, y), pullback
@@ -139,7 +139,7 @@ def _(x: Real, y: Real):
 def _(x: Real, y: Real):
     def pullback(dy):
         share = dy / 2 if x == y else dy
-        first, second = 0.0 * share if y < x else share, share if y <= x else 0.0 * share
+        first, second = 0.0 if y < x else share, share if y <= x else 0.0
         return project(first, x), project(second, y)
 
     return min(x, y), pullback
@@ -174,9 +174,7 @@ def shared_by_equals(dy, y, xs):
         return [dy if i == first else None for i in range(len(xs))]
     hits = [bool(x == y) for x in xs]
     share = dy / sum(hits) if any(hits) else dy  # nan equals nothing
-    return [
-        project(share if hit or x is y else 0.0 * share, x) for x, hit in zip(xs, hits, strict=True)
-    ]
+    return [project(share if hit or x is y else 0.0, x) for x, hit in zip(xs, hits, strict=True)]
 
 
 @rule(int.conjugate, float.conjugate, complex.conjugate)

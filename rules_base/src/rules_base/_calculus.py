@@ -219,6 +219,9 @@ def interpolation_back(dy, x, xp, fp, to_the_left, to_the_right):
     below, above = np.less(x, xp[0]), np.greater(x, xp[-1])
     slope = np.where(below | above, 0.0, (fp[i + 1] - fp[i]) / width)
     kept = (~below | to_the_left) & (~above | to_the_right)
+    unused = dy == 0  # which wins over nan and infinity
+    t = np.where(unused & np.isnan(t), 0.0, t)
+    slope = np.where(unused & ~np.isfinite(slope), 0.0, slope)
     dfp = spread_between(np.where(kept, dy, 0.0), i, t, n)
     dxp = spread_between(-np.conjugate(slope) * dy, i, t, n)
     return project(np.conjugate(slope) * dy, x), project(dxp, xp), project(dfp, fp)

@@ -32,7 +32,7 @@ rule.scalar(cmath.atanh)(lambda z: 1 / ((1 - z) * (1 + z)))
 @rule(cmath.phase)
 def _(z: Numeric):
     def pullback(dy):
-        return (project(1j * dy / complex(z).conjugate() if dy else 0.0, z),)
+        return (project(1j * dy / complex(z).conjugate() if dy or z else 0.0, z),)
 
     return cmath.phase(z), pullback
 
@@ -44,9 +44,9 @@ def _(z: Numeric):
     def pullback(dy):
         dr, dphi = dy
         dz = 0.0
-        if dr:
-            dz += dr * (z / r if r else 0.0)
-        if dphi:
+        if dr is not None and r:
+            dz += dr * (z / r)
+        if dphi is not None and (dphi or r):
             dz += 1j * dphi / complex(z).conjugate()
         return (project(dz, z),)
 

@@ -8,32 +8,20 @@ import operator
 
 import numpy as np
 
+from rules_base._axes import conjugate
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
 
-@rule(np.absolute)
-def _(x: Numeric):
-    def pullback(dy):
-        return (project(dy * np.sign(x), x),)
-
-    return np.absolute(x), pullback
-
-
-@rule(abs, operator.abs)
-def _(x: Numeric):
-    def pullback(dy):
-        return (project(dy * np.sign(x), x),)
-
-    return abs(x), pullback
+rule.scalar(np.absolute, abs, operator.abs, poles=False)(lambda x: conjugate(np.sign(x)))
 
 
 @rule(abs, operator.abs)
 def _(x: float):
     def pullback(dy):
         # the last case is zero at zero, and lets nan through
-        return (project(dy if x > 0 else -dy if x < 0 else x * dy, x),)
+        return (project(dy if x > 0 else -dy if x < 0 else x * dy if dy or x == 0 else 0.0, x),)
 
     return abs(x), pullback
 
@@ -41,7 +29,7 @@ def _(x: float):
 @rule(np.absolute)
 def _(x: float):
     def pullback(dy):
-        return (project(dy if x > 0 else -dy if x < 0 else x * dy, x),)
+        return (project(dy if x > 0 else -dy if x < 0 else x * dy if dy or x == 0 else 0.0, x),)
 
     return np.absolute(x), pullback
 
@@ -107,7 +95,7 @@ def _(x: Numeric, deg=False):
             return (None,)
         unit = 180 / np.pi if deg else 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            return (project(np.where(dy == 0, 0.0, unit * 1j * dy / np.conj(x)), x),)
+            return (project(np.where((dy == 0) & (x == 0), 0.0, unit * 1j * dy / np.conj(x)), x),)
 
     return np.angle(x, deg), pullback
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import backwards, reshaped
+from rules_base._axes import backwards, reshaped, zeros_kept
 from rulescore import Array, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -21,10 +21,15 @@ def cumprod_back(dy, x, axis):
     zero = x == 0
     first = zero & (np.cumsum(zero, axis) == 1)
     nonzero = np.where(zero, 1.0, x)
-    plain = cumsum_back(dy * np.conjugate(np.cumprod(x, axis)), axis) / np.conjugate(nonzero)
-    without = np.cumprod(np.where(first, 1.0, x), axis)
-    of_first = cumsum_back(dy * np.conjugate(without), axis)
+    total = weighted_sums(dy, np.cumprod(x, axis), axis)
+    plain = zeros_kept(total / np.conjugate(nonzero), total, x)
+    of_first = weighted_sums(dy, np.cumprod(np.where(first, 1.0, x), axis), axis)
     return np.where(first, of_first, np.where(zero, 0.0, plain))
+
+
+def weighted_sums(dy, weights, axis):
+    """Return the running sums from the end of `dy * conj(weights)`: a zero in `dy` wins."""
+    return cumsum_back(zeros_kept(dy * np.conjugate(weights), dy, weights), axis)
 
 
 @rule(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)

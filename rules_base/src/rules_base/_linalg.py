@@ -77,9 +77,11 @@ def _(a: ArrayLike):
         scale = 0.0 if dlogabsdet is None else dlogabsdet
         if dsign is not None and np.iscomplexobj(y.sign):
             scale = scale + 1j * np.imag(np.conj(y.sign) * dsign)
+        unused = (scale == 0) & (y.sign == 0)
         scale = scale[..., None, None] if np.ndim(scale) else scale
+        unused = unused[..., None, None] if np.ndim(unused) else unused
         # a zero in `dy` is a strong zero: a matrix that does not matter may be singular
-        safe = np.where(scale == 0, np.eye(np.shape(a)[-1], dtype=y.sign.dtype, **like(a)), a)
+        safe = np.where(unused, np.eye(np.shape(a)[-1], dtype=y.sign.dtype, **like(a)), a)
         return (project(scale * adjoint(np.linalg.inv(safe)), a),)
 
     return y, pullback

@@ -88,7 +88,7 @@ def digamma(x):
     series (Abramowitz and Stegun 6.3.5, 6.3.7 and 6.3.18).
     """
     if x <= 0:
-        if x == math.floor(x):
+        if x == -math.inf or x == math.floor(x):
             return math.nan
         return digamma(1 - x) - math.pi / math.tan(math.pi * x)
     shift = 0.0
@@ -107,8 +107,9 @@ def _(*xs: Numeric):
     y = math.hypot(*xs)
 
     def pullback(dy):
-        # the norm has a minimum at the origin: no slope
-        return tuple([project(dy * (x / y) if y else 0.0 * dy, x) for x in xs])
+        # the norm has a minimum at the origin, and at infinity a zero in `dy` wins: no slope
+        flat = not y or (not dy and not math.isfinite(y))
+        return tuple([project(0.0 if flat else dy * (x / y), x) for x in xs])
 
     return y, pullback
 
@@ -118,7 +119,8 @@ def _(p: list | tuple, q: list | tuple):
     y = math.dist(p, q)
 
     def pullback(dy):
-        dp = [dy * ((a - b) / y) if y else 0.0 for a, b in zip(p, q, strict=True)]
+        flat = not y or (not dy and not math.isfinite(y))
+        dp = [0.0 if flat else dy * ((a - b) / y) for a, b in zip(p, q, strict=True)]
         return in_kind_of(p, dp), in_kind_of(q, [-d for d in dp])
 
     return y, pullback
@@ -166,7 +168,8 @@ def product_cotangents(dy, xs, start):
         before.append(before[-1] * x)
     after, dxs = 1, []
     for x, left in zip(reversed(xs), reversed(before[: len(xs)]), strict=True):
-        dxs.append(project(np.conj(left * after) * dy, x))
+        others = np.conj(left * after)
+        dxs.append(project(others * dy if dy or np.isfinite(others) else 0.0, x))
         after = after * x
     return dxs[::-1]
 

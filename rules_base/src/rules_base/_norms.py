@@ -7,6 +7,7 @@ values) are the largest at once they share the gradient.
 
 import numpy as np
 
+from rules_base._axes import zeros_kept
 from rules_base._linalg import inv_cotangent
 from rules_base._matrices import ArrayLike, as_array, columns
 from rulescore import RuleSet, project
@@ -42,8 +43,9 @@ def _(x: ArrayLike, *, axis=None, keepdims=False, ord=2):
 
     def pullback(dy):
         axes = axes_of(as_array(x), axis)
-        widened = widen(dy, axes, keepdims), widen(y, axes, keepdims)
-        return (project(vector_norm_cotangent(*widened, as_array(x), ord, axes), x),)
+        dnorm, norm = widen(dy, axes, keepdims), widen(y, axes, keepdims)
+        dx = vector_norm_cotangent(dnorm, norm, as_array(x), ord, axes)
+        return (project(zeros_kept(dx, dnorm, norm), x),)
 
     return y, pullback
 
@@ -97,9 +99,14 @@ def widen(dy, axes, keepdims):
 def norm_cotangent(dy, x, y, ord, axis, keepdims):
     """Return the cotangent of `x` in `y = np.linalg.norm(x, ord, axis, keepdims)`."""
     if ord is None and axis is None:
-        return x * (dy / (y + (y == 0)))  # where `y` is 0 so is `x`
+        return zeros_kept(x * (dy / (y + (y == 0))), dy, y)  # where `y` is 0 so is `x`
     axes = axes_of(x, axis)
     dy, y = widen(dy, axes, keepdims), widen(y, axes, keepdims)
+    return zeros_kept(lanes_cotangent(dy, x, y, ord, axes), dy, y)
+
+
+def lanes_cotangent(dy, x, y, ord, axes):
+    """Return the cotangent of `x` in its norm `y` along `axes`, which `dy` and `y` have kept."""
     if ord is None or ord in ("fro", "f"):
         return vector_norm_cotangent(dy, y, x, 2, axes)
     if len(axes) == 1:

@@ -11,6 +11,7 @@ from rules_base._axes import (
     reshaped,
     restored,
     spread,
+    zeros_kept,
 )
 from rulescore import Numeric, RuleSet, project
 
@@ -45,17 +46,19 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
 @rule(np.prod, np.ndarray.prod, np.generic.prod)
 def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
     more = {} if initial is None and where is None else given(initial=initial, where=where)
+    y = np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims, **more)
 
     def pullback(dy):
-        return (product_back(dy, x, axis, keepdims, initial, where),)
+        return (product_back(dy, y, x, axis, keepdims, initial, where),)
 
-    return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims, **more), pullback
+    return y, pullback
 
 
-def product_back(dy, x, axis, keepdims, initial, where):
-    """Return the cotangent of the factors `x` of a product."""
+def product_back(dy, y, x, axis, keepdims, initial, where):
+    """Return the cotangent of the factors `x` of the product `y`."""
     factors = x if where is None else np.where(where, x, np.ones_like(x))
-    dx = restored(dy, x, axis, keepdims) * conjugate(products_of_others(factors, axis))
+    dy = restored(dy, x, axis, keepdims)
+    dx = zeros_kept(dy * conjugate(products_of_others(factors, axis)), dy, y)
     dx = dx if initial is None else dx * np.conjugate(initial)
     return project(dx if where is None else np.where(where, dx, 0.0), x)
 

@@ -59,12 +59,18 @@ def clip_cotangents(dy, x, lower, upper):
     else:
         raised = x if lower is None else np.maximum(x, lower)
         tie = 0.5 * (raised == upper)
-        dupper = project(dy * ((raised > upper) + tie), upper)
-        dy = dy * ((raised < upper) + tie)
+        dupper = project(shared(dy, (raised > upper) + tie), upper)
+        dy = shared(dy, (raised < upper) + tie)
     if lower is None:
         return project(dy, x), None, dupper
     tie = 0.5 * (x == lower)
-    return project(dy * ((x > lower) + tie), x), project(dy * ((x < lower) + tie), lower), dupper
+    dlower = project(shared(dy, (x < lower) + tie), lower)
+    return project(shared(dy, (x > lower) + tie), x), dlower, dupper
+
+
+def shared(dy, share):
+    """Return a share of `dy`, of which an infinity is kept from where the share is 0."""
+    return np.where(share == 0, 0.0, dy) * share
 
 
 @rule(np.choose, np.ndarray.choose)

@@ -6,7 +6,7 @@ have no rule here: their libraries sort otherwise, or not at all.
 
 import numpy as np
 
-from rules_base._axes import inexact_type, restored
+from rules_base._axes import inexact_type, restored, zeros_kept
 from rules_base._nesting import in_kind_of
 from rulescore import Numeric, RuleSet, project
 
@@ -134,8 +134,10 @@ def _(x: np.ndarray, trim="fb"):
     y = np.trim_zeros(x, trim)
 
     def pullback(dy):
-        first = np.flatnonzero(x)[0] if y.size and "f" in trim.lower() else 0
-        return (project(np.pad(dy, (first, x.size - first - y.size)), x),)
+        cut = y.size and "f" in trim.lower()
+        first = [places.min() if cut else 0 for places in np.nonzero(x)]
+        widths = [(i, n - i - m) for i, n, m in zip(first, x.shape, y.shape, strict=True)]
+        return (project(np.pad(dy, widths), x),)
 
     return y, pullback
 
@@ -181,7 +183,11 @@ def quantile_back(dy, x, q, axis, keepdims, method, nan):
         rise = np.moveaxis(ends[..., 1] - ends[..., 0], -1, 0).reshape(index.shape)
         inside = (index > 0) & (index < counts - 1)
         slope = np.where(inside, rise * (counts + SLOPES[method]), 0.0)
-        dq = np.reshape(dy * slope, (*np.shape(q), -1)).sum(-1).reshape(np.shape(q))
+        dq = (
+            np.reshape(zeros_kept(dy * slope, dy, slope), (*np.shape(q), -1))
+            .sum(-1)
+            .reshape(np.shape(q))
+        )
     dranked = np.zeros_like(lanes, dtype=inexact_type(dy))
     n_q = max(np.size(q), 1)
     shape = (n_q, *lead, 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import count, given, restored, spread
+from rules_base._axes import count, given, restored, spread, zeros_kept
 from rules_base._nesting import ArrayLike, as_array, unstacked
 from rules_base._reductions import product_back, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, accumulate, project
@@ -24,13 +24,15 @@ def _(
 ):
     plain = correction is None and where is None and mean is None
     more = {} if plain else given(correction=correction, where=where, mean=mean)
+    y = np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
 
     def pullback(dy):
         free = ddof + (correction or 0)
         dvar = restored(dy, x, axis, keepdims)
-        return (project(variance_back(dvar, x, axis, free, where, mean), x),)
+        dx = variance_back(dvar, x, axis, free, where, mean)
+        return (project(zeros_kept(dx, dvar, y), x),)
 
-    return np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more), pullback
+    return y, pullback
 
 
 @rule(np.std, np.ndarray.std, np.generic.std)
@@ -52,7 +54,8 @@ def _(
     def pullback(dy):
         free = ddof + (correction or 0)
         dvar = restored(dy / (2 * y + (y == 0)), x, axis, keepdims)
-        return (project(variance_back(dvar, x, axis, free, where, mean), x),)
+        dx = variance_back(dvar, x, axis, free, where, mean)
+        return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
 
     return y, pullback
 
@@ -105,11 +108,12 @@ def _(x: Array, axis=None, dtype=None, *, keepdims=False, where=None):
 @rule(np.nanprod)
 def _(x: Array, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
     more = given(initial=initial, where=where)
+    y = np.nanprod(x, axis, dtype, keepdims=keepdims, **more)
 
     def pullback(dy):
-        return (product_back(dy, x, axis, keepdims, initial, present(x, where)),)
+        return (product_back(dy, y, x, axis, keepdims, initial, present(x, where)),)
 
-    return np.nanprod(x, axis, dtype, keepdims=keepdims, **more), pullback
+    return y, pullback
 
 
 @rule(np.nanmax)
@@ -145,13 +149,15 @@ def _(
     mean=None,
 ):
     more = given(correction=correction, where=where, mean=mean)
+    y = np.nanvar(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
 
     def pullback(dy):
         free, there = ddof + (correction or 0), present(x, where)
         dvar = restored(dy, x, axis, keepdims)
-        return (project(part_variance_back(dvar, x, axis, free, there, mean), x),)
+        dx = part_variance_back(dvar, x, axis, free, there, mean)
+        return (project(zeros_kept(dx, dvar, y), x),)
 
-    return np.nanvar(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more), pullback
+    return y, pullback
 
 
 @rule(np.nanstd)
@@ -172,7 +178,8 @@ def _(
     def pullback(dy):
         free, there = ddof + (correction or 0), present(x, where)
         dvar = restored(dy / np.where(y == 0, 1.0, 2 * y), x, axis, keepdims)
-        return (project(part_variance_back(dvar, x, axis, free, there, mean), x),)
+        dx = part_variance_back(dvar, x, axis, free, there, mean)
+        return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
 
     return y, pullback
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import given, inexact_type, restored, spread
+from rules_base._axes import given, inexact_type, restored, spread, zeros_kept
 from rules_base._cumulative import cumprod_back, cumsum_back
 from rules_base._reductions import product_back, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, project, rrule
@@ -24,11 +24,12 @@ def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=
 @rule(np.multiply.reduce)
 def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=None, where=None):
     more = given(initial=initial, where=where)
+    y = np.multiply.reduce(x, axis, dtype, keepdims=keepdims, **more)
 
     def pullback(dy):
-        return (product_back(dy, x, axis, keepdims, initial, where),)
+        return (product_back(dy, y, x, axis, keepdims, initial, where),)
 
-    return np.multiply.reduce(x, axis, dtype, keepdims=keepdims, **more), pullback
+    return y, pullback
 
 
 def declare_extreme(f):
@@ -70,8 +71,13 @@ def _(x: Numeric, axis=0, *, keepdims=False):
     y = np.logaddexp.reduce(x, axis, keepdims=keepdims)
 
     def pullback(dy):
-        share = np.exp(x - restored(y, x, axis, keepdims))
-        return (project(restored(dy, x, axis, keepdims) * share, x),)
+        # equal infinities share as equal numbers do
+        total = restored(y, x, axis, keepdims)
+        level = np.logical_and(x == total, np.isinf(x))
+        number = np.sum(level, axis=axis, keepdims=np.ndim(x) > 0)
+        share = np.where(level, 1 / np.maximum(number, 1), np.exp(np.where(level, 0.0, x - total)))
+        dy = restored(dy, x, axis, keepdims)
+        return (project(zeros_kept(dy * share, dy, y), x),)
 
     return y, pullback
 
@@ -82,8 +88,8 @@ def _(x: Numeric, axis=0, *, keepdims=False):
 
     def pullback(dy):
         norm = restored(y, x, axis, keepdims)
-        share = x / np.where(norm == 0, 1.0, norm)
-        return (project(restored(dy, x, axis, keepdims) * share, x),)
+        dy = restored(dy, x, axis, keepdims)
+        return (project(zeros_kept(dy * (x / np.where(norm == 0, 1.0, norm)), dy, y), x),)
 
     return y, pullback
 

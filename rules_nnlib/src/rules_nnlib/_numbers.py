@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 _PYTHON = (float, int, bool)
+_OWN = (float, np.ndarray, np.generic)
 
 
 def elementwise(formula):
@@ -63,7 +64,7 @@ def kink(x: Any, left: Any, right: Any) -> Any:
 
 def times(dy: Any, x: Any) -> Any:
     """Return dy * x, and 0 where dy is 0: a strong zero, which wins over infinity and NaN."""
-    if (type(dy) is float and dy) or (type(x) is np.ndarray and np.isfinite(x).all()):
+    if (type(dy) is float and dy) or (isinstance(x, _OWN) and np.isfinite(x).all()):
         return dy * x
     with np.errstate(all="ignore"):
         return np.where(dy == 0, 0.0, dy * x)
