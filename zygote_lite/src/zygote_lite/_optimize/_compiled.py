@@ -203,6 +203,8 @@ def _structured(x: Value, names: dict[Value, str]) -> str:
     if x.items is None:
         return names.get(x, "None")
     parts = [_structured(item, names) for item in x.items]
+    if {*parts} <= {"None"}:
+        return "None"
     if type(x.sample) is list:
         return f"[{', '.join(parts)}]"
     return f"({', '.join(parts)}{',' * (len(parts) == 1)})"

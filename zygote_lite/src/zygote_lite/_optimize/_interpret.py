@@ -33,7 +33,12 @@ from zygote_lite._optimize._nodes import (
 from zygote_lite._optimize._normalize import assignments, live
 from zygote_lite._optimize._pulls import snapshot
 from zygote_lite._optimize._runtime import abandon, same_shape
-from zygote_lite._optimize._sources import Inputs, is_settled, lowered_code
+from zygote_lite._optimize._sources import (
+    Inputs,
+    attribute_that_stays,
+    is_settled,
+    lowered_code,
+)
 from zygote_lite._optimize._transfer import Result, is_elementwise, may_share, shares_memory
 from zygote_lite._optimize._values import (
     TRUTHS,
@@ -392,10 +397,10 @@ class Interpreter:
             value = constant(Method(x, name))
             return value
         if x.is_constant and not isinstance(x.sample, Local | Method):
-            found = getattr(x.sample, name)
             changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
             if not changes or is_settled(self, self.globals_of):
-                return constant(found)
+                return constant(getattr(x.sample, name))
+            found = attribute_that_stays(x.sample, name)
             owner = self.inputs.name_for(x.sample, "o")
             return self.inputs.read(self, found, f"{owner}.{name}", name)
         raise Unfit(f"the attribute {name} of a {type(x.sample).__name__}")

@@ -232,7 +232,7 @@ def pull_of(
         index = snapshot(interpreter, xs[1])
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
         if not can_carry(op.target.fact):
-            return op.target
+            raise Unfit("an entry of a differentiated array is no float")
         op.pull, op.target.active = ItemPull(index), True
         op.active_operands = xs[:1]
         if known is not None:

@@ -1,6 +1,7 @@
 """What specialized code is made from: lowered functions, and the globals that they read."""
 
 import functools
+import inspect
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from zygote_lite._optimize._interpret import Interpreter
 
 _lowered: dict[Any, tuple[list[ir.Statement], str]] = {}
-_FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc, str,
-          types.MethodDescriptorType, type(None), bool, int, np.dtype, type(np.sum))  # fmt: skip
+_FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
+          types.MethodDescriptorType, np.dtype, type(np.sum))  # fmt: skip
+_PLAIN = (str, bool, int, type(None))  # not what is derived from them: that may have attributes
+_GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
+                      types.WrapperDescriptorType, type(np.sum))  # fmt: skip
 _missing = object()
 _OURS = ("rulescore", "numpy", "zygote_lite")
 
@@ -44,9 +48,30 @@ def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> tuple[list[i
 def _is_fixed(x: tuple[Any, ...]) -> bool:
     """Return whether a tuple is made of constants."""
     return all(
-        isinstance(part, int | float | str | None) or (type(part) is tuple and _is_fixed(part))
+        type(part) in (*_PLAIN, float, np.float64) or (type(part) is tuple and _is_fixed(part))
         for part in x
     )
+
+
+def stays_itself(x: Any) -> bool:
+    """Return whether an object is known for good once it is known to be the same object."""
+    return isinstance(x, _FIXED) or type(x) in _PLAIN
+
+
+def attribute_that_stays(x: Any, name: str) -> Any:
+    """Return an attribute of a module, class or function that reading does not compute.
+
+    Raises `Unfit` for others: a test that it is as it was would compute it once more.
+    """
+    if isinstance(x, types.FunctionType):
+        return getattr(x, name)
+    found = inspect.getattr_static(x, name, _missing)
+    found = found.__func__ if isinstance(found, staticmethod) else found
+    usual: tuple[Any, ...] = (types.ModuleType.__getattribute__, type.__getattribute__)
+    computed = hasattr(type(found), "__get__") and not isinstance(found, _GIVEN_AS_THEY_ARE)
+    if found is _missing or computed or type(x).__getattribute__ not in usual:
+        raise Unfit(f"the attribute {name} is computed where it is read")
+    return found
 
 
 def _is_attribute(expression: str) -> bool:
@@ -142,7 +167,7 @@ class Inputs:
             if isinstance(found, types.ModuleType):  # tested once for all that is read from it
                 self.guard(expression, found)
                 expression = self.name_for(found, "o")
-            found = getattr(found, name)
+            found = attribute_that_stays(found, name)
             expression += f".{name}"
         return self.read(interpreter, found, expression, rest[-1] if rest else head)
 
@@ -154,7 +179,8 @@ class Inputs:
 
     def read(self, interpreter: "Interpreter", x: Any, expression: str, stem: str) -> Value:
         """Return a value from outside: as a constant that is guarded, or read at each entry."""
-        if isinstance(x, _FIXED) or (isinstance(x, float) and _is_attribute(expression)):
+        floats = (float, np.float64)
+        if stays_itself(x) or (type(x) in floats and _is_attribute(expression)):
             self.guard(expression, x)
             return constant(x)
         if type(x) is tuple and _is_fixed(x):
@@ -199,7 +225,7 @@ class Inputs:
                     raise Unfit(f"a call without the argument {name}")
                 if not is_settled(interpreter, f.__globals__):
                     self.guard_default(f, name, optional[name])
-                    if not (_is_fixed((optional[name],)) or isinstance(optional[name], _FIXED)):
+                    if not (_is_fixed((optional[name],)) or stays_itself(optional[name])):
                         raise Unfit(f"the default of {name} is no constant")
                 env[name] = self.fixed(optional[name], name)
         return env | self.captured(interpreter, f)
@@ -237,7 +263,7 @@ def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Val
         return structure(type(x), parts)
     fact = fact_of(x)
     if isinstance(fact, Other | ListOf):
-        if isinstance(x, str | bool | None):
+        if type(x) in _PLAIN:
             return constant(x)
         raise Unfit(f"the argument {name} is a {type(x).__name__}")
     value = Value(fact, x, interpreter.name(name))

@@ -1,6 +1,7 @@
 """Functions that the interpreter knows: of sequences, iterables and numbers."""
 
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from zygote_lite import _intrinsics
 from zygote_lite._intrinsics import unpack
 from zygote_lite._optimize import _calls, _lists
 from zygote_lite._optimize._runtime import exactly
-from zygote_lite._optimize._transfer import result_of
+from zygote_lite._optimize._transfer import Result, result_of, run
 from zygote_lite._optimize._values import ArrayOf, ListOf, Scalar, Unfit, Value, constant, structure
 
 if TYPE_CHECKING:
@@ -156,9 +157,53 @@ def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     if items is None:
         return None
     total = xs[1] if len(xs) > 1 else constant(0)
+    if sys.version_info >= (3, 12) and _is_compensated([total, *items]):
+        return _compensated(interpreter, total, items)
     for element in items:
         total = _calls.call(interpreter, operator.add, [total, element], {}, "")
     return total
+
+
+_EXACT = frozenset((float, int, bool))
+
+
+def _is_compensated(terms: list[Value]) -> bool:
+    """Return whether `sum` keeps what rounding loses, as from Python 3.12 on it does of floats.
+
+    Of two floats there is nothing to keep: the result is the rounded one all the same.
+    """
+    kinds = [x.fact.classes if isinstance(x.fact, Scalar) else frozenset() for x in terms]
+    first = next((i for i, kind in enumerate(kinds) if not kind <= _EXACT), len(kinds))
+    known_zero = terms[0].is_constant and terms[0].sample == 0
+    return first - known_zero > 2 and any(float in kind for kind in kinds[:first])
+
+
+def _compensated(interpreter: "Interpreter", start: Value, items: list[Value]) -> Value:
+    """Write `sum((a, b, c))`, of floats and integers."""
+    samples = [[x.sample for x in items], start.sample]
+    if start.is_constant and all(x.is_constant for x in items):
+        return constant(run(sum, samples, {}))
+    kinds = [x.fact.classes if isinstance(x.fact, Scalar) else frozenset() for x in (start, *items)]
+    if not all(kind <= _EXACT for kind in kinds) or {float} not in kinds:
+        raise Unfit("a sum of floats and of something else")
+    given = [structure(tuple, items), *([start] if start.sample != 0 or start.name else [])]
+    result = Result(Scalar(frozenset((float,))), run(sum, samples, {}))
+    op = interpreter.write(result, sum, given, {})
+    if interpreter.follows and any(x.active for x in (start, *items)):
+        op.target.active = True
+        op.pull, op.active_operands = SumPull(len(items) + 1), [start, *items]
+    return op.target
+
+
+@dataclass(eq=False)
+class SumPull:
+    """Through a sum: each term has the cotangent of the sum."""
+
+    count: int
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+        """Return the cotangent of each term."""
+        return [dy] * self.count
 
 
 SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {

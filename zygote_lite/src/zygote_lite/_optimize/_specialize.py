@@ -384,6 +384,8 @@ def _ends(
     def text(x: Value) -> str:
         if x.items is not None:
             parts = [text(item) for item in x.items]
+            if {*parts} <= {"None"}:
+                return "None"
             if isinstance(x.sample, list):
                 return f"[{', '.join(parts)}]"
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"

@@ -325,6 +325,8 @@ def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
         return False, None
     if x is None:
         return False, None
+    if f in (isinstance, issubclass) and len(xs) == 2 and not _stays_as_it_is(xs[1].sample):
+        raise Unfit("what is an instance of a class is for its metaclass to say")
     if f is isinstance and xs[1].is_constant:
         answers = {issubclass(c, xs[1].sample) for c in _classes_of(x)}
         return len(answers) == 1, answers.pop()
@@ -346,6 +348,16 @@ def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
     return False, None
 
 
+def _stays_as_it_is(kind: Any) -> bool:
+    """Return whether `isinstance` has the same answer in every run, for numbers and arrays."""
+    if isinstance(kind, tuple):
+        return all(map(_stays_as_it_is, kind))
+    if isinstance(kind, types.UnionType):
+        return all(map(_stays_as_it_is, kind.__args__))
+    within = str(getattr(kind, "__module__", None)).partition(".")[0]
+    return type(kind) is type or within in ("rulescore", "numbers", "collections")
+
+
 def _classes_of(x: Value) -> frozenset[type]:
     return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
 
@@ -359,7 +371,7 @@ _IMPURE = ("numpy.random", "random", "time")
 
 def is_pure(f: Any) -> bool:
     """Return whether a call changes nothing, and gives the same result for the same arguments."""
-    if _is_in(f, PURE) or isinstance(f, np.ufunc):
+    if _is_in(f, PURE) or (isinstance(f, np.ufunc) and {*"".join(f.types)} != {*"O->"}):
         return True
     module = getattr(f, "__module__", None)
     name = getattr(f, "__name__", "")

@@ -1,0 +1,218 @@
+"""What specialized code cannot know, it leaves: the third call answers as the first did."""
+
+import types
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.specialized import assert_agreement, generic_only, is_specialized
+from zygote_lite import value_and_grad
+
+CALLS = 8
+
+
+def answers_as(f, *xs, begin):
+    """Compare a row of answers with those of the generic engine, each row begun afresh."""
+    rows = []
+    for keep in (generic_only, None):
+        begin()
+        differentiated = value_and_grad(f)
+        if keep is None:
+            rows.append([differentiated(*xs) for _ in range(CALLS)])
+            continue
+        with keep():
+            rows.append([differentiated(*xs) for _ in range(CALLS)])
+    assert rows[0] == rows[1]
+
+
+# -- arguments -----------------------------------------------------------------------------------
+
+
+def in_a_loop(x):
+    s = 0.0
+    for v in x:
+        s += v * v
+    return s
+
+
+WHOLE = {
+    "entries": in_a_loop,
+    "entry": lambda x: x[0] * 2.0,
+    "clip": lambda x: np.sum(np.clip(x, 0.5, 1.5)),
+    "norm": lambda x: np.linalg.norm(x),
+    "quotient": lambda x: np.sum(x / 2.0),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_an_array_of_integers_has_a_gradient(name):
+    assert_agreement(WHOLE[name], (np.array([1, 2, 3]),), (np.array([1.0, 2.0, 3.0]),))
+    assert value_and_grad(WHOLE[name])(np.array([1, 2, 3]))[1] is not None
+
+
+def test_a_list_that_a_rule_makes_an_array_of():
+    assert_agreement(lambda x: np.linalg.norm(x), ([1.0, 2.0],), ((1.0, 2.0),))
+
+
+def first_of_first(t, y):
+    return t[0][1] * y
+
+
+@pytest.mark.parametrize("t", [((1.0, 2.0), 3.0), [[1.0, 2.0], 3.0], ([1.0, 2.0], (3.0, "a"))])
+@pytest.mark.parametrize("f", [first_of_first, lambda t, y: y * 2.0])
+def test_a_structure_that_no_gradient_reaches_has_none(f, t):
+    assert assert_agreement(f, (t, 2.0), (t, 3.0))
+
+
+# -- numbers of other classes, which may have attributes -----------------------------------------
+
+
+class Whole(int):
+    k = 2.0
+
+
+class Text(str):
+    k = 2.0
+
+
+class Number(float):
+    k = 2.0
+
+
+class Holder:
+    number = Number(1.5)
+
+
+whole, text, several = Whole(3), Text("text"), (Whole(3), Number(2.0))
+ATTRIBUTES = {
+    "int": (lambda x: x * whole.k * whole, whole),
+    "str": (lambda x: x * text.k, text),
+    "float": (lambda x: x * Holder.number.k * Holder.number, Holder.number),
+    "in a tuple": (lambda x: x * several[0].k * several[1], several[0]),
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_of_numbers_and_texts_change(name):
+    f, owner = ATTRIBUTES[name]
+    owner.k = 2.0
+    assert_agreement(f, (2.0,))
+    before = value_and_grad(f)(2.0)
+    owner.k = 5.0
+    assert_agreement(f, (2.0,))
+    assert value_and_grad(f)(2.0) != before
+
+
+# -- what is computed where it is read -----------------------------------------------------------
+
+
+class Counting(type):
+    reads = 0
+
+    @property
+    def rate(cls):
+        Counting.reads += 1
+        return Counting.reads % 7
+
+
+class Counted(metaclass=Counting):
+    pass
+
+
+class Descriptor:
+    reads = 0
+
+    def __get__(self, owner, kind=None):
+        Descriptor.reads += 1
+        return Descriptor.reads % 7
+
+
+class Described:
+    rate = Descriptor()
+
+
+lazy = types.ModuleType("lazy")
+lazy.reads = [0]
+
+
+def _computed(name):
+    if name != "rate":
+        raise AttributeError(name)
+    lazy.reads[0] += 1
+    return lazy.reads[0] % 7
+
+
+lazy.__getattr__ = _computed
+READ = {
+    "metaclass": (lambda x: x * Counted.rate + Counted.rate,
+                  lambda: setattr(Counting, "reads", 0)),
+    "descriptor": (lambda x: x * Described.rate + Described.rate,
+                   lambda: setattr(Descriptor, "reads", 0)),
+    "module": (lambda x: x * lazy.rate + lazy.rate, lambda: lazy.reads.__setitem__(0, 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ)
+def test_attributes_are_computed_as_often_as_before(name):
+    f, begin = READ[name]
+    answers_as(f, 2.0, begin=begin)
+
+
+def test_functions_made_into_ufuncs_are_called_as_often_as_before():
+    seen = []
+
+    def noted(x):
+        seen.append(x)
+        return x * 2.0 + len(seen)
+
+    ufunc = np.frompyfunc(noted, 1, 1)
+    answers_as(lambda x: x * (ufunc(3.0) + ufunc(3.0)), 2.0, begin=seen.clear)
+
+
+class Positive(type):
+    def __instancecheck__(cls, x):
+        return x > 0
+
+
+class IsPositive(metaclass=Positive):
+    pass
+
+
+def test_a_class_that_says_itself_what_its_instances_are():
+    assert_agreement(lambda x: x * 2 if isinstance(x, IsPositive) else x * 3, (2.0,), (-2.0,))
+
+
+def test_a_class_that_is_registered():
+    import abc
+
+    class Registered(abc.ABC):
+        pass
+
+    def f(x):
+        return x * 2 if isinstance(x, Registered) else x * 3
+
+    assert_agreement(f, (2.0,))
+    Registered.register(float)
+    assert_agreement(f, (2.0,))
+    assert value_and_grad(f)(2.0) == (4.0, 2.0)
+
+
+# -- `sum` keeps what rounding loses, from Python 3.12 on ----------------------------------------
+
+SUMS = {
+    "constants": lambda x: sum([0.1] * 10) * 1e16 * x - 1e16 * x,
+    "tuple": lambda x: sum((1e16, 1.0, -1e16)) * x,
+    "terms": lambda x: sum([1e16, x, -1e16]) * x,
+    "start": lambda x: sum((x, x * x, 1, -1e16), 1e16) * x,
+    "short": lambda x: sum([x, x * 3]) * x,
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums(name):
+    f = SUMS[name]
+    assert assert_agreement(f, (1.0,), (2.0,), (np.float64(3.0),), (3,))
+    differentiated = value_and_grad(f)
+    for _ in range(4):
+        assert differentiated(1.0)[0] == f(1.0)
+    assert is_specialized(f)
