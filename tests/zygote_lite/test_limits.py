@@ -437,3 +437,94 @@ def test_threads_share_a_function_the_first_call_included():
             for d in found:
                 assert d[0] == pytest.approx(slope, rel=1e-5)
                 assert_same(d, found[0])
+
+
+# -- cost --------------------------------------------------------------------------------------
+
+
+def by_zip(items):
+    return sum([a * b for a, b in zip(items, items)])
+
+
+def by_enumerate(items):
+    total = 0.0
+    for i, x in enumerate(items):
+        total = total + i * x
+    return total
+
+
+def by_next(items):
+    it, total = iter(items), 0.0
+    try:
+        while True:
+            total = total + next(it) ** 2
+    except StopIteration:
+        return total
+
+
+def by_length(items):
+    i, total = 0, 0.0
+    while i < len(items):
+        total = total + items[i]
+        i += 1
+    return total
+
+
+def calls_made(f, items):
+    """Return how many functions are called, and generators resumed, by a gradient."""
+    count = 0
+
+    def note(frame, event, arg):
+        nonlocal count
+        count += 1
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        gradient(f, items)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("f", [by_zip, by_enumerate, by_next, by_length])
+def test_walking_over_a_list_costs_what_its_length_is(f):
+    gradient(f, [0.5, 0.6])
+    few, many = (calls_made(f, [0.001 * i for i in range(n)]) for n in (50, 400))
+    assert many < 9 * few
+
+
+def by_setdefault(x, n):
+    table = {}
+    for i in range(n):
+        table.setdefault(i, []).append(x)
+    return sum([a[0] for a in table.values()])
+
+
+def by_update(x, n):
+    table = {}
+    for i in range(n):
+        table.update({i: x})
+    return sum(table.values())
+
+
+def by_popitem(x, n):
+    table, total = {i: x for i in range(n)}, 0.0
+    while len(table) > 1:
+        total = total + table.popitem()[1] + table.pop(len(table) - 1) * 2.0
+        table[len(table)] = x
+    return total
+
+
+@pytest.mark.parametrize("f", [by_setdefault, by_update, by_popitem])
+def test_a_change_of_a_dict_keeps_no_copy_of_it(f):
+    gradient(f, 0.5, 3)
+    peaks = []
+    for n in (50, 400):
+        tracemalloc.start()
+        try:
+            gradient(f, 0.5, n)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 14 * peaks[0], peaks

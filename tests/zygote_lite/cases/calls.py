@@ -773,3 +773,80 @@ def complex_numbers(x):
     z = complex(x, x * x)
     w = z * z.conjugate() + z * 1j
     return w.real + w.imag * x + abs(z)
+
+
+class Doubling(list):
+    """A list that hands out twice what it holds, and takes half of it back."""
+
+    def __iter__(self):
+        for i in range(len(self)):
+            yield self[i] * 2.0
+
+    def append(self, value):
+        super().append(value * 0.5)
+        super().append(value)
+
+    def pop(self, *place):
+        return super().pop(*place) * 3.0
+
+
+class Halving(list):
+    def __getitem__(self, i):
+        return super().__getitem__(i) * 0.5
+
+
+class Counting(dict):
+    """A dict that counts how often its own methods were called."""
+
+    calls = 0
+
+    def pop(self, key, *default):
+        self.calls = self.calls + 1
+        return super().pop(key, *default)
+
+    def setdefault(self, key, default=None):
+        self.calls = self.calls + 1
+        return super().setdefault(key, default)
+
+
+@works("a class that inherits from `list` or `dict` and overrides its methods", (0.5, 0.6))
+def own_list_methods(x, y):
+    doubling = Doubling([x, y])
+    a, b = doubling
+    doubling.append(x * y)
+    total = sum(doubling) + max(doubling) * a + math.prod(doubling) * b
+    return total * doubling.pop() + sum(list(doubling))
+
+
+@works("a class that inherits from `list` or `dict` and overrides its methods", (0.5, 0.6))
+def own_getitem_is_not_iteration(x, y):
+    halving, total = Halving([x, y]), 1.0
+    for z in halving:
+        total = total * z
+    a, b = halving
+    return total + a * halving[0] + max(*halving) * b
+
+
+@works("a class that inherits from `list` or `dict` and overrides its methods", (0.5, 0.6))
+def own_dict_methods(x, y):
+    table = Counting(a=x, b=y)
+    first = table.pop("a")
+    second = table.setdefault("c", x * y)
+    return first * second * table.setdefault("b", 1.0) * table.calls
+
+
+@dataclass(order=True)
+class Ordered:
+    key: float
+    held: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.held.append(self.key * 2.0)
+
+
+@works("comparisons of dataclasses", (0.5, 0.6), (0.9, 0.2))
+def dataclass_comparisons(x, y):
+    a, b = Ordered(x), Ordered(y)
+    best = max([a, b])
+    total = best.held[0] * (2.0 if a < b else 3.0) * (5.0 if a == Ordered(x) else 7.0)
+    return total + sorted([a, b])[0].held[0] * min(a, b).key

@@ -651,3 +651,12 @@ def enumerate_map_written(x):
         total = total + i * v
         a[1] = x
     return total
+
+
+@works("`zip` of a text and of what is active", (0.5, 0.6))
+def zip_of_text(x, y):
+    table = dict(zip("ab", [x, y]))
+    total = table["a"] * table["b"]
+    for letter, code, value in zip("pq", b"rs", [x, y]):
+        total = total + ord(letter) * code * value
+    return total

@@ -565,3 +565,43 @@ def effect_of_finalize(x):
     weakref.finalize(box, lambda: log.append(log[0] * 2.0))
     del box
     return log[-1]
+
+
+@works("`setdefault`, `update`, `pop` and `del` in a loop; the order of keys", (0.5, 0.6))
+def dict_in_a_loop(x, y):
+    groups, table, total = {}, {"z": y, "a": x}, 0.0
+    for i in range(6):
+        groups.setdefault(i % 2, []).append(x * i + y)
+        table.update({i: x * i, "a": table["a"] * y})
+        if i % 3 == 2:
+            total = total + table.pop(i - 1) * table["a"]
+            del table[i]
+    table["z"] = table.pop("z") * table.setdefault("z", x)
+    for i, value in enumerate(table.values()):
+        total = total + i * value
+    return total + sum([a * b for a, b in zip(*groups.values())])
+
+
+@works("`OrderedDict`: `move_to_end`, `popitem(last=False)`", (0.5, 0.6))
+def ordered_dict_argument(x, y):
+    table = collections.OrderedDict(a=x, b=y)
+    table["c"] = x * y
+    table.move_to_end("a")
+    table.move_to_end("c", last=False)
+    table["d"] = table.popitem(last=False)[1] * table["b"]
+    return sum([(i + 1) * value for i, value in enumerate(table.values())])
+
+
+@works("operators of library classes over what becomes active later", (0.5, 0.6))
+def user_list_becomes_active(x, y):
+    entries = collections.UserList([1.0, 2.0])
+    entries.data[0] = x
+    joined = (entries + [y]) * 2
+    table = collections.UserDict(a=1.0)
+    table.data["a"] = y
+    return joined[0] * joined[5] + (table | {"b": x})["a"]
+
+
+@refused("`obj.__dict__` kept in a variable", "__dict__", (0.7,))
+def polynomial_object(x):
+    return (np.poly1d(x) * np.poly1d([1.0, 2.0]))(0.5)

@@ -935,3 +935,18 @@ def leaving_finally(x):
                 continue
             break
     return total
+
+
+@works("a name alone, which may be unbound", (0.5,))
+def name_alone(x):
+    y = x * 2.0
+    del x
+    try:
+        x  # noqa: F821
+    except UnboundLocalError:
+        y = y * y
+    try:
+        NOT_DEFINED
+    except NameError:
+        y = y * 3.0
+    return y

@@ -26,8 +26,10 @@ from zygote_lite._kinds import (
     VALUE,
     entries_of,
     held_by,
+    is_written_in_python,
     kind_of,
     owner_of,
+    type_in_c,
 )
 from zygote_lite._pullbacks import Flags
 from zygote_lite._reachable import (
@@ -80,11 +82,11 @@ _OVERRIDABLE = {
 
 
 def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Return whether a class of the user's has a say in a call of a structural function."""
+    """Return whether a class in Python has a say in a call of a structural function."""
     if f is setattr or f is delattr:
         return _intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
     known = _OVERRIDABLE.get(id(f))
-    return known is not None and any(is_users_class(type(x)) for x in xs[: known[1]])
+    return known is not None and any(is_written_in_python(type(x)) for x in xs[: known[1]])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -318,10 +320,11 @@ def _walk(
             stack += held
             by_name += named
         elif kind == SET:
-            stack += x
+            stack += type_in_c(x).__iter__(x)
         elif kind in (LIST, TUPLE):
-            if not _NUMBERS.issuperset(map(type, x)):
-                stack += x
+            items = x if type(x) in _PLAIN else [*type_in_c(x).__iter__(x)]
+            if not _NUMBERS.issuperset(map(type, items)):
+                stack += items
             if type(x).__flags__ & 512:
                 stack += [value for _, value in entries_of(x)]
         else:

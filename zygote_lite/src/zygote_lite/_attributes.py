@@ -1,6 +1,7 @@
 """Structural pullbacks of attributes: reading, writing and deleting one."""
 
 import collections
+import dataclasses
 import gc
 import types
 from collections.abc import Callable, Iterable
@@ -25,6 +26,24 @@ def member_of(kind: type, name: str) -> Any:
         if name in base.__dict__:
             return base.__dict__[name]
     return None
+
+
+def overrides_iteration(kind: type) -> bool:
+    """Return whether a list or tuple class of the user's says in Python what it holds."""
+    if kind is list or kind is tuple or not issubclass(kind, list | tuple):
+        return False
+    names = ("__iter__", "__getitem__", "__len__")
+    return any(isinstance(member_of(kind, name), types.FunctionType) for name in names)
+
+
+_COMPARED = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
+
+
+def is_method_of_dataclass(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
+    """Return whether a function is a method that a dataclass was given, which has no source."""
+    if f.__code__.co_filename != "<string>" or f.__name__ not in _COMPARED or not xs:
+        return False
+    return dataclasses.is_dataclass(type(xs[0]))
 
 
 def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:

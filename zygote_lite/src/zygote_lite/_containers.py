@@ -6,6 +6,7 @@ from typing import Any
 
 from zygote_lite._activity import mark_active
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._kinds import entries_of, type_in_c
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._tables import STRUCTURAL, structural
@@ -37,12 +38,22 @@ def refused_size(x: Any) -> DifferentiationError:
     )
 
 
+def elements(x: list[Any]) -> list[Any]:
+    """Return a list of what a list holds, whatever its class makes of iteration."""
+    return list.__getitem__(x, slice(None))
+
+
+def _is_sequence(x: Any) -> bool:
+    """Return whether iteration of a list or a tuple is Python's own."""
+    return isinstance(x, list | tuple) and type(x).__iter__ in (list.__iter__, tuple.__iter__)
+
+
 # -- lists -------------------------------------------------------------------------------------
 
 
 @structural(list.append)
 def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
-    place = len(x)
+    place = list.__len__(x)
     list.append(x, value)
     mark_active(x)
 
@@ -55,19 +66,19 @@ def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
 
 @structural(list.pop)
 def _(flags: Flags, x: list[Any], *index: int) -> Pulled:
-    if index and index[0] not in (-1, len(x) - 1):
-        old = list(x)
+    if index and index[0] not in (-1, list.__len__(x) - 1):
+        old = elements(x)
         y = list.pop(x, *index)
         back = _rearranged(x, old, lambda tags: tags.pop(*index))
     else:
         y = list.pop(x, *index)
-        place = len(x)
+        place = list.__len__(x)
         back = None
 
     def pop_back(dy: Any) -> tuple[Any, ...]:
         if back is not None:
             back()
-            position = range(len(x))[index[0]]
+            position = range(list.__len__(x))[index[0]]
         else:
             cut(x, place, [y])
             position = place
@@ -126,7 +137,7 @@ def _new(count: int) -> list[int]:
 
 @structural(list.insert)
 def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
-    old = list(x)
+    old = elements(x)
     list.insert(x, index, value)
     undo = _rearranged(x, old, lambda tags: tags.insert(index, -1), 1)
     return None, Effect(lambda dy: (None, None, None, undo()[0]))
@@ -139,10 +150,10 @@ def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
 
 def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
     """Extend a list in place; the value is `y`."""
-    if not isinstance(values, list | tuple):
+    if not _is_sequence(values):
         return None
     added = list(values)
-    start = len(x)
+    start = list.__len__(x)
     list.extend(x, added)
     mark_active(x)
 
@@ -165,12 +176,12 @@ def _change(name: str) -> None:
 
     @structural(method)
     def change(flags: Flags, x: list[Any], /, *xs: Any, **kws: Any) -> Pulled:
-        old = list(x)
+        old = elements(x)
         if name == "remove":
-            position = x.index(*xs)
+            position = old.index(*xs)
             same: Callable[[list[Any]], Any] = lambda tags: tags.pop(position)  # noqa: E731
         elif name == "sort":
-            order = list(range(len(x)))
+            order = list(range(len(old)))
             key = kws.get("key")
             values = old if key is None else [key(v) for v in old]
             order.sort(key=values.__getitem__, reverse=kws.get("reverse", False))
@@ -190,17 +201,17 @@ def _change(name: str) -> None:
 for _name in ("remove", "sort", "reverse", "clear"):
     _change(_name)
 
-for _f in (list.index, list.count, list.__len__, list.__contains__):
+for _f in (list.index, list.count, list.__len__, tuple.__len__, list.__contains__):
     structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
 
 
 def set_slice(x: list[Any], index: slice, values: Any) -> Pulled | None:
     """Write a slice of a list."""
-    if not isinstance(values, list | tuple):
+    if not _is_sequence(values):
         return None
-    old = list(x)
+    old = elements(x)
     added = list(values)
-    x[index] = added
+    list.__setitem__(x, index, added)
     undo = _rearranged(x, old, lambda tags: tags.__setitem__(index, _new(len(added))), len(added))
 
     def set_slice_back(dy: Any) -> tuple[Any, ...]:
@@ -218,16 +229,15 @@ def set_slice(x: list[Any], index: slice, values: Any) -> Pulled | None:
 def delete_item(x: Any, index: Any) -> Pulled:
     """Delete an element or a slice of a list, or an entry of a dict."""
     if isinstance(x, dict):
-        old = dict(x)
-        del x[index]
+        undo_pop = _popped(x, index)
 
         def delete_back(dy: Any) -> tuple[Any, ...]:
-            _restore_dict(x, old)
+            undo_pop()
             return None, None, None
 
         return None, Effect(delete_back)
-    before = list(x)
-    del x[index]
+    before = elements(x)
+    list.__delitem__(x, index)
     undo = _rearranged(x, before, lambda tags: tags.__delitem__(index))
 
     def delete_item_back(dy: Any) -> tuple[Any, ...]:
@@ -240,21 +250,49 @@ def delete_item(x: Any, index: Any) -> Pulled:
 # -- dicts -------------------------------------------------------------------------------------
 
 
-def _restore_dict(x: dict[Any, Any], old: dict[Any, Any]) -> None:
-    new = dict(x)
+# Each write is undone by itself. Keys may stand in another order meanwhile, which no pullback looks
+# at; when all writes are done again in the end, each stands where it stood.
 
-    def redo() -> None:
-        x.clear()
-        x.update(new)
 
-    x.clear()
-    x.update(old)
-    current_store().redo.append(redo)
+def _popped(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
+    """Delete an entry of a dict; return what puts it back."""
+    base = type_in_c(x)
+    y = base.pop(x, key)
+
+    def undo() -> None:
+        if dict.__contains__(x, key):
+            raise refused_size(x)
+        base.__setitem__(x, key, y)
+        current_store().redo.append(lambda: base.pop(x, key))
+
+    return undo
+
+
+def _put(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
+    """Write an entry of a dict; return what takes it back, and returns its cotangent."""
+    base = type_in_c(x)
+    had = dict.__contains__(x, key)
+    old = dict.__getitem__(x, key) if had else None
+    base.__setitem__(x, key, value)
+
+    def undo() -> Any:
+        d = slots_of(x).pop(key, None)
+        if not dict.__contains__(x, key):
+            raise refused_size(x)
+        now = dict.__getitem__(x, key)
+        if had:
+            base.__setitem__(x, key, old)
+        else:
+            base.pop(x, key)
+        current_store().redo.append(lambda: base.__setitem__(x, key, now))
+        return d
+
+    return undo
 
 
 @structural(dict.get)
 def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
-    if key not in x:
+    if not dict.__contains__(x, key):
         y = default[0] if default else None
         return y, lambda dy: (None, None, None, dy)[: len(flags)]
 
@@ -262,18 +300,18 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
         give(slots_of(x), key, dy)
         return (None,) * len(flags)
 
-    return x[key], get_back
+    return dict.__getitem__(x, key), get_back
 
 
 @structural(dict.pop)
 def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
-    if key not in x and default:
-        return default[0], lambda dy: (None, None, None, dy)
-    old = dict(x)
-    y = x.pop(key)
+    if not dict.__contains__(x, key):
+        return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
+    y = dict.__getitem__(x, key)
+    undo = _popped(x, key)
 
     def pop_back(dy: Any) -> tuple[Any, ...]:
-        _restore_dict(x, old)
+        undo()
         give(slots_of(x), key, dy)
         return (None,) * len(flags)
 
@@ -282,11 +320,13 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
 
 @structural(dict.popitem)
 def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
-    old = dict(x)
-    key, y = x.popitem()
+    key, y = dict.popitem(x)
 
     def popitem_back(dy: Any) -> tuple[Any, ...]:
-        _restore_dict(x, old)
+        if dict.__contains__(x, key):
+            raise refused_size(x)
+        dict.__setitem__(x, key, y)
+        current_store().redo.append(lambda: dict.pop(x, key))
         give(slots_of(x), key, None if dy is None else dy[1])
         return None, None
 
@@ -295,18 +335,15 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
 
 @structural(dict.setdefault)
 def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
-    old = dict(x) if key not in x else None
-    y = x.setdefault(key, default)
+    if dict.__contains__(x, key):
+        y, undo = dict.__getitem__(x, key), None
+    else:
+        y, undo = default, _put(x, key, default)
     mark_active(x)
 
     def setdefault_back(dy: Any) -> tuple[Any, ...]:
-        slots = slots_of(x)
-        give(slots, key, dy)
-        if old is None:
-            return (None,) * len(flags)
-        d = slots.pop(key, None)
-        _restore_dict(x, old)
-        return (None, None, None, d)[: len(flags)]
+        give(slots_of(x), key, dy)
+        return (None, None, None, None if undo is None else undo())[: len(flags)]
 
     return y, setdefault_back
 
@@ -315,18 +352,15 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
 def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None:
     if not all(isinstance(given, dict) for given in xs):
         return None
-    old = dict(x)
     added = dict(*xs, **kws)
-    x.update(added)
+    undo = {key: _put(x, key, value) for key, value in added.items()}
     mark_active(x)
 
     def update_back(dy: Any) -> tuple[Any, ...]:
-        slots = slots_of(x)
-        d = {key: slots.pop(key, None) for key in added}
-        _restore_dict(x, old)
+        d = {key: undo[key]() for key in reversed(added)}
         for source in xs:
             given = slots_of(source)
-            for key in source:
+            for key, _ in entries_of(source):
                 if key not in kws:
                     give(given, key, d[key])
         return (None, None, *(None for _ in xs), *(d[name] for name in kws))
@@ -336,11 +370,22 @@ def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None
 
 @structural(dict.clear)
 def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
-    old = dict(x)
-    x.clear()
+    old = [*entries_of(x)]
+    base = type_in_c(x)
+    base.clear(x)
 
     def clear_back(dy: Any) -> tuple[Any, ...]:
-        _restore_dict(x, old)
+        now = [*entries_of(x)]
+        base.clear(x)
+        for key, value in old:
+            base.__setitem__(x, key, value)
+
+        def redo() -> None:
+            base.clear(x)
+            for key, value in now:
+                base.__setitem__(x, key, value)
+
+        current_store().redo.append(redo)
         return None, None
 
     return None, Effect(clear_back)
@@ -348,7 +393,7 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
 
 @structural(dict.copy)
 def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
-    y = x.copy()
+    y = type_in_c(x).copy(x)
     mark_active(y)
 
     def copy_back(dy: Any) -> tuple[Any, ...]:
@@ -363,15 +408,25 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
 _Ordered = collections.OrderedDict
 for _name in ("pop", "setdefault", "clear", "copy"):  # which it has in its own way
     structural(getattr(_Ordered, _name))(STRUCTURAL[id(getattr(dict, _name))][1])
-structural(_Ordered.move_to_end)(
-    lambda flags, *xs, **kws: (_Ordered.move_to_end(*xs, **kws), inert(len(flags)))
-)
+
+
+@structural(_Ordered.move_to_end)
+def _(flags: Flags, x: Any, key: Any, last: bool = True) -> Pulled:
+    _Ordered.move_to_end(x, key, last)
+
+    def move_back(dy: Any) -> tuple[Any, ...]:  # done again in its turn, with the other writes
+        current_store().redo.append(lambda: _Ordered.move_to_end(x, key, last))
+        return (None,) * len(flags)
+
+    return None, Effect(move_back)
+
+
 for _view in (
     dict.keys, dict.values, dict.items, _Ordered.keys, _Ordered.values, _Ordered.items
 ):  # fmt: skip
     structural(_view)(lambda flags, x, _view=_view: (_view(x), inert(2)))
-structural(dict.__len__)(lambda flags, x: (len(x), inert(2)))
-structural(dict.__contains__)(lambda flags, x, key: (key in x, inert(3)))
+structural(dict.__len__)(lambda flags, x: (dict.__len__(x), inert(2)))
+structural(dict.__contains__)(lambda flags, x, key: (dict.__contains__(x, key), inert(3)))
 
 
 # -- sets --------------------------------------------------------------------------------------

@@ -34,10 +34,22 @@ def iterate_sequence(x: Any) -> Any:
         i += 1
 
 
+def iterate_own(x: Any, count: Any, item: Any) -> Any:
+    """Yield the elements of a list or tuple of the user's class, as iterators in C read them."""
+    i = 0
+    while i < count(x):
+        yield item(x, i)
+        i += 1
+
+
 @equivalent(iter)
 def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
     if sentinel is not _MISSING:
         return iterate_calls(x, sentinel)
+    if isinstance(x, list) and type(x) is not list:
+        return iterate_own(x, list.__len__, list.__getitem__)
+    if isinstance(x, tuple) and type(x) is not tuple:
+        return iterate_own(x, tuple.__len__, tuple.__getitem__)
     if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim):
         return iterate_sequence(x)
     if isinstance(x, KEYS):
@@ -205,8 +217,8 @@ def _zip(*xs: Any, strict: Any = False) -> Any:
     if not xs:
         return
     iterators = []
-    for x in xs:
-        iterators.append(iter(x))
+    for x in xs:  # what is read from the list may be active: an iterator over a text would not do
+        iterators.append(iter(list(x) if isinstance(x, str | bytes) else x))
     while True:
         row: Any = ()
         for i, it in enumerate(iterators):

@@ -75,9 +75,9 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the entries of a container as (index, key or field; value)."""
     kind = kind_of(x)
     if kind in (LIST, TUPLE):
-        yield from enumerate(x)
+        yield from enumerate(x if type(x) in _OF_PYTHON else type_in_c(x).__iter__(x))
     elif kind == DICT:
-        yield from x.items()
+        yield from x.items() if type(x) in _OF_PYTHON else type_in_c(x).items(x)
     elif isinstance(x, types.CellType):
         with contextlib.suppress(ValueError):  # not assigned yet
             yield "cell_contents", x.cell_contents
@@ -91,6 +91,18 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
         for name in _slot_names(type(x)):
             with contextlib.suppress(AttributeError):
                 yield name, object.__getattribute__(x, name)
+
+
+_OF_PYTHON = {list, tuple, dict, set, frozenset}
+_BASES = (list, tuple, collections.deque, collections.OrderedDict, dict, set, frozenset)
+
+
+def type_in_c(x: Any) -> Any:
+    """Return the type of Python's own that a container is of, whatever the user's class overrides.
+
+    What the engine does with a container for itself calls no method of the user's.
+    """
+    return next(base for base in _BASES if isinstance(x, base))
 
 
 _slots: dict[type, tuple[str, ...]] = {}

@@ -77,7 +77,10 @@ class _Lowering(Classes, Comprehensions, Patterns):
         return inner
 
     def stmt_expr(self, s: ast.Expr) -> None:
-        if not isinstance(s.value, ast.Constant):
+        if isinstance(s.value, ast.Name):
+            value = self.expression(s.value)  # which may be unbound
+            self.out.append(ir.Move(s, self.temporary(), value))
+        elif not isinstance(s.value, ast.Constant):
             self.expression(s.value)
 
     def stmt_pass(self, s: ast.Pass) -> None:

@@ -199,7 +199,8 @@ class NestedTape(Tape):
         if plan is None:
             return None
         rule, arguments, options, moved = plan
-        note_captured(f, xs)
+        if rule.kind != "constant":
+            note_captured(f, xs)
         names = list(kws)
         by_name = dict(zip(names, nodes[1 + len(xs) :], strict=True))
         operands = (*nodes[1 : 1 + len(xs)], *(by_name.get(name) for name in moved))

@@ -157,6 +157,8 @@ class Store:
             return None
         seen[id(x)] = x
         slots = self.entries[id(x)][1] if id(x) in self.entries else {}
+        if self.taking:
+            self.entries.pop(id(x), None)  # it goes to the operands, which may hold `x` itself
         parts_by_key = {
             key: self.collect(value, slots.get(key), seen) for key, value in entries_of(x)
         }

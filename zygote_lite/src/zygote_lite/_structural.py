@@ -5,6 +5,7 @@ functions share. Each takes the flags of the call and its operands, and returns 
 pullback, or `None` for "not for these arguments".
 """
 
+import collections
 import functools
 import operator
 import types
@@ -270,7 +271,7 @@ def field_of_tuple_back(x: Any, index: int, count: int) -> Any:
 
 @structural(unpack)
 def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
-    if kind_of(x) not in (LIST, TUPLE):
+    if not _are_sequences((x,)) and type(x) is not collections.deque:
         return None
     y = unpack(x, count, star)
     middle = None if star is None else y[star]

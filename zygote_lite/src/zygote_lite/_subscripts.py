@@ -7,7 +7,7 @@ from typing import Any
 from zygote_lite._activity import mark_active
 from zygote_lite._containers import delete_item, refused_size, set_slice
 from zygote_lite._deques import delete_place
-from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
+from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._structural import base_method, field_of_tuple_back, into, refuse_active_key
@@ -27,7 +27,7 @@ def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
     if kind == TUPLE:
         return y, field_of_tuple_back(x, index, 3)
     if kind == LIST:
-        index = operator.index(index) % len(x)
+        index = operator.index(index) % type_in_c(x).__len__(x)
 
     def getitem_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), index, dy)
@@ -38,7 +38,7 @@ def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
 
 def _get_slice(x: Any, index: slice) -> Pulled:
     y = base_method(x, "__getitem__")(x, index)
-    size = len(x)
+    size = type_in_c(x).__len__(x)
     positions = range(size)[index]
     if isinstance(y, list):
         mark_active(y)
@@ -64,7 +64,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
         return set_slice(x, index, value)
     if kind == LIST:
         index = operator.index(index)
-        index = index + len(x) if index < 0 else index
+        index = index + type_in_c(x).__len__(x) if index < 0 else index
     elif kind != DICT:
         return None
     else:
@@ -77,7 +77,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
 
     def setitem_back(dy: Any) -> tuple[Any, ...]:
         d_value = slots_of(x).pop(index, None)
-        if not (index < len(x) if kind == LIST else dict.__contains__(x, index)):
+        if not (index < type_in_c(x).__len__(x) if kind == LIST else dict.__contains__(x, index)):
             raise refused_size(x)
         now = take(x, index)
         if had:

@@ -25,7 +25,12 @@ from zygote_lite._activity import (
     reaches_active,
 )
 from zygote_lite._arguments import moved_last, out_position, parameter_names, place_arguments
-from zygote_lite._attributes import member_of, refused_fields
+from zygote_lite._attributes import (
+    is_method_of_dataclass,
+    member_of,
+    overrides_iteration,
+    refused_fields,
+)
 from zygote_lite._entries import Entries
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
@@ -35,7 +40,7 @@ from zygote_lite._intrinsics import build_tuple, invoke
 from zygote_lite._kinds import OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural
-from zygote_lite._pullbacks import Effect, Inert, inert
+from zygote_lite._pullbacks import Effect, Inert, Opaque, inert
 from zygote_lite._reachable import is_users_class
 from zygote_lite._refusal import hook_refusal, name_of, no_rule, note_resolution, refusal
 from zygote_lite._source import place_of
@@ -139,10 +144,13 @@ class Tape(Entries):
         self.record(y, back, nodes)
 
     def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
-        """Return arguments in which generators are lists of what they generate."""
+        """Return arguments in which generators, and lists that iterate in their own way, are lists.
+
+        A rule would take the cotangents of what is generated for those of what the list holds.
+        """
         given, flags = list(xs), list(nodes)
         for i, x in enumerate(xs):
-            if type(x) is Generated:
+            if type(x) is Generated or overrides_iteration(type(x)):
                 given[i], flags[i + 1] = self.pull((None, nodes[i + 1]), list, x)
         return tuple(given), tuple(flags)
 
@@ -154,6 +162,12 @@ class Tape(Entries):
         hooks = [] if simple else hooks_of_operands(f, (*xs, *kws.values()))
         if hooks and find_rule(f, *xs) is not None and reaches_active(*hooks):
             raise hook_refusal(f, hooks)
+        if not simple and any(overrides_iteration(type(x)) for x in xs):
+            rule = None if isinstance(f, types.FunctionType) else find_rule(f, *xs)
+            if rule is not None and rule.kind != "constant":
+                if getattr(f, "__module__", None) not in ("builtins", "math"):
+                    raise refusal(f, xs)  # others read by index, or by the memory of a list
+                xs, nodes = self.run_out(xs, nodes)
         pulled = apply_rule(nodes, f, xs, kws)
         if pulled is None:
             return None
@@ -161,7 +175,8 @@ class Tape(Entries):
             for n, x in zip(nodes[1:], xs, strict=False):
                 if n is None and _is_opaque(x) and reaches_active(x):
                     raise refusal(f, xs)  # it is over memory that was written since
-        note_captured(f, xs)
+        if type(pulled[1]) is not Inert:  # which saves nothing: `len(x)` is no walk over `x`
+            note_captured(f, xs)
         return self.record(*pulled, nodes, fresh=True)
 
     def call(
@@ -174,6 +189,8 @@ class Tape(Entries):
         if isinstance(f, types.FunctionType):
             made = MADE.get(f.__code__)
             done = None if made is None else made(self, nodes, f, *xs, **kws)
+            if is_method_of_dataclass(f, xs):
+                return self.generated(nodes, f, xs)
             return self.function(nodes, f, xs, kws) if done is None else done
         if isinstance(f, types.MethodType):
             return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
@@ -239,6 +256,14 @@ class Tape(Entries):
         if len(found) == 1:
             return found[0]
         return self.pull((None, *(n for _, n in found)), build_tuple, *(y for y, _ in found))
+
+    def generated(self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...]) -> Recorded:
+        """Run a method that a dataclass was given without source: it compares, hashes or prints."""
+        hooks = hooks_called(operator.eq if len(xs) == 2 else repr, xs)
+        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+            raise hook_refusal(f, hooks)
+        y = f(*xs)
+        return self.record(y, (Opaque if isinstance(y, str) else inert)(len(nodes)), nodes)
 
     def refuse(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
