@@ -216,3 +216,19 @@ def test_sums(name):
     for _ in range(4):
         assert differentiated(1.0)[0] == f(1.0)
     assert is_specialized(f)
+
+
+@pytest.mark.parametrize("n", [2, np.int64(2)])
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), np.array([3.0]), np.ones(2, np.float32)])
+def test_an_integer_among_arrays(n, x):
+    assert_agreement(lambda x, n: np.sum(x / n), (x, n), tolerance=1e-6)
+    assert_agreement(lambda x, n: np.sum(np.maximum(x, n) * x), (x, n), tolerance=1e-6)
+
+
+def test_the_compiled_gradient_of_numpys_integer_is_numpys():
+    pytest.importorskip("numba")
+    f = lambda x: x * 0.5 * x
+    compiled = value_and_grad(f, compile=True)
+    answers = [compiled(np.int64(3)) for _ in range(3)]
+    assert answers == [(4.5, 3.0)] * 3
+    assert [type(d) for _, d in answers] == [np.float64] * 3

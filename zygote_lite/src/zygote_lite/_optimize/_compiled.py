@@ -181,7 +181,7 @@ def call_of(
         results.append(name)
         if x.is_array:
             checks += [f"finite({name})", *([f"is_some({name})"] if filled else [])]
-        if type(x.sample) is np.float64:
+        if isinstance(x.sample, np.generic):
             names[x] = f"float64({name})"
     value = f"{kind_name(_class_of(y))}(y)" if not y.is_array else "y"
     flagged = zip(made.arguments, active, strict=True)

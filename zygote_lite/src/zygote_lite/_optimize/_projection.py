@@ -32,8 +32,8 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
             raise Unfit("the cotangent of a structure is made to have its kind")
         return constant(None)
     if not can_carry(x.fact):
-        if x.active and x.is_array:
-            raise Unfit("a differentiated array is none of floats")
+        if x.active and (x.is_array or d.is_array):
+            raise Unfit("what is differentiated is no float, or array of floats")
         return d if isinstance(x.fact, Scalar) else constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar) and (
         x.fact.classes == d.fact.classes or not x.fact.classes & {np.float32}
