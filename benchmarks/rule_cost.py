@@ -6,6 +6,12 @@ takes beyond its formula written by hand, without care for shapes, precision or 
 is over the limit is marked; an elementwise rule of arrays also looks through its partials, because
 a zero in `dy` has to win over an infinity, and one such look is allowed for each. A last line tells
 how long all rules take to import.
+
+Over the limit on three numbers, and why: every pullback of two cotangents costs 0.6 us and each
+cotangent's `project` 0.26, before any formula, so `concatenate`, `stack`, `dot` and `matmul` cannot
+get far below 1.5; `concatenate` (2.9) also cuts each part along any axis, 0.8 a part. `power` (2.6)
+asks in both partials what its arguments are (0.8), and is quiet about its poles and looks for them
+(0.7). `prod` is over only where the product is 0 or not finite, which costs running products.
 """
 
 import math
@@ -44,11 +50,11 @@ def power_by_hand(d, x, z, y):
 def clip_by_hand(d, x, lower, upper, y):
     """Return the cotangents of what is clipped and of the limits, ties shared."""
     raised = np.maximum(x, lower)
-    tie = 0.5 * (raised == upper)
-    dupper = np.sum(d * ((raised > upper) + tie))
-    d = d * ((raised < upper) + tie)
-    tie = 0.5 * (x == lower)
-    return d * ((x > lower) + tie), np.sum(d * ((x < lower) + tie)), dupper
+    tie = np.where(raised == upper, 0.5 * d, 0.0)
+    dupper = np.sum(np.where(raised > upper, d, tie))
+    d = np.where(raised < upper, d, tie)
+    tie = np.where(x == lower, 0.5 * d, 0.0)
+    return np.where(x > lower, d, tie), np.sum(np.where(x < lower, d, tie)), dupper
 
 
 def prod_by_hand(d, x, y):

@@ -77,3 +77,19 @@ def test_options_that_numpy_hands_on_as_no_value_are_not_given(f):
     if f in (np.sum, np.prod, np.max, np.min):
         more = {"initial": np._NoValue, "where": np._NoValue}
         np.testing.assert_array_equal(rrule(f, x, axis=1, **more)[1](dy)[1], expected)
+
+
+def test_products_that_under_or_overflow():
+    """Divided by each factor they would say nothing about the others."""
+    for x in ([1e-200, 1e-200, 1e200], [1e200, 1e200, 1e-200], [5e-324, 2.0], [0.0, 1e300, 1e300]):
+        with np.errstate(over="ignore"):
+            _, dx = rrule(np.prod, np.array(x))[1](1.0)
+            expected = [np.prod(x[:i] + x[i + 1 :]) for i in range(len(x))]
+        np.testing.assert_allclose(dx, expected, rtol=1e-14)
+
+
+def test_products_of_single_precision():
+    x = np.array([0.5, 3.0, 2.0], np.float32)
+    _, dx = rrule(np.prod, x)[1](np.float32(1.0))
+    assert dx.dtype == np.float32
+    np.testing.assert_allclose(dx, [6.0, 1.0, 1.5], rtol=1e-6)

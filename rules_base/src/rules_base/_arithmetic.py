@@ -51,7 +51,7 @@ def power_of_exponent(x, y, out):
     `out * log(abs(x))`.
     """
     if isinstance(out, Array):
-        if np.iscomplexobj(out):
+        if out.dtype.kind == "c":
             return out * np.log(np.where((x == 0) & (np.real(y) >= 0), 1.0, x + 0j))
         return out * np.log(abs(x) + ((x == 0) & (y >= 0)))
     if x == 0:

@@ -54,6 +54,8 @@ def matmul_right(dy, a, b):
 @rule(np.dot, np.ndarray.dot)
 def _(a: Numeric, b: Numeric):
     def pullback(dy):
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim and 0 < b.ndim <= 2:
+            return project(matmul_left(dy, a, b), a), project(matmul_right(dy, a, b), b)
         if is_number(a) or is_number(b):
             return project(dy * np.conjugate(b), a), project(dy * np.conjugate(a), b)
         return project(dot_left(dy, a, b), a), project(dot_right(dy, a, b), b)

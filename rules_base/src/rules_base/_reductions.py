@@ -1,5 +1,7 @@
 """Reductions: sums, means, products, extremes and spreads along axes."""
 
+import math
+
 import numpy as np
 
 from rules_base._axes import (
@@ -56,11 +58,20 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=
 
 def product_back(dy, y, x, axis, keepdims, initial, where):
     """Return the cotangent of the factors `x` of the product `y`."""
+    if axis is None and initial is None and where is None and is_regular(y, x):
+        return project(dy * (y / x), x)
     factors = x if where is None else np.where(where, x, np.ones_like(x))
     dy = restored(dy, x, axis, keepdims)
     dx = zeros_kept(dy * conjugate(products_of_others(factors, axis)), dy, y)
     dx = dx if initial is None else dx * np.conjugate(initial)
     return project(dx if where is None else np.where(where, dx, 0.0), x)
+
+
+def is_regular(y, x):
+    """Return whether no factor of the number `y` is zero, and it can be divided by each of `x`."""
+    if not isinstance(y, np.floating) or not isinstance(x, np.ndarray) or y.dtype != x.dtype:
+        return False
+    return math.isfinite(y) and abs(y) >= np.finfo(y.dtype).tiny
 
 
 def products_of_others(x, axis):

@@ -53,24 +53,22 @@ def _(x: Numeric, *, min=None, max=None):
 
 
 def clip_cotangents(dy, x, lower, upper):
-    """Return the cotangents of minimum(upper, maximum(x, lower)): ties are shared."""
+    """Return the cotangents of minimum(upper, maximum(x, lower)): ties are shared.
+
+    They are chosen, not multiplied: an infinite `dy` does not leak to where it does not belong.
+    """
     if upper is None:
         dupper = None
     else:
         raised = x if lower is None else np.maximum(x, lower)
-        tie = 0.5 * (raised == upper)
-        dupper = project(shared(dy, (raised > upper) + tie), upper)
-        dy = shared(dy, (raised < upper) + tie)
+        tie = np.where(raised == upper, 0.5 * dy, 0.0)
+        dupper = project(np.where(raised > upper, dy, tie), upper)
+        dy = np.where(raised < upper, dy, tie)
     if lower is None:
         return project(dy, x), None, dupper
-    tie = 0.5 * (x == lower)
-    dlower = project(shared(dy, (x < lower) + tie), lower)
-    return project(shared(dy, (x > lower) + tie), x), dlower, dupper
-
-
-def shared(dy, share):
-    """Return a share of `dy`, of which an infinity is kept from where the share is 0."""
-    return np.where(share == 0, 0.0, dy) * share
+    tie = np.where(x == lower, 0.5 * dy, 0.0)
+    dlower = project(np.where(x < lower, dy, tie), lower)
+    return project(np.where(x > lower, dy, tie), x), dlower, dupper
 
 
 @rule(np.choose, np.ndarray.choose)
