@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.specialized import assert_agreement, generic_only, is_specialized
-from zygote_lite import value_and_grad
+from zygote_lite import export_adjoint, value_and_grad
 
 CALLS = 8
 
@@ -232,3 +232,13 @@ def test_the_compiled_gradient_of_numpys_integer_is_numpys():
     answers = [compiled(np.int64(3)) for _ in range(3)]
     assert answers == [(4.5, 3.0)] * 3
     assert [type(d) for _, d in answers] == [np.float64] * 3
+
+
+@pytest.mark.parametrize("nothing", [(), [], ((), 1.0)])
+def test_an_empty_structure(nothing):
+    f = lambda t, x: x * x * (1 + len(t))
+    assert assert_agreement(f, (nothing, 2.0), (nothing, 3.0))
+    space = {}
+    exec(export_adjoint(f, nothing, 2.0, argnums=(1,)), space)
+    exported = space["lambda__value_and_gradient"](nothing, 2.0)
+    assert exported == value_and_grad(f, (1,))(nothing, 2.0)

@@ -289,7 +289,8 @@ def leaf_name(name: str, x: Value) -> str:
 def _pattern(x: Value) -> str:
     if x.items is None:
         return x.name or "_"
-    return f"({', '.join(_pattern(item) for item in x.items)},)"
+    parts = [_pattern(item) for item in x.items]
+    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
 def _parameter_names(code: Any, count: int) -> list[str]:
