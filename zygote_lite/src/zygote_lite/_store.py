@@ -104,6 +104,8 @@ class Store:
         if self.written and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
             self.add_to_shadow(x, dx)
             return None
+        if kind == FUNCTION and isinstance(dx, Tangent):
+            return self._add_function(x, dx)
         if kind < LIST:
             return self._add_tuple(x, dx) if kind == TUPLE and isinstance(dx, tuple) else dx
         if kind == OBJECT and not isinstance(dx, Tangent):
@@ -125,6 +127,20 @@ class Store:
         if all(d is None for d in parts):
             return None
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+
+    def _add_function(self, f: Any, dx: Any) -> Any:
+        """Add the cotangent of a function: those of captured variables live in their cells."""
+        if isinstance(f, types.MethodType):
+            d = self.add(f.__self__, dx["__self__"])
+            return None if d is None else Tangent(type(f), __self__=d)
+        if not isinstance(f, types.FunctionType) or not f.__closure__:
+            return dx
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
+            d = self.add(cell.cell_contents, dx[name]) if name in dx else None
+            if d is not None:
+                slots = self.slots(cell)
+                slots["cell_contents"] = accumulate(slots.get("cell_contents"), d)
+        return None
 
     def collect(self, x: Any, dx: Any, seen: dict[int, Any] | None = None) -> Any:
         """Return the whole cotangent of `x`: the part `dx` that goes by value, and the store's.
@@ -184,6 +200,8 @@ class Store:
         fields: dict[str, Any] = {}
         for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
             slots = self.entries[id(cell)][1] if id(cell) in self.entries else {}
+            if self.taking:
+                self.entries.pop(id(cell), None)
             given = dx[name] if isinstance(dx, Tangent) and name in dx else None
             d = accumulate(slots.get("cell_contents"), given)
             try:
