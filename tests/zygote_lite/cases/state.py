@@ -2,6 +2,8 @@
 
 import collections
 import copy
+import dataclasses
+import functools
 import types
 import weakref
 
@@ -491,6 +493,81 @@ def weak(x):
     total = proxy.w * reference().w
     proxy.w = x * x
     return total + box.w
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    a: float
+
+
+class Named:
+    def __init__(self, name, a):
+        self.name, self.a = name, a
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __eq__(self, other):
+        return self.name == other.name
+
+
+KEYS = "objects with active fields as keys of dicts and elements of sets"
+
+
+@works(KEYS, (0.5, 0.6))
+def dict_of_points(x, y):
+    table = {Point(x): y, (Point(y), 1): x}
+    table[Point(x)] *= x
+    table[Point(y), 1] = table[Point(y), 1] * table.get(Point(x), 0.0)
+    table.setdefault(Point(y), x)
+    table.setdefault(Point(x), x)
+    total = table.pop(Point(x)) * len(table)
+    table[Point(x)] = total * table[Point(y)]
+    del table[Point(y)]
+    return total * table[Point(x)] + table[Point(y), 1]
+
+
+@works(KEYS, (0.5, 0.6))
+def points_that_are_counted(x, y):
+    counts = collections.defaultdict(list)
+    for i in range(6):
+        point = Point(x * (i % 3))
+        counts[point].append(point.a * y)
+    ordered = collections.OrderedDict(counts)
+    ordered.move_to_end(Point(x))
+    return sum([(i + k.a) * sum(v) for i, (k, v) in enumerate(ordered.items())])
+
+
+@works(KEYS, (0.5, 0.6))
+def dicts_of_points_joined(x, y):
+    right = {Point(x): y, Point(y): x}
+    left = {Point(x): 2.0 * x, Point(0.0): x}
+    joined = left | right
+    other = dict(joined)
+    other.update({Point(x): x * x, **right})
+    copied = other.copy()
+    other.clear()
+    other[Point(x)] = copied[Point(x)] * joined[Point(x)]
+    return other[Point(x)] + copied[Point(0.0)] * joined[Point(y)]
+
+
+@works(KEYS, (0.5, 0.6))
+def named_objects_as_keys(x, y):
+    table = {"a": x, Named("b", x): y, Named("c", y): x}
+    table[Named("b", y)] *= x
+    return sum([k.a * v for k, v in table.items() if isinstance(k, Named)]) * table[Named("c", x)]
+
+
+@works(KEYS, (0.5, 0.6))
+def points_remembered(x, y):
+    @functools.lru_cache
+    def f(point):
+        return point.a * y
+
+    points = {Point(x), Point(y), Point(x)}
+    points.add(Point(x))
+    points.add(Point(1.0))
+    return f(Point(x)) * f(Point(x)) + sum([f(point) * point.a for point in points])
 
 
 @refused("`obj.__dict__` kept in a variable", "__dict__", (0.7,))

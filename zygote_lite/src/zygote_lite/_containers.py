@@ -6,6 +6,7 @@ from typing import Any
 
 from zygote_lite._activity import mark_active
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._keys import stored_key
 from zygote_lite._kinds import entries_of, type_in_c
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, forget, give, slots_of
@@ -256,7 +257,7 @@ def delete_item(x: Any, index: Any) -> Pulled:
 
 def _popped(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
     """Delete an entry of a dict; return what puts it back."""
-    base = type_in_c(x)
+    base, key = type_in_c(x), stored_key(x, key)
     y = base.pop(x, key)
 
     def undo() -> None:
@@ -270,7 +271,7 @@ def _popped(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
 
 def _put(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
     """Write an entry of a dict; return what takes it back, and returns its cotangent."""
-    base = type_in_c(x)
+    base, key = type_in_c(x), stored_key(x, key)
     had = dict.__contains__(x, key)
     old = dict.__getitem__(x, key) if had else None
     base.__setitem__(x, key, value)
@@ -295,6 +296,7 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     if not dict.__contains__(x, key):
         y = default[0] if default else None
         return y, lambda dy: (None, None, None, dy)[: len(flags)]
+    key = stored_key(x, key)
 
     def get_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), key, dy)
@@ -307,6 +309,7 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
 def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     if not dict.__contains__(x, key):
         return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
+    key = stored_key(x, key)
     y = dict.__getitem__(x, key)
     undo = _popped(x, key)
 
@@ -335,6 +338,7 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
 
 @structural(dict.setdefault)
 def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
+    key = stored_key(x, key)
     if dict.__contains__(x, key):
         y, undo = dict.__getitem__(x, key), None
     else:

@@ -11,12 +11,9 @@ import operator
 import types
 from typing import Any
 
-import numpy as np
-
 from rulescore import accumulate
 from zygote_lite._activity import mark_active
 from zygote_lite._containers import extend
-from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import (
     build_dict,
     build_list,
@@ -35,9 +32,9 @@ from zygote_lite._intrinsics import (
     unpack,
     write_cell,
 )
-from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, VALUE, kind_of
+from zygote_lite._keys import refuse_active_key
+from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
 from zygote_lite._pullbacks import Effect, Flags, Opaque, Pulled, inert
-from zygote_lite._refusal import where
 from zygote_lite._state import forget, give, slots_of
 from zygote_lite._tables import structural
 
@@ -102,15 +99,6 @@ def _(flags: Flags, *items: Any) -> Pulled:
         return (None, *[d for value in values for d in (None, value)])
 
     return y, build_dict_back
-
-
-def refuse_active_key(key: Any, flag: Any) -> None:
-    """Refuse a key that a gradient would have to pass through; integers are names, not numbers."""
-    if flag and kind_of(key) == VALUE and not isinstance(key, int | np.integer):
-        raise DifferentiationError(
-            f"{where()}: a key of a dict carries no gradient, and this one depends on what is "
-            "differentiated; keep the number among the values"
-        )
 
 
 def adopted(y: dict[str, Any], names: list[str]) -> Any:
@@ -246,11 +234,12 @@ def join_dicts(flags: Flags, *parts: Any) -> Pulled | None:
         return None
     y = join_dict(*parts)
     mark_active(y)
-    source = {key: i for i, part in enumerate(parts) for key in part}
+    source = {key: (part, key) for part in parts for key in part}
 
     def join_dict_back(dy: Any) -> tuple[Any, ...]:
         for key, d in forget(y).items():
-            give(slots_of(parts[source[key]]), key, d)
+            part, known = source[key]
+            give(slots_of(part), known, d)
         return (None,) * len(flags)
 
     return y, join_dict_back

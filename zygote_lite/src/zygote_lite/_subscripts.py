@@ -7,10 +7,11 @@ from typing import Any
 from zygote_lite._activity import mark_active
 from zygote_lite._containers import delete_item, refused_size, set_slice
 from zygote_lite._deques import delete_place
+from zygote_lite._keys import refuse_active_key, stored_key
 from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, forget, give, slots_of
-from zygote_lite._structural import base_method, field_of_tuple_back, into, refuse_active_key
+from zygote_lite._structural import base_method, field_of_tuple_back, into
 from zygote_lite._tables import structural
 
 
@@ -28,6 +29,8 @@ def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
         return y, field_of_tuple_back(x, index, 3)
     if kind == LIST:
         index = operator.index(index) % type_in_c(x).__len__(x)
+    else:
+        index = stored_key(x, index)
 
     def getitem_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), index, dy)
@@ -69,6 +72,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
         return None
     else:
         refuse_active_key(index, flags[2])
+        index = stored_key(x, index)
     had = kind == LIST or dict.__contains__(x, index)
     take, put, remove = (base_method(x, f"__{n}item__") for n in ("get", "set", "del"))
     old = take(x, index) if had else None
