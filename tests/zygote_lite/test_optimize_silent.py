@@ -1,12 +1,13 @@
 """What specialized code cannot know, it leaves: the third call answers as the first did."""
 
 import types
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from tests.zygote_lite.specialized import assert_agreement, generic_only, is_specialized
-from zygote_lite import export_adjoint, value_and_grad
+from zygote_lite import _api, export_adjoint, gradient, value_and_grad
 
 CALLS = 8
 
@@ -242,3 +243,32 @@ def test_an_empty_structure(nothing):
     exec(export_adjoint(f, nothing, 2.0, argnums=(1,)), space)
     exported = space["lambda__value_and_gradient"](nothing, 2.0)
     assert exported == value_and_grad(f, (1,))(nothing, 2.0)
+
+
+def test_a_wrapper_made_for_each_call_is_answered_by_specialized_code():
+    def f(x, y):
+        return x * y + np.sin(x)
+
+    want = value_and_grad(f, (0, 1))(0.5, 2.0)
+    for _ in range(3):
+        assert value_and_grad(f, (0, 1))(0.5, 2.0) == want
+    with mock.patch.object(_api, "_pullback", side_effect=AssertionError("the generic engine")):
+        assert value_and_grad(f, (0, 1))(0.5, 2.0) == want
+
+
+def test_entries_named_by_tuples_may_repeat():
+    def writes(x, v):
+        y = x.copy()
+        y[((0, 0), (1, 1))] = v
+        return np.sum(y * y)
+
+    def reads(x):
+        return np.sum(x[((0, 0), (1, 1))] ** 2)
+
+    x, v = np.ones((3, 3)), np.array([2.0, 3.0])
+    for _ in range(4):
+        dx, dv = gradient(writes, x, v)
+        np.testing.assert_array_equal(dv, [0.0, 6.0])
+        assert dx[0, 1] == 0.0
+        (dx,) = gradient(reads, x)
+        assert dx[0, 1] == 4.0

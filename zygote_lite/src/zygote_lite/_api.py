@@ -229,6 +229,11 @@ def value_and_grad(
     @functools.wraps(f)
     def value_and_gradient(*xs: Any, **kws: Any) -> tuple[Any, Any]:
         known = fast.get(len(xs))
+        if known is None and not kws and len(xs) not in fast:
+            numbers = _argument_numbers(f, argnums, len(xs))
+            single = isinstance(argnums, int)
+            known = entries_of(f, len(xs), tuple(numbers), single, compiled) if numbers else None
+            fast[len(xs)] = known
         if known is not None and not kws:
             for enter in known.enters:
                 found = enter(f, *xs)
@@ -238,12 +243,8 @@ def value_and_grad(
         flags = (None, *(True if i in numbers else None for i in range(len(xs))))
         y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
         cotangents = back(_seed(f, y))
-        if not kws:
-            if known is None and numbers:
-                single = isinstance(argnums, int)
-                known = fast[len(xs)] = entries_of(f, len(xs), tuple(numbers), single, compiled)
-            if known is not None:
-                known.note(f, xs)
+        if known is not None and not kws:
+            known.note(f, xs)
         if isinstance(argnums, int):
             return y, cotangents[1 + numbers[0]]
         return y, tuple(cotangents[1 + i] for i in numbers)
@@ -366,21 +367,21 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     @functools.wraps(f)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
+        (number,) = _argument_numbers(f, argnum, len(arguments))
         known = fast.get(len(xs))
+        if known is None and not kws and len(xs) not in fast:
+            known = entries_of(f, len(arguments), (number,), True, twice=True)
+            fast[len(xs)] = known
         if known is not None and not kws:
             for enter in known.enters:
                 found = enter(f, *xs)
                 if found is not None:
                     return found
-        (number,) = _argument_numbers(f, argnum, len(arguments))
         flags = (None, *(True if i == number else None for i in range(len(arguments))))
         _, back = _pullback((*flags, *(None for _ in kws)), derivative, tuple(arguments), kws)
         found = back(v)[1 + number]
-        if not kws:
-            if known is None:
-                known = fast[len(xs)] = entries_of(f, len(arguments), (number,), True, twice=True)
-            if known is not None:
-                known.note(f, xs)
+        if known is not None and not kws:
+            known.note(f, xs)
         return found
 
     return hessian_times_vector

@@ -68,9 +68,7 @@ def _note(x: Any, active: bool) -> None:
 def winning(x: Any, index: Any) -> Any:
     """Return which entries of the written values stayed, where an index is written repeatedly."""
     parts = index if isinstance(index, tuple) else (index,)
-    if not any(
-        isinstance(p, list | np.ndarray) and np.asarray(p).dtype.kind in "iu" for p in parts
-    ):
+    if not any(map(_names_entries, parts)):
         return None
     order = np.full(x.shape, -1)
     shape = np.shape(x[index])
@@ -78,6 +76,13 @@ def winning(x: Any, index: Any) -> Any:
     order[index] = numbers
     stayed = order[index] == numbers
     return None if stayed.all() else stayed
+
+
+def _names_entries(part: Any) -> bool:
+    """Return whether one part of an index is an array of integers, or will be made one."""
+    if part is None or part is Ellipsis or isinstance(part, slice | int | np.generic):
+        return False
+    return np.ndim(part) > 0 and np.asarray(part).dtype.kind in "iu"
 
 
 def _check_kinds(x: Any, value: Any, active: bool) -> None:

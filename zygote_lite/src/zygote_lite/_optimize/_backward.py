@@ -234,7 +234,8 @@ class Backward:
         if index.items is not None and type(index.sample) is tuple:
             if any(map(self.counts, index.items)) and all(map(_is_row, index.items)):
                 return False  # each row, or each column, is named once
-            return any(self.may_repeat(part) for part in index.items)
+            sequences = any(isinstance(part.sample, list | tuple) for part in index.items)
+            return sequences or any(self.may_repeat(part) for part in index.items)
         if isinstance(index.fact, ArrayOf):
             return index.fact.dtype.kind != "b"
         return isinstance(index.sample, list | tuple | np.ndarray)

@@ -393,7 +393,7 @@ _WRITING = {
     "fill", "sort", "put", "itemset", "resize", "partition", "setfield", "setflags", "byteswap",
     "tofile", "dump", "save", "savetxt", "savez", "copyto", "place", "putmask", "fill_diagonal",
     "put_along_axis", "seterr", "setbufsize", "set_printoptions", "shuffle", "seed", "errstate",
-    "load", "loadtxt", "fromfile", "genfromtxt", "memmap", "nditer", "apply_along_axis",
+    "load", "seterrcall", "savez_compressed", "setbufsize", "loadtxt", "fromfile", "genfromtxt", "memmap", "nditer", "apply_along_axis",
     "vectorize", "frompyfunc", "fromiter", "fromfunction", "apply_over_axes", "piecewise", "empty_",
 }  # fmt: skip
 
