@@ -393,7 +393,8 @@ _WRITING = {
     "fill", "sort", "put", "itemset", "resize", "partition", "setfield", "setflags", "byteswap",
     "tofile", "dump", "save", "savetxt", "savez", "copyto", "place", "putmask", "fill_diagonal",
     "put_along_axis", "seterr", "setbufsize", "set_printoptions", "shuffle", "seed", "errstate",
-    "load", "seterrcall", "savez_compressed", "setbufsize", "loadtxt", "fromfile", "genfromtxt", "memmap", "nditer", "apply_along_axis",
+    "load", "loadtxt", "fromfile", "genfromtxt", "memmap", "nditer", "apply_along_axis",
+    "seterrcall", "savez_compressed",
     "vectorize", "frompyfunc", "fromiter", "fromfunction", "apply_over_axes", "piecewise", "empty_",
 }  # fmt: skip
 
