@@ -206,6 +206,30 @@ def test_no_source_is_refused():
         gradient(scope["f"], 2.0)
 
 
+def test_the_line_that_called_what_has_no_source_is_named():
+    scope = {}
+    exec("def g(x): return x * x", scope)
+
+    def straight(x):
+        y = x + 1.0
+        return scope["g"](y)
+
+    def in_a_loop(x):
+        for _ in range(2):
+            x = straight(x)
+        return x
+
+    def mapped(x):
+        return sum(map(scope["g"], [x]))
+
+    first = straight.__code__.co_firstlineno
+    for f, line in ((straight, first + 2), (in_a_loop, first + 2), (mapped, first + 10)):
+        with pytest.raises(NoSourceError, match=rf"test_source\.py:{line}: no source .*<string>:1"):
+            gradient(f, 2.0)
+    with pytest.raises(NoSourceError, match=r"test_source\.py:\d+: no source text for g"):
+        gradient(scope["g"], 2.0)
+
+
 def test_a_notebook_cell_is_source():
     text = "def f(x):\n    return x * 2.0\n\ng = lambda x: x * 3.0; h = lambda x: x * 4.0\n"
     name = "<cell-17>"

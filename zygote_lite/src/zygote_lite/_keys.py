@@ -28,7 +28,8 @@ def stored_key(x: Any, key: Any) -> Any:
 def _is_compared_in_c(key: Any) -> bool:
     if isinstance(key, tuple):
         return all(map(_is_compared_in_c, key))
-    return kind_of(key) <= FUNCTION or type(key).__hash__ is object.__hash__
+    by_address: Any = object.__hash__
+    return kind_of(key) <= FUNCTION or type(key).__hash__ is by_address
 
 
 def refuse_active_key(key: Any, flag: Any) -> None:

@@ -48,9 +48,9 @@ from zygote_lite._primal import primal
 from zygote_lite._pull import pull
 from zygote_lite._pullbacks import Effect, Flags, Pulled
 from zygote_lite._record import leading, record
-from zygote_lite._refusal import note_resolution
+from zygote_lite._refusal import note_resolution, where
 from zygote_lite._reverse import reverse
-from zygote_lite._source import place_of
+from zygote_lite._source import NoSourceError, place_of
 
 Gather = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
@@ -230,7 +230,10 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
 
 def lowered(f: Any) -> ir.Function:
     """Return the instrumented IR of a Python function, anew: later stages take names in it."""
-    return instrument(lower(f.__code__, f.__globals__))
+    try:
+        return instrument(lower(f.__code__, f.__globals__))
+    except NoSourceError as error:
+        raise NoSourceError(f"{where()}: {error}") from None
 
 
 def _with_defaults(run: types.FunctionType, f: Any, closure: Any) -> types.FunctionType:
