@@ -20,6 +20,7 @@ from benchmarks.engines import NotAvailableError
 from benchmarks.engines.plain import BY_HAND, PRIMAL, REWRITTEN
 
 BATCH = 0.005  # seconds, or one call
+WARM = 3  # calls after the first, before the clock: some engines make code at the second
 
 
 @dataclass
@@ -76,6 +77,8 @@ def measure(workload, engines, rounds, small=False):
                 f"{engine.name}, {workload.name}: {type(error).__name__}: {error}"
             )
         else:
+            for _ in range(WARM):
+                call(*arguments)
             calls[engine.name] = call, arguments, batch_size(call, arguments)
     timings.rounds = in_turns(calls, rounds)
     return timings
