@@ -10,7 +10,7 @@ cotangents of what has an address, `_state` what a run knows, `_activity` what d
 differentiated argument. `_pull` resolves a call of straight code, or hands it to `_tape`, which
 records it in `_entries` (generators: `_generators`); `_arguments` places what a call is given,
 `_refusal` words what no gradient can pass. The engine's own pullbacks, in the forms of
-`_pullbacks` and listed in `_tables`, are in `_structural`, `_attributes`, `_containers`,
+`_pullbacks` and listed in `_tables`, are in `_structural`, `_attributes`, `_lists`, `_containers`,
 `_composite`, `_construct`, `_parts` and `_writes`; `_iteration` and `_itertools` have the source of
 what is written in C. `_api` is what users call, `_boundary` checks what goes in and comes out, and
 `_nested` differentiates gradients again.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity import mark_active
-from zygote_lite._containers import refused_size
+from zygote_lite._lists import refused_size
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, slots_of
 from zygote_lite._tables import equivalent, structural

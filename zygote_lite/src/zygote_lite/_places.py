@@ -1,4 +1,4 @@
-"""The cotangents of the entries of a deque: a deque of them, one for each entry, in its order."""
+"""The cotangents of the entries of a deque or a list, in its order: entries come and go."""
 
 import collections
 from collections.abc import Iterator
@@ -31,3 +31,35 @@ class Places:
 
     def __bool__(self) -> bool:
         return any(d is not None for d in self.places)
+
+
+class Row(Places):
+    """Hold the cotangents of the entries of a list, in which entries were shifted.
+
+    It ends where the last cotangent is, or before entries of the list that have none.
+    """
+
+    __slots__ = ()
+    places: Any
+
+    def __init__(self, slots: dict[int, Any]) -> None:
+        self.places = [slots.get(i) for i in range(max(slots, default=-1) + 1)]
+
+    def get(self, i: int, default: Any = None) -> Any:
+        """Return the cotangent of one entry."""
+        return self.places[i] if i < len(self.places) else default
+
+    def __setitem__(self, i: int, d: Any) -> None:
+        self.places += [None] * (i + 1 - len(self.places))
+        self.places[i] = d
+
+    def pop(self, i: int, default: Any = None) -> Any:
+        """Return the cotangent of one entry, and forget it."""
+        return super().pop(i) if i < len(self.places) else default
+
+    def replace(self, place: int, count: int, entries: int) -> list[Any]:
+        """Put some entries without cotangent for `count` others; return the cotangents of these."""
+        given: list[Any] = self.places[place : place + count]
+        if place < len(self.places):
+            self.places[place : place + count] = [None] * entries
+        return given + [None] * (count - len(given))

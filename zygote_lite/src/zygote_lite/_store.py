@@ -29,14 +29,14 @@ from zygote_lite._kinds import (
     kind_of,
     owner_of,
 )
-from zygote_lite._places import Places
+from zygote_lite._places import Places, Row
 
 
 class Store:
     """Hold the cotangents of the entries of containers, by the identity of the container."""
 
     def __init__(self) -> None:
-        self.entries: dict[int, tuple[Any, dict[Any, Any]]] = {}
+        self.entries: dict[int, tuple[Any, Any]] = {}
         self.redo: list[Callable[[], None]] = []
         self.shadows: dict[int, tuple[Any, Any]] = {}  # of arrays that are written in place
         self.written: dict[int, Any] = {}  # arrays that are written in place, of the run
@@ -46,11 +46,20 @@ class Store:
     def slots(self, x: Any) -> dict[Any, Any]:
         """Return the cotangents of the entries of `x`, by index, key or field."""
         try:
-            return self.entries[id(x)][1]
+            return self.entries[id(x)][1]  # type: ignore[no-any-return]
         except KeyError:
             slots: Any = Places(len(x)) if isinstance(x, collections.deque) else {}
             self.entries[id(x)] = (x, slots)
             return slots  # type: ignore[no-any-return]
+
+    def row(self, x: Any) -> Row:
+        """Return the cotangents of the entries of a list, in a form that can be shifted."""
+        slots: Any = self.slots(x)
+        if isinstance(slots, Row):
+            return slots
+        row = Row(slots)
+        self.entries[id(x)] = (x, row)
+        return row
 
     def shadow_view(self, x: Any, make: bool = False) -> Any:
         """Return the cotangent of an array that is written in place, or `None` if it has none yet.

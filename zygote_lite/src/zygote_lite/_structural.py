@@ -13,7 +13,6 @@ from typing import Any
 
 from rulescore import accumulate
 from zygote_lite._activity import mark_active
-from zygote_lite._containers import extend
 from zygote_lite._intrinsics import (
     build_dict,
     build_list,
@@ -34,6 +33,7 @@ from zygote_lite._intrinsics import (
 )
 from zygote_lite._keys import refuse_active_key
 from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
+from zygote_lite._lists import extend
 from zygote_lite._pullbacks import Effect, Flags, Opaque, Pulled, inert
 from zygote_lite._state import forget, give, slots_of
 from zygote_lite._tables import structural

@@ -5,10 +5,11 @@ import operator
 from typing import Any
 
 from zygote_lite._activity import mark_active
-from zygote_lite._containers import delete_item, refused_size, set_slice
+from zygote_lite._containers import delete_item
 from zygote_lite._deques import delete_place
 from zygote_lite._keys import refuse_active_key, stored_key
 from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
+from zygote_lite._lists import refused_size, set_slice
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._structural import base_method, field_of_tuple_back, into

@@ -1,0 +1,176 @@
+"""Changes of lists: entries come, go and move, and their cotangents with them."""
+
+import random
+import tracemalloc
+
+import pytest
+
+from tests.zygote_lite.conftest import assert_same
+from zygote_lite import DifferentiationError, gradient, pullback
+
+
+def change(a, b, x, steps):
+    """Change two lists by chosen steps; return a number that depends on each entry."""
+    total = 0.0
+    for step, i, j in steps:
+        n = len(a)
+        at = i % n if n else 0
+        if step == "insert":
+            a.insert(i - 4, x * j)
+        elif step == "append":
+            a.append(x + j)
+        elif step == "set" and n:
+            a[at] = a[at] * 0.5 + a[-1] * j
+        elif step == "pop" and n:
+            total = total * 0.9 + a.pop(at - n) * i
+        elif step == "delete" and n:
+            del a[at]
+        elif step == "remove" and n:
+            a.remove(a[at])
+        elif step == "slice":
+            a[at : at + j] = b[: i % 3]
+        elif step == "cut":
+            del a[at : at + j]
+        elif step == "steps":
+            a[::2] = [v * x for v in a[::2]]
+        elif step == "thin":
+            del a[at % 2 :: 3]
+        elif step == "sort":
+            a.sort(key=lambda v: -v, reverse=j % 2)
+        elif step == "reverse":
+            a.reverse()
+        elif step == "extend":
+            a += b[:2]
+        elif step == "clear" and i == 0:
+            b.extend(a[:2])
+            a.clear()
+        a, b = (b, a) if i == j else (a, b)
+    return total + sum([(i + 1) * v for i, v in enumerate(a)]) * 0.1 + sum(b)
+
+
+STEPS = ("insert", "append", "set", "pop", "delete", "remove", "slice", "cut", "steps", "thin",
+         "sort", "reverse", "extend", "clear", "insert", "append", "pop", "slice")  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_steps_chosen_by_chance(seed):
+    chance = random.Random(seed)
+    steps = [(chance.choice(STEPS), chance.randrange(9), chance.randrange(4)) for _ in range(25)]
+    entries = [chance.uniform(-1, 1) for _ in range(6)]
+
+    def f(entries, x):
+        return change(entries, [x, entries[0] * x], x, steps)
+
+    def at(k, h):
+        given = [*entries, 0.7]
+        given[k] += h
+        return f(given[:-1], given[-1])
+
+    given = list(entries)
+    y, back = pullback(f, given, 0.7)
+    after = list(given)
+    _, d_entries, dx = back(1.0)
+    plain = list(entries)
+    assert y == f(plain, 0.7)
+    assert_same(given, after)
+    assert_same(after, plain)
+    found = [d or 0.0 for d in [*(d_entries or [None] * 6), dx]]
+    h = 1e-6
+    expected = [(at(k, h) - at(k, -h)) / (2 * h) for k in range(7)]
+    assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
+    assert back(1.0)[1:] == (d_entries, dx)
+    assert_same(given, after)
+
+
+def by_pop(x, n):
+    a, total = [x * i for i in range(n)], 0.0
+    while a:
+        total = total * 0.5 + a.pop(0)
+    return total
+
+
+def by_insert(x, n):
+    a = []
+    for i in range(n):
+        a.insert(0, x * i)
+    return sum(a)
+
+
+def by_delete(x, n):
+    a, total = [x * i for i in range(n)], 0.0
+    while len(a) > 2:
+        total = total + a[0]
+        del a[0]
+        a[0:1] = []
+    return total
+
+
+def by_remove(x, n):
+    a, total = [x * i for i in range(n)], 0.0
+    while a:
+        total = total + a[0]
+        a.remove(a[0])
+    return total
+
+
+@pytest.mark.parametrize("f", [by_pop, by_insert, by_delete, by_remove])
+def test_a_change_of_a_list_keeps_no_copy_of_it(f):
+    gradient(f, 0.5, 3)
+    peaks = []
+    for n in (50, 400):
+        tracemalloc.start()
+        try:
+            assert gradient(f, 0.5, n)[0] == pytest.approx(f(1.0, n))
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 14 * peaks[0], peaks
+
+
+def takes_the_first(a):
+    return a.pop(0) * 2.0 + a[0]
+
+
+def test_a_list_that_got_entries_since():
+    a = [1.0, 2.0, 3.0]
+    _, back = pullback(takes_the_first, a)
+    a.append(9.0)
+    assert back(1.0)[1][:2] == [2.0, 1.0]
+    assert a == [2.0, 3.0, 9.0]
+
+
+def test_a_list_that_lost_entries_since_is_refused():
+    a = [1.0, 2.0, 3.0]
+    _, back = pullback(takes_the_first, a)
+    takes_the_first(a)
+    with pytest.raises(DifferentiationError, match="lost or got entries"):
+        back(1.0)
+    assert a == [3.0]
+
+
+def test_the_key_of_a_sort_is_computed_once_for_each_entry():
+    calls = []
+
+    def key(v):
+        calls.append(0)
+        return -v
+
+    def f(a):
+        b = [2.0 * v for v in a]
+        b.sort(key=key)
+        return b[0] + 3.0 * b[1]
+
+    assert gradient(f, [1.0, 5.0, 2.0]) == ([None, 2.0, 6.0],)
+    assert len(calls) == 3
+
+
+def test_what_is_not_in_a_list_is_the_error_of_python():
+    def f(x):
+        a = [x]
+        a.remove(x + 1.0)
+
+    with pytest.raises(ValueError, match=r"list\.remove") as plain:
+        f(1.0)
+    with pytest.raises(ValueError, match=r"list\.remove") as found:
+        gradient(f, 1.0)
+    assert str(found.value) == str(plain.value)
