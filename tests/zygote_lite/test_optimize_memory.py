@@ -83,7 +83,7 @@ FUNCTIONS = [chain, argument_is_last_read, view_is_read_later, transposed_later,
 
 @pytest.fixture(autouse=True)
 def _always():
-    with mock.patch.object(_reuse, "LARGE", 0):
+    with mock.patch.object(_reuse, "LARGE", 0), mock.patch.object(_reuse, "HUGE", 0):
         yield
 
 
@@ -103,7 +103,7 @@ def test_results_belong_to_the_caller():
 
 
 def test_small_arrays_have_no_need():
-    with mock.patch.object(_reuse, "LARGE", 10_000):
+    with mock.patch.multiple(_reuse, LARGE=10_000, HUGE=50_000):
         assert "out=" not in str(specialize(chain, (X,), (True,)).text)
         large = str(specialize(chain, (np.ones(10_000),), (True,)).text)
     assert "np.exp(t3, out=t3)" in large

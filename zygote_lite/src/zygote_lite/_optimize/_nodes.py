@@ -24,7 +24,8 @@ class Op(Node):
     a product in which a zero may have met an infinity. `required` is a call of the user's, which
     is made even if nobody reads its value. `active_operands` are those of that call, in the order
     of what `pull` makes; `snapshot_of` is set on a copy that is needed only if the array is
-    written later; `into` is the operand that the result is written over.
+    written later; `into` is the array that the result is written over: an operand that is not
+    read again, or, where `onto`, another array that nobody needs any more.
     """
 
     target: Value
@@ -38,6 +39,7 @@ class Op(Node):
     active_operands: list[Value] = field(default_factory=list)
     snapshot_of: Value | None = None
     into: Value | None = None
+    onto: bool = False
 
 
 @dataclass(eq=False)

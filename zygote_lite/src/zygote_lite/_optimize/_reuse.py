@@ -8,6 +8,7 @@ from zygote_lite._optimize._nodes import AddInto, Node, Op, Store, leaves, reads
 from zygote_lite._optimize._values import ArrayOf, Value, shape_root
 
 LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to read
+HUGE = 50_000  # entries: from here on, to ask the system for memory is what costs
 IN_PLACE = {
     operator.add: ("+=", np.add), operator.sub: ("-=", np.subtract),
     operator.mul: ("*=", np.multiply), operator.truediv: ("/=", np.divide),
@@ -27,29 +28,33 @@ def reuse_memory(block: list[Node], results: list[Value]) -> None:
             for x in reads_of(inner):
                 last[x] = i
             kept |= _kept_by(inner)
+    free: list[Value] = []
     for i, node in enumerate(block):
-        if not isinstance(node, Op) or node.keywords or node.check:
-            continue
-        target = node.target
-        for x in node.arguments:
-            if (
-                last.get(x) == i
-                and x in made
-                and x not in kept
-                and _is_alike(x, target)
-                and _is_elementwise(node)
-            ):
-                node.into = x
-                break
+        read = [x for x in reads_of(node) if last[x] == i and x in made and x not in kept]
+        if isinstance(node, Op) and not (node.keywords or node.check) and _is_elementwise(node):
+            operands = [x for x in node.arguments if x in read and _is_alike(x, node.target)]
+            others = [x for x in free if _is_alike(x, node.target) and is_huge(x)]
+            if operands:
+                node.into = operands[0]
+                read = [x for x in read if x is not node.into]
+            elif others:
+                node.into, node.onto = others[-1], True
+                free.remove(node.into)
+        free += [x for x in dict.fromkeys(read) if is_huge(x)]
 
 
 def _kept_by(node: Node) -> set[Value]:
     """Return the values that a node may give another name, in a view or in what it returns."""
     if isinstance(node, Op):
-        held = not (node.target.is_array or node.target.is_scalar)
+        held = not (node.target.is_scalar or (node.target.is_array and node.target.fresh))
         base = {node.target.base} if node.target.base is not None else set()
-        return base | ({*reads_of(node)} if held or not node.target.fresh else set())
+        return base | ({*reads_of(node)} if held else set())
     return set() if isinstance(node, Store | AddInto) else {*reads_of(node)}
+
+
+def is_huge(x: Value) -> bool:
+    """Return whether the memory of an array is worth keeping."""
+    return isinstance(x.fact, ArrayOf) and x.fresh and not x.made and x.sample.size >= HUGE
 
 
 def _is_alike(x: Value, target: Value) -> bool:

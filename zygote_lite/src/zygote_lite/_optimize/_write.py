@@ -29,7 +29,7 @@ from zygote_lite._optimize._nodes import (
     reads_of,
     walk,
 )
-from zygote_lite._optimize._reuse import IN_PLACE, SWAPPED
+from zygote_lite._optimize._reuse import IN_PLACE, SWAPPED, is_huge
 from zygote_lite._optimize._runtime import (
     ZERO,
     abandon,
@@ -134,7 +134,7 @@ class Writer:
         x = op.target
         if self.uses[x] != 1 or self.shared[x.name] or op.check or not _TEMPORARY.match(x.name):
             return False
-        if op.into is not None and op.into not in self.inlined:
+        if (op.into is not None and op.into not in self.inlined) or is_huge(x):
             return False
         if op.function in (abandon, same_shape, np.zeros_like, list.pop, list):
             return False
@@ -203,13 +203,16 @@ class Writer:
         at, xs = self.read(x), node.arguments
         if node.function in IN_PLACE:
             sign, f = IN_PLACE[node.function]
-            if xs[0] is x or node.function in SWAPPED:
+            if node.onto:
+                given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
+                self.line(f"{spelled(f)}({given}, out={at})")
+            elif xs[0] is x or node.function in SWAPPED:
                 self.line(f"{at} {sign} {self.expression(xs[xs[0] is x])}")
             else:
                 given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
                 self.line(f"{spelled(f)}({given}, out={at})")
         elif node.function is operator.neg:
-            self.line(f"np.negative({at}, out={at})")
+            self.line(f"np.negative({self.expression(xs[0])}, out={at})")
         else:
             self.line(f"{self.operation(node)[0][:-1]}, out={at})")
         node.target.name = x.name
