@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
+pytest.importorskip("numba", reason="compiled code needs Numba (zygote_lite[jit])")
+
 from tests.zygote_lite.test_compiled import CASES, FIRST, answers, assert_same, outcome
 from zygote_lite import (
     DifferentiationError,
