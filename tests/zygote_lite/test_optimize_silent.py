@@ -1,6 +1,7 @@
 """What specialized code cannot know, it leaves: the third call answers as the first did."""
 
 import types
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -272,3 +273,15 @@ def test_entries_named_by_tuples_may_repeat():
         assert dx[0, 1] == 0.0
         (dx,) = gradient(reads, x)
         assert dx[0, 1] == 4.0
+
+
+def test_large_gradients_are_looked_at_without_a_warning():
+    def f(x):
+        return np.sum(np.exp(x) * x)
+
+    x = np.array([1.0, 690.0, 3.0])
+    differentiated = value_and_grad(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answers = [differentiated(x)[1].tolist() for _ in range(4)]
+    assert answers[1:] == answers[:1] * 3

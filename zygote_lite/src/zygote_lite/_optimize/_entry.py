@@ -6,6 +6,7 @@ finite: in it, a zero that meets an infinity stays a zero.
 
 import ast
 import math
+import re
 import sys
 import threading
 import types
@@ -296,7 +297,7 @@ def _guarded(
     space = {
         "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
-        "finite": is_finite, "is_some": is_some, "are_numbers": are_numbers,
+        "finite": is_finite, "vdot": np.vdot, "is_some": is_some, "are_numbers": are_numbers,
         "are_distinct": are_distinct,
         **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in _KINDS}, **made.inputs.bound,
@@ -348,11 +349,12 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
     assert isinstance(x.fact, ArrayOf)
     tests = [f"type({name}) is ndarray", f"{again}.dtype is {dtype_name(x.fact.dtype)}"]
     axes = x.fact.axes
+    shape = "s_" + re.sub(r"\W", "_", again)
+    tests.append(f"len({shape} := {again}.shape) == {len(axes)}")
     if ONE not in axes:
-        return [*tests, f"{again}.ndim == {len(axes)}", f"1 not in {again}.shape"]
-    tests.append(f"{again}.ndim == {len(axes)}")
+        return [*tests, f"1 not in {shape}"]
     return tests + [
-        f"{again}.shape[{i}] {'==' if axis == ONE else '!='} 1"
+        f"{shape}[{i}] {'==' if axis == ONE else '!='} 1"
         for i, axis in enumerate(axes)
         if axis in (ONE, MANY)
     ]
@@ -375,7 +377,8 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
                 continue  # `list_cotangent` has looked
             if isinstance(leaf.fact, ArrayOf):
                 if d in made.telling:
-                    checks.append(f"finite({path})")
+                    quick = f"isfinite(vdot({path}, {path})) or " if d.sample.ndim == 1 else ""
+                    checks.append(f"({quick}finite({path}))")
                 if filled:
                     checks.append(f"is_some({path})")
             else:
