@@ -52,13 +52,13 @@ rule.scalar(np.arctanh)(lambda x: 1 / ((1 - x) * (1 + x)))
 rule.scalar(np.i0)(lambda x: bessel_i1(x))
 
 # kinks: ties are shared, and a missing value (nan) that fmax and fmin pass over gets nothing
-rule.scalar(np.maximum, poles=False)(
+rule.scalar(np.maximum, poles=False, chooses=True)(
     lambda x, y: ((x > y) + 0.5 * (x == y), (x < y) + 0.5 * (x == y))
 )
-rule.scalar(np.minimum, poles=False)(
+rule.scalar(np.minimum, poles=False, chooses=True)(
     lambda x, y: ((x < y) + 0.5 * (x == y), (x > y) + 0.5 * (x == y))
 )
-rule.scalar(np.fmax, np.fmin, poles=False)(
+rule.scalar(np.fmax, np.fmin, poles=False, chooses=True)(
     lambda x, y, out: ((x == out) - 0.5 * (x == y), (y == out) - 0.5 * (x == y))
 )
 rule.scalar(np.fabs, poles=False)(lambda x: np.sign(x))

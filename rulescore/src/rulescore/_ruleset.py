@@ -13,7 +13,7 @@ import plum
 from rulescore import _table
 from rulescore._array import Numeric
 from rulescore._rule import Rule, RuleError, name_of
-from rulescore._scalar import pull_scalar
+from rulescore._scalar import pull_chosen, pull_scalar
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -38,7 +38,9 @@ class RuleSet:
         self.examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
         self.reasons: dict[str, str] = {}
 
-    def scalar(self, *functions: Any, poles: bool = True) -> Callable[[Body], Body]:
+    def scalar(
+        self, *functions: Any, poles: bool = True, chooses: bool = False
+    ) -> Callable[[Body], Body]:
         """Declare the partial derivatives of elementwise `functions`.
 
         The decorated function takes the inputs, and also the output where its last parameter is
@@ -49,6 +51,8 @@ class RuleSet:
             functions: elementwise functions of numbers and arrays with these partials.
             poles: whether the partials can divide by zero or overflow for finite inputs. `False`
                 spares the pullback the care that this takes.
+            chooses: whether the functions choose among their inputs, as `maximum` does: what was
+                not chosen gets a zero even where the cotangent is infinite or undefined.
         """
 
         def declare(partials: Body) -> Body:
@@ -75,7 +79,7 @@ class RuleSet:
                 place=place,
                 poles=poles,
                 takes_out=takes_out,
-                reverse=pull_scalar,
+                reverse=pull_chosen if chooses else pull_scalar,
             )
             return partials
 

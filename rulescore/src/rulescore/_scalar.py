@@ -50,6 +50,28 @@ def pull_scalar(
         ) from error
 
 
+def pull_chosen(
+    rule: Rule, out: Any, function: Any, xs: tuple[Any, ...], dy: Any, /
+) -> tuple[Any, ...]:
+    """Return all cotangents of a call that chooses: what was not chosen gets nothing, always.
+
+    There a partial derivative of zero is a strong zero, which wins over a `dy` that is infinite
+    or undefined, as that of a square root at the zero that `maximum` chose.
+    """
+    number = isinstance(dy, float | np.floating)
+    if not (number or type(dy) is np.ndarray) or (isfinite(dy) if number else _is_finite(dy)):
+        return pull_scalar(rule, out, function, xs, dy)
+    inexact = [_inexact(x) for x in xs]
+    partials = rule.body(*inexact, out) if rule.takes_out else rule.body(*inexact)
+    if type(partials) is not tuple:
+        partials = (partials,)
+    with np.errstate(all="ignore"):
+        return None, *[
+            None if p is None else project(np.where(np.equal(p, 0), 0.0, dy * p), x)
+            for p, x in zip(partials, xs, strict=True)
+        ]
+
+
 def _of_many(
     rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
 ) -> tuple[Any, ...]:
