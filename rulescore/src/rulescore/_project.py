@@ -137,20 +137,23 @@ def _sum_leading(dx: Any, x: Any) -> Any:
     return np.sum(dx, axis=tuple(range(extra))) if extra > 0 else dx
 
 
+_total: Any = np.add.reduce  # the types of NumPy know no axis of it
+
+
 def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     """Sum `dx` over the axes along which an array of `shape` was broadcast."""
     given = dx.shape if type(dx) is np.ndarray else shape_of(dx)
     if given == shape:
         return dx
     if not shape and type(dx) is np.ndarray:
-        return np.add.reduce(dx, axis=None)
+        return _total(dx, axis=None)
     extra = len(given) - len(shape)
     if extra > 0 and type(dx) is np.ndarray and given[extra:] == shape:
-        return np.add.reduce(dx, axis=tuple(range(extra)))
+        return _total(dx, axis=tuple(range(extra)))
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, given[extra:], strict=True)):
         raise ValueError(f"a cotangent of shape {given} does not fit a primal of shape {shape}")
     stretched = (extra + axis for axis, n in enumerate(shape) if n != given[extra + axis])
     axes = (*range(extra), *stretched)
     if type(dx) is np.ndarray:
-        return np.asarray(np.add.reduce(dx, axis=axes)).reshape(shape)
+        return np.asarray(_total(dx, axis=axes)).reshape(shape)
     return np.reshape(np.sum(dx, axis=axes), shape)

@@ -173,4 +173,4 @@ def _precision(x: Any) -> int:
     dtype = np.asarray(x).dtype
     if dtype.kind not in "fc":
         return 8
-    return min(8, dtype.itemsize // (2 if dtype.kind == "c" else 1))
+    return min(8, int(dtype.itemsize) // (2 if dtype.kind == "c" else 1))

@@ -82,7 +82,7 @@ def random_direction(x: Any, generator: np.random.Generator, *, integers: bool =
     array = np.asarray(x)
     if array.dtype.kind in "iu" and not integers:
         return None
-    v = generator.standard_normal(array.shape)
+    v: Any = generator.standard_normal(array.shape)
     if array.dtype.kind == "c":
         v = v + 1j * generator.standard_normal(array.shape)
     if isinstance(x, np.ndarray):
