@@ -4,14 +4,17 @@
 # ruff: noqa: E702
 
 import ast
+import gc
 import importlib.util
 import linecache
 import math
+import sys
+import threading
 
 import numpy as np
 import pytest
 
-from zygote_lite import gradient
+from zygote_lite import _source, gradient
 from zygote_lite._source import NoSourceError, definition_of
 
 # fmt: off
@@ -255,3 +258,44 @@ def test_source_with_tabs_unicode_and_continuations(tmp_path):
 
 def test_the_source_of_numpy_is_found():
     assert gradient(lambda x: np.polyval([1.0, 2.0, 3.0], x), 2.0) == (6.0,)
+
+
+class Cycle:
+    """Garbage whose finalizer lets other threads run, in the middle of whatever collects it."""
+
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        for _ in range(50):
+            pass
+
+
+def test_trees_are_made_in_many_threads():
+    """Python 3.11 raises SystemError now and then, where two threads make trees at once."""
+    lines = "".join(f"    y = y * x + {i}.5 if x > {i} else (y, [x])[0]\n" for i in range(60))
+    wrong = []
+
+    def work(name):
+        for i in range(24):
+            for _ in range(20):
+                Cycle()
+            try:
+                text = f"def f(x):\n    y = x\n{lines}    return y\n"
+                assert len(_source._definitions(text, f"<{name} {i}>", 0)) == 1
+            except BaseException as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(5, 1, 1)
+    sys.setswitchinterval(1e-6)
+    try:
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        gc.set_threshold(*thresholds)
+        sys.setswitchinterval(interval)
+    assert not wrong

@@ -6,6 +6,7 @@ import ast
 import inspect
 import linecache
 import sys
+import threading
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -14,6 +15,9 @@ from zygote_lite._errors import DifferentiationError
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Span = tuple[int, int, int, int]
+
+# Python converts syntax trees with a counter that all threads share (python/cpython#106905).
+TREES = threading.RLock()
 
 
 class NoSourceError(DifferentiationError, OSError):
@@ -99,7 +103,8 @@ def remember(filename: str, name: str, definition: Definition) -> None:
 def _definitions(text: str, filename: str, before: int) -> list[Definition]:
     """Return the definitions in a text that has some lines `before` it."""
     try:
-        tree = ast.parse(text, filename)
+        with TREES:
+            tree = ast.parse(text, filename)
     except SyntaxError:  # a notebook cell with magics, say
         return []
     ast.increment_lineno(tree, before)
@@ -156,7 +161,8 @@ def _constants_of(node: Definition, flags: int) -> set[Any]:
         wrapped.type_params = []  # type: ignore[attr-defined]
     tree = ast.fix_missing_locations(ast.Module([ast.copy_location(wrapped, node)], []))
     try:
-        whole = compile(tree, "<source>", "exec", flags, dont_inherit=True)
+        with TREES:
+            whole = compile(tree, "<source>", "exec", flags, dont_inherit=True)
     except SyntaxError:  # `nonlocal` means nothing out of its context
         return set()
     codes = [c for c in whole.co_consts if isinstance(c, CodeType)]

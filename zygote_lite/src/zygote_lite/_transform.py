@@ -50,7 +50,7 @@ from zygote_lite._pullbacks import Effect, Flags, Pulled
 from zygote_lite._record import leading, record
 from zygote_lite._refusal import note_resolution, where
 from zygote_lite._reverse import reverse
-from zygote_lite._source import NoSourceError, place_of
+from zygote_lite._source import TREES, NoSourceError, place_of
 
 Gather = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
@@ -261,7 +261,8 @@ def compile_emitted(emitted: Emitted, f: Any, free: tuple[str, ...] = ()) -> typ
     module = ast.fix_missing_locations(ast.Module([factory], []))
     scope: dict[str, Any] = {}
     flags = f.__code__.co_flags & __future__.annotations.compiler_flag
-    code = compile(module, f.__code__.co_filename, "exec", flags, dont_inherit=True)
+    with TREES:
+        code = compile(module, f.__code__.co_filename, "exec", flags, dont_inherit=True)
     exec(code, f.__globals__, scope)
     known = INTRINSICS | {"pull": pull}
     values = [known[path] for path in emitted.intrinsics.values()]

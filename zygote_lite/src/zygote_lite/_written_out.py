@@ -15,6 +15,7 @@ from rulescore import Array, project
 from zygote_lite._optimize._runtime import UNSET, Unset
 from zygote_lite._optimize._values import Unfit
 from zygote_lite._optimize._write import constant_text, spelled
+from zygote_lite._source import TREES
 
 _PROJECT = '''\
 def project(dx, x):
@@ -73,7 +74,8 @@ class Helpers:
     def source(self, x: Any, name: str) -> str:
         """Return the source of a function or class under another name."""
         try:
-            (tree,) = ast.parse(textwrap.dedent(inspect.getsource(x))).body
+            with TREES:
+                (tree,) = ast.parse(textwrap.dedent(inspect.getsource(x))).body
         except (OSError, TypeError, SyntaxError, ValueError):
             raise Unfit(f"it calls {_described(x)}, whose source is not to be had") from None
         if not isinstance(tree, ast.FunctionDef | ast.ClassDef) or tree.decorator_list:

@@ -40,6 +40,7 @@ from zygote_lite._optimize._values import (
     Value,
     fact_of,
 )
+from zygote_lite._source import TREES
 from zygote_lite._state import state
 
 Enter = Callable[..., Any]
@@ -64,7 +65,7 @@ class Entries:
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
         self.uncompiled: dict[Any, str] = {}
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a finalizer may differentiate while code is made
         self.generation = generation()
 
     def note(self, f: Any, xs: tuple[Any, ...]) -> None:
@@ -236,7 +237,8 @@ def entered_twice(f: Any, xs: tuple[Any, ...], active: tuple[bool, ...]) -> Ente
 
 def compile_text(made: Specialized, f: Any) -> types.FunctionType:
     """Compile specialized code, with the user's file name and the user's lines."""
-    tree = ast.parse(str(made.text))
+    with TREES:
+        tree = ast.parse(str(made.text))
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             origin = made.text.origins[min(node.lineno, len(made.text.origins)) - 1]
@@ -244,7 +246,9 @@ def compile_text(made: Specialized, f: Any) -> types.FunctionType:
             node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
             node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
     space = {"np": np, "math": math, **made.bound}
-    exec(compile(tree, f.__code__.co_filename, "exec"), space)
+    with TREES:
+        code = compile(tree, f.__code__.co_filename, "exec")
+    exec(code, space)
     return space[made.name]  # type: ignore[no-any-return]
 
 
