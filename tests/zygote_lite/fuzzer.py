@@ -14,6 +14,7 @@ import collections
 import copy
 import importlib.util
 import itertools
+import multiprocessing
 import random
 import sys
 import tempfile
@@ -21,6 +22,7 @@ import time
 import traceback
 import types
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -662,31 +664,38 @@ def shrunk(text, xs, folder, seconds=20):
     return text
 
 
-def run(count, start=0, report=print, shrink=True, most=10):
+def run(count, start=0, shrink=True, most=10):
     """Run programs; return how many went how, and the (seed, text, verdict) of the wrong ones."""
-    counts, wrong, loud = collections.Counter(), [], collections.Counter()
+    counts, wrong = collections.Counter(), []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for seed in range(start, start + count):
             text, xs = program(seed), inputs(seed)
             verdict = examine(text, xs, folder)
-            counts[verdict.split(":")[0]] += 1
-            if verdict.startswith("loud"):
-                loud[verdict[:110]] += 1
+            counts[verdict[:110] if verdict.startswith("loud") else verdict.split(":")[0]] += 1
             if verdict.startswith("WRONG"):
                 if shrink and len(wrong) < most:
                     text = shrunk(text, xs, folder)
                     verdict = examine(text, xs, folder)
                 wrong.append((seed, text, verdict))
-                if report and len(wrong) <= most:
-                    report(f"--- program {seed}\n{plain(text)}\n# inputs {xs}\n# {verdict}\n")
-    if report:
-        report(counts)
-        for text, n in loud.most_common(12):
-            report(n, text)
     return counts, wrong
 
 
+def run_parts(count, start=0, size=250):
+    """Run programs on all processors and report each part; return the wrong ones, as `run`."""
+    counts, wrong = collections.Counter(), []
+    parts = [
+        (min(size, start + count - first), first) for first in range(start, start + count, size)
+    ]
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        for some, found in pool.map(run, *zip(*parts, strict=True)):
+            counts.update(some)
+            wrong.extend(found)
+            print(f"{counts.total()} of {count}: {dict(counts.most_common())}", flush=True)
+            for seed, text, verdict in found:
+                print(f"--- program {seed}\n{plain(text)}\n# inputs {inputs(seed)}\n# {verdict}\n")
+    return wrong
+
+
 if __name__ == "__main__":
-    found = run(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
-    sys.exit(bool(found[1]))
+    sys.exit(bool(run_parts(*map(int, sys.argv[1:]))))
