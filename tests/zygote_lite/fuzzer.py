@@ -35,6 +35,7 @@ HEADER = "from math import cos, exp, sin, tanh\n\nimport numpy as np\n\nzeros = 
 CONSTANTS = ("0.3", "0.5", "-0.7", "1.3", "2.0", "-1.1")
 AGREE = 1e-6  # of the two derivatives that are not ours
 EQUAL = 1e-8  # of the engine's to the complex step
+LINES = 20_000  # that a program may go through: some walk a list that grows with each item
 
 
 # -- making programs ---------------------------------------------------------------------------
@@ -552,6 +553,29 @@ def load(text, folder):
     return module.f
 
 
+def finite(f):
+    """Return a function that raises where it goes through more than `LINES` lines: no loop ends."""
+
+    def run(*xs):
+        left = LINES
+
+        def trace(frame, event, argument):
+            nonlocal left
+            left -= event == "line"
+            if left < 0:
+                raise RecursionError(f"more than {LINES} lines")
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            return f(*xs)
+        finally:
+            sys.settrace(before)
+
+    return run
+
+
 def moved(xs, direction, step):
     """Return the arguments moved along a direction."""
     a, b, v, items, table = xs
@@ -591,7 +615,7 @@ def examine(text, xs, folder):
     try:
         f = load(plain(text), folder)
         after = copy.deepcopy(xs)
-        value = f(*after)
+        value = finite(f)(*after)
         expected = derivatives(text, f, xs)
     except Exception as e:  # the program itself fails: of no use
         return f"useless: {type(e).__name__}"

@@ -117,3 +117,11 @@ def test_a_kink_is_no_error(tmp_path):
     xs = (0.0, 0.6, np.array([0.7, 0.8, 0.9]), [0.1, 0.2], {"p": 0.3, "q": 0.4})
     text = "def f(a, b, v, items, table):\n    return max(a, -1.0 * a) * b"
     assert fuzzer.examine(text, xs, tmp_path) == "kink"
+
+
+def test_a_program_without_end_is_of_no_use(tmp_path):
+    xs = (0.5, 0.6, np.array([0.7, 0.8, 0.9]), [0.1, 0.2], {"p": 0.3, "q": 0.4})
+    text = (
+        "def f(a, b, v, items, table):\n    for x in items:\n        items.append(x)\n    return a"
+    )
+    assert fuzzer.examine(text, xs, tmp_path) == "useless: RecursionError"
