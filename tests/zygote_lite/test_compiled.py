@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, _api, grad, gradient, value_and_grad
+from zygote_lite import DifferentiationError, _api, grad, gradient, jit, value_and_grad
 from zygote_lite._optimize import _entry
 
 pytest.importorskip("numba", reason="compiled code needs Numba (zygote_lite[jit])")
@@ -455,6 +455,29 @@ def test_a_variable_without_a_value_is_an_error(unwarned):
     for _ in range(2):
         with pytest.raises(UnboundLocalError, match="y"):
             run(2.0, 0)
+
+
+def above(x):
+    if x > 0:
+        r = x * 2.0
+    return r + x
+
+
+def above_in_a_loop(x):
+    s = 0.0
+    for i in range(3):
+        s += above(x - i)
+    return s
+
+
+@pytest.mark.parametrize("f", [above, above_in_a_loop])
+def test_a_variable_that_one_path_leaves_without_a_value_is_an_error(f, unwarned):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for differentiated in (value_and_grad(f, compile=True), jit(f)):
+            differentiated(3.5)
+            with pytest.raises(UnboundLocalError):
+                differentiated(-1.0)
 
 
 # -- what changes after it was compiled ----------------------------------------------------------

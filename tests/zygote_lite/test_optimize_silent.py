@@ -285,3 +285,35 @@ def test_large_gradients_are_looked_at_without_a_warning():
         warnings.simplefilter("error")
         answers = [differentiated(x)[1].tolist() for _ in range(4)]
     assert answers[1:] == answers[:1] * 3
+
+
+def positive_twice(p):
+    if p > 0:
+        r = p * 2.0
+    return r
+
+
+def sum_of_calls(x):
+    s = 0.0
+    for i in range(3):
+        s = s + positive_twice(x[i])
+    return s
+
+
+def sum_of_inner_calls(x):
+    def twice(p):
+        if p > 0:
+            r = np.ones(2) * p
+        return np.sum(r)
+
+    s = 0.0
+    for i in range(3):
+        s = s + twice(x[i])
+    return s
+
+
+@pytest.mark.parametrize("f", [sum_of_calls, sum_of_inner_calls])
+def test_a_variable_of_a_function_has_no_value_of_an_earlier_call(f):
+    assert assert_agreement(f, (np.array([1.0, 2.0, 3.0]),), (np.array([1.0, -2.0, 3.0]),))
+    with pytest.raises(UnboundLocalError):
+        value_and_grad(f)(np.array([1.0, -2.0, 3.0]))

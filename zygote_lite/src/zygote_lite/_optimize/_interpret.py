@@ -32,7 +32,7 @@ from zygote_lite._optimize._nodes import (
 )
 from zygote_lite._optimize._normalize import assignments, live
 from zygote_lite._optimize._pulls import snapshot
-from zygote_lite._optimize._runtime import abandon, same_shape
+from zygote_lite._optimize._runtime import UNSET, abandon, same_shape
 from zygote_lite._optimize._sources import (
     Inputs,
     attribute_that_stays,
@@ -107,6 +107,7 @@ class Interpreter:
         self.poles = False  # whether the reverse pass may meet a pole of a rule
         self.recording = False  # of the reverse pass, to run it backwards in its turn
         self.twice = False  # whether that is to come
+        self.compiled = False  # whether the code is for Numba
         self.operations = 0
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
         self.shapes: dict[Any, Value] = {}
@@ -407,8 +408,7 @@ class Interpreter:
 
     def is_own(self, name: str) -> bool:
         """Return whether a variable is none of the user's."""
-        code = self.depth[-1]
-        return is_temporary(name) and name not in (*code.co_varnames, *code.co_cellvars)
+        return is_temporary(name) and self.is_ours(name)
 
     def refuse_other_kind(self, x: Value, result: Value) -> None:
         """Refuse `x += y` where `x + y` may have another dtype or shape than `x`."""
@@ -522,10 +522,25 @@ class Interpreter:
                     left.append((value, a))
                 if value is not b and b is not None:
                     right.append((value, b))
+                if (a is None or b is None) and self.may_be_stale(name):
+                    (left if a is None else right).append((value, constant(UNSET)))
         node.joined = [value for value, _ in (*left, *right)]
         add_at_ends(then, self.origin, left)
         add_at_ends(other, self.origin, right)
         return joined
+
+    def may_be_stale(self, name: str) -> bool:
+        """Return whether a variable that a path leaves without a value may seem to have one.
+
+        In a function called in a loop that is the value of an earlier turn; Numba takes zero.
+        """
+        return not self.is_ours(name) and (
+            self.compiled or (self.loop is not None and len(self.depth) > 1)
+        )
+
+    def is_ours(self, name: str) -> bool:
+        """Return whether a variable of the function that is being written is not the user's."""
+        return name not in (*self.depth[-1].co_varnames, *self.depth[-1].co_cellvars)
 
     def join(self, a: Value | None, b: Value | None, name: str) -> Value:
         """Return the value of a variable that is one value on one path, another on the other."""

@@ -140,11 +140,8 @@ def repeat(
     interpreter.out.append(loop)
     for name, phi in zip(carried, loop.phis, strict=True):
         if name not in env:
-            own = name not in (
-                *interpreter.depth[-1].co_varnames,
-                *interpreter.depth[-1].co_cellvars,
-            )
-            nothing = constant(None if own else UNSET)  # none of our own is read too early
+            # none of our own is read too early
+            nothing = constant(None if interpreter.is_ours(name) else UNSET)
             interpreter.out.insert(-1, Moves(origin, [(phi, nothing)]))
     env = dict(env)
     for name, phi in zip(carried, loop.phis, strict=True):

@@ -17,6 +17,7 @@ class Unset:
         raise UnboundLocalError("a variable is read that has no value")
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __array__ = __len__ = __getitem__ = __iter__ = __float__ = __index__ = _refuse
     __hash__ = object.__hash__
 
 

@@ -104,7 +104,9 @@ def _specialized(
     compiled: bool, uniform: bool,
 ) -> Specialized:  # fmt: skip
     """Return the code, with lists of any length (`uniform`), or item by item."""
-    interpreter, arguments, names, result = _interpreted(inputs, f, xs, active, uniform=uniform)
+    interpreter, arguments, names, result = _interpreted(
+        inputs, f, xs, active, uniform=uniform, compiled=compiled
+    )
     forward = interpreter.out
     checked = _checked(interpreter, result) if not compiled else result
     if any(active) or not compiled:
@@ -151,10 +153,11 @@ def _interpreted(
     active: tuple[bool, ...],
     twice: bool = False,
     uniform: bool = False,
+    compiled: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     interpreter = Interpreter(inputs)
-    interpreter.twice, interpreter.uniform = twice, uniform
+    interpreter.twice, interpreter.uniform, interpreter.compiled = twice, uniform, compiled
     code = f.__code__
     interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     if {"np", "math"} & {*code.co_varnames, *code.co_freevars}:
