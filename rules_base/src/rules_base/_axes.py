@@ -47,6 +47,21 @@ def given(**options):
     return {name: x for name, x in options.items() if x is not None and x is not np._NoValue}
 
 
+def truncates(x, dtype):
+    """Return whether an inexact `x` becomes integers where NumPy computes in `dtype`.
+
+    What is made of them moves in jumps: there is no slope, as with `astype(int)`.
+    """
+    return dtype is not None and np.dtype(dtype).kind in "biu" and np.result_type(x).kind in "fc"
+
+
+def as_read(x, dtype):
+    """Return `x` as NumPy reads it where it computes in `dtype`: a real one takes the real part."""
+    if dtype is None or np.dtype(dtype).kind == "c" or not np.iscomplexobj(x):
+        return x
+    return np.real(x)
+
+
 def restored(dy, x, axis, keepdims):
     """Return `dy` with the reduced axes of `x` back in place, of length one.
 

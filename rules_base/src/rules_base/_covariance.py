@@ -4,7 +4,7 @@ from types import NoneType
 
 import numpy as np
 
-from rules_base._axes import given, like
+from rules_base._axes import as_read, given, like
 from rules_base._nesting import ArrayLike, as_array, in_form_of, unstacked
 from rulescore import RuleSet, project
 
@@ -70,7 +70,7 @@ def covariance(x, y, rowvar, bias, ddof, fweights, aweights, dtype):
     freed = (0 if bias else 1) if ddof is None else ddof
 
     def back(dcov):
-        rows = rows_of(x, y, rowvar)
+        rows = rows_of(x, y, rowvar, dtype)
         dcov = np.reshape(dcov, (rows.shape[0],) * 2)
         if fweights is None and aweights is None:
             drows, dweights = covariance_back(dcov, rows, freed), None
@@ -82,11 +82,10 @@ def covariance(x, y, rowvar, bias, ddof, fweights, aweights, dtype):
     return cov, back
 
 
-def rows_of(x, y, rowvar):
+def rows_of(x, y, rowvar, dtype):
     """Return the variables of `x`, and below them those of `y` if given, as rows of a matrix."""
-    if y is None:
-        return as_rows(x, rowvar)
-    return np.concatenate([as_rows(x, rowvar), as_rows(y, rowvar)])
+    own = [as_rows(x, rowvar)] if y is None else [as_rows(x, rowvar), as_rows(y, rowvar)]
+    return as_read(own[0] if y is None else np.concatenate(own), dtype)
 
 
 def as_rows(x, rowvar):
@@ -141,7 +140,7 @@ def weighted_back(dcov, cov, rows, ddof, fweights, aweights):
 @rule(np.corrcoef)
 def _(x: ArrayLike, *, rowvar=True, dtype=None):
     def pullback(dy):
-        return (apart(correlation_back(dy, rows_of(x, None, rowvar)), x, None, rowvar)[0],)
+        return (apart(correlation_back(dy, rows_of(x, None, rowvar, dtype)), x, None, rowvar)[0],)
 
     return np.corrcoef(x, None, rowvar, **given(dtype=dtype)), pullback
 
@@ -149,7 +148,7 @@ def _(x: ArrayLike, *, rowvar=True, dtype=None):
 @rule(np.corrcoef)
 def _(x: ArrayLike, y: ArrayLike | NoneType, rowvar=True, *, dtype=None):
     def pullback(dy):
-        return apart(correlation_back(dy, rows_of(x, y, rowvar)), x, y, rowvar)
+        return apart(correlation_back(dy, rows_of(x, y, rowvar, dtype)), x, y, rowvar)
 
     return np.corrcoef(x, y, rowvar, **given(dtype=dtype)), pullback
 

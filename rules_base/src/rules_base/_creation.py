@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import like
+from rules_base._axes import like, truncates
 from rules_base._nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -193,12 +193,19 @@ def _(like: object, value: Numeric, dtype=None, **options):
     return y, pullback
 
 
+def are_jumps(dtype, *ends):
+    """Return whether a range in `dtype` moves in jumps: inexact `ends` became integers."""
+    return any(truncates(x, dtype) for x in ends)
+
+
 @rule(np.linspace)
 def _(start: Numeric, stop: Numeric, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     y = np.linspace(start, stop, num, endpoint, retstep, dtype, axis)
 
     def pullback(dy):
         dvalues, dstep = dy if retstep else (dy, None)
+        if are_jumps(dtype, start, stop):
+            dvalues = None
         steps = np.arange(num, **like(dvalues))
         t = steps / max(num - bool(endpoint), 1)
         dstart, dstop = 0.0, 0.0
@@ -218,6 +225,8 @@ def _(start: Numeric, stop: Numeric, num=50, endpoint=True, *, base=10.0, dtype=
     y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
 
     def pullback(dy):
+        if are_jumps(dtype, start, stop):
+            return None, None
         t = np.linspace(0.0, 1.0, num, endpoint)
         last = np.moveaxis(dy * np.conjugate(y * np.log(base)), axis, -1)
         return project(last @ (1 - t), start), project(last @ t, stop)
@@ -230,6 +239,8 @@ def _(start: Numeric, stop: Numeric, num=50, endpoint=True, dtype=None, axis=0):
     y = np.geomspace(start, stop, num, endpoint, dtype, axis)
 
     def pullback(dy):
+        if are_jumps(dtype, start, stop):
+            return None, None
         t = np.linspace(0.0, 1.0, num, endpoint)
         last = np.moveaxis(dy * np.conjugate(y), axis, -1)
         dstart = last @ (1 - t) / np.conjugate(start)
@@ -249,6 +260,8 @@ def _(stop: Numeric, *, dtype=None):
 @rule(np.arange)
 def _(start: Numeric, stop: Numeric, *, dtype=None):
     def pullback(dy):
+        if are_jumps(dtype, start, stop):
+            return None, None
         return project(np.sum(dy), start), None
 
     return np.arange(start, stop, dtype=dtype), pullback
@@ -259,6 +272,8 @@ def _(start: Numeric, stop: Numeric, step: Numeric, dtype=None):
     y = np.arange(start, stop, step, dtype)
 
     def pullback(dy):
+        if are_jumps(dtype, start, stop, step):
+            return None, None, None
         return project(np.sum(dy), start), None, project(dy @ np.arange(y.size), step)
 
     return y, pullback

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import backwards, reshaped, zeros_kept
+from rules_base._axes import as_read, backwards, reshaped, truncates, zeros_kept
 from rulescore import Array, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -35,6 +35,8 @@ def weighted_sums(dy, weights, axis):
 @rule(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)
 def _(x: Array | np.generic, axis=None, dtype=None):
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         if axis is None:
             return (project(reshaped(cumsum_back(dy, 0), x.shape), x),)
         return (project(cumsum_back(dy, axis), x),)
@@ -45,9 +47,12 @@ def _(x: Array | np.generic, axis=None, dtype=None):
 @rule(np.cumprod, np.ndarray.cumprod, np.generic.cumprod)
 def _(x: Array | np.generic, axis=None, dtype=None):
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        read = as_read(x, dtype)
         if axis is None:
-            return (project(np.reshape(cumprod_back(dy, np.ravel(x), 0), x.shape), x),)
-        return (project(cumprod_back(dy, x, axis), x),)
+            return (project(np.reshape(cumprod_back(dy, np.ravel(read), 0), x.shape), x),)
+        return (project(cumprod_back(dy, read, axis), x),)
 
     return np.cumprod(x, axis, dtype), pullback
 
@@ -55,6 +60,8 @@ def _(x: Array | np.generic, axis=None, dtype=None):
 @rule(np.nancumsum)
 def _(x: Array, axis=None, dtype=None):
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         own = cumsum_back(dy, 0 if axis is None else axis)
         return (project(np.where(np.isnan(x), 0.0, np.reshape(own, x.shape)), x),)
 
@@ -64,7 +71,9 @@ def _(x: Array, axis=None, dtype=None):
 @rule(np.nancumprod)
 def _(x: Array, axis=None, dtype=None):
     def pullback(dy):
-        filled = np.where(np.isnan(x), 1.0, x)
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        filled = np.where(np.isnan(x), 1.0, as_read(x, dtype))
         if axis is None:
             own = np.reshape(cumprod_back(dy, np.ravel(filled), 0), x.shape)
         else:
@@ -81,6 +90,8 @@ if hasattr(np, "cumulative_sum"):
         own = 0 if axis is None else axis
 
         def pullback(dy):
+            if dtype is not None and truncates(x, dtype):
+                return (None,)
             if include_initial:
                 dy = dy[(slice(None),) * (own % dy.ndim) + (slice(1, None),)]
             return (project(cumsum_back(dy, own), x),)
@@ -93,9 +104,11 @@ if hasattr(np, "cumulative_sum"):
         own = 0 if axis is None else axis
 
         def pullback(dy):
+            if dtype is not None and truncates(x, dtype):
+                return (None,)
             if include_initial:
                 dy = dy[(slice(None),) * (own % dy.ndim) + (slice(1, None),)]
-            return (project(cumprod_back(dy, x, own), x),)
+            return (project(cumprod_back(dy, as_read(x, dtype), own), x),)
 
         y = np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
         return y, pullback

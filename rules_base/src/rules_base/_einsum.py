@@ -18,7 +18,7 @@ def _(subscripts: str, *operands: ArrayLike, optimize=False, **options):
     def pullback(dy):
         return None, *einsum_cotangents(dy, subscripts, operands, optimize)
 
-    refuse_out(options)
+    refuse_some(options)
     return np.einsum(subscripts, *operands, optimize=optimize, **options), pullback
 
 
@@ -36,12 +36,16 @@ def _(first: ArrayLike, *others: object, optimize=False, **options):
         cotangents[: 2 * count : 2] = given
         return tuple(cotangents)
 
-    refuse_out(options)
+    refuse_some(options)
     return np.einsum(first, *others, optimize=optimize, **options), pullback
 
 
-def refuse_out(options):
-    """Refuse the option `out`, through which a gradient would be lost."""
+def refuse_some(options):
+    """Refuse `out`, through which a gradient would be lost, and `casting` that drops parts."""
+    if options.get("casting") == "unsafe":
+        raise NotImplementedError(
+            'np.einsum(..., casting="unsafe") has no rule: convert its operands by `astype`'
+        )
     if options.get("out") is not None:
         raise NotImplementedError("np.einsum(..., out=...) has no rule: assign its result instead")
 

@@ -7,7 +7,7 @@ place of transposes; of Golub and Pereyra (1973) for the pseudo-inverse and leas
 
 import numpy as np
 
-from rules_base._axes import like
+from rules_base._axes import like, truncates
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -107,6 +107,8 @@ def _(a: ArrayLike, b: ArrayLike):
 @rule(np.linalg.trace)
 def _(x: ArrayLike, *, offset=0, dtype=None):
     def pullback(dy):
+        if dtype is not None and truncates(as_array(x), dtype):
+            return (None,)
         dy = dy[..., None, None] if np.ndim(dy) else dy
         return (project(on_diagonal(dy, x, offset), x),)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import inexact_type, like
+from rules_base._axes import given, inexact_type, like, truncates
 from rules_base._indexing import from_positions
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -161,11 +161,13 @@ def _(x: Array, offset=0, axis1=0, axis2=1):
 
 
 @rule(np.trace, np.ndarray.trace)
-def _(x: Array, offset=0, axis1=0, axis2=1):
+def _(x: Array, offset=0, axis1=0, axis2=1, dtype=None, out: None = None):
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         return (on_diagonal(np.expand_dims(dy, -1), x, offset, axis1, axis2),)
 
-    return np.trace(x, offset, axis1, axis2), pullback
+    return np.trace(x, offset, axis1, axis2, **given(dtype=dtype)), pullback
 
 
 def on_diagonal(dy, x, offset, axis1, axis2):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from rules_base._axes import (
+    as_read,
     backwards,
     conjugate,
     count,
@@ -13,6 +14,7 @@ from rules_base._axes import (
     reshaped,
     restored,
     spread,
+    truncates,
     zeros_kept,
 )
 from rulescore import Numeric, RuleSet, project
@@ -25,6 +27,8 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=
     more = {} if initial is None and where is None else given(initial=initial, where=where)
 
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         dx = spread(dy, x, axis, keepdims)
         return (project(dx if where is None else np.where(where, dx, 0.0), x),)
 
@@ -36,6 +40,8 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
     only = {} if where is None else {"where": where}
 
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         if where is None:
             return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
         there = np.broadcast_to(where, np.shape(x))
@@ -51,6 +57,8 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=
     y = np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims, **more)
 
     def pullback(dy):
+        if dtype is not None:
+            return (product_in_type_back(dy, y, x, axis, dtype, keepdims, initial, where),)
         return (product_back(dy, y, x, axis, keepdims, initial, where),)
 
     return y, pullback
@@ -65,6 +73,13 @@ def product_back(dy, y, x, axis, keepdims, initial, where):
     dx = zeros_kept(dy * conjugate(products_of_others(factors, axis)), dy, y)
     dx = dx if initial is None else dx * np.conjugate(initial)
     return project(dx if where is None else np.where(where, dx, 0.0), x)
+
+
+def product_in_type_back(dy, y, x, axis, dtype, keepdims, initial, where):
+    """Return the cotangent of the factors `x` of the product `y` that was computed in `dtype`."""
+    if truncates(x, dtype):
+        return None
+    return project(product_back(dy, y, as_read(x, dtype), axis, keepdims, initial, where), x)
 
 
 def is_regular(y, x):

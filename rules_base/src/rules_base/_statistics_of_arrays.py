@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rules_base._axes import count, given, restored, spread, zeros_kept
+from rules_base._axes import as_read, count, given, restored, spread, truncates, zeros_kept
 from rules_base._nesting import ArrayLike, as_array, unstacked
-from rules_base._reductions import product_back, shared_by_hits
+from rules_base._reductions import product_in_type_back, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, accumulate, project
 
 rule = RuleSet("rules_base")
@@ -27,9 +27,11 @@ def _(
     y = np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
 
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         free = ddof + (correction or 0)
         dvar = restored(dy, x, axis, keepdims)
-        dx = variance_back(dvar, x, axis, free, where, mean)
+        dx = variance_back(dvar, x, axis, free, where, mean, dtype)
         return (project(zeros_kept(dx, dvar, y), x),)
 
     return y, pullback
@@ -52,19 +54,26 @@ def _(
     y = np.std(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
 
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         free = ddof + (correction or 0)
         dvar = restored(dy / (2 * y + (y == 0)), x, axis, keepdims)
-        dx = variance_back(dvar, x, axis, free, where, mean)
+        dx = variance_back(dvar, x, axis, free, where, mean, dtype)
         return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
 
     return y, pullback
 
 
-def variance_back(dy, x, axis, ddof, where=None, mean=None):
+def variance_back(dy, x, axis, ddof, where=None, mean=None, dtype=None):
     """Return the cotangent of `x` in its variance along `axis`, whose axes `dy` has kept."""
     if where is not None:
-        return part_variance_back(dy, x, axis, ddof, where, mean)
+        return part_variance_back(dy, x, axis, ddof, where, mean, dtype)
     n = max(count(x, axis) - ddof, 0)
+    if dtype is not None:
+        dy = dy.real  # a variance is real, in a complex dtype too
+        if mean is None:
+            total = np.sum(as_read(x, dtype), axis=axis, keepdims=True)
+            mean = total / max(count(x, axis), 1)
     deviation = centered(x, axis) if mean is None else x - mean
     return dy * (2 / n if n else np.nan) * deviation
 
@@ -74,12 +83,16 @@ def centered(x, axis):
     return x - np.sum(x, axis=axis, keepdims=axis is not None) / max(count(x, axis), 1)
 
 
-def part_variance_back(dy, x, axis, ddof, where, mean=None):
+def part_variance_back(dy, x, axis, ddof, where, mean=None, dtype=None):
     """Return the cotangent of `x` in the variance along `axis` of its entries at `where`."""
     there = np.broadcast_to(where, np.shape(x))
     n = np.sum(there, axis=axis, keepdims=True)
+    if dtype is not None:
+        dy = dy.real
     if mean is None:
-        mean = np.sum(np.where(there, x, 0.0), axis=axis, keepdims=True) / np.maximum(n, 1)
+        mean = np.sum(
+            np.where(there, as_read(x, dtype), 0.0), axis=axis, keepdims=True
+        ) / np.maximum(n, 1)
     deviation = np.where(there, x, mean) - mean
     return np.where(there, dy * 2 * deviation / np.where(n > ddof, n - ddof, 1), 0.0)
 
@@ -89,6 +102,8 @@ def _(x: Array, axis=None, dtype=None, *, keepdims=False, initial=None, where=No
     more = given(initial=initial, where=where)
 
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         return (project(np.where(present(x, where), spread(dy, x, axis, keepdims), 0.0), x),)
 
     return np.nansum(x, axis, dtype, keepdims=keepdims, **more), pullback
@@ -111,7 +126,8 @@ def _(x: Array, axis=None, dtype=None, *, keepdims=False, initial=None, where=No
     y = np.nanprod(x, axis, dtype, keepdims=keepdims, **more)
 
     def pullback(dy):
-        return (product_back(dy, y, x, axis, keepdims, initial, present(x, where)),)
+        there = present(x, where)
+        return (product_in_type_back(dy, y, x, axis, dtype, keepdims, initial, there),)
 
     return y, pullback
 
@@ -154,7 +170,7 @@ def _(
     def pullback(dy):
         free, there = ddof + (correction or 0), present(x, where)
         dvar = restored(dy, x, axis, keepdims)
-        dx = part_variance_back(dvar, x, axis, free, there, mean)
+        dx = part_variance_back(dvar, x, axis, free, there, mean, dtype)
         return (project(zeros_kept(dx, dvar, y), x),)
 
     return y, pullback
@@ -178,7 +194,7 @@ def _(
     def pullback(dy):
         free, there = ddof + (correction or 0), present(x, where)
         dvar = restored(dy / np.where(y == 0, 1.0, 2 * y), x, axis, keepdims)
-        dx = part_variance_back(dvar, x, axis, free, there, mean)
+        dx = part_variance_back(dvar, x, axis, free, there, mean, dtype)
         return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
 
     return y, pullback

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rules_base._axes import given, inexact_type, restored, spread, zeros_kept
+from rules_base._axes import as_read, given, inexact_type, restored, spread, truncates, zeros_kept
 from rules_base._cumulative import cumprod_back, cumsum_back
-from rules_base._reductions import product_back, shared_by_hits
+from rules_base._reductions import product_back, product_in_type_back, shared_by_hits
 from rulescore import Array, Numeric, RuleSet, project, rrule
 
 rule = RuleSet("rules_base")
@@ -15,6 +15,8 @@ def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=
     more = given(initial=initial, where=where)
 
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         dx = spread(dy, x, axis, keepdims)
         return (project(dx if where is None else np.where(where, dx, 0.0), x),)
 
@@ -27,6 +29,8 @@ def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=
     y = np.multiply.reduce(x, axis, dtype, keepdims=keepdims, **more)
 
     def pullback(dy):
+        if dtype is not None:
+            return (product_in_type_back(dy, y, x, axis, dtype, keepdims, initial, where),)
         return (product_back(dy, y, x, axis, keepdims, initial, where),)
 
     return y, pullback
@@ -97,6 +101,8 @@ def _(x: Numeric, axis=0, *, keepdims=False):
 @rule(np.add.accumulate)
 def _(x: Array, axis=0, dtype=None):
     def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
         return (project(cumsum_back(dy, axis), x),)
 
     return np.add.accumulate(x, axis, dtype), pullback
@@ -105,7 +111,9 @@ def _(x: Array, axis=0, dtype=None):
 @rule(np.multiply.accumulate)
 def _(x: Array, axis=0, dtype=None):
     def pullback(dy):
-        return (project(cumprod_back(dy, x, axis), x),)
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        return (project(cumprod_back(dy, as_read(x, dtype), axis), x),)
 
     return np.multiply.accumulate(x, axis, dtype), pullback
 
