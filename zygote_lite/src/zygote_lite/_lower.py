@@ -117,7 +117,8 @@ class _Lowering(Classes, Comprehensions, Patterns):
             if isinstance(s.target, ast.Name):
                 self.expression(s.value, s.target.id)
             else:
-                self.assign(s.target, self.expression(s.value))
+                value = self.expression(s.value)
+                self.assign(s.target, self.snapshot(value, s.value))
         if self.in_class and isinstance(s.target, ast.Name):
             annotation = copy.copy(s)
             annotation.value = None
@@ -133,11 +134,12 @@ class _Lowering(Classes, Comprehensions, Patterns):
             return
         if isinstance(target, ast.Attribute):
             name = target.attr
-            owner = self.expression(target.value)
+            owner = self.kept(self.expression(target.value), target, [s.value])
             old = self.temporary()
             self.out.append(ir.GetAttribute(target, old, owner, name))
         else:
             owner, index = self.operands(target.value, target.slice)
+            owner, index = (self.kept(atom, target, [s.value]) for atom in (owner, index))
             old = self.temporary()
             self.out.append(ir.GetItem(target, old, owner, index))
         value = self.expression(s.value)
@@ -187,9 +189,8 @@ class _Lowering(Classes, Comprehensions, Patterns):
         self.out.append(ir.Continue(s))
 
     def stmt_raise(self, s: ast.Raise) -> None:
-        exception = None if s.exc is None else self.expression(s.exc)
-        cause = None if s.cause is None else self.expression(s.cause)
-        self.out.append(ir.Raise(s, exception, cause))
+        atoms = self.operands(*(x for x in (s.exc, s.cause) if x is not None))
+        self.out.append(ir.Raise(s, *(*atoms, None, None)[:2]))
 
     def stmt_trystar(self, s: Any) -> None:
         self.stmt_try(s, star=True)

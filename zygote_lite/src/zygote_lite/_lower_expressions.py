@@ -7,15 +7,16 @@ import ast
 import builtins
 import enum
 import inspect
+import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from zygote_lite import _ir as ir
 from zygote_lite._errors import unsupported
 from zygote_lite._names import mangled
-from zygote_lite._source import definition_of
+from zygote_lite._source import definition_of, rebound_near
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
@@ -46,6 +47,7 @@ class Expressions:
         self.temporaries = 0
         self.nonlocals: list[str] = []
         self.given: set[str] = set()  # names of variables of comprehensions
+        self.rebound = rebound_near(code)  # in other functions: `nonlocal`, `global`
         self.captured: set[str] = set()  # by functions defined inside
         self.hidden: set[str] = set()  # names of a class, which its methods do not see
         self.in_class = False
@@ -104,17 +106,36 @@ class Expressions:
         return atom
 
     def operands(self, *nodes: ast.expr) -> list[ir.Atom]:
-        """Evaluate expressions from left to right; a later `:=` does not change an earlier one."""
-        atoms = []
-        for i, node in enumerate(nodes):
-            atom = self.expression(node)
-            if isinstance(atom, ir.Name) and any(_binds(n, atom.id) for n in nodes[i + 1 :]):
-                atom = self.snapshot(atom, node)
-            atoms.append(atom)
-        return atoms
+        """Evaluate expressions from left to right; a later one does not change an earlier one."""
+        return [self.kept(self.expression(n), n, nodes[i + 1 :]) for i, n in enumerate(nodes)]
+
+    def kept(self, atom: ir.Atom, origin: ast.AST, later: Iterable[ast.expr]) -> ir.Atom:
+        """Return where a value is that what is evaluated later cannot change.
+
+        A later `:=` gives the variable another value, and so may a call: that of a function that
+        says `nonlocal`, or `global`.
+        """
+        if isinstance(atom, ir.Const | ir.Intrinsic):
+            return atom
+        if isinstance(atom, ir.Name) and any(_binds(n, atom.id) for n in later):
+            return self.snapshot(atom, origin)
+        if self.may_change(atom) and not all(map(_is_at_rest, later)):
+            return self.snapshot(atom, origin)
+        return atom
+
+    def may_change(self, atom: ir.Atom) -> bool:
+        """Return whether other functions may give a variable another value."""
+        if isinstance(atom, ir.Name):
+            return atom.id in self.rebound
+        if not isinstance(atom, ir.Global):
+            return False
+        head, *rest = atom.path.split(".")
+        if isinstance(self.path_value(atom.path), Callable | types.ModuleType):  # type: ignore[arg-type]
+            return head in self.rebound
+        return not rest or not _is_library(self.path_value(atom.path.rpartition(".")[0]))
 
     def snapshot(self, atom: ir.Atom, origin: ast.AST) -> ir.Atom:
-        if not isinstance(atom, ir.Name):
+        if isinstance(atom, ir.Const | ir.Intrinsic):
             return atom
         copy = self.temporary()
         self.out.append(ir.Move(origin, copy, atom))
@@ -194,7 +215,8 @@ class Expressions:
 
     def expr_compare(self, e: ast.Compare, target: str | None) -> ir.Atom:
         left = self.expression(e.left)
-        target = target or self.temporary()
+        if target is None or len(e.ops) > 1:  # what raises half way has assigned nothing
+            target = self.temporary()
         self.comparisons(e, target, left, list(zip(e.ops, e.comparators, strict=True)))
         return ir.Name(target)
 
@@ -206,8 +228,7 @@ class Expressions:
         rest: list[tuple[ast.cmpop, ast.expr]],
     ) -> None:
         op, comparator = rest[0]
-        if isinstance(left, ir.Name) and _binds(comparator, left.id):
-            left = self.snapshot(left, e)
+        left = self.kept(left, e, [comparator])
         right = self.expression(comparator)
         if isinstance(op, ast.In | ast.NotIn):
             self.call(e, target, "operator.contains", [right, left])
@@ -305,8 +326,6 @@ class Expressions:
             return self.apply(e, target)
         values = [k.value for k in e.keywords]
         function, *atoms = self.operands(e.func, *arguments, *values)
-        if any(isinstance(n, ast.NamedExpr) for a in (*arguments, *values) for n in ast.walk(a)):
-            function = self.snapshot(function, e)  # the method is looked up before the arguments
         target = target or self.temporary()
         names = [k.arg or "" for k in e.keywords]
         positional, keyword = atoms[: len(arguments)], atoms[len(arguments) :]
@@ -354,6 +373,19 @@ def _is_settled(space: Any, name: str) -> bool:
     member = inspect.getattr_static(space, name, None)
     settled = (types.FunctionType, staticmethod, classmethod, type, enum.Enum)
     return isinstance(member, settled)
+
+
+def _is_library(space: Any) -> bool:
+    """Return whether a module belongs to Python or NumPy: nobody changes the numbers in it."""
+    name = getattr(space, "__name__", "").partition(".")[0]
+    return isinstance(space, types.ModuleType) and name in {*sys.stdlib_module_names, "numpy"}
+
+
+def _is_at_rest(node: ast.expr) -> bool:
+    """Return whether evaluating an expression runs no code of the user's."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return all(map(_is_at_rest, node.elts))
+    return isinstance(node, ast.Name | ast.Constant | ast.Lambda)
 
 
 def _binds(node: ast.expr, name: str) -> bool:

@@ -21,6 +21,8 @@ def mangled(node: Definition, code: types.CodeType) -> Definition:
             given = getattr(part, name, None)
             if isinstance(given, str) and given.startswith("__") and not given.endswith("__"):
                 setattr(part, name, private.get(given[2:], given))
+        if isinstance(part, ast.Nonlocal):
+            part.names = [private.get(n[2:], n) if n.startswith("__") else n for n in part.names]
     return node
 
 

@@ -5,6 +5,7 @@ import __future__
 import ast
 import inspect
 import linecache
+import re
 import sys
 import threading
 from functools import lru_cache
@@ -18,6 +19,8 @@ Span = tuple[int, int, int, int]
 
 # Python converts syntax trees with a counter that all threads share (python/cpython#106905).
 TREES = threading.RLock()
+
+_REBOUND = re.compile(r"\b(?:nonlocal|global)[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)")
 
 
 class NoSourceError(DifferentiationError, OSError):
@@ -55,6 +58,18 @@ def definition_of(code: CodeType) -> Definition:
         f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
         "what was compiled: it changed since; reload the module"
     )
+
+
+def rebound_near(code: CodeType) -> set[str]:
+    """Return the names that functions in the file of `code` say are `nonlocal` or `global`."""
+    names = _rebound_in("".join(linecache.getlines(_file_of(code))))
+    shared = {n for n in (*code.co_freevars, *code.co_cellvars) if _unmangled(n) in names}
+    return names | shared
+
+
+@lru_cache(maxsize=64)
+def _rebound_in(text: str) -> set[str]:
+    return {name for found in _REBOUND.findall(text) for name in re.findall(r"\w+", found)}
 
 
 def _statement_at(lines: list[str], number: int) -> tuple[int, int]:
