@@ -317,3 +317,17 @@ def test_a_variable_of_a_function_has_no_value_of_an_earlier_call(f):
     assert assert_agreement(f, (np.array([1.0, 2.0, 3.0]),), (np.array([1.0, -2.0, 3.0]),))
     with pytest.raises(UnboundLocalError):
         value_and_grad(f)(np.array([1.0, -2.0, 3.0]))
+
+
+def test_an_attribute_of_an_array_may_come_last_in_a_branch():
+    def f(x, k):
+        if k > 2:
+            y = np.zeros_like(x)
+            for i in range(k):
+                if x[0, 0] < i:
+                    break
+            np.transpose(y).T
+        return np.sum(x * x)
+
+    x = np.ones((2, 3))
+    assert assert_agreement(f, (x, 3), (x, 1), argnums=(0,))

@@ -24,6 +24,7 @@ from zygote_lite._optimize._nodes import (
     replace,
     walk,
 )
+from zygote_lite._optimize._runtime import abandon
 from zygote_lite._optimize._values import Other, Unfit, Value
 
 # -- arrays that are written in place ----------------------------------------------------------
@@ -276,7 +277,7 @@ def _restructure(block: list[Node]) -> None:
 
 def _stops(block: list[Node]) -> bool:
     last = block[-1] if block else None
-    return isinstance(last, Stop) or (isinstance(last, Op) and last.function.__name__ == "abandon")
+    return isinstance(last, Stop) or (isinstance(last, Op) and last.function is abandon)
 
 
 def _record_early(loop: Loop) -> None:
