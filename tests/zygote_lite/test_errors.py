@@ -969,3 +969,30 @@ def test_an_array_of_objects_is_right_or_refused():
     except (DifferentiationError, TypeError):
         return
     np.testing.assert_array_equal(np.asarray(d, float), [3.0, 2.0])
+
+
+@pytest.mark.filterwarnings("ignore:'where' used without:UserWarning")  # NumPy 2.4 warns
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (lambda x: np.exp(x, where=x > 0)[0], r"numpy\.exp .*takes `where`.*np\.where\("),
+        (lambda x: np.add(x, 1.0, casting="unsafe")[0], r"takes `casting`.*astype"),
+        (lambda x: np.matmul(x, x, axes=[0, 0, ()]), r"axes=list.*takes `axes`.*leave it out"),
+        (lambda x: np.var(x, mean=x[0]), r"numpy\.var .*`mean` as an option"),
+        (lambda x: np.std(x, 0, mean=x[:1]), r"numpy\.std .*`mean` as an option"),
+        (lambda x: np.sum(x, where=x), r"numpy\.sum .*`where` as an option"),
+        (lambda x: np.max(x, initial=x[0]), r"numpy\.max .*`initial` as an option"),
+    ],
+)
+def test_an_option_in_the_way_is_named(f, message):
+    with pytest.raises(NoRuleError, match=message):
+        gradient(f, np.array([1.5, -0.5, 2.0]))
+
+
+@pytest.mark.parametrize(
+    "options", [{"where": True}, {"out": (None,)}, {"order": "F", "subok": False}], ids=str
+)
+def test_options_that_change_no_value(options):
+    x = np.array([1.5, -0.5, 2.0])
+    (dx,) = gradient(lambda x: np.sum(np.exp(x, **options)), x)
+    np.testing.assert_allclose(dx, np.exp(x))

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from rulescore._array import Numeric
 
-_OF_UFUNCS = frozenset({"dtype"})
+_OF_UFUNCS = frozenset({"dtype", "order", "subok"})
 
 
 class RuleError(Exception):

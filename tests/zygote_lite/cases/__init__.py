@@ -5,6 +5,7 @@ a clear error is what the user gets, by `refused`.
 """
 
 from tests.zygote_lite.cases import (
+    attributes,
     calls,
     higher_order,
     iteration,
@@ -19,6 +20,7 @@ from tests.zygote_lite.cases import (
 GROUPS = {
     "Statements": statements,
     "Calls and classes": calls,
+    "Attributes": attributes,
     "Iteration": iteration,
     "Lists, dicts, objects, variables": state,
     "Arrays written in place": writes,

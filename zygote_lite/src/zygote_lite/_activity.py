@@ -55,7 +55,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         and f is not operator.truth
         and (f not in _SUBSCRIPTS or type(xs[0]) in (list, dict))
     ):
-        if f is getattr:
+        if f is getattr or f is object.__getattribute__:
             if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
                 return (
                     id(_dict_of(xs[0])) in active
@@ -68,6 +68,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
 
 
 _SUBSCRIPTS = (operator.getitem, operator.setitem)
+_ATTRIBUTE_WRITERS = (setattr, delattr, object.__setattr__, object.__delattr__)
 _OVERRIDABLE = {
     id(f): (f, count)
     for count, functions in {
@@ -83,14 +84,14 @@ _OVERRIDABLE = {
 
 def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
     """Return whether a class in Python has a say in a call of a structural function."""
-    if f is setattr or f is delattr:
-        return _intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
+    if f in _ATTRIBUTE_WRITERS:
+        return intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
     known = _OVERRIDABLE.get(id(f))
     return known is not None and any(is_written_in_python(type(x)) for x in xs[: known[1]])
 
 
 @functools.lru_cache(maxsize=4096)
-def _intercepts(kind: type, name: str) -> bool:
+def intercepts(kind: type, name: str) -> bool:
     """Return whether writing or deleting an attribute may run Python code."""
     member = inspect.getattr_static(kind, name, None)
     own = (kind.__setattr__, kind.__delattr__)

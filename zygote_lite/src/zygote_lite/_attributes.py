@@ -39,11 +39,41 @@ def overrides_iteration(kind: type) -> bool:
 _COMPARED = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
 
 
+def hook_of(kind: type, name: str) -> Any:
+    """Return what a class of the user's calls as the method `name`, or `None` for C's own.
+
+    It may be a function in C under another name: `__getattr__ = dict.__getitem__`.
+    """
+    member = member_of(kind, name)
+    if isinstance(member, types.WrapperDescriptorType | types.MethodDescriptorType):
+        return None if member.__name__ == name else member
+    return member if isinstance(member, types.FunctionType) else None
+
+
+def attribute_in_c(x: Any, name: str) -> Any:
+    """Return an attribute as the part of the class that is written in C looks it up."""
+    for base in type(x).__mro__:
+        found = base.__dict__.get("__getattribute__")
+        if found is not None and not isinstance(found, types.FunctionType):
+            return found(x, name)
+    raise AssertionError(f"{type(x).__qualname__} is no object")
+
+
 def is_method_of_dataclass(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
     """Return whether a function is a method that a dataclass was given, which has no source."""
     if f.__code__.co_filename != "<string>" or f.__name__ not in _COMPARED or not xs:
         return False
     return dataclasses.is_dataclass(type(xs[0]))
+
+
+def is_init_of_dataclass(f: Any, x: Any) -> bool:
+    """Return whether a function is the `__init__` that a dataclass was given, without source."""
+    return (
+        isinstance(f, types.FunctionType)
+        and f.__code__.co_filename.startswith("<")
+        and f.__name__ == "__init__"
+        and dataclasses.is_dataclass(type(x))
+    )
 
 
 def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:
@@ -77,7 +107,7 @@ def _refuse_fields_of_class(x: Any) -> None:
         )
 
 
-@structural(getattr)
+@structural(getattr, object.__getattribute__)
 def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     count = len(flags)
     if isinstance(x, types.ModuleType):
@@ -94,7 +124,7 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
         raise refused_fields(f"a {type(x).__qualname__}")
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
         return _builtin_attribute(flags, x, name, member)
-    y = getattr(x, name, *default)
+    y = attribute_in_c(x, name)
     if kind_of(x) == TUPLE and type(member) is _TUPLE_GETTER:
         return y, field_of_tuple_back(x, type(x)._fields.index(name), count)
     if isinstance(x, BaseException) and isinstance(member, _DESCRIPTORS) and name != "args":
@@ -213,8 +243,18 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
 
 @structural(delattr)
 def _(flags: Flags, x: Any, name: str) -> Pulled:
+    return _delete_attribute(x, name, delattr)
+
+
+@structural(object.__delattr__)
+def _(flags: Flags, x: Any, name: str) -> Pulled:
+    return _delete_attribute(x, name, object.__delattr__)
+
+
+def _delete_attribute(x: Any, name: str, delete: Callable[..., None]) -> Pulled:
+    """Delete an attribute; the pullback restores it."""
     had, old = _field(x, name)
-    delattr(x, name)
+    delete(x, name)
     put, remove = _writers(x)
 
     def delattr_back(dy: Any) -> tuple[Any, ...]:

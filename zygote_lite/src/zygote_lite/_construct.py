@@ -8,8 +8,8 @@ import types
 import weakref
 from typing import Any
 
-from zygote_lite._activity import mark_active
-from zygote_lite._attributes import member_of, write_attribute
+from zygote_lite._activity import intercepts, mark_active
+from zygote_lite._attributes import is_init_of_dataclass, member_of, write_attribute
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._hooks import callbacks, may_write
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
@@ -110,8 +110,8 @@ def instantiate(
     else:
         return tape.refuse(nodes, cls, xs, kws)
     init = cls.__init__
-    if _is_generated(init) and dataclasses.is_dataclass(cls):
-        _fill_dataclass(tape, nodes, y, xs, kws)
+    if is_init_of_dataclass(init, y):
+        fill_dataclass(tape, nodes, init, y, xs, kws)
     elif isinstance(init, types.FunctionType):
         tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
     else:
@@ -162,26 +162,31 @@ def _(flags: Flags, cls: Any, items: tuple[Any, ...]) -> Pulled:
     return tuple.__new__(cls, items), lambda dy: (None, None, None if dy is None else tuple(dy))
 
 
-def _is_generated(f: Any) -> bool:
-    return isinstance(f, types.FunctionType) and f.__code__.co_filename.startswith("<")
-
-
 @functools.lru_cache(maxsize=512)
-def _signature(cls: Any) -> inspect.Signature:
-    return inspect.signature(cls)
+def _signature(init: Any) -> inspect.Signature:
+    return inspect.signature(init)
 
 
-def _fill_dataclass(
-    tape: Tape, nodes: Nodes, y: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> None:
-    """Do what the `__init__` of a dataclass does, which has no source."""
-    cls: Any = type(y)
+def fill_dataclass(
+    tape: Tape, nodes: Nodes, init: Any, y: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Do what the `__init__` of a dataclass does, which has no source.
+
+    Arguments:
+        tape: the tape.
+        nodes: those of what makes the object, of `xs` and of `kws`.
+        init: the method, of the class of `y` or of one that it inherits from.
+        y: the object.
+        xs: the arguments.
+        kws: those by keyword.
+    """
     try:
-        bound = _signature(cls).bind(*xs, **kws).arguments
+        bound = _signature(init).bind(y, *xs, **kws).arguments
     except TypeError:
-        cls(*xs, **kws)  # raises what Python raises
+        init(y, *xs, **kws)  # raises what Python raises
         raise
-    flags = dict(zip(bound, nodes[1 : 1 + len(xs)], strict=False))
+    cls: Any = next(c for c in type(y).__mro__ if vars(c).get("__init__") is init)
+    flags = dict(zip(bound, (None, *nodes[1 : 1 + len(xs)]), strict=False))
     flags |= dict(zip(kws, nodes[1 + len(xs) :], strict=True))
     late: list[tuple[Any, Node]] = []
     for name, f in cls.__dataclass_fields__.items():
@@ -190,22 +195,26 @@ def _fill_dataclass(
             continue
         if name in bound:
             value, node = bound[name], flags[name]
-        elif f.default is not dataclasses.MISSING:
+        elif f.default_factory is not dataclasses.MISSING:
+            value, node = tape.pull((None,), f.default_factory)
+        elif f.default is not dataclasses.MISSING and (f.init or "__slots__" in vars(cls)):
             value, node = f.default, None
             if member_of(cls, name) is value:  # which may be active
                 node = tape.pull((None, None, None), getattr, cls, name)[1]
-        elif f.default_factory is not dataclasses.MISSING:
-            value, node = tape.pull((None,), f.default_factory)
         else:
             continue
         if kind == "_FIELD_INITVAR":
             late.append((value, node))
         else:
-            tape.pull((None, None, None, node), set_field, y, name, value)
-    after = member_of(cls, "__post_init__")
+            made: Any = type(y)
+            plain = cls.__dataclass_params__.frozen or not intercepts(made, name)
+            write = set_field if plain else setattr
+            tape.pull((None, None, None, node), write, y, name, value)
+    after = member_of(type(y), "__post_init__") if hasattr(cls, "__post_init__") else None
     if after is not None:
         inner = (None, None, *(node for _, node in late))
         tape.pull(inner, after, y, *(value for value, _ in late))
+    return None, None
 
 
 def set_field(x: Any, name: str, value: Any) -> None:

@@ -88,7 +88,7 @@ declare({"__delitem__", "__getitem__", "__index__"}, False, operator.delitem)
 declare({"__delattr__"}, False, delattr)
 declare({"__lt__"}, True, bisect.bisect_left, bisect.bisect_right)
 declare(_ATTRIBUTE, False, hasattr)
-declare(set(), False, operator.is_, operator.is_not, id, type, callable, len)
+declare(set(), False, operator.is_, operator.is_not, id, type, callable, len, vars)
 
 _INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem)}
 _PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity import mark_active, referent
-from zygote_lite._attributes import fields_of, holder_of, member_of
+from zygote_lite._attributes import attribute_in_c, fields_of, holder_of, hook_of, member_of
 from zygote_lite._construct import set_field
 from zygote_lite._generators import Returned
+from zygote_lite._hooks import may_write
 from zygote_lite._kinds import OBJECT, kind_of
 from zygote_lite._tables import Node, Recorded, composite
 from zygote_lite._tape import Tape
@@ -87,11 +88,29 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
         return attribute_above(tape, nodes, x, name, *default)
     if type(x) in weakref.ProxyTypes:
         return tape.pull((None, *nodes[1:]), getattr, referent(x), name, *default)
-    own = bind_method(type(x), "__getattribute__")
-    if own is not None:
-        return tape.pull((None, nodes[1], None), own, x, name)
+    own = hook_of(type(x), "__getattribute__")
+    hook = hook_of(type(x), "__getattr__")
+    try:
+        if own is not None:
+            return tape.pull((None, nodes[1], None), own, x, name)
+        return own_attribute(tape, nodes, x, name)
+    except AttributeError:
+        if hook is None and not default:
+            raise
+    if hook is not None:
+        try:
+            return tape.pull((None, nodes[1], None), hook, x, name)
+        except AttributeError:
+            if not default:
+                raise
+    return default[0], nodes[3]
+
+
+@composite(object.__getattribute__)
+def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    """Resolve an attribute as `object` does: what the class computes, or what the object holds."""
     member = member_of(type(x), name)
-    if isinstance(member, property) and isinstance(member.fget, _PYTHON):
+    if isinstance(member, property) and member.fget is not None:
         return tape.pull((None, nodes[1]), member.fget, x)
     fields = fields_of(x)
     if isinstance(member, functools.cached_property) and name not in fields:
@@ -101,21 +120,28 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     getter = bind_method(type(member), "__get__")
     if getter and (name not in fields or bind_method(type(member), "__set__")):
         return tape.pull((None, None, nodes[1], None), getter, member, x, type(x))
-    hook = bind_method(type(x), "__getattr__")
-    if member is None and name not in fields and hook:
-        try:
-            return tape.pull((None, nodes[1], None), hook, x, name)
-        except AttributeError:
-            if default:
-                return default[0], nodes[3]
-            raise
-    if default and member is None and name not in fields and not hasattr(x, name):
-        return default[0], nodes[3]
     if kind_of(x) != OBJECT or member is not None:
-        y = getattr(x, name, *default)
+        y = attribute_in_c(x, name)
         if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
             return y, nodes[1]  # what the method has got goes to its object
+    elif name not in fields:
+        attribute_in_c(x, name)  # raises what Python raises
     return None
+
+
+@composite(hasattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    member = member_of(type(x), name)
+    found = [member.fget] if isinstance(member, property) else []
+    found.append(bind_method(type(member), "__get__"))
+    found += [bind_method(type(x), hook) for hook in ("__getattribute__", "__getattr__")]
+    if not any(isinstance(f, _PYTHON) and may_write(f, type(x)) for f in found):
+        return None
+    try:
+        tape.pull((None, nodes[1], None), getattr, x, name)
+    except AttributeError:
+        return False, None
+    return True, None
 
 
 @composite(setattr)
@@ -125,16 +151,56 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | Non
     if isinstance(x, np.ndarray) and name in ("real", "imag", "flat"):
         part, at = tape.pull((None, nodes[1], None), getattr, x, name)
         return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)
+    hook = hook_of(type(x), "__setattr__")
+    if hook is None or is_of_frozen(hook):
+        return None if raises_frozen(hook, x, name) else write_own(tape, nodes, x, name, value)
+    return tape.pull((None, nodes[1], None, nodes[3]), hook, x, name, value)
+
+
+@composite(object.__setattr__)
+def write_own(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    """Resolve the writing of an attribute as `object` does: descriptors have a say in it."""
     member = member_of(type(x), name)
-    setter = member.fset if isinstance(member, property) else None
-    if setter is None and bind_method(type(member), "__set__"):
-        return tape.pull((None, None, nodes[1], nodes[3]), type(member).__set__, member, x, value)
-    if isinstance(setter, _PYTHON):
-        return tape.pull((None, nodes[1], nodes[3]), setter, x, value)
-    hook = bind_method(type(x), "__setattr__")
-    if hook and not hasattr(type(x), "__dataclass_fields__"):
-        return tape.pull((None, nodes[1], None, nodes[3]), hook, x, name, value)
+    if isinstance(member, property) and member.fset is not None:
+        return tape.pull((None, nodes[1], nodes[3]), member.fset, x, value)
+    setter = bind_method(type(member), "__set__")
+    if setter is not None:
+        return tape.pull((None, None, nodes[1], nodes[3]), setter, member, x, value)
     return None
+
+
+@composite(delattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    if type(x) in weakref.ProxyTypes:
+        return tape.pull(nodes, delattr, referent(x), name)
+    hook = hook_of(type(x), "__delattr__")
+    if hook is None or is_of_frozen(hook):
+        return None if raises_frozen(hook, x, name) else delete_own(tape, nodes, x, name)
+    return tape.pull((None, nodes[1], None), hook, x, name)
+
+
+@composite(object.__delattr__)
+def delete_own(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    """Resolve the deletion of an attribute as `object` does: descriptors have a say in it."""
+    member = member_of(type(x), name)
+    if isinstance(member, property) and member.fdel is not None:
+        return tape.pull((None, nodes[1]), member.fdel, x)
+    deleter = bind_method(type(member), "__delete__")
+    if deleter is not None:
+        return tape.pull((None, None, nodes[1]), deleter, member, x)
+    return None
+
+
+def is_of_frozen(hook: Any) -> bool:
+    """Return whether a method is one that a frozen dataclass was given, which has no source."""
+    return isinstance(hook, _PYTHON) and hook.__code__.co_filename == "<string>"
+
+
+def raises_frozen(hook: Any, x: Any, name: str) -> bool:
+    """Return whether the hook of a frozen dataclass refuses a name, rather than hand it on."""
+    if hook is None:
+        return False
+    return hook in vars(type(x)).values() or name in type(x).__dataclass_fields__
 
 
 @composite(super)

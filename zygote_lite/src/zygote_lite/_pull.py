@@ -90,6 +90,8 @@ def plan_rule(
     options = {name: value for name, value in kws.items() if name not in named}
     if "out" in options and options["out"] is None:
         del options["out"]  # as if it were not given
+    if isinstance(f, np.ufunc) and options.get("where") is True:
+        del options["where"]
     asked = options if "ad" in options else {**options, "ad": handed_in}
     rule = find_rule(f, *arguments, **asked)
     if rule is None:
@@ -102,16 +104,30 @@ def plan_rule(
     if active is not None:
         if isinstance(getattr(f, "_implementation", None), types.FunctionType):
             return None  # its source tells more than the rule
-        raise NoRuleError(
-            f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {active} as an option, and "
-            "options carry no gradient, but a gradient would have to pass through it here"
-        )
+        raise _refused_option(f, rule, active)
     if rule.needs_ad:
         options["ad"] = handed_in
     for x in arguments:
         _refuse_objects(f, x)
     note_resolution(f, arguments, f"rule of {rule.place}")
     return rule, arguments, options, names
+
+
+def _refused_option(f: Any, rule: Any, option: str) -> NoRuleError:
+    return NoRuleError(
+        f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {option} as an option, and "
+        "options carry no gradient, but a gradient would have to pass through it here: make it of "
+        "what is not differentiated, or write the formula out"
+    )
+
+
+def option_in_the_way(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> NoRuleError | None:
+    """Return the error for an active option that neither a rule nor the source differentiates."""
+    rule = find_rule(f, *xs, **kws)
+    option = None if rule is None else _active_option(rule, flags, xs, kws, [])
+    return None if option is None else _refused_option(f, rule, option)
 
 
 def _active_option(

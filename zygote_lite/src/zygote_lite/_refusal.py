@@ -38,15 +38,42 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     carries_none = kind_of(y) in ((INERT, OBJECT) if only_text else (INERT,))
     if carries_none and all(_is_immutable(x) for x in operands):
         return y, Opaque(len(flags))
-    raise refusal(f, (*xs, *kws.values()))
+    raise refusal(f, xs, kws)
 
 
-def refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> NoRuleError:
     """Return the error for a function that a gradient passes, and that has no rule."""
+    named = [f"{name}={type(x).__name__}" for name, x in (kws or {}).items()]
+    given = ", ".join([*(type(x).__name__ for x in xs), *named])
+    options = _options_without_rule(f, xs, kws or {})
+    if options:
+        return NoRuleError(
+            f"{where()}: {name_of(f)} of ({given}) has no rule that takes {' and '.join(options)}, "
+            f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
+        )
     return NoRuleError(
-        f"{where()}: {name_of(f)} of ({', '.join(type(x).__name__ for x in xs)}) "
-        f"has no rule and no Python source, and a gradient passes through it; {_advice(f)}"
+        f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
+        f"passes through it; {_advice(f)}"
     )
+
+
+def _options_without_rule(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[str]:
+    """Return the keywords that the rule for a call does not take, if there is one without them."""
+    rule = find_rule(f, *xs) if kws else None
+    if rule is None or rule.options is None:
+        return []
+    return [f"`{name}`" for name, x in kws.items() if x is not None and name not in rule.options]
+
+
+def _advice_on_options(f: Any, kws: dict[str, Any]) -> str:
+    if isinstance(f, np.ufunc) and "where" in kws:
+        return (
+            "where it is false the result is undefined: give `out` too, which keeps its values "
+            "there, or choose by `np.where(mask, y, other)`"
+        )
+    if isinstance(f, np.ufunc) and ("casting" in kws or "signature" in kws):
+        return "leave it out, and convert the arguments or the result by `astype`"
+    return "leave it out, or declare a rule with such an option (see rulescore)"
 
 
 def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> DifferentiationError:

@@ -26,6 +26,7 @@ from zygote_lite._activity import (
 )
 from zygote_lite._arguments import moved_last, out_position, parameter_names, place_arguments
 from zygote_lite._attributes import (
+    is_init_of_dataclass,
     is_method_of_dataclass,
     member_of,
     overrides_iteration,
@@ -39,7 +40,7 @@ from zygote_lite._hooks import hooks_called, hooks_of_operands, may_write, unkno
 from zygote_lite._intrinsics import build_tuple, invoke
 from zygote_lite._kinds import OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._parts import is_part, part_back
-from zygote_lite._pull import apply_rule, apply_structural
+from zygote_lite._pull import apply_rule, apply_structural, option_in_the_way
 from zygote_lite._pullbacks import Effect, Inert, Opaque, inert
 from zygote_lite._reachable import is_users_class
 from zygote_lite._refusal import hook_refusal, name_of, no_rule, note_resolution, refusal
@@ -191,6 +192,10 @@ class Tape(Entries):
             done = None if made is None else made(self, nodes, f, *xs, **kws)
             if is_method_of_dataclass(f, xs):
                 return self.generated(nodes, f, xs)
+            if xs and is_init_of_dataclass(f, xs[0]):
+                from zygote_lite._construct import fill_dataclass
+
+                return fill_dataclass(self, (None, *nodes[2:]), f, xs[0], xs[1:], kws)
             return self.function(nodes, f, xs, kws) if done is None else done
         if isinstance(f, types.MethodType):
             return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
@@ -228,7 +233,13 @@ class Tape(Entries):
         if isinstance(inner, types.FunctionType):
             if find_rule(operator.add, 1.0, 1.0) is None:  # its source would meet operators
                 return self.refuse(nodes, f, xs, kws)
-            return self.pull(nodes, inner, *xs, **kws)
+            try:
+                return self.pull(nodes, inner, *xs, **kws)
+            except DifferentiationError as error:
+                option = option_in_the_way(nodes, f, xs, kws)
+                if option is None:
+                    raise
+                raise option from error
         if isinstance(f, operator.attrgetter | operator.itemgetter | operator.methodcaller):
             return self.getter(nodes, f, xs)
         call = inspect.getattr_static(type(f), "__call__", None)

@@ -45,7 +45,6 @@ for _f, _name, _number in (
     (math.ceil, "__ceil__", None),
     (math.trunc, "__trunc__", None),
     (operator.delitem, "__delitem__", None),
-    (delattr, "__delattr__", None),
     (reversed, "__reversed__", None),
 ):
     _by_method(_f, _name, _number)

@@ -164,12 +164,18 @@ def with_out(
     out = kws["out"]
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     mask = kws.get("where", True)
+    if target is None:  # `out=(None,)`
+        kept = [name for name in kws if name != "out"]
+        flags = [node for name, node in zip(kws, nodes[1 + len(xs) :], strict=True) if name in kept]
+        given = {name: kws[name] for name in kept}
+        return tape.pull((*nodes[: 1 + len(xs)], *flags), f, *xs, **given)
     if mask is not True and isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
         return _with_mask(tape, nodes, f, xs, target, mask)
     if not isinstance(target, np.ndarray) or mask is not True:
+        option = "`where` and `out`" if isinstance(target, np.ndarray) else "this `out`"
         raise DifferentiationError(
-            f"{where()}: {name_of(f)} with this `out` or `where` cannot be differentiated; assign "
-            "the result instead"
+            f"{where()}: {name_of(f)} with {option} (a {type(out).__name__}) cannot be "
+            "differentiated; assign the result instead"
         )
     names = list(kws)
     at = nodes[1 + len(xs) + names.index("out")]
