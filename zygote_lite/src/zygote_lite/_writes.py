@@ -165,9 +165,9 @@ def with_out(
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     mask = kws.get("where", True)
     if target is None:  # `out=(None,)`
-        at = 1 + len(xs) + list(kws).index("out")
+        place = 1 + len(xs) + list(kws).index("out")
         others = {name: value for name, value in kws.items() if name != "out"}
-        return tape.pull((*nodes[:at], *nodes[at + 1 :]), f, *xs, **others)
+        return tape.pull((*nodes[:place], *nodes[place + 1 :]), f, *xs, **others)
     if mask is not True and isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
         return _with_mask(tape, nodes, f, xs, target, mask)
     if not isinstance(target, np.ndarray) or mask is not True:
