@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from rules_base._math import digamma
@@ -54,6 +55,25 @@ def test_hypot_at_the_origin_and_at_extreme_scales():
 def test_product_with_two_zeros():
     assert rrule(math.prod, [0.0, 2.0, 0.0])[1](1.0) == (None, [0.0, 0.0, 0.0])
     assert rrule(math.prod, [])[1](1.0) == (None, [])
+
+
+@pytest.mark.parametrize("f", [math.gamma, math.lgamma])
+def test_an_array_without_axes_is_left_alone(f):
+    x = np.array(0.7)
+    _, back = rrule(f, x)
+    dx = back(1.0)[1]
+    assert x == 0.7
+    assert dx == pytest.approx(rrule(f, 0.7)[1](1.0)[1])
+
+
+def test_arrays():
+    assert check_rrule(math.fsum, np.array([0.3, 0.5, -1.5]))
+    assert check_rrule(math.dist, np.array([0.3, 0.5]), np.array([1.5, -0.2]))
+
+
+def test_complex_numbers_of_numpy_are_refused():
+    with pytest.raises(NotImplementedError, match="imaginary part"):
+        rrule(math.sin, np.complex128(1 + 2j))
 
 
 @pytest.mark.parametrize("x", [1e-5, 0.3, 1.0, 5.5, 40.0, -0.5, -3.7])

@@ -153,7 +153,7 @@ def slope_back(dy, n, step, axis, edge_order):
     width = min(3, n)
     first = np.clip(np.arange(n) - 1, 0, n - width)
     every_third = [1.0 * (np.arange(n) % 3 == start) for start in range(3)]
-    probes = [np.gradient(probe, step, edge_order=edge_order) for probe in every_third]
+    probes = [np.gradient(probe, edge_order=edge_order) / step for probe in every_third]
     dy = np.moveaxis(dy, axis, -1)
     dx = 0.0
     for k in range(width):
@@ -273,6 +273,7 @@ rule.example(np.gradient, KNOTS, 0.5, edge_order=2)
 rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5)
 rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5, 0.25)
 rule.example(np.gradient, MATRIX, 0.5, axis=0)
+rule.example(np.gradient, MATRIX * (1 - 2j), 0.5 + 0.3j)
 rule.example(np.interp, np.array([-0.5, 0.3, 1.2, 3.0, 5.0]), KNOTS, MATRIX[0])
 rule.example(np.interp, 1.2, KNOTS, MATRIX[0])
 rule.example(np.interp, np.array([-0.5, 0.3, 3.1, 14.0]), KNOTS, MATRIX[0], period=3.2)

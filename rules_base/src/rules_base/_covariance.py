@@ -5,7 +5,7 @@ from types import NoneType
 import numpy as np
 
 from rules_base._axes import as_read, given, like
-from rules_base._nesting import ArrayLike, as_array, in_form_of, unstacked
+from rules_base._nesting import SEQUENCE, ArrayLike, as_array, in_form_of, unstacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -123,6 +123,8 @@ def weighted_back(dcov, cov, rows, ddof, fweights, aweights):
     is the sum of the weights times `aweights`, or by `total - ddof` without `aweights`.
     """
     counts = 1.0 if fweights is None else np.asarray(fweights, **like(rows))
+    if isinstance(aweights, SEQUENCE):
+        aweights = np.asarray(aweights, **like(rows))
     weights = counts if aweights is None else counts * aweights
     total = np.sum(weights)
     squares = total if aweights is None else np.sum(weights * aweights)
@@ -181,6 +183,7 @@ rule.example(np.cov, MATRIX * 1j + MATRIX[::-1], ddof=0)
 rule.example(np.cov, MATRIX, fweights=[3, 1, 2], ddof=0)
 rule.example(np.cov, MATRIX, MATRIX[0] ** 2, True, False, 1, [3, 1, 2])
 rule.example(np.cov, MATRIX, aweights=np.array([0.5, 1.25, 2.0]))
+rule.example(np.cov, MATRIX, fweights=[3, 1, 2], aweights=[0.5, 1.25, 2.0])
 rule.example(np.cov, MATRIX, None, True, False, None, None, np.array([0.5, 1.25, 2.0]))
 rule.example(np.cov, MATRIX.T, MATRIX.T**2, False, True, None, [3, 1, 2], [0.5, 1.25, 2.0])
 rule.example(

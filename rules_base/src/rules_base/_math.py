@@ -63,6 +63,20 @@ if hasattr(math, "fma"):
     rule.scalar(math.fma, poles=False)(lambda x, y, z: (y, x, 1))
 
 
+REAL = (math.sqrt, math.cbrt, math.exp, math.exp2, math.expm1, math.log, math.log1p, math.log2)
+REAL += (math.log10, math.sin, math.cos, math.tan, math.asin, math.acos, math.atan, math.sinh)
+REAL += (math.cosh, math.tanh, math.asinh, math.acosh, math.atanh, math.degrees, math.radians)
+REAL += (math.erf, math.erfc, math.gamma, math.lgamma, math.fabs)
+
+
+@rule(*REAL)
+def _(x: np.complexfloating):
+    raise NotImplementedError(
+        "the functions of math drop the imaginary part of NumPy's complex numbers: use cmath, "
+        "NumPy, or the real part"
+    )
+
+
 def over_square_norm(x, y):
     """Return `x / (x**2 + y**2)`, without the overflow of the squares."""
     norm = math.hypot(x, y)
@@ -94,7 +108,7 @@ def digamma(x):
     shift = 0.0
     while x < 10:
         shift -= 1 / x
-        x += 1
+        x = x + 1  # not in place: it may be an array
     z = 1 / (x * x)
     series = z * (
         1 / 12 - z * (1 / 120 - z * (1 / 252 - z * (1 / 240 - z * (1 / 132 - z * 691 / 32760))))
@@ -110,6 +124,18 @@ def _(*xs: Numeric):
         # the norm has a minimum at the origin, and at infinity a zero in `dy` wins: no slope
         flat = not y or (not dy and not math.isfinite(y))
         return tuple([project(0.0 if flat else dy * (x / y), x) for x in xs])
+
+    return y, pullback
+
+
+@rule(math.dist)
+def _(p: np.ndarray, q: np.ndarray):
+    y = math.dist(p, q)
+
+    def pullback(dy):
+        flat = not y or (not dy and not math.isfinite(y))
+        dp = np.zeros(p.shape) if flat else dy * ((p - q) / y)
+        return project(dp, p), project(-dp, q)
 
     return y, pullback
 
@@ -149,6 +175,14 @@ def _(x: Numeric):
 def _(xs: list | tuple):
     def pullback(dy):
         return (in_kind_of(xs, [project(dy, x) for x in xs]),)
+
+    return math.fsum(xs), pullback
+
+
+@rule(math.fsum)
+def _(xs: np.ndarray):
+    def pullback(dy):
+        return (project(np.full(xs.shape, dy), xs),)
 
     return math.fsum(xs), pullback
 

@@ -2,20 +2,27 @@
 
 import math
 import statistics
+from numbers import Number
+
+import numpy as np
 
 from rules_base._nesting import in_kind_of
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_base")
 
+Data = list | tuple | np.ndarray
+
 
 def like(xs, dxs):
     """Return the cotangents `dxs` in the kind of `xs`, each in the kind of its own number."""
+    if isinstance(xs, np.ndarray):
+        return project(np.array(dxs), xs)
     return in_kind_of(xs, [project(dx, x) for dx, x in zip(dxs, xs, strict=True)])
 
 
 @rule(statistics.mean)
-def _(xs: list | tuple):
+def _(xs: Data):
     def pullback(dy):
         return (like(xs, [dy / len(xs)] * len(xs)),)
 
@@ -23,7 +30,7 @@ def _(xs: list | tuple):
 
 
 @rule(statistics.fmean)
-def _(xs: list | tuple):
+def _(xs: Data):
     def pullback(dy):
         return (like(xs, [dy / len(xs)] * len(xs)),)
 
@@ -31,7 +38,7 @@ def _(xs: list | tuple):
 
 
 @rule(statistics.fmean)
-def _(xs: list | tuple, weights: list | tuple):
+def _(xs: Data, weights: Data):
     y = statistics.fmean(xs, weights)
 
     def pullback(dy):
@@ -43,7 +50,7 @@ def _(xs: list | tuple, weights: list | tuple):
 
 
 @rule(statistics.geometric_mean)
-def _(xs: list | tuple):
+def _(xs: Data):
     y = statistics.geometric_mean(xs)
 
     def pullback(dy):
@@ -53,7 +60,7 @@ def _(xs: list | tuple):
 
 
 @rule(statistics.harmonic_mean)
-def _(xs: list | tuple):
+def _(xs: Data):
     y = statistics.harmonic_mean(xs)
 
     def pullback(dy):
@@ -72,7 +79,7 @@ def middle_back(dy, xs, places):
 
 
 @rule(statistics.median)
-def _(xs: list | tuple):
+def _(xs: Data):
     def pullback(dy):
         return (middle_back(dy, xs, {(len(xs) - 1) // 2, len(xs) // 2}),)
 
@@ -80,7 +87,7 @@ def _(xs: list | tuple):
 
 
 @rule(statistics.median_low)
-def _(xs: list | tuple):
+def _(xs: Data):
     def pullback(dy):
         return (middle_back(dy, xs, {(len(xs) - 1) // 2}),)
 
@@ -88,7 +95,7 @@ def _(xs: list | tuple):
 
 
 @rule(statistics.median_high)
-def _(xs: list | tuple):
+def _(xs: Data):
     def pullback(dy):
         return (middle_back(dy, xs, {len(xs) // 2}),)
 
@@ -99,20 +106,39 @@ def declare_variance(variance, deviation, ddof):
     """Declare the rules of a variance and of its root, with `ddof` degrees of freedom less."""
 
     @rule(variance)
-    def _(xs: list | tuple):
+    def _(xs: Data):
         def pullback(dy):
             mean, n = math.fsum(xs) / len(xs), len(xs) - ddof
             return (like(xs, [2 * dy * (x - mean) / n for x in xs]),)
 
         return variance(xs), pullback
 
+    @rule(variance)
+    def _(xs: Data, center: Number):
+        def pullback(dy):
+            slopes = [2 * dy * (x - center) / (len(xs) - ddof) for x in xs]
+            return like(xs, slopes), project(-math.fsum(slopes), center)
+
+        return variance(xs, center), pullback
+
     @rule(deviation)
-    def _(xs: list | tuple):
+    def _(xs: Data):
         y = deviation(xs)
 
         def pullback(dy):
             mean, n = math.fsum(xs) / len(xs), len(xs) - ddof
             return (like(xs, [dy * (x - mean) / (n * y) if y else 0.0 for x in xs]),)
+
+        return y, pullback
+
+    @rule(deviation)
+    def _(xs: Data, center: Number):
+        y = deviation(xs, center)
+
+        def pullback(dy):
+            n = len(xs) - ddof
+            slopes = [dy * (x - center) / (n * y) if y else 0.0 for x in xs]
+            return like(xs, slopes), project(-math.fsum(slopes), center)
 
         return y, pullback
 
@@ -122,7 +148,7 @@ declare_variance(statistics.variance, statistics.stdev, 1)
 
 
 @rule(statistics.covariance)
-def _(xs: list | tuple, ys: list | tuple):
+def _(xs: Data, ys: Data):
     def pullback(dout):
         n, share = len(xs), dout / (len(xs) - 1)
         x_mean, y_mean = math.fsum(xs) / n, math.fsum(ys) / n
@@ -134,7 +160,7 @@ def _(xs: list | tuple, ys: list | tuple):
 
 
 @rule(statistics.correlation)
-def _(xs: list | tuple, ys: list | tuple):
+def _(xs: Data, ys: Data):
     r = statistics.correlation(xs, ys)
 
     def pullback(dr):
@@ -161,6 +187,8 @@ SPREADS = (statistics.pvariance, statistics.pstdev, statistics.variance, statist
 for f in (*MEANS, *MEDIANS, *SPREADS):
     rule.example(f, DATA)
     rule.example(f, OTHER[:3])
+for f in SPREADS:
+    rule.example(f, DATA, 1.2)
 rule.example(statistics.fmean, DATA, OTHER)
 rule.example(statistics.covariance, DATA, OTHER)
 rule.example(statistics.correlation, DATA, OTHER)
