@@ -9,6 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.zygote_lite import fuzzer
+from tests.zygote_lite.author import render
 
 NUMBERS, CHOICES = 200, 100
 SETTINGS = {"derandomize": True, "deadline": None, "database": None}
@@ -76,7 +77,7 @@ def test_a_program_is_the_same_each_time():
 
 def test_a_wrong_gradient_is_found_and_made_small(monkeypatch, tmp_path):
     lines = ["c = a * b", "if re_(a) > -9:", ["c = c * v[0]"], "return c"]
-    text = fuzzer.render(["def f(a, b, v, items, table):", lines])
+    text = render(["def f(a, b, v, items, table):", lines])
     xs = (0.5, 0.6, np.array([0.7, 0.8, 0.9]), [0.1, 0.2], {"p": 0.3, "q": 0.4})
     assert fuzzer.examine(text, xs, tmp_path) == "right"
 
