@@ -301,7 +301,8 @@ def _guarded(
     space = {
         "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
-        "finite": is_finite, "vdot": np.vdot, "is_some": is_some, "are_numbers": are_numbers,
+        "finite": is_finite, "vdot": np.vdot._implementation,  # type: ignore[attr-defined]
+        "is_some": is_some, "are_numbers": are_numbers,
         "are_distinct": are_distinct,
         **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in _KINDS}, **made.inputs.bound,
@@ -353,6 +354,8 @@ def _tests(name: str, x: Value, again: str = "") -> list[str]:
     assert isinstance(x.fact, ArrayOf)
     tests = [f"type({name}) is ndarray", f"{again}.dtype is {dtype_name(x.fact.dtype)}"]
     axes = x.fact.axes
+    if axes == (MANY,):  # the same, and quicker
+        return [*tests, f"{again}.ndim == 1", f"len({again}) != 1"]
     shape = "s_" + re.sub(r"\W", "_", again)
     tests.append(f"len({shape} := {again}.shape) == {len(axes)}")
     if ONE not in axes:
@@ -381,7 +384,7 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
                 continue  # `list_cotangent` has looked
             if isinstance(leaf.fact, ArrayOf):
                 if d in made.telling:
-                    quick = f"isfinite(vdot({path}, {path})) or " if d.sample.ndim == 1 else ""
+                    quick = f"isfinite(vdot({path}, {path})) or " if np.size(d.sample) < 256 else ""
                     checks.append(f"({quick}finite({path}))")
                 if filled:
                     checks.append(f"is_some({path})")

@@ -91,12 +91,13 @@ def _comes_after(
 
 _SURE = {operator.add, operator.sub, operator.mul, operator.neg, operator.matmul, np.matmul,
          np.ndarray.sum, np.sum, np.ndarray.copy, float, np.float64}  # fmt: skip
+_SMALL = 256  # entries that are looked through as quickly as one
 
 
 def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
     """Return gradients in which every nan and infinity of the reverse pass would be seen.
 
-    In straight code it is enough to look at the smallest ones that all suspects flow into.
+    In straight code it is enough to look at a few, small ones, that all suspects flow into.
     """
     if any(not isinstance(node, Op | AddInto) for node in backward):
         return {*gradients}
@@ -112,18 +113,27 @@ def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
                 suspects.add(node.target)
         elif isinstance(node, AddInto):
             sources.setdefault(node.target, []).append(node.value)
+    flows = {d: _flow(d, sources) & suspects for d in gradients}
     found: set[Value] = set()
-    for d in sorted(gradients, key=lambda d: np.size(d.sample)):
-        covered, stack = set(), [d]
-        while stack:
-            x = stack.pop()
-            if x not in covered:
-                covered.add(x)
-                stack += sources.get(x, [])
-        if covered & suspects:
+    # a small one costs the same at any size: of these, the ones that tell of most
+    sizes = {d: np.size(d.sample) // _SMALL for d in gradients}
+    for d in sorted(gradients, key=lambda d: (sizes[d], -len(flows[d]))):
+        if flows[d] & suspects:
             found.add(d)
-            suspects -= covered
+            suspects -= flows[d]
     return found if not suspects else {*gradients}
+
+
+def _flow(d: Value, sources: dict[Value, list[Value]]) -> set[Value]:
+    """Return all that surely flows into a value."""
+    covered: set[Value] = set()
+    stack = [d]
+    while stack:
+        x = stack.pop()
+        if x not in covered:
+            covered.add(x)
+            stack += sources.get(x, [])
+    return covered
 
 
 def _is_in(f: Any, functions: set[Any]) -> bool:

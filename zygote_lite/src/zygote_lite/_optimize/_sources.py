@@ -74,8 +74,13 @@ def attribute_that_stays(x: Any, name: str) -> Any:
     return found
 
 
+_MODULE = "module"  # how names for the variables of modules begin
+
+
 def _is_attribute(expression: str) -> bool:
     """Return whether something is read from a module or class, where a float seldom changes."""
+    if expression.startswith(_MODULE):
+        return True
     return "." in expression.split(")")[-1] and not expression.endswith("cell_contents")
 
 
@@ -162,13 +167,17 @@ class Inputs:
             return constant(builtin[head])
         if is_settled(interpreter, globals_):
             return self.fixed(functools.reduce(getattr, rest, found), path)
-        expression = f"{within}.get({head!r})"
+        expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
         for name in rest:
-            if isinstance(found, types.ModuleType):  # tested once for all that is read from it
-                self.guard(expression, found)
-                expression = self.name_for(found, "o")
-            found = attribute_that_stays(found, name)
-            expression += f".{name}"
+            space = found
+            if isinstance(space, types.ModuleType):  # tested once for all that is read from it
+                self.guard(expression, space)
+                expression = self.name_for(space, "o")
+            found = attribute_that_stays(space, name)
+            if type(space) is types.ModuleType and name in vars(space):  # quicker than the dot
+                expression = f"{self.name_for(vars(space), _MODULE)}[{name!r}]"
+            else:
+                expression += f".{name}"
         return self.read(interpreter, found, expression, rest[-1] if rest else head)
 
     def fixed(self, x: Any, path: str) -> Value:
