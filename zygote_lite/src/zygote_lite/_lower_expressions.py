@@ -9,7 +9,7 @@ import enum
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -129,10 +129,15 @@ class Expressions:
             return atom.id in self.rebound
         if not isinstance(atom, ir.Global):
             return False
-        head, *rest = atom.path.split(".")
-        if isinstance(self.path_value(atom.path), Callable | types.ModuleType):  # type: ignore[arg-type]
-            return head in self.rebound
-        return not rest or not _is_library(self.path_value(atom.path.rpartition(".")[0]))
+        head, _, name = atom.path.rpartition(".")
+        if not head:
+            value = self.global_value(name)
+        elif _is_library(space := self.path_value(head)):
+            return False
+        else:
+            value = inspect.getattr_static(space, name, None)  # which computes nothing
+        is_code = isinstance(value, types.ModuleType) or callable(value)
+        return not is_code or atom.path.partition(".")[0] in self.rebound
 
     def snapshot(self, atom: ir.Atom, origin: ast.AST) -> ir.Atom:
         if isinstance(atom, ir.Const | ir.Intrinsic):
