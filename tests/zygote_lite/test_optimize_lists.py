@@ -411,3 +411,29 @@ def test_random_program(seed):
             np.testing.assert_allclose(
                 np.array(filled(d, x)), np.array(filled(expected, x)), rtol=1e-7, atol=1e-9
             )
+
+
+def rows_from_the_end(x, n):
+    rows = []
+    s = 0.0
+    for i in range(n):
+        row = []
+        row.append(x * i)
+        row.append(x + i)
+        rows.append(row)
+        last, first = rows[-1], rows[0]
+        more = []
+        more.append(x)
+        more.append(x)
+        rows.append(more)
+        s = s + last[0] * last[1] + first[1] * rows[-2][0]
+        last[1] = last[0] * s
+    return s * rows[-2][1]
+
+
+def test_a_row_named_from_the_end_stays_that_row():
+    f = rows_from_the_end
+    assert assert_agreement(f, (1.5, 3), (2.5, 2), (0.5, 5), argnums=(0,))
+    h = 1e-6
+    (slope,) = value_and_grad(f, (0,))(1.5, 3)[1]
+    assert slope == pytest.approx((f(1.5 + h, 3) - f(1.5 - h, 3)) / (2 * h), rel=1e-6)

@@ -331,3 +331,77 @@ def test_an_attribute_of_an_array_may_come_last_in_a_branch():
 
     x = np.ones((2, 3))
     assert assert_agreement(f, (x, 3), (x, 1), argnums=(0,))
+
+
+# -- names that see what comes later -------------------------------------------------------------
+
+
+def in_a_list(x):
+    kept = []
+    for i in range(3):
+
+        def times(v):
+            return v * i
+
+        kept.append(times)
+    return kept[0](x[0]) + kept[1](x[1])
+
+
+def from_the_first_turn(x):
+    s = 0.0
+    for i in range(3):
+        if i == 0:
+
+            def times(v):
+                return v * i
+
+        s += times(x[0])
+    return s
+
+
+def in_a_tuple(x):
+    kept = ()
+    for i in (1, 2, 3):
+        kept = (*kept, lambda v: v * i)
+    return kept[0](x[0]) * x[1]
+
+
+@pytest.mark.parametrize("f", [in_a_list, from_the_first_turn, in_a_tuple])
+def test_a_function_made_in_a_loop_sees_the_last_turn(f):
+    assert_agreement(f, (np.array([1.0, 2.0]),), (np.array([3.0, -2.0]),))
+
+
+TUPLES = {
+    "broadcast": lambda y: np.broadcast_arrays(y, y),
+    "as they are": lambda y: np.atleast_1d(y, y),
+    "axes": lambda y: np.ix_(y),
+    "grid": lambda y: np.meshgrid(y, y, copy=False),
+    "rows": lambda y: tuple(y.reshape(1, 3)),
+    "parts": lambda y: np.split(y, [1]),
+}
+
+
+@pytest.mark.parametrize("name", TUPLES)
+def test_a_view_inside_a_tuple_sees_what_is_written_later(name):
+    views = TUPLES[name]
+
+    def f(x):
+        y = np.zeros(3)
+        first = views(y)[0]
+        y[0] = x[0] * 2.0
+        return np.sum(first) * x[1]
+
+    assert_agreement(f, (np.array([1.0, 2.0]),), (np.array([3.0, -2.0]),))
+
+
+@pytest.mark.parametrize("name", ["as they are", "rows"])
+def test_what_comes_out_of_a_tuple_is_not_changed_as_if_it_were_new(name):
+    views = TUPLES[name]
+
+    def f(x, w):
+        first = views(w)[0]
+        first += 1.0
+        return np.sum(w * x)
+
+    x, w = np.array([1.0, 2.0, 4.0]), np.array([3.0, -2.0, 1.0])
+    assert_agreement(f, (x, w), argnums=(0,))

@@ -39,7 +39,13 @@ from zygote_lite._optimize._sources import (
     is_settled,
     lowered_code,
 )
-from zygote_lite._optimize._transfer import Result, is_elementwise, may_share, shares_memory
+from zygote_lite._optimize._transfer import (
+    Result,
+    is_elementwise,
+    may_hold,
+    may_share,
+    shares_memory,
+)
 from zygote_lite._optimize._values import (
     TRUTHS,
     UNKNOWN,
@@ -159,11 +165,16 @@ class Interpreter:
         target = self.value(result.fact, result.sample, stem)
         op = Op(self.origin, target, f, xs, kws, check=not result.certain)
         op.required = not self.plain and not self.reverse
+        operands = [part for y in (*xs, *kws.values()) for part in leaves(y)]
         if result.view is not None:
             target.base = self.storage(xs[result.view])
-        elif target.is_array:
+        elif not target.is_array:
+            self.refuse_views_inside(target, operands)
+        elif f is operator.getitem and not xs[0].is_array:
+            target.fresh = False  # what is in a structure may be known by another name
+        else:
             target.fresh = True
-            for x in (part for y in (*xs, *kws.values()) for part in leaves(y)):
+            for x in operands:
                 if x.is_array and (may_share(f, kws) or shares_memory(target.sample, x.sample)):
                     target.base, target.fresh = self.storage(x), False
         self.operations += 1
@@ -174,6 +185,14 @@ class Interpreter:
         self.out.append(op)
         self.definitions[target] = op
         return op
+
+    def refuse_views_inside(self, target: Value, operands: list[Value]) -> None:
+        """Refuse a structure that may hold a view of an array that the function writes to."""
+        if self.reverse or target.is_scalar:
+            return
+        written = [x for x in operands if x.is_array and (x.made or (x.base and x.base.made))]
+        if any(may_hold(target.sample, x.sample) for x in written):
+            raise Unfit("a structure holds a view of an array that may be written to")
 
     def storage(self, x: Value) -> Value:
         """Return the array whose memory a value may share: for a copy of one, the one copied."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from zygote_lite._optimize._nodes import Append, Store
 from zygote_lite._optimize._pulls import Each, ItemPull, Scatter
-from zygote_lite._optimize._transfer import Result, run
+from zygote_lite._optimize._transfer import Result, result_of, run
 from zygote_lite._optimize._values import (
     INTS,
     TRUTHS,
@@ -140,12 +140,39 @@ def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> 
     y = op.target
     y.active = list_root(x).active and interpreter.follows and can_carry(y.fact)
     if isinstance(y.fact, ListOf):
-        y.row_of, y.made = (x, index), x.made
+        y.row_of, y.made = (x, place_of_row(interpreter, x, index)), x.made
     elif y.active:
         op.pull, op.active_operands = ItemPull(index), [x]
     if key is not None:
         interpreter.known[key] = y
     return y
+
+
+def place_of_row(interpreter: "Interpreter", x: Value, index: Value) -> Value:
+    """Return the index of a row counted from the start, where the list may still grow."""
+    if not list_root(x).made or _is_from_start(interpreter, index):
+        return index
+    length = interpreter.write(result_of(len, [x], {}), len, [x], {})
+    operands = [index, length.target]
+    place = interpreter.write(result_of(operator.mod, operands, {}), operator.mod, operands, {})
+    length.required = place.required = False  # they are for the reverse pass
+    return place.target
+
+
+def _is_from_start(interpreter: "Interpreter", index: Value) -> bool:
+    """Return whether an index is surely not negative."""
+    if index.is_constant:
+        return bool(index.sample >= 0)
+    loop = interpreter.loop
+    while loop is not None and loop.target is not index:
+        loop = loop.outer
+    if loop is None or loop.iterable is None:
+        return False
+    if loop.iterable.is_constant:
+        turns = loop.iterable.sample
+        return len(turns) == 0 or min(turns[0], turns[-1]) >= 0
+    made = interpreter.definitions.get(loop.iterable)
+    return made is not None and made.function is range and len(made.arguments) == 1
 
 
 def sample_at(x: Value, index: Value) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zygote_lite import _ir as ir
 from zygote_lite._optimize import _calls
 from zygote_lite._optimize._nodes import Loop, Moves, add_at_ends, is_made_in
-from zygote_lite._optimize._normalize import assigned, has, live_in_loop
+from zygote_lite._optimize._normalize import assigned, captures, has, live_in_loop
 from zygote_lite._optimize._runtime import UNSET
 from zygote_lite._optimize._special import Several, known_items
 from zygote_lite._optimize._values import (
@@ -55,6 +55,8 @@ def iterate(
         return _over(interpreter, s, target, iterable, body, env, after)
     if len(items) > _LONG or is_left(body):
         raise Unfit("a loop over a structure that is long, or left by `break`")
+    if captures(body, target):  # written out, each would keep the value of its own turn
+        raise Unfit("a function defined inside reads the variable of a loop")
     for item in items:
         env[target] = item
         done = interpreter.block(body, env, live_in_loop(body, after) | after)

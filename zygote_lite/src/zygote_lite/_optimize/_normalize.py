@@ -160,6 +160,15 @@ def assigned(body: Block) -> set[str]:
     return names
 
 
+def captures(body: Block, name: str) -> bool:
+    """Return whether a function that a block defines reads a variable."""
+    return any(
+        (isinstance(s, ir.Closure) and name in s.captured)
+        or any(captures(inner, name) for inner in ir.blocks_of(s))
+        for s in body
+    )
+
+
 def assignments(body: Block) -> Counter[str]:
     """Return how often a block assigns each variable, those in a loop twice."""
     found: Counter[str] = Counter()

@@ -109,7 +109,7 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     if f in (np.transpose, np.ndarray.transpose) and len(xs) == 1 and not kws:
         return of_attribute(xs[0], "T") if xs[0].is_array else Result(fact, sample)
     view = 0 if _is_in(f, _VIEWS) else None
-    if view == 0 and not xs[0].is_array:
+    if not (isinstance(fact, ArrayOf) and xs and xs[0].is_array):
         view = None
     return Result(vague(fact), sample, certain=isinstance(fact, Other), view=view)
 
@@ -122,6 +122,17 @@ def may_share(f: Any, kws: dict[str, Value]) -> bool:
 def shares_memory(a: np.ndarray, b: np.ndarray) -> bool:
     """Return whether two samples may share memory; of empty ones that is not seen."""
     return np.may_share_memory(a, b) or not (a.size and b.size)
+
+
+def may_hold(x: Any, array: np.ndarray) -> bool:
+    """Return whether a sample may keep a view of an array inside."""
+    if type(x) in (tuple, list):
+        return any(may_hold(part, array) for part in x)
+    if isinstance(x, np.ndarray):
+        return shares_memory(x, array)
+    return not isinstance(
+        x, int | float | str | np.generic | np.dtype | type | slice | range | None
+    )
 
 
 def is_elementwise(f: Any) -> bool:
