@@ -89,3 +89,10 @@ def test_order_of_a_norm_has_a_gradient():
     assert rrule(np.linalg.norm, x, np.inf)[1](1.0)[2] == 0.0
     assert rrule(np.linalg.norm, np.zeros(3), 3.0)[1](1.0)[2] == 0.0
     assert rrule(np.linalg.norm, np.eye(3), 2.0)[1](1.0)[2] is None
+
+
+@pytest.mark.parametrize("ord", [None, "fro", "nuc", 1, 2, np.inf])
+def test_norms_of_empty_matrices(ord):
+    x = np.ones((2, 0, 3))
+    y, back = rrule(np.linalg.norm, x, ord=ord, axis=(1, 2))
+    assert back(np.ones_like(y))[1].shape == x.shape

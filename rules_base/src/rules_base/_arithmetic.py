@@ -39,7 +39,7 @@ rule.scalar(pow, operator.pow, np.power, np.float_power)(
 
 def power_of_base(x, y):
     """Return the derivative of `x**y` by `x`: zero where `y` is zero, even at `x = 0`."""
-    if isinstance(y, Array) or (isinstance(x, Array) and not y):
+    if is_array(y) or (not y and is_array(x)):
         return y * x ** (y - ((x != 0) | (y != 0)))
     return y * x ** (y - 1) if y or x else 0.0
 
@@ -50,7 +50,7 @@ def power_of_exponent(x, y, out):
     For negative `x` and real `out` it is the real part of that of the complex power,
     `out * log(abs(x))`.
     """
-    if isinstance(out, Array):
+    if is_array(out):
         if out.dtype.kind == "c":
             return out * np.log(np.where((x == 0) & (np.real(y) >= 0), 1.0, x + 0j))
         return out * np.log(abs(x) + ((x == 0) & (y >= 0)))
@@ -59,6 +59,11 @@ def power_of_exponent(x, y, out):
     if isinstance(out, complex):
         return out * np.log(x + 0j)
     return out * math.log(abs(x))
+
+
+def is_array(x):
+    """Return whether `x` is an array: `isinstance`, quicker for those of NumPy."""
+    return type(x) is np.ndarray or isinstance(x, Array)
 
 
 @rule(divmod, np.divmod)

@@ -122,7 +122,7 @@ def sums_at(values, places, n):
     """
     order = np.argsort(places, kind="stable")
     sums = np.cumsum(values[order])
-    sums = np.concatenate([np.zeros_like(sums[:1]), sums])
+    sums = np.concatenate([np.zeros_like(np.sum(values, keepdims=True)), sums])
     ends = np.searchsorted(places[order], np.arange(n, **like(places)), side="right")
     return sums[ends] - sums[np.concatenate([np.zeros_like(ends[:1]), ends[:-1]])]
 
@@ -168,8 +168,12 @@ def taken_back(dy, x, indices, axis, mode):
 
 
 def as_index(indices):
-    """Return indices as an array, of the library that they are of."""
-    return indices if isinstance(indices, Array) else np.asarray(indices)
+    """Return indices as an array of integers, of the library that they are of.
+
+    To NumPy truth values are the integers 0 and 1 here, and an empty list is one of integers.
+    """
+    index = indices if isinstance(indices, Array) else np.asarray(indices)
+    return index if index.dtype.kind in "iu" else index.astype(np.intp)
 
 
 @rule(np.take_along_axis)
@@ -283,6 +287,8 @@ for f in (np.take, np.ndarray.take):
     rule.example(f, CUBE, np.array([[0, 2], [2, 1]]), axis=1)
     rule.example(f, CUBE, 2, axis=-1)
     rule.example(f, CUBE, [-1, 7], axis=1, mode="wrap")
+rule.example(np.take, CUBE[0, 0], [True, True, True])
+rule.example(np.take, CUBE, [], axis=1)
 rule.example(np.take_along_axis, CUBE, np.argsort(-CUBE, 1), axis=1)
 rule.example(np.take_along_axis, CUBE, np.array([[[0, 0, 2, 1]]]), axis=1)
 rule.example(np.take_along_axis, CUBE, np.array([0, 5, 5]), axis=None)

@@ -28,17 +28,19 @@ def slices(dy, arrays, axis, widened=None):
     if axis is None:
         dy, axis = np.reshape(dy, (-1,)), 0
         lengths = [np.size(x) for x in arrays]
+    elif changed:
+        lengths = [shape_of(widened(x))[axis] for x in arrays]
     else:
-        axis %= dy.ndim
-        lengths = [shape_of(x if widened is None else widened(x))[axis] for x in arrays]
-    before = (slice(None),) * axis
+        lengths = [shape_of(x)[axis] for x in arrays]
+    before = (slice(None),) * (axis % dy.ndim)
     parts, start = [], 0
     for x, n in zip(arrays, lengths, strict=True):
-        part = dy[(*before, slice(start, start + n))]
+        stop = start + n
+        part = dy[(*before, slice(start, stop))]
         if changed:
             part = reshaped(part, shape_of(x))
-        parts.append(unstacked(part, x) if isinstance(x, SEQUENCE) else project(part, x))
-        start += n
+        parts.append(project(part, x) if type(x) is np.ndarray else unstacked(part, x))
+        start = stop
     return parts
 
 
@@ -46,7 +48,11 @@ def slices(dy, arrays, axis, widened=None):
 def _(arrays: list | tuple, axis=0, *, dtype=None):
     def pullback(dy):
         first = np.moveaxis(dy, axis, 0) if axis else dy
-        return (in_kind_of(arrays, [unstacked(first[i], x) for i, x in enumerate(arrays)]),)
+        parts = [
+            project(first[i], x) if type(x) is np.ndarray else unstacked(first[i], x)
+            for i, x in enumerate(arrays)
+        ]
+        return (in_kind_of(arrays, parts),)
 
     if dtype is not None:
         return np.stack(arrays, axis, dtype=dtype), pullback

@@ -120,7 +120,7 @@ def _(x: ArrayLike, *, offset=0):
     def pullback(dy):
         # the diagonal starts in the row `-offset`, or in the column `offset`
         n = np.shape(x)[-2]
-        before = max(-offset, 0)
+        before = min(max(-offset, 0), n)
         widths = [(0, 0)] * (np.ndim(dy) - 1) + [(before, n - before - np.shape(dy)[-1])]
         return (project(on_diagonal(rows(np.pad(dy, widths)), x, offset), x),)
 
@@ -277,6 +277,8 @@ for offset in (-1, 0, 2):
         rule.example(f, TALL, offset=offset)
         rule.example(f, STACK[:, :2] + 0.5j, offset=offset)
 rule.example(np.linalg.trace, MATRIX.tolist())
+for offset in (-2, 4, -5):
+    rule.example(np.linalg.diagonal, MATRIX, offset=offset)
 rule.example(np.linalg.matrix_transpose, STACK)
 rule.example(np.linalg.tensorinv, TENSOR)
 rule.example(np.linalg.tensorinv, TENSOR.reshape(6, 2, 3) + 0.5j, ind=1)

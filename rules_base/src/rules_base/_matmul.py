@@ -20,7 +20,8 @@ def _(a: Array, b: Array):
 
 def matmul_left(dy, a, b):
     """Return the cotangent of `a` in `a @ b`, before batch axes are summed."""
-    b = conjugate(b)
+    if b.dtype.kind == "c":
+        b = conjugate(b)
     if a.ndim == 2 and b.ndim == 2:
         return dy @ b.T
     if b.ndim == 1:
@@ -35,7 +36,8 @@ def matmul_left(dy, a, b):
 
 def matmul_right(dy, a, b):
     """Return the cotangent of `b` in `a @ b`, before batch axes are summed."""
-    a = conjugate(a)
+    if a.dtype.kind == "c":
+        a = conjugate(a)
     if a.ndim == 2 and b.ndim == 2:
         return a.T @ dy
     if a.ndim == 1:
@@ -54,7 +56,7 @@ def matmul_right(dy, a, b):
 @rule(np.dot, np.ndarray.dot)
 def _(a: Numeric, b: Numeric):
     def pullback(dy):
-        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim and 0 < b.ndim <= 2:
+        if type(a) is np.ndarray is type(b) and a.ndim and 0 < b.ndim <= 2:
             return project(matmul_left(dy, a, b), a), project(matmul_right(dy, a, b), b)
         if is_number(a) or is_number(b):
             return project(dy * np.conjugate(b), a), project(dy * np.conjugate(a), b)

@@ -98,6 +98,8 @@ def widen(dy, axes, keepdims):
 
 def norm_cotangent(dy, x, y, ord, axis, keepdims):
     """Return the cotangent of `x` in `y = np.linalg.norm(x, ord, axis, keepdims)`."""
+    if isinstance(x, np.ndarray) and not x.size:
+        return np.zeros_like(x, dtype=np.result_type(x, np.float16))
     if ord is None and axis is None:
         return zeros_kept(x * (dy / (y + (y == 0))), dy, y)  # where `y` is 0 so is `x`
     axes = axes_of(x, axis)
