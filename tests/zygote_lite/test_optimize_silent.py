@@ -9,6 +9,7 @@ import pytest
 
 from tests.zygote_lite.specialized import assert_agreement, generic_only, is_specialized
 from zygote_lite import _api, export_adjoint, gradient, value_and_grad
+from zygote_lite._optimize import _entry
 
 CALLS = 8
 
@@ -382,7 +383,8 @@ TUPLES = {
 
 
 @pytest.mark.parametrize("name", TUPLES)
-def test_a_view_inside_a_tuple_sees_what_is_written_later(name):
+def test_a_view_inside_a_tuple_sees_what_is_written_later(name, monkeypatch):
+    monkeypatch.setattr(_entry, "_known", {})
     views = TUPLES[name]
 
     def f(x):
@@ -395,7 +397,8 @@ def test_a_view_inside_a_tuple_sees_what_is_written_later(name):
 
 
 @pytest.mark.parametrize("name", ["as they are", "rows"])
-def test_what_comes_out_of_a_tuple_is_not_changed_as_if_it_were_new(name):
+def test_what_comes_out_of_a_tuple_is_not_changed_as_if_it_were_new(name, monkeypatch):
+    monkeypatch.setattr(_entry, "_known", {})
     views = TUPLES[name]
 
     def f(x, w):
