@@ -170,6 +170,42 @@ def test_single_precision_stays_single(f, xs, options):
                 assert not is_numeric(part) or d.dtype == part.dtype
 
 
+def counted(x):
+    """Return positive integers of eight bits near the multiples of `x`."""
+    return (
+        np.maximum(np.abs(np.round(3 * np.nan_to_num(x))), 1).astype("u1")
+        if x.dtype.kind == "f"
+        else x
+    )
+
+
+@pytest.mark.parametrize(("f", "xs", "options"), ON_ARRAYS)
+def test_small_integers_do_not_wrap_around(f, xs, options):
+    if not callable(f) or "random" in name_of(f):
+        return
+    integers = mapped(counted, xs)
+    floats = mapped(lambda x: counted(x).astype(x.dtype), xs)
+    with np.errstate(all="ignore"):
+        try:
+            y, expected_y = f(*integers, **options), f(*floats, **options)
+        except (TypeError, ValueError, IndexError):  # there is no value: LinAlgError is one of them
+            return
+        if not all(map(agrees, parts_of(y), parts_of(expected_y))):
+            return  # NumPy itself computes in eight bits, or in half precision
+        dy = cotangent(expected_y)
+        try:
+            expected = rrule(f, *floats, **options)[1](dy)
+        except np.linalg.LinAlgError:  # what is singular has no gradient
+            return
+        same(rrule(f, *integers, **options)[1](dy), expected, 1e-6)
+
+
+def agrees(a, b):
+    number = isinstance(b, np.ndarray | np.generic | float)
+    alike = np.result_type(a) == np.result_type(b)
+    return not number or (alike and np.allclose(a, b, rtol=1e-12, atol=1e-12, equal_nan=True))
+
+
 @pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
 def test_numpy_scalars_are_numbers(f, xs, options):
     if not any(type(x) is float or type(x) is complex for x in xs):

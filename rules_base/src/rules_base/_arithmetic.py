@@ -74,7 +74,7 @@ def _(x: Numeric, y: Numeric):
         dremainder = dy[1]
         if dremainder is None:
             return None, None
-        jumped = zeros_kept(-quotient * dremainder, dremainder, quotient)
+        jumped = zeros_kept(quotient * -dremainder, dremainder, quotient)
         return project(dremainder, x), project(jumped, y)
 
     return (quotient, remainder), pullback

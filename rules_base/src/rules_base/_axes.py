@@ -13,6 +13,13 @@ def inexact_type(dy):
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
 
 
+def inexact(x):
+    """Return NumPy's integers as float64: their differences and products wrap around."""
+    if isinstance(x, Array | np.generic) and x.dtype.kind in "iub":
+        return x.astype(np.float64)
+    return x
+
+
 def conjugate(x):
     """Return the conjugate of an array, which is the array itself where it is real."""
     return x.conj() if isinstance(x, np.ndarray) else np.conjugate(x)

@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from rules_base._axes import inexact_type, like
+from rules_base._axes import inexact, inexact_type, like
 from rules_base._nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, RuleSet, project
 
@@ -208,6 +208,7 @@ def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: object, right: object):
 
 def interpolation_back(dy, x, xp, fp, to_the_left, to_the_right):
     """Return the cotangents of `np.interp(x, xp, fp)`, whose ends may go on to either side."""
+    x, xp, fp = inexact(x), inexact(xp), inexact(fp)
     n = len(xp)
     if n == 1:
         free = (x == xp[0]) | ((x < xp[0]) & to_the_left) | ((x > xp[0]) & to_the_right)
@@ -233,6 +234,7 @@ def periodic_back(dy, x, xp, fp, period):
     NumPy sorts the table within one period, and adds the last entry before it and the first one
     behind.
     """
+    x, xp = inexact(x), inexact(xp)
     places = xp % period
     order = np.argsort(places)
     around = np.concatenate([order[-1:], order, order[:1]])

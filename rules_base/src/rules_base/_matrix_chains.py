@@ -6,6 +6,7 @@ products for each that was taken.
 
 import numpy as np
 
+from rules_base._axes import inexact
 from rules_base._linalg import inv_cotangent
 from rules_base._matrices import ArrayLike, adjoint, as_array
 from rulescore import Array, RuleSet, project
@@ -18,7 +19,7 @@ def _(a: ArrayLike, n: object):
     y = np.linalg.matrix_power(a, n)
 
     def pullback(dy):
-        x = as_array(a)
+        x = inexact(as_array(a))
         if n >= 0:
             return project(power_cotangent(dy, x, int(n)), a), None
         inverse = np.linalg.inv(x)
@@ -61,7 +62,7 @@ def _(arrays: list | tuple | Array):
     y = np.linalg.multi_dot(arrays)
 
     def pullback(dy):
-        matrices = [as_array(x) for x in arrays]
+        matrices = [inexact(as_array(x)) for x in arrays]
         if matrices[0].ndim == 1:
             matrices[0] = matrices[0][None, :]
         if matrices[-1].ndim == 1:

@@ -6,7 +6,7 @@ have no rule here: their libraries sort otherwise, or not at all.
 
 import numpy as np
 
-from rules_base._axes import inexact_type, restored, zeros_kept
+from rules_base._axes import inexact, inexact_type, restored, zeros_kept
 from rules_base._nesting import in_kind_of
 from rulescore import Numeric, RuleSet, project
 
@@ -160,6 +160,7 @@ def quantile_back(dy, x, q, axis, keepdims, method, nan):
         tuple(range(np.ndim(x))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     )
     axes = tuple(a % max(np.ndim(x), 1) for a in axes)
+    x = inexact(x)
     kept = tuple(a for a in range(np.ndim(x)) if a not in axes)
     moved = np.transpose(x, kept + axes)
     lead = tuple(np.shape(x)[a] for a in kept)

@@ -156,7 +156,7 @@ def declare_outer(f):
 
         def pullback(dy):
             _, da, db = back(dy)
-            return project(np.reshape(da, np.shape(a)), a), db
+            return None if da is None else project(np.reshape(da, np.shape(a)), a), db
 
         return y, pullback
 
