@@ -660,3 +660,100 @@ def zip_of_text(x, y):
     for letter, code, value in zip("pq", b"rs", [x, y]):
         total = total + ord(letter) * code * value
     return total
+
+
+@works("`itertools.zip_longest` takes elements one by one", (0.7,))
+def zip_longest_is_lazy(x):
+    def grow():
+        while True:
+            yield state[0]
+
+    state, total = [x], 0.0
+    for a, b in itertools.islice(itertools.zip_longest(grow(), [x, 2.0], fillvalue=x * x), 4):
+        state[0] = state[0] * x + 1.0
+        total += a * b
+    return total
+
+
+@works("`itertools.groupby` takes elements one by one", (0.7,))
+def groupby_is_lazy(x):
+    def numbers():
+        for i in range(6):
+            yield state[0] * (i // 2)
+
+    state, total = [x], 0.0
+    for high, group in itertools.groupby(numbers(), lambda v: v > 1.0):
+        for v in group:
+            total += v * (2.0 if high else 3.0)
+            state[0] += 0.25 * x
+    kept = [(k, g) for k, g in itertools.groupby([x, 2.0 * x, 3.0], lambda v: v > 1.0)]
+    firsts = sum(next(g) for _, g in itertools.groupby([x, 2.0]))
+    return total + len(list(kept[0][1])) + firsts
+
+
+@works("`itertools.chain.from_iterable`, `dict.fromkeys`, `frozenset`", (0.7,))
+def class_methods_in_c(x):
+    d = dict.fromkeys(["a", "b"], x)
+    d["a"] *= x
+    chained = itertools.chain.from_iterable([[x, x * x], (v * x for v in (1.0, 2.0)), d.values()])
+    return sum(v * (i + 1.0) for i, v in enumerate(chained)) * sum(frozenset([x, x * x, x]))
+
+
+@works("`list.extend` and `+=` of views, iterators, arrays", (0.7,))
+def extended_by_anything(x):
+    a = [1.0]
+    a += {"k": x}.values()
+    a += map(lambda v: v * x, a[:])
+    a.extend({"k": x * x}.values())
+    a.extend(np.array([x, 2.0]))
+    try:
+        a.extend(v * x if v < 2.0 else 1 / 0 for v in (1.0, 3.0))
+    except ZeroDivisionError:
+        a.append(x**3)
+    return sum(v * (i + 1.0) for i, v in enumerate(a))
+
+
+@works("a container that changes its size while it is iterated", (0.7,))
+def changed_while_iterated(x):
+    total = 0.0
+    for d in ({0: x}, {0: x, 1: x}):
+        try:
+            for key in d:
+                d[key + 5] = x
+                total += d[key]
+        except RuntimeError:
+            total *= 1.0 + x
+    a = [x, x * x, 2.0 * x]
+    for v in reversed(a):
+        total += v
+        del a[1:]
+    return total
+
+
+@works("`StopIteration` in what `map` calls", (0.7,))
+def stop_inside_map(x):
+    rows = [iter([x, x * x]), iter([2.0])]
+    return sum(map(next, rows)) * sum(map(next, rows))
+
+
+@works("`sort` with a key that raises", ([0.5, 0.25],))
+def sort_raises(p):
+    x = np.array(p)
+    x[0] *= 2.0
+    a = [x[0], x[1]]
+    try:
+        a.sort(reverse=True, key=lambda v: 1 / 0 if v > 0.9 else v)
+    except ZeroDivisionError:
+        a.sort(reverse=True, key=lambda v: -v)
+    return a[0] * 3.0 + a[1] * x[0]
+
+
+@refused("`map` and its kin, asked for more after an error in them", "after an error", (0.7,))
+def map_after_an_error(x):
+    results = map(lambda v: x / v, [1.0, 0.0, 2.0])
+    total = next(results)
+    try:
+        total += next(results)
+    except ZeroDivisionError:
+        total *= 2.0
+    return total + next(results)

@@ -177,6 +177,9 @@ def _in_place(
         result, node = tape.pull((None, nodes[1], nodes[2]), method, a, b)
         if result is not NotImplemented:
             return result, node
+    elif isinstance(a, list) and name == "__iadd__" and not isinstance(b, list | tuple):
+        tape.pull((None, nodes[1], nodes[2]), list.extend, a, b)
+        return a, nodes[1]
     if getattr(type(a), name, None) is None or method is not None:
         return tape.pull(nodes, f, a, b)
     return None

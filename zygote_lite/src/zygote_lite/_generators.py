@@ -6,7 +6,9 @@ import types
 from typing import Any
 
 from zygote_lite._activity import mark_active, reaches_active
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._reachable import is_library
+from zygote_lite._refusal import where
 from zygote_lite._tables import Node, Recorded
 
 
@@ -35,6 +37,7 @@ class Generated:
         self.function = function
         self.is_active = is_active  # whether an argument is
         self.started = False
+        self.raised = False  # an error, where the iterator in C that it stands for would go on
         self.kind: type = types.GeneratorType  # what it stands for: a generator, `map`, `zip`, ...
 
     def is_suspended(self) -> bool:
@@ -54,6 +57,11 @@ class Generated:
         """Run to the next `yield`, sending a value and its number in, or throwing an error."""
         if not self.started:
             self.started, sent = True, None
+        if self.raised:
+            raise DifferentiationError(
+                f"{where()}: more is asked of an iterator (of {self.kind.__name__}) after an "
+                "error in it, which cannot be followed: write it as a loop, with the `try` inside"
+            )
         try:
             done: Recorded = self.frame.throw(*throw) if throw else self.frame.send(sent)
             return done
@@ -63,6 +71,13 @@ class Generated:
             if node is not None:
                 mark_active(end)
             raise end from None
+        except BaseException as error:
+            if not self.function.__module__.startswith("zygote_lite."):
+                raise
+            self.raised = True
+            if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):
+                raise error.__cause__ from None  # what it calls ends the iteration
+            raise
 
     def send(self, value: Any) -> Any:
         """Send a value in (differentiated code calls `step`)."""

@@ -76,6 +76,8 @@ def iterate_entries(x: Any) -> Any:
             raise RuntimeError("dictionary changed size during iteration")
         value = dict.__getitem__(d, key)
         yield (key, value) if isinstance(x, ITEMS) else value
+    if len(d) != size:
+        raise RuntimeError("dictionary changed size during iteration")
 
 
 def iterate_deque(x: Any) -> Any:
@@ -85,6 +87,8 @@ def iterate_deque(x: Any) -> Any:
         if len(x) != size:
             raise RuntimeError("deque mutated during iteration")
         yield x[i]
+    if len(x) != size:
+        raise RuntimeError("deque mutated during iteration")
 
 
 def iterate_calls(f: Any, sentinel: Any) -> Any:
@@ -103,13 +107,18 @@ def iterate_keys(x: Any) -> Any:
         if len(x) != size:
             raise RuntimeError("dictionary changed size during iteration")
         yield key
+    if len(x) != size:
+        raise RuntimeError("dictionary changed size during iteration")
 
 
 def iterate_elements(x: Any) -> Any:
     """Yield the elements of whatever else can be iterated."""
     if isinstance(x, set | frozenset):
+        size = len(x)
         for y in elements_of_set(x):
             yield y
+            if len(x) != size:
+                raise RuntimeError("Set changed size during iteration")
     elif hasattr(type(x), "__iter__"):
         for y in native_iterator(x):
             yield y
@@ -148,6 +157,20 @@ def _(tape: Any, nodes: Any, x: Any) -> Any:
     return None, None
 
 
+@equivalent(list.extend)
+def _extend(x: Any, values: Any, /) -> Any:
+    it = iter(values)
+    hint(values)
+    for y in it:
+        list.append(x, y)
+
+
+@equivalent(list.__iadd__)
+def _extended(x: Any, values: Any, /) -> Any:
+    list.extend(x, values)
+    return x
+
+
 @equivalent(tuple)
 def _tuple(x: Any = ()) -> Any:
     return tuple(_list(x))
@@ -158,6 +181,37 @@ def _set(x: Any = ()) -> Any:
     out = set()
     for y in x:
         out.add(y)
+    return out
+
+
+@equivalent(frozenset)
+def _frozenset(x: Any = ()) -> Any:
+    return x if type(x) is frozenset else frozen(set(x))
+
+
+def frozen(x: Any) -> Any:
+    """Return a set as one that cannot be changed."""
+    return frozenset(x)
+
+
+@structural(frozen)
+def _(flags: Any, x: Any) -> Any:
+    y = frozen(x)
+    mark_active(y)
+
+    def frozen_back(dy: Any) -> tuple[Any, ...]:
+        for key, d in forget(y).items():
+            give(slots_of(x), key, d)
+        return None, None
+
+    return y, frozen_back
+
+
+@equivalent(dict.fromkeys)
+def _fromkeys(keys: Any, value: Any = None) -> Any:
+    out = {}
+    for key in keys:
+        out[key] = value
     return out
 
 
@@ -260,8 +314,11 @@ def iterate_backwards(x: Any) -> Any:
     """Yield the elements of a sequence or the keys of a dict, last first."""
     if isinstance(x, dict | VALUES | ITEMS):
         x = list(x)
+    is_list = isinstance(x, list)
     i = len(x) - 1
     while i >= 0:
+        if is_list and i >= len(x):
+            return  # it has lost entries meanwhile
         yield x[i]
         i -= 1
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from zygote_lite._tables import equivalent
 
+_MISSING = object()
+
 
 @equivalent(itertools.accumulate)
 def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None) -> Any:
@@ -177,14 +179,22 @@ def _filterfalse(predicate: Any, iterable: Any) -> Any:
 
 @equivalent(itertools.zip_longest)
 def _zip_longest(*xs: Any, fillvalue: Any = None) -> Any:
-    lists = [list(x) for x in xs]
-    size = 0
-    for x in lists:
-        size = len(x) if len(x) > size else size
-    for i in range(size):
+    iterators = [iter(list(x) if isinstance(x, str | bytes) else x) for x in xs]
+    left = len(iterators)
+    ended = [False] * left
+    while left:
         row: Any = ()
-        for x in lists:
-            row = (*row, x[i] if i < len(x) else fillvalue)
+        for i, it in enumerate(iterators):
+            y = fillvalue
+            if not ended[i]:
+                try:
+                    y = next(it)
+                except StopIteration:
+                    ended[i] = True
+                    left -= 1
+                    if not left:
+                        return
+            row = (*row, y)
         yield row
 
 
@@ -217,14 +227,29 @@ def taken_from(it: Any, seen: Any) -> Any:
 
 @equivalent(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> Any:
-    group: list[Any] = []
-    current = None
-    for y in iterable:
-        k = y if key is None else key(y)
-        if group and k != current:
-            yield current, iter(group)
-            group = []
-        current = k
-        group.append(y)
-    if group:
-        yield current, iter(group)
+    it = iter(iterable)
+    now: list[Any] = [_MISSING, None, 0]  # the last key, its element, the number of the group
+    wanted = _MISSING
+    while True:
+        now[2] += 1
+        while now[0] is wanted or now[0] == wanted:
+            try:
+                y = next(it)
+            except StopIteration:
+                return
+            now[1] = y
+            now[0] = y if key is None else key(y)
+        wanted = now[0]
+        yield wanted, group_of(it, key, now, wanted, now[2])
+
+
+def group_of(it: Any, key: Any, now: Any, wanted: Any, number: Any) -> Any:
+    """Yield the elements of one group, which ends where the next one is asked for."""
+    while now[2] == number and (now[0] is wanted or now[0] == wanted):
+        yield now[1]
+        try:
+            y = next(it)
+        except StopIteration:
+            return
+        now[1] = y
+        now[0] = y if key is None else key(y)

@@ -154,9 +154,14 @@ def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
     return None, Effect(lambda dy: (None, None, None, undo()[0]))
 
 
-@structural(list.extend, list.__iadd__)
+@structural(list.extend)
 def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
     return extend(x, values, None)
+
+
+@structural(list.__iadd__)
+def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
+    return extend(x, values, x)
 
 
 def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:

@@ -28,6 +28,10 @@ MADE: dict[types.CodeType, Composite] = {}
 ALWAYS: set[int] = set()
 """Functions among these, by identity, that are resolved though nothing active goes into them."""
 
+OF_CLASSES: dict[tuple[Any, str], Any] = {}
+"""Class methods written in C that have an equivalent, each as it was found when that was declared:
+Python makes a new one at each look-up."""
+
 EQUIVALENT: dict[int, tuple[Any, Any]] = {}
 """Functions written in C, by identity, and Python that means the same and is transformed."""
 
@@ -70,6 +74,8 @@ def equivalent(*functions: Any) -> Callable[[Any], Any]:
     def declare(body: Any) -> Any:
         for f in functions:
             EQUIVALENT[id(f)] = (f, body)
+            if isinstance(getattr(f, "__self__", None), type):
+                OF_CLASSES[f.__self__, f.__name__] = f
         return body
 
     return declare

@@ -47,7 +47,16 @@ from zygote_lite._refusal import hook_refusal, name_of, no_rule, note_resolution
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
-from zygote_lite._tables import ALWAYS, COMPOSITE, EQUIVALENT, MADE, STRUCTURAL, Node, Recorded
+from zygote_lite._tables import (
+    ALWAYS,
+    COMPOSITE,
+    EQUIVALENT,
+    MADE,
+    OF_CLASSES,
+    STRUCTURAL,
+    Node,
+    Recorded,
+)
 
 
 class Tape(Entries):
@@ -217,6 +226,9 @@ class Tape(Entries):
                 from zygote_lite._writes import ufunc_at
 
                 return ufunc_at(self, nodes, owner, *xs)
+            known = OF_CLASSES.get((owner, f.__name__)) if isinstance(owner, type) else None
+            if known is not None:
+                return self.pull(nodes, known, *xs, **kws)
             descriptor = _descriptor_of(f)
             space = isinstance(owner, types.ModuleType)
             space = space or (

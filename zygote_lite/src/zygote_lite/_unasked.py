@@ -59,8 +59,12 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
 
 
 @composite(list.sort)
-def _(tape: Tape, nodes: Nodes, x: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    return None if key is None else tape.pull((None, *nodes[1:3]), _sort, x, key, reverse)
+def _(tape: Tape, nodes: Nodes, x: Any, **kws: Any) -> Any:
+    key, at = kws.get("key"), dict(zip(kws, nodes[2:], strict=True))
+    if key is None:
+        return None
+    flags = (None, nodes[1], at["key"], None)
+    return tape.pull(flags, _sort, x, key, kws.get("reverse", False))
 
 
 def _sort(x: Any, key: Any, reverse: Any) -> Any:
