@@ -408,3 +408,105 @@ def test_what_comes_out_of_a_tuple_is_not_changed_as_if_it_were_new(name, monkey
 
     x, w = np.array([1.0, 2.0, 4.0]), np.array([3.0, -2.0, 1.0])
     assert_agreement(f, (x, w), argnums=(0,))
+
+
+# -- what is gone through once, and what changes meanwhile ---------------------------------------
+
+
+def twice_through_arrays(x):
+    pairs = zip(x, x)
+    s = 0.0
+    for a, b in pairs:
+        s += a * b
+    for a, _ in pairs:
+        s += a
+    return s
+
+
+def twice_through_a_list(x):
+    back = reversed([x[0], x[1]])
+    s = 0.0
+    for a in back:
+        s = s * 2.0 + a
+    for a in back:
+        s += a
+    return s
+
+
+def sums_twice(pairs):
+    s = 0.0
+    for _, a in pairs:
+        s = s * 2.0 + a
+    for i, a in pairs:
+        s += a * i
+    return s
+
+
+def given_to_a_function(x):
+    return sums_twice(enumerate([x[0], x[1]]))
+
+
+def empty_and_true(x):
+    return x[0] if zip([], []) else x[1]
+
+
+def grows_afterwards(x):
+    kept = [x[0], x[1]]
+    numbered = enumerate(kept)
+    kept.append(x[0] * x[1])
+    s = 0.0
+    for i, a in numbered:
+        s += a * i
+    return s
+
+
+def grows_meanwhile(x):
+    kept = [x[0], x[1]]
+    s = 0.0
+    for i, a in enumerate(kept):
+        if i < 2:
+            kept.append(a * 2.0)
+        s += a * i
+    return s
+
+
+ITERATORS = [
+    twice_through_arrays,
+    twice_through_a_list,
+    given_to_a_function,
+    empty_and_true,
+    grows_afterwards,
+    grows_meanwhile,
+]
+
+
+@pytest.mark.parametrize("f", ITERATORS)
+def test_an_iterator_is_gone_through_once_and_sees_what_is_there(f):
+    assert_agreement(f, (np.array([0.3, -0.5]),), (np.array([2.0, 4.0]),))
+
+
+def test_numbers_of_rows_that_were_written_over_may_repeat():
+    def f(x):
+        rows = np.arange(3)
+        rows[1] = 0
+        taken = np.outer(x, x)[rows, np.array([1, 1, 2])]
+        return np.sum(taken * taken)
+
+    assert assert_agreement(f, (np.array([0.3, -0.5, 0.9]),), (np.array([1.0, 2.0, 4.0]),))
+
+
+def test_a_list_that_holds_itself_is_left_to_the_generic_engine():
+    held = [3.0]
+    held.append(held)
+    differentiated = value_and_grad(lambda x, held: x * held[0])
+    assert [differentiated(2.0, held) for _ in range(3)] == [(6.0, 3.0)] * 3
+
+
+@pytest.mark.parametrize("options", [(np.float32,), (None, "C", True, (2,))])
+def test_zeros_like_another_array_of_another_kind(options):
+    def f(x):
+        z = np.zeros_like(x, *options)
+        z[:2] = x[:2]
+        return np.sum(z / 3.0) * np.sum(z * z)
+
+    assert_agreement(f, (np.array([0.3, -0.5, 0.9]),), tolerance=1e-6)

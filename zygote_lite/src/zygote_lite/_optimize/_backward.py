@@ -247,6 +247,8 @@ class Backward:
             made = self.interpreter.definitions.get(made.snapshot_of)
         if made is None or made.function is not np.arange or len(made.arguments) != 1:
             return False
+        if made.target in self.interpreter.written:
+            return False
         return made.target.fact == ArrayOf(np.dtype(np.intp), (MANY,))
 
     def buffer(self, x: Value) -> Value:

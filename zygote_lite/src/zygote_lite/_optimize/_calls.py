@@ -80,6 +80,8 @@ def call(
         return interpreter.call(interpreter.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     f = _without_in_place(f, xs)
     special = _special.SPECIAL.get(f) if _is_hashable(f) else None
+    if any(x in interpreter.iterators for x in xs) and (special is None or f in (len, reversed)):
+        raise Unfit(f"an iterator is given to {getattr(f, '__name__', f)}")
     if special is not None and not kws:
         found = special(interpreter, xs)
         if found is not None:

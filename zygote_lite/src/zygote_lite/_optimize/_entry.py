@@ -70,7 +70,10 @@ class Entries:
 
     def note(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Count a call that no specialization answered; make one when it is worth it."""
-        key = signature(xs)
+        try:
+            key = signature(xs)
+        except RecursionError:  # a list that holds itself
+            key = None
         if self.generation != generation():
             self.renew()
         if key is None:

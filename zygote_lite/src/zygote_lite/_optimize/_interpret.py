@@ -71,6 +71,7 @@ from zygote_lite._optimize._values import (
 Env = dict[str, Value]
 _MOST = 1000  # operations
 _DEEP = 20  # calls inside calls
+_SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 _IN_PLACE = {
     f"operator.i{name}"
     for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul")
@@ -121,6 +122,7 @@ class Interpreter:
         self.changed: list[Value] = []  # arrays and lists of which a write tells something new
         self.uniform = False  # whether lists are taken as lists of any length
         self.walked: list[Value] = []  # lists that a loop walks over
+        self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
         self.plain = False  # in the body of a rule, through which no gradient passes
         self.frames: list[set[int]] = []
         self.results: list[str] = []
@@ -181,7 +183,7 @@ class Interpreter:
         if self.operations > _MOST:
             raise Unfit("its code grows too long")
         if target.is_array:
-            self.note_shape(target, f, xs)
+            self.note_shape(target, f, xs, kws)
         self.out.append(op)
         self.definitions[target] = op
         return op
@@ -202,13 +204,14 @@ class Interpreter:
             return self.storage(made.snapshot_of)
         return x
 
-    def note_shape(self, target: Value, f: Any, xs: list[Value]) -> None:
+    def note_shape(self, target: Value, f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
         """Note which other value surely has the shape of a new one."""
         arrays = [x for x in xs if x.is_array]
         if f in (np.zeros_like, np.ndarray.copy, np.ones_like, np.empty_like, np.copy):
-            target.shaped = shape_root(xs[0])
+            if "shape" not in kws and len(xs) < _SHAPE:
+                target.shaped = shape_root(xs[0])
         elif f is operator.getitem and xs[0].is_array:
-            key = (shape_root(xs[0]), _calls.key_of(xs[1]))
+            key = (shape_root(xs[0]), _key_of_part(xs[1]))
             if key[1] is not None:
                 root = self.shapes.setdefault(key, target)
                 target.shaped = None if root is target else shape_root(root)
@@ -248,6 +251,8 @@ class Interpreter:
         """Write the body of a function, and return the value of its result."""
         if code in self.depth or len(self.depth) > _DEEP:
             raise Unfit(f"{code.co_name} calls itself")
+        if any(x in self.iterators for x in env.values()):
+            raise Unfit(f"{code.co_name} is given an iterator, which can be gone through but once")
         body, result = lowered_code(code, globals_)
         self.depth.append(code)
         self.results.append(result)
@@ -281,6 +286,9 @@ class Interpreter:
             if done is None:
                 return None
             env = done
+            target = getattr(s, "target", "_")
+            if env.get(target) in self.iterators and not self.is_ours(target):
+                raise Unfit(f"`{target}` is an iterator, which can be gone through but once")
         return env
 
     @property
@@ -375,6 +383,8 @@ class Interpreter:
         return {k.sample: v for k, v in zip(mapping.items[::2], mapping.items[1::2], strict=True)}
 
     def build(self, kind: str, items: list[Value]) -> Value:
+        if any(x in self.iterators for x in items):
+            raise Unfit(f"a {kind} of iterators, which can be gone through but once")
         if kind == "dict":
             entries: dict[Any, tuple[Value, Value]] = {}
             for k, v in _pairs(items):
@@ -400,6 +410,8 @@ class Interpreter:
         if isinstance(x.fact, ListOf):
             _lists.append(self, x, item)
             return constant(None)
+        if x in self.walked:
+            raise Unfit("it appends to what it walks over")
         if self.homes.get(x) is not self.out:
             raise Unfit("it appends to a list that it has not made in the same block")
         assert x.items is not None
@@ -470,7 +482,7 @@ class Interpreter:
         self.written[x] = len(self.written)
         _calls.try_store(x, index, value)
         index = snapshot(self, index)
-        part = self.shapes.get((shape_root(x), _calls.key_of(index)))
+        part = self.shapes.get((shape_root(x), _key_of_part(index)))
         alike = part is not None and shape_root(part) is shape_root(value)
         self.out.append(Store(self.origin, x, index, value, alike))
 
@@ -517,6 +529,8 @@ class Interpreter:
     def branch(
         self, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
     ) -> Env | None:
+        if test in self.iterators:
+            raise Unfit("the truth of an iterator")
         if test.is_constant or test.items is not None:
             return self.block(body if test.sample else orelse, env, after)
         if test.is_array:
@@ -588,6 +602,13 @@ class Interpreter:
 
 def _pairs(items: list[Value]) -> Any:
     return zip(items[::2], items[1::2], strict=True)
+
+
+def _key_of_part(index: Value) -> Any:
+    """Return what parts of one shape have in common; `None` where their index may be written."""
+    if any(x.made or (x.base and x.base.made) for x in leaves(index)):
+        return None
+    return _calls.key_of(index)
 
 
 def _held(x: Value) -> list[Value]:

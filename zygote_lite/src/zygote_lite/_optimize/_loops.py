@@ -57,12 +57,17 @@ def iterate(
         raise Unfit("a loop over a structure that is long, or left by `break`")
     if captures(body, target):  # written out, each would keep the value of its own turn
         raise Unfit("a function defined inside reads the variable of a loop")
-    for item in items:
-        env[target] = item
-        done = interpreter.block(body, env, live_in_loop(body, after) | after)
-        if done is None:
-            return None
-        env = done
+    walked = len(interpreter.walked)
+    interpreter.walked += interpreter.iterators.get(iterable, [])
+    try:
+        for item in items:
+            env[target] = item
+            done = interpreter.block(body, env, live_in_loop(body, after) | after)
+            if done is None:
+                return None
+            env = done
+    finally:
+        del interpreter.walked[walked:]
     return env
 
 

@@ -93,6 +93,13 @@ def _joined(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
 
 
 def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def noted(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        value = made(interpreter, xs)
+        if value is not None:
+            over = [y for x in xs for y in interpreter.iterators.get(x, [x])]
+            interpreter.iterators[value] = over
+        return value
+
     def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
         if kind == "reversed":
             items = known_items(xs[0])
@@ -106,10 +113,9 @@ def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
                 given = [[constant(i) for i in range(len(given[0]))], given[0]]
             rows = zip(*given, strict=False)
             return structure(list, [structure(tuple, [*row]) for row in rows])
-        value = constant(Several(kind, xs))
-        return value
+        return constant(Several(kind, xs))
 
-    return made
+    return noted
 
 
 def _join_arguments(interpreter: "Interpreter", xs: list[Value]) -> Value | None:

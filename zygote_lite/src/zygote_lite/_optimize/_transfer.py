@@ -93,7 +93,8 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
             return Result(ArrayOf(fact.dtype, a[:-1] + (b[-1:] if len(b) > 1 else ())), sample)
     if _is_in(f, _REDUCTIONS) and all(x.is_constant for x in (*xs[1:], *kws.values())):
         return _of_reduction(xs, kws, sample, fact)
-    if f in (np.zeros_like, np.ones_like, np.copy, np.ndarray.copy, np.empty_like) and not kws:
+    alike = f in (np.zeros_like, np.ones_like, np.copy, np.ndarray.copy, np.empty_like)
+    if alike and not kws and len(xs) == 1:
         return Result(xs[0].fact if isinstance(fact, ArrayOf) else fact, sample)
     if f in (np.reshape, np.ndarray.reshape) and isinstance(fact, ArrayOf):
         if len(xs) == 2 and xs[1].like is not None:
