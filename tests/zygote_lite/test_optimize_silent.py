@@ -510,3 +510,31 @@ def test_zeros_like_another_array_of_another_kind(options):
         return np.sum(z / 3.0) * np.sum(z * z)
 
     assert_agreement(f, (np.array([0.3, -0.5, 0.9]),), tolerance=1e-6)
+
+
+def of_a_full_array(x, n):
+    s = 0.5 if n > 1 else 1
+    y = np.full(x.shape, s)
+    y[0] = x[0] * 1.5
+    return np.sum(y * x)
+
+
+def of_a_choice(x, n):
+    s = 0.5 if n > 1 else 1
+    w = np.where(x > 0, s, 0)
+    w += x
+    return np.sum(w * x)
+
+
+def of_single_precision(x, n):
+    s = 1.0 if n > 1 else np.float64(0.5)
+    return np.sum((x * s) / 3)
+
+
+@pytest.mark.parametrize(
+    ("f", "dtype"),
+    [(of_a_full_array, float), (of_a_choice, float), (of_single_precision, np.float32)],
+)
+def test_an_array_whose_dtype_is_that_of_a_number(f, dtype):
+    x = np.array([0.3, -0.5, 0.9], dtype)
+    assert assert_agreement(f, (x, 2), (x, 1), (x, 3), argnums=(0,), tolerance=1e-6)

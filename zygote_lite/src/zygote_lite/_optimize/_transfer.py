@@ -62,6 +62,22 @@ _REDUCTIONS = {np.sum, np.mean, np.max, np.min, np.prod, np.ndarray.sum, np.ndar
 
 def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     """Return what holds for `f(*xs, **kws)`. Raises `Unfit` where that fails on the samples."""
+    result = _result_of(f, xs, kws)
+    if result.certain and isinstance(result.fact, ArrayOf) and result.view is None:
+        result.certain = _settle_dtype(f, [x.fact for x in (*xs, *kws.values())])
+    return result
+
+
+def _settle_dtype(f: Any, facts: list[Fact]) -> bool:
+    """Return whether operands settle the dtype of an array, numbers of several classes too."""
+    several = any(isinstance(fact, Scalar) and len(fact.classes) > 1 for fact in facts)
+    if not several or f is operator.getitem:
+        return True
+    arrays = [fact for fact in facts[f is np.where :] if isinstance(fact, ArrayOf)]
+    return any(fact.dtype == np.float64 for fact in arrays)
+
+
+def _result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     sample = tried(f, xs, kws)
     fact = fact_of(sample)
     if type(fact) is Other and isinstance(sample, np.ndarray | complex | np.complexfloating):
