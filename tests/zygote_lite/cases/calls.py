@@ -850,3 +850,52 @@ def dataclass_comparisons(x, y):
     best = max([a, b])
     total = best.held[0] * (2.0 if a < b else 3.0) * (5.0 if a == Ordered(x) else 7.0)
     return total + sorted([a, b])[0].held[0] * min(a, b).key
+
+
+class Amount:
+    """Something that adds up, compares, and divides in its own way."""
+
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return Amount(self.v + getattr(other, "v", other))
+
+    __radd__ = __add__
+
+    def __divmod__(self, other):
+        return self.v * other, self.v + other
+
+    def __rdivmod__(self, other):
+        return other * 2.0, self.v
+
+    def __complex__(self):
+        return complex(self.v, 2.0)
+
+    def __contains__(self, v):
+        return 7.0 if v > self.v else 0.0
+
+    def __lt__(self, other):
+        return self.v < other.v
+
+    def __gt__(self, other):
+        return self.v > other.v
+
+
+class Larger(Amount):
+    def __gt__(self, other):
+        return self.v * 3.0 > other.v
+
+
+@works("`sum` of objects, `divmod`, `complex`, `in` of user classes", (0.5, 0.6))
+def more_operators(x, y):
+    a, b = Amount(x), Amount(y)
+    q, r = divmod(a, y)
+    s, t = divmod(x, b)
+    total = sum([a, b]).v * sum((a, b), Amount(y)).v + q * r + s * t
+    return total + abs(complex(a)) + (y in a) * x + (x in b) * y
+
+
+@works("comparisons ask a subclass first", (0.5, 0.6))
+def compared_with_subclass(x, y):
+    return (x if Amount(2.0 * x) < Larger(y) else y * y) * (y if Larger(y) < Amount(x) else 3.0 * x)

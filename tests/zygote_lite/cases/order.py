@@ -213,3 +213,19 @@ def raises_half_way(x, y):
     except ValueError:
         a[1] = a[1] * x
     return flag * value + a[0] * a[1]
+
+
+@works("what comes after `*` and `**` is evaluated after the walk over it", (0.6,))
+def spread_then_evaluated(x):
+    def note(v):
+        log.append(v)
+        return v
+
+    log, a, d = [], [x, 2.0], {"p": x, "q": 3.0}
+    first = [note(1.0), *map(note, [2.0, x]), note(x * x)]
+    second = (*a, a.append(x**3), *a)
+    third = {**d, "r": d.pop("p"), **d}
+    fourth = (lambda *xs, k, **kws: xs[2] * k + kws["q"])(*map(note, first), k=note(x), **d)
+    fourth += (lambda *xs, k: xs[2] * k)(x, *map(note, first), k=note(2.0 * x))
+    walked = sum(v * (i + 1.0) for i, v in enumerate(log))
+    return walked * second[5] + third["p"] * third["r"] * len(third) + fourth

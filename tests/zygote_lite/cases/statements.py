@@ -950,3 +950,24 @@ def name_alone(x):
     except NameError:
         y = y * 3.0
     return y
+
+
+def hidden(v=2.0):
+    return 3.0 * v
+
+
+@works("a variable of a comprehension hides a global name there only", (0.6,))
+def comprehension_hides_global(x):
+    total = sum([x * hidden for hidden in (1.0, 2.0)]) * hidden()
+    table = {hidden: x * hidden for hidden in range(3)}
+    later = lambda: hidden(x)
+    return total + table[2] * later() + sum([hidden * x for hidden in (hidden(), 1.0)])
+
+
+@works("a variable of a comprehension is unbound after it", (0.6,))
+def comprehension_leaks_nothing(x):
+    total = sum([x * inner for inner in range(3)])
+    try:
+        return total * inner
+    except NameError:
+        return total * x

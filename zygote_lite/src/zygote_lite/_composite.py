@@ -111,10 +111,12 @@ def _declare_operators() -> None:
     for name, reflected in _COMPARE.items():
         f = getattr(operator, name)
         composite(f)(functools.partial(_binary, f, f"__{name}__", f"__{reflected}__"))
+    composite(divmod)(functools.partial(_binary, divmod, "__divmod__", "__rdivmod__"))
     for name in ("neg", "pos", "abs", "invert"):
         composite(getattr(operator, name))(functools.partial(_unary, f"__{name}__"))
     composite(abs)(functools.partial(_unary, "__abs__"))
     composite(float)(functools.partial(_unary, "__float__"))
+    composite(complex)(functools.partial(_unary, "__complex__"))
     composite(len)(functools.partial(_unary, "__len__"))
     composite(bool, operator.truth)(_truth)
 
@@ -138,8 +140,9 @@ def _binary(
     if (
         len(tries) == 2
         and issubclass(type(b), type(a))
+        and type(b) is not type(a)
         and right is not None
-        and (member_of(type(a), reflected) is not right)
+        and (name[2:-2] in _COMPARE or member_of(type(a), reflected) is not right)
     ):
         tries.reverse()
     for method, x, y, at_x, at_y in tries:
@@ -177,7 +180,11 @@ def _in_place(
         result, node = tape.pull((None, nodes[1], nodes[2]), method, a, b)
         if result is not NotImplemented:
             return result, node
-    elif isinstance(a, list) and name == "__iadd__" and not isinstance(b, list | tuple):
+    elif (
+        isinstance(a, list)
+        and name == "__iadd__"
+        and not (type(a) is list and isinstance(b, list | tuple))
+    ):
         tape.pull((None, nodes[1], nodes[2]), list.extend, a, b)
         return a, nodes[1]
     if getattr(type(a), name, None) is None or method is not None:
@@ -185,8 +192,8 @@ def _in_place(
     return None
 
 
-def _unary(name: str, tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
-    method = bind_method(type(x), name)
+def _unary(name: str, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Recorded | None:
+    method = None if xs else bind_method(type(x), name)
     return None if method is None else tape.pull((None, nodes[1]), method, x)
 
 
@@ -241,7 +248,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | No
 @composite(operator.contains)
 def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded | None:
     method = bind_method(type(x), "__contains__")
-    return None if method is None else tape.pull((None, nodes[1], nodes[2]), method, x, value)
+    if method is None:
+        return None
+    found, node = tape.pull((None, nodes[1], nodes[2]), method, x, value)
+    return tape.pull((None, node), operator.truth, found)
 
 
 @composite(str, repr)

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -77,7 +78,8 @@ class Comprehensions(Functions):
 
     def fresh_variable(self, name: str) -> str:
         """Return a name for a variable of a comprehension: its own, unless it is taken."""
-        if name in self.code.co_varnames or name in self.locals or name in self.given:
+        taken = name in self.locals or name in self.given
+        if taken or name in self.code.co_varnames or name in names_from_outside(self.code):
             n = 1
             while f"{name}_{n}" in self.used:
                 n += 1
@@ -125,6 +127,15 @@ class Comprehensions(Functions):
         generated = self.temporary()
         self.out.append(ir.Call(e, generated, ir.Name(function), [iterator]))
         return ir.Name(generated)
+
+
+def names_from_outside(code: types.CodeType) -> set[str]:
+    """Return the names of globals, and of variables around it, that code may read."""
+    names = {*code.co_names, *code.co_freevars, *code.co_cellvars}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= names_from_outside(constant)
+    return names
 
 
 class _Rename(ast.NodeTransformer):

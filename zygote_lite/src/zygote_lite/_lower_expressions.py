@@ -288,17 +288,41 @@ class Expressions:
     ) -> ir.Atom:
         if not any(isinstance(x, ast.Starred) for x in elements):
             return self.build(e, target, kind, self.operands(*elements))
-        parts = self.operands(
-            *(x.value if isinstance(x, ast.Starred) else ast.copy_location(ast.Tuple([x]), x)
-              for x in elements)
-        )  # fmt: skip
-        return self.call(e, target, f"join_{kind}", parts)
+        return self.call(e, target, f"join_{kind}", self.operands(*self.spread(elements, [])))
+
+    def spread(self, elements: list[ast.expr], after: list[ast.expr]) -> list[ast.expr]:
+        """Return expressions for the parts that a display with `*` joins.
+
+        What is spread is walked through before what comes after it is evaluated, which may change
+        it, or be changed.
+        """
+        parts: list[ast.expr] = []
+        for i, x in enumerate(elements):
+            rest = [*elements[i + 1 :], *after]
+            if not isinstance(x, ast.Starred):
+                parts.append(ast.copy_location(ast.Tuple([x], ast.Load()), x))
+            elif all(self.is_settled(y) for y in rest):
+                parts.append(x.value)
+            else:
+                parts.append(ast.copy_location(ast.List([x], ast.Load()), x))
+        return parts
+
+    def is_settled(self, e: ast.expr) -> bool:
+        """Return whether an expression does nothing, and has one value whenever it is evaluated."""
+        if isinstance(e, ast.Name):
+            own = e.id in self.code.co_varnames
+            return own and e.id not in (*self.code.co_cellvars, *self.code.co_freevars)
+        return isinstance(e, ast.Constant)
 
     def expr_dict(self, e: ast.Dict, target: str | None) -> ir.Atom:
         if any(key is None for key in e.keys):
+            pairs = [*zip(e.keys, e.values, strict=True)]
+            rest = [*e.keys, *e.values]
+            alone = len(pairs) == 1 or all(self.is_settled(x) for x in rest if x is not None)
             parts = self.operands(
-                *(value if key is None else ast.copy_location(ast.Dict([key], [value]), value)
-                  for key, value in zip(e.keys, e.values, strict=True))
+                *(value if key is None and alone
+                  else ast.copy_location(ast.Dict([key], [value]), value)
+                  for key, value in pairs)
             )  # fmt: skip
             return self.call(e, target, "join_dict", parts)
         items = [x for pair in zip(e.keys, e.values, strict=True) for x in pair if x is not None]
@@ -342,10 +366,8 @@ class Expressions:
     def apply(self, e: ast.Call, target: str | None) -> ir.Atom:
         plain = not any(isinstance(a, ast.Starred) for a in e.args)
         positional = ast.copy_location(ast.Tuple(list(e.args)), e)
-        starred = [
-            a.value if isinstance(a, ast.Starred) else ast.copy_location(ast.Tuple([a]), a)
-            for a in e.args
-        ]
+        alone = len(e.args) == 1  # Python walks over it when it calls, after the keywords
+        starred = self.spread(list(e.args), [] if alone else [k.value for k in e.keywords])
         keys = [None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value)
                 for k in e.keywords]  # fmt: skip
         keyword = ast.copy_location(ast.Dict(list(keys), [k.value for k in e.keywords]), e)
