@@ -1,5 +1,6 @@
 """The tester is tested: broken rules are caught, each by the right message, and right ones pass."""
 
+import collections
 import copy
 import random
 import subprocess
@@ -389,6 +390,88 @@ def one_entry_of_many(x: Array):
     return x**3, pullback
 
 
+def same_buffer_for_all_values(x: Array):
+    np.power(x, 3, out=BUFFER)
+    return BUFFER, lambda dy: (3 * x**2 * dy,)
+
+
+def destroys_the_value(x: Array):
+    y = x**3
+
+    def pullback(dy):
+        y[...] = 0
+        return (3 * x**2 * dy,)
+
+    return y, pullback
+
+
+def changes_error_handling_forward(x: Array):
+    np.seterr(all="ignore")
+    return x**3, lambda dy: (3 * x**2 * dy,)
+
+
+def clips_dy(x: Array):
+    return x**3, lambda dy: (3 * x**2 * np.clip(dy, -1e3, 1e3),)
+
+
+def drops_small_dy(x: Array):
+    return x**3, lambda dy: (3 * x**2 * np.where(np.abs(dy) < 1e-8, 0, dy),)
+
+
+def single_precision_inside(x: Array):
+    return x**3, lambda dy: ((3 * x**2 * dy).astype(np.float32).astype(np.float64),)
+
+
+def writes_back_what_was_there(x: Array):
+    kept = x.copy()
+
+    def pullback(dy):
+        x[...] = kept
+        return (3 * x**2 * dy,)
+
+    return x**3, pullback
+
+
+def forgets_none_in_a_list(x: Array):
+    return list(halves(x)), lambda dy: (np.concatenate([d for d in dy if d is not None]),)
+
+
+def other_default(x: Array, *, axis: object = 0):
+    return np.sum(x, axis), lambda dy: (np.expand_dims(dy, axis) * np.ones_like(x),)
+
+
+def keeps_arguments(x: Array):
+    ALL_KEPT.append(x.copy())
+    return x**3, lambda dy: (3 * x**2 * dy,)
+
+
+def forgets_a_field(line: Line, x: float):
+    return line(x), lambda dy: (Tangent(Line, slope=dy * x), dy * line.slope)
+
+
+def slope_of_a_large_value(x: Array):
+    return far(x), lambda dy: (1.5 * dy,)
+
+
+def small_slope(x: Array):
+    return faint(x), lambda dy: (2e-9 * dy,)
+
+
+BUFFER, ALL_KEPT = np.zeros((2, 3)), []
+
+
+def far(x):
+    return 1e9 + x
+
+
+def faint(x):
+    return 1e-9 * x
+
+
+def half_list(x):
+    return list(halves(x))
+
+
 def takes_a_row(x, keep):
     return x * keep
 
@@ -484,6 +567,35 @@ BROKEN = {
     ),
     "real part of dy": (real_part_of_dy, holomorphic, [X + 1j], "argument 1 ("),
     "one of many entries": (one_entry_of_many, cube, [np.linspace(0.5, 1.5, 10_000)], "argument 1"),
+    "one buffer for all values": (same_buffer_for_all_values, cube, [X], "changes the value"),
+    "destroys the value": (destroys_the_value, cube, [X], "the pullback changes the value"),
+    "changes error handling forward": (
+        changes_error_handling_forward,
+        cube,
+        [X],
+        "the rule changes how NumPy handles floating-point errors",
+    ),
+    "clips dy": (clips_dy, cube, [X], "times `dy` gives something else"),
+    "drops small dy": (drops_small_dy, cube, [X], "times `dy` gives something else"),
+    "single precision inside": (single_precision_inside, cube, [X], "not linear in `dy`"),
+    "writes back": (writes_back_what_was_there, cube, [X], "for read-only arguments it raises"),
+    "None in a list": (forgets_none_in_a_list, half_list, [LONG], "returned a cotangent of"),
+    "another default": (
+        other_default,
+        total,
+        [X],
+        "the value differs without the option axis",
+        {"axis": 1},
+    ),
+    "keeps arguments": (keeps_arguments, cube, [X], "each call keeps memory"),
+    "forgets a field": (
+        forgets_a_field,
+        at,
+        [Line(0.3, 0.4), 0.7],
+        "argument 1.offset: along a random direction",
+    ),
+    "slope of a large value": (slope_of_a_large_value, far, [X], "argument 1: along a random"),
+    "a small slope": (small_slope, faint, [X], "argument 1: along a random direction"),
     "no None in a tuple": (no_none_in_a_tuple, halves, [LONG], "`dy[0]` of None"),
 }
 
@@ -665,6 +777,74 @@ def test_a_right_rule_passes(rule, name):
     kept = copy.deepcopy(xs)
     assert check_rrule(f, *xs) in rule.rules
     assert repr(xs) == repr(kept)
+
+
+Two = collections.namedtuple("Two", "double square")
+
+
+def two(x):
+    return Two(2 * x, x * x)
+
+
+def two_in_a_dict(x):
+    return {"double": 2 * x, "rest": [x * x, None, "text"]}
+
+
+def nothing(x):
+    return None
+
+
+def itself(x):
+    return x
+
+
+def flat(x):
+    return x.reshape(-1)
+
+
+def into_two(x: Array):
+    def pullback(dy):
+        given = [0 * x if d is None else d for d in dy]
+        return (2 * given[0] + 2 * x * given[1],)
+
+    return two(x), pullback
+
+
+def into_a_dict(x: float):
+    def pullback(dy):
+        (square, *_), double = dy.get("rest") or [None], dy.get("double")
+        return (2.0 * (double or 0.0) + 2 * x * (square or 0.0),)
+
+    return two_in_a_dict(x), pullback
+
+
+def rows_of_one_array(x: Array, y: Array):
+    def pullback(dy):
+        both = np.stack([dy * y, dy * x])
+        return both[0], both[1]
+
+    return x * y, pullback
+
+
+UNUSUAL = {
+    "named tuple": (two, into_two, X),
+    "dict": (two_in_a_dict, into_a_dict, 0.3),
+    "no value": (nothing, lambda x: (None, lambda dy: (None,)), 0.3),
+    "the argument": (itself, lambda x: (x, lambda dy: (dy,)), X),
+    "a view": (flat, lambda x: (x.reshape(-1), lambda dy: (dy.reshape(x.shape),)), X),
+    "parts of one array": (scaled, rows_of_one_array, X, X + 1),
+    "broadcast": (total, lambda x: (np.sum(x), lambda dy: (np.broadcast_to(dy, x.shape),)), X),
+    "large value": (far, lambda x: (far(x), lambda dy: (1.0 * dy,)), X),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_an_unusual_rule_that_is_right_passes(rule, name):
+    f, body, *xs = UNUSUAL[name]
+    if not body.__annotations__:
+        body.__annotations__ = {"x": type(xs[0])}
+    rule(f)(body)
+    check_rrule(f, *xs)
 
 
 def test_right_rules_with_options_pass(rule):

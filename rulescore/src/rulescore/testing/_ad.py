@@ -26,7 +26,7 @@ def _numerical(f: Any, xs: tuple[Any, ...], options: dict[str, Any]) -> tuple[An
                 for unit in units:
                     v = np.zeros_like(dx)
                     v[index] = unit
-                    found = derivatives(
+                    found, _ = derivatives(
                         lambda *xs: f(*xs, **options), xs, position, v if dx.ndim else v[()], dy
                     )
                     dx[index] += unit * found[0]

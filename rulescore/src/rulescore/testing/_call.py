@@ -42,6 +42,8 @@ class Call:
         self.direction = direction or (lambda v: v)
         self.generator = np.random.default_rng(20240727)
         found = min((_precision(leaf) for x in xs for _, leaf in leaves(x)), default=8)
+        self.precision = found
+        self.by_default = tolerance is None
         self.relative, self.absolute = _TOLERANCE[found]
         if tolerance is not None:
             self.relative = tolerance
@@ -68,6 +70,7 @@ class Call:
 
     def has_the_value(self) -> None:
         given = copied(self.xs)
+        handling = np.geterr()
         primal = self.ran(*given, **copied(self.options))
         self.states = random_states()
         self.draws = not same_states(self.start, self.states)
@@ -77,6 +80,10 @@ class Call:
             raise
         except Exception as error:
             self.fail(f"the rule raises {type(error).__name__}: {error}", error)
+        if np.geterr() != handling:
+            np.seterr(**handling)
+            self.fail("the rule changes how NumPy handles floating-point errors")
+        self.value = copied(self.y)
         self.unchanged("the rule")
         self.draws_no_random_numbers("the rule")
         if type(self.back) is not Pullback or self.back.rule is not self.rule:
@@ -106,12 +113,16 @@ class Call:
         options = dict(self.options)
         if self.rule.needs_ad:
             options["ad"] = self.ad
-        if self.draws:
-            restore(self.start)
+        self.starts_anew()
         found = rrule(self.f, *map(drawing_anew, xs or self.xs), **options)
         if found is None:
             self.fail("rrule does not find what find_rule finds")
         return found
+
+    def starts_anew(self) -> None:
+        """Let a function that draws random numbers draw the same ones again."""
+        if self.draws:
+            restore(self.start)
 
     def apply_and_pull(self) -> None:
         _, back = self.apply()
@@ -119,8 +130,7 @@ class Call:
 
     def call(self, f: Any, *xs: Any) -> Any:
         ran = f if callable(f) else self.rule.primal
-        if self.draws:
-            restore(self.start)
+        self.starts_anew()
         return ran(*map(drawing_anew, xs), **self.options)
 
     def pull(self, dy: Any, what: str = "`dy`") -> tuple[Any, ...]:
@@ -159,6 +169,9 @@ class Call:
             problem = unlike(x, self.options_before[name], "")
             if problem:
                 self.fail(f"{who} changes the option {name}: {problem}")
+        problem = unlike(self.y, self.value, "")
+        if problem:
+            self.fail(f"{who} changes the value that the rule returned: {problem}")
 
     def draws_no_random_numbers(self, who: str) -> None:
         if not same_states(self.states, random_states()):

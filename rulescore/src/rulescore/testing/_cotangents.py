@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._tangent import Tangent
-from rulescore.testing._leaves import children, is_number, leaves, rebuild
+from rulescore.testing._leaves import children, is_integer, is_number, leaves, rebuild
 from rulescore.testing._memory import drawing_anew
 
 
@@ -23,15 +23,19 @@ def combine(p: float, a: Any, q: float, b: Any) -> Any:
 
 
 def like(x: Any, entries: list[Any]) -> Any:
-    """Return a tuple of the type of `x` with other entries."""
+    """Return a list or tuple of the type of `x` with other entries."""
     return type(x)(*entries) if hasattr(x, "_fields") else type(x)(entries)
 
 
 def with_fields(x: Any, pattern: Any) -> Any:
-    """Return the fields of an object that its cotangent names, else the value itself."""
+    """Return the fields of an object: those of its cotangent and its numbers; else the value."""
     if not isinstance(pattern, Tangent):
         return x
-    return Tangent(type(x), **{name: getattr(x, name) for name in pattern})
+    fields = {name: getattr(x, name) for name in pattern}
+    for name, entry in getattr(x, "__dict__", {}).items():
+        if is_number(entry) and not is_integer(entry):
+            fields.setdefault(name, entry)  # without a cotangent, none may be due
+    return Tangent(type(x), **fields)
 
 
 def parts(v: Any, name: str) -> list[tuple[str, Any]]:
