@@ -35,6 +35,8 @@ NAMES |= {name.removeprefix("numpy."): reason for name, reason in NAMES.items() 
 
 def reason_for(f):
     name = name_of(f)
+    if name.startswith(("math.", "statistics.")):
+        return "reads numbers out of the array"
     if name.startswith("numpy.random"):
         return NAMES["numpy.random"]
     return "a method of NumPy's own class" if "ndarray." in name else NAMES.get(name)

@@ -66,16 +66,6 @@ def test_an_array_without_axes_is_left_alone(f):
     assert dx == pytest.approx(rrule(f, 0.7)[1](1.0)[1])
 
 
-def test_arrays():
-    assert check_rrule(math.fsum, np.array([0.3, 0.5, -1.5]))
-    assert check_rrule(math.dist, np.array([0.3, 0.5]), np.array([1.5, -0.2]))
-
-
-def test_complex_numbers_of_numpy_are_refused():
-    with pytest.raises(NotImplementedError, match="imaginary part"):
-        rrule(math.sin, np.complex128(1 + 2j))
-
-
 @pytest.mark.parametrize("x", [1e-5, 0.3, 1.0, 5.5, 40.0, -0.5, -3.7])
 def test_digamma_satisfies_scipy(x):
     special = pytest.importorskip("scipy.special", reason="compares with scipy's digamma")

@@ -2,10 +2,6 @@
 
 import statistics
 
-import numpy as np
-import pytest
-
-from rules_base._statistics import MEANS, MEDIANS, SPREADS
 from rulescore import rrule
 from rulescore.testing import check_rrule
 
@@ -21,8 +17,3 @@ def test_deviation_of_equal_numbers_has_no_slope():
 
 def test_median_of_an_even_number_is_shared():
     assert rrule(statistics.median, [3.0, 1.0, 2.0, 9.0])[1](1.0) == (None, [0.5, 0.0, 0.5, 0.0])
-
-
-@pytest.mark.parametrize("f", [*MEANS, *MEDIANS, *SPREADS])
-def test_arrays(f):
-    assert check_rrule(f, np.array([0.5, 1.5, 0.7, 2.9]))

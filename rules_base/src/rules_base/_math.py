@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from rules_base._axes import inexact
 from rules_base._nesting import in_kind_of
 from rulescore import Numeric, RuleSet, project
 
@@ -63,20 +64,6 @@ if hasattr(math, "fma"):
     rule.scalar(math.fma, poles=False)(lambda x, y, z: (y, x, 1))
 
 
-REAL = (math.sqrt, math.cbrt, math.exp, math.exp2, math.expm1, math.log, math.log1p, math.log2)
-REAL += (math.log10, math.sin, math.cos, math.tan, math.asin, math.acos, math.atan, math.sinh)
-REAL += (math.cosh, math.tanh, math.asinh, math.acosh, math.atanh, math.degrees, math.radians)
-REAL += (math.erf, math.erfc, math.gamma, math.lgamma, math.fabs)
-
-
-@rule(*REAL)
-def _(x: np.complexfloating):
-    raise NotImplementedError(
-        "the functions of math drop the imaginary part of NumPy's complex numbers: use cmath, "
-        "NumPy, or the real part"
-    )
-
-
 def over_square_norm(x, y):
     """Return `x / (x**2 + y**2)`, without the overflow of the squares."""
     norm = math.hypot(x, y)
@@ -134,7 +121,7 @@ def _(p: np.ndarray, q: np.ndarray):
 
     def pullback(dy):
         flat = not y or (not dy and not math.isfinite(y))
-        dp = np.zeros(p.shape) if flat else dy * ((p - q) / y)
+        dp = np.zeros(p.shape) if flat else dy * ((inexact(p) - inexact(q)) / y)
         return project(dp, p), project(-dp, q)
 
     return y, pullback
@@ -247,6 +234,8 @@ rule.example(math.dist, [0.3, 0.5], [1.5, -0.2])
 rule.example(math.modf, -1.7)
 rule.example(math.frexp, 3.7)
 rule.example(math.fsum, [0.3, 0.5, -1.5])
+rule.example(math.fsum, np.array([0.3, 0.5, -1.5]))
+rule.example(math.dist, np.array([0.3, 0.5]), np.array([1.5, -0.2]))
 rule.example(math.prod, [0.3, 0.5, -1.5])
 rule.example(math.prod, (0.3, 0.0, -1.5), start=2.0)
 if hasattr(math, "fma"):

@@ -64,7 +64,7 @@ def _(xs: Data):
     y = statistics.harmonic_mean(xs)
 
     def pullback(dy):
-        return (like(xs, [dy * y * y / (len(xs) * x * x) if x else 0.0 for x in xs]),)
+        return (like(xs, [dy * (y / x) ** 2 / len(xs) if x else 0.0 for x in xs]),)
 
     return y, pullback
 
@@ -187,6 +187,7 @@ SPREADS = (statistics.pvariance, statistics.pstdev, statistics.variance, statist
 for f in (*MEANS, *MEDIANS, *SPREADS):
     rule.example(f, DATA)
     rule.example(f, OTHER[:3])
+    rule.example(f, np.array(DATA))
 for f in SPREADS:
     rule.example(f, DATA, 1.2)
 rule.example(statistics.fmean, DATA, OTHER)
