@@ -4,14 +4,9 @@ Run it as a script, with names of functions if not all. For each function and ea
 argument it prints microseconds: what `rrule(f, *xs)` takes beyond `f(*xs)`, and what `back(dy)`
 takes beyond its formula written by hand, without care for shapes, precision or broadcasting. What
 is over the limit is marked; an elementwise rule of arrays also looks through its partials, because
-a zero in `dy` has to win over an infinity, and one such look is allowed for each. A last line tells
-how long all rules take to import.
-
-Over the limit on three numbers, and why: every pullback of two cotangents costs 0.6 us and each
-cotangent's `project` 0.26, before any formula, so `concatenate`, `stack`, `dot` and `matmul` cannot
-get far below 1.5; `concatenate` (2.9) also cuts each part along any axis, 0.8 a part. `power` (2.6)
-asks in both partials what its arguments are (0.8), and is quiet about its poles and looks for them
-(0.7). `prod` is over only where the product is 0 or not finite, which costs running products.
+a zero in `dy` has to win over an infinity, and one such look is allowed for each. Beside a formula
+that takes long, a twentieth of its time is allowed: two measurements of one call differ by as much.
+A last line tells how long all rules take to import.
 """
 
 import math
@@ -29,6 +24,7 @@ from rulescore import rrule
 
 LARGE = (100, 100)
 LIMIT = 1.5  # microseconds, forward and back alike
+NOISE = 0.05
 IMPORT_LIMIT = 120  # milliseconds
 IMPORT = """
 import time, numpy, plum
@@ -256,9 +252,7 @@ def main(wanted):
             if wanted and name(f) not in wanted:
                 continue
             times = measured(f, xs, hand)
-            allowed = LIMIT + look_through(xs) * (isinstance(f, np.ufunc) or f in OPERATORS)
-            mark = times[1] > LIMIT or times[3] > allowed
-            over += mark
+    XX            over += mark
             print(f"{name(f):<24}" + "".join(f"{t:>10.2f}" for t in times) + "  over" * mark)
     print(f"\n{over} over the limit of {LIMIT} us")
     runs = import_times()

@@ -24,34 +24,33 @@ def slices(dy, arrays, axis, widened=None):
 
     What is joined may have been `widened` before, by a function such as `np.atleast_2d`.
     """
-    changed = axis is None or widened is not None
     if axis is None:
-        dy, axis = np.reshape(dy, (-1,)), 0
-        lengths = [np.size(x) for x in arrays]
-    elif changed:
-        lengths = [shape_of(widened(x))[axis] for x in arrays]
-    else:
-        lengths = [shape_of(x)[axis] for x in arrays]
+        dy, axis, widened = np.reshape(dy, (-1,)), 0, as_vector
     before = (slice(None),) * (axis % dy.ndim)
     parts, start = [], 0
-    for x, n in zip(arrays, lengths, strict=True):
-        stop = start + n
-        part = dy[(*before, slice(start, stop))]
-        if changed:
+    for x in arrays:
+        joined = x if widened is None else widened(x)
+        stop = start + (joined.shape if type(joined) is np.ndarray else shape_of(joined))[axis]
+        part = dy[(*before, slice(start, stop))] if before else dy[start:stop]
+        if joined is not x:
             part = reshaped(part, shape_of(x))
         parts.append(project(part, x) if type(x) is np.ndarray else unstacked(part, x))
         start = stop
     return parts
 
 
+def as_vector(x):
+    """Return the entries of `x` in one row."""
+    return np.reshape(x, (-1,))
+
+
 @rule(np.stack)
 def _(arrays: list | tuple, axis=0, *, dtype=None):
     def pullback(dy):
         first = np.moveaxis(dy, axis, 0) if axis else dy
-        parts = [
-            project(first[i], x) if type(x) is np.ndarray else unstacked(first[i], x)
-            for i, x in enumerate(arrays)
-        ]
+        parts = []
+        for i, x in enumerate(arrays):
+            parts.append(project(first[i], x) if type(x) is np.ndarray else unstacked(first[i], x))
         return (in_kind_of(arrays, parts),)
 
     if dtype is not None:

@@ -25,7 +25,7 @@ def matmul_left(dy, a, b):
     if a.ndim == 2 and b.ndim == 2:
         return dy @ b.T
     if b.ndim == 1:
-        return np.multiply(dy, b) if a.ndim == 1 else dy[..., None] * b
+        return dy * b if a.ndim == 1 else dy[..., None] * b
     if a.ndim == 1:
         return np.matmul(b, np.expand_dims(dy, -1))[..., 0]
     if a.ndim == 2 and b.ndim > 2:
@@ -41,7 +41,7 @@ def matmul_right(dy, a, b):
     if a.ndim == 2 and b.ndim == 2:
         return a.T @ dy
     if a.ndim == 1:
-        return np.multiply(dy, a) if b.ndim == 1 else a[:, None] * dy[..., None, :]
+        return dy * a if b.ndim == 1 else a[:, None] * dy[..., None, :]
     if b.ndim == 1:
         if a.ndim == 2:
             return np.matmul(dy, a)
@@ -55,9 +55,14 @@ def matmul_right(dy, a, b):
 
 @rule(np.dot, np.ndarray.dot)
 def _(a: Numeric, b: Numeric):
-    def pullback(dy):
-        if type(a) is np.ndarray is type(b) and a.ndim and 0 < b.ndim <= 2:
+    if type(a) is np.ndarray is type(b) and a.ndim and 0 < b.ndim <= 2:
+
+        def as_matmul(dy):
             return project(matmul_left(dy, a, b), a), project(matmul_right(dy, a, b), b)
+
+        return np.dot(a, b), as_matmul
+
+    def pullback(dy):
         if is_number(a) or is_number(b):
             return project(dy * np.conjugate(b), a), project(dy * np.conjugate(a), b)
         return project(dot_left(dy, a, b), a), project(dot_right(dy, a, b), b)

@@ -18,6 +18,8 @@ _PLAIN = frozenset((np.ndarray, float, int, complex, np.float64, np.float32))
 # Above this many elements a test of each is better than one dot product, which starts threads.
 _MANY = 10_000
 
+# A dot product of all entries, which warns of nothing; past what asks who else might answer.
+_vdot: Any = getattr(np.vdot, "_implementation", np.vdot)
 # Where NumPy warns of nothing. To run in a copy of it costs a tenth of `np.errstate`.
 _QUIET = contextvars.copy_context()
 _QUIET.run(np.seterr, all="ignore")
@@ -58,8 +60,12 @@ def pull_chosen(
     There a partial derivative of zero is a strong zero, which wins over a `dy` that is infinite
     or undefined, as that of a square root at the zero that `maximum` chose.
     """
-    number = isinstance(dy, float | np.floating)
-    if not (number or type(dy) is np.ndarray) or (isfinite(dy) if number else _is_finite(dy)):
+    kind = type(dy)
+    if kind is np.ndarray:
+        is_finite = _is_finite(dy)
+    else:
+        is_finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
+    if is_finite:
         return pull_scalar(rule, out, function, xs, dy)
     inexact = [_inexact(x) for x in xs]
     partials = rule.body(*inexact, out) if rule.takes_out else rule.body(*inexact)
@@ -94,7 +100,7 @@ def _of_one(
             # real arrays of one shape and precision: nothing is to be projected
             p = rule.body(x, out) if rule.takes_out else rule.body(x)
             if type(p) is np.ndarray and p.dtype is dtype and p.shape == shape:
-                if isfinite(_quiet_dot(p, p)) if p.ndim == 1 and p.size <= _MANY else _is_finite(p):
+                if isfinite(_vdot(p, p)) if p.size <= _MANY else _is_finite(p):
                     return None, dy * p
             elif type(p) is tuple:
                 raise _wrong_number(rule, p)
@@ -133,8 +139,7 @@ def _of_two(
                 and q.dtype is dtype
                 and p.shape == shape == q.shape
                 and p.size <= _MANY
-                # one dot product tells of both: it is not finite where either is not
-                and isfinite(_quiet_dot(p, q) if p.ndim == 1 else _quiet_dot(p.ravel(), q.ravel()))
+                and isfinite(_vdot(p, q))  # it is not finite where either is not
             ):
                 return None, dy * p, dy * q
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
@@ -247,18 +252,12 @@ def _times(dy: Any, partial: Any) -> Any:
     return _masked(dy, partial)
 
 
-def _quiet_dot(p: np.ndarray, q: np.ndarray) -> Any:
-    """Return the dot product, which is asked only whether it is finite: without a warning."""
-    return _QUIET.copy().run(p.dot, q)
-
-
 def _is_finite(partial: np.ndarray) -> bool:
     if partial.dtype.kind == "b":
         return True
     if partial.size <= _MANY:
         # an overflow of the squares costs time, not truth: the caller masks then
-        flat = partial if partial.ndim == 1 else partial.ravel()
-        return isfinite(abs(_quiet_dot(flat, flat)))
+        return isfinite(abs(_vdot(partial, partial)))
     return bool(np.isfinite(partial).all())
 
 
