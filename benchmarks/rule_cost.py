@@ -252,7 +252,10 @@ def main(wanted):
             if wanted and name(f) not in wanted:
                 continue
             times = measured(f, xs, hand)
-    XX            over += mark
+            plain, forward, formula, backward = times
+            looks = look_through(xs) * (isinstance(f, np.ufunc) or f in OPERATORS)
+            mark = forward > LIMIT + plain * NOISE or backward > LIMIT + looks + formula * NOISE
+            over += mark
             print(f"{name(f):<24}" + "".join(f"{t:>10.2f}" for t in times) + "  over" * mark)
     print(f"\n{over} over the limit of {LIMIT} us")
     runs = import_times()

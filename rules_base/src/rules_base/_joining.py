@@ -3,7 +3,7 @@
 import numpy as np
 
 from rules_base._axes import reshaped, shape_of
-from rules_base._nesting import SEQUENCE, in_kind_of, unstacked
+from rules_base._nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")

@@ -187,9 +187,9 @@ def apply_pullback(
             return None, dx
     elif due == 2 and len(primals) == 2:
         (dx, dz), (x, z) = cotangents, primals
-        if type(dx) is ndarray is type(x) and type(dz) is ndarray is type(z):
-            if dx.shape == x.shape and dz.shape == z.shape:
-                return None, dx, dz
+        are_arrays = type(dx) is ndarray is type(x) and type(dz) is ndarray is type(z)
+        if are_arrays and dx.shape == x.shape and dz.shape == z.shape:
+            return None, dx, dz
     for position, dx in enumerate(cotangents):
         x = primals[position]
         if type(dx) is ndarray is type(x):
