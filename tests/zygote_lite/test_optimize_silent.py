@@ -7,7 +7,12 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.zygote_lite.specialized import assert_agreement, generic_only, is_specialized
+from tests.zygote_lite.specialized import (
+    answers,
+    assert_agreement,
+    generic_only,
+    is_specialized,
+)
 from zygote_lite import _api, export_adjoint, gradient, value_and_grad
 from zygote_lite._optimize import _entry
 
@@ -538,3 +543,16 @@ def of_single_precision(x, n):
 def test_an_array_whose_dtype_is_that_of_a_number(f, dtype):
     x = np.array([0.3, -0.5, 0.9], dtype)
     assert assert_agreement(f, (x, 2), (x, 1), (x, 3), argnums=(0,), tolerance=1e-6)
+
+
+def test_what_one_path_computes_going_back_is_computed_again_after_it():
+    def f(x, k):
+        u = x * 1.5
+        y = np.cumsum(u)
+        r = np.sum(u) if k > 2 else 1.0
+        return r + np.sum(y * y)
+
+    x = np.array([0.3, -0.5, 0.9])
+    assert assert_agreement(f, (x, 3), (x, 1), argnums=(0,))
+    assert answers(f, (x, 3))
+    assert answers(f, (x, 1))

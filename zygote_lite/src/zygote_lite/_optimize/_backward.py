@@ -280,6 +280,14 @@ class Backward:
             return made
         return self.call(np.zeros_like, x)
 
+    def zero_in(self, block: list[Node], x: Value) -> Value:
+        """Return a cotangent of nothing, made at the end of a block of its own."""
+        outer, known = self.interpreter.out, dict(self.interpreter.known)
+        self.interpreter.out = block
+        d = self.zero(x)
+        self.interpreter.out, self.interpreter.known = outer, known
+        return d
+
     def copy(self, d: Value, x: Value) -> Value:
         if isinstance(x.fact, ListOf):
             result = Result(x.fact, zeros(x.sample))
@@ -359,9 +367,7 @@ class Backward:
             owned = True
             for d, pairs, nodes in ((a, left, then), (b, right, other)):
                 if d is None:
-                    outer, self.interpreter.out = self.interpreter.out, nodes
-                    d = self.zero(x)
-                    self.interpreter.out = outer
+                    d = self.zero_in(nodes, x)
                 elif d not in self.owned:
                     owned = False
                 pairs.append((joined, d))
@@ -484,18 +490,16 @@ class Backward:
         self.given |= {*cotangents.values()}
         body, found = self.nested(node.body, cotangents)
         pairs = []
-        outer_out, self.interpreter.out = self.interpreter.out, body
         for phi in node.phis:
             if phi in carried:
                 if found.get(phi) is None:
                     self.filled.add(phi)
-                d = found.get(phi) or self.zero(phi)
+                d = found.get(phi) or self.zero_in(body, phi)
                 if d is not variables[phi]:
                     pairs.append((variables[phi], d))
         for x, d in accumulators.items():
             if found.get(x) is not d:
                 raise Unfit("the cotangent of an array is replaced inside a loop")
-        self.interpreter.out = outer_out
         body.append(Moves(self.origin, pairs))
         return body, found, variables
 

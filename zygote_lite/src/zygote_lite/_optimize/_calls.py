@@ -219,7 +219,7 @@ def key_of(x: Value) -> Any:
         keys = tuple([key_of(item) for item in x.items])
         return None if None in keys else (type(x.sample), keys)
     if not x.is_constant:
-        return id(x)
+        return x
     return (type(x.sample), repr(x.sample)) if isinstance(x.sample, _FOLDED) else None
 
 
@@ -328,7 +328,7 @@ def array_attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
     f = attribute_of(name)
     if x.active and interpreter.follows and name in ("T", "mT"):
         return _active(interpreter, f, [x], {}, "")
-    known = ("attribute", name, id(x))
+    known = ("attribute", name, x)
     if known not in interpreter.known:
         op = interpreter.write(of_attribute(x, name), f, [x], {})
         if name == "shape":

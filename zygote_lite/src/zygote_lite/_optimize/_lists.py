@@ -129,9 +129,9 @@ def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> 
         raise Unfit("a part of a list that is no item")
     if fact.item is None or not x.sample:
         raise Unfit("an item of a list that is empty as yet")
-    key = None if list_root(x).made else (operator.getitem, id(x), id(index), index.is_constant)
+    key = None if list_root(x).made else (operator.getitem, x, index, index.is_constant)
     if key is not None and index.is_constant:
-        key = (operator.getitem, id(x), index.sample, True)
+        key = (operator.getitem, x, index.sample, True)
     if key in interpreter.known:
         return interpreter.known[key]
     op = interpreter.write(
