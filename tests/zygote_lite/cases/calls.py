@@ -4,7 +4,7 @@ import enum
 import functools
 import math
 import operator
-from collections import namedtuple
+from collections import Counter, namedtuple
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -899,3 +899,21 @@ def more_operators(x, y):
 @works("comparisons ask a subclass first", (0.5, 0.6))
 def compared_with_subclass(x, y):
     return (x if Amount(2.0 * x) < Larger(y) else y * y) * (y if Larger(y) < Amount(x) else 3.0 * x)
+
+
+@works("keywords named as positional-only parameters", (0.5, 0.6))
+def keyword_as_positional_only(x, y):
+    def f(a, b=2.0, /, *c, **kws):
+        return a * b * kws["a"] + sum(c) * kws.get("b", 3.0) * kws.get("c", 5.0)
+
+    counts = Counter(self=x, y=y)
+    return f(x, a=y) + f(y, x, x * y, a=x, b=y, c=x * x) + counts["self"] * counts["y"]
+
+
+@works("variables named as those of the engine", (0.5, 0.6))
+def names_of_the_engine(tape, nodes):
+    tape_ = tape * nodes
+    nodes_, t1, dx, back, x_ = tape_ + tape, tape * 2.0, nodes, tape_, 3.0 * nodes
+    for _ in range(2):
+        tape_ = tape_ * t1 + dx * back
+    return tape_ * nodes_ * x_

@@ -757,3 +757,15 @@ def map_after_an_error(x):
     except ZeroDivisionError:
         total *= 2.0
     return total + next(results)
+
+
+@works("`in`, `any`, `all` walk over generators", (0.7,))
+def generator_queries(x):
+    def steps():
+        for i in range(4):
+            log.append(i * x)
+            yield i * x
+
+    log = []
+    found = (any(steps()), all(v < 1.0 for v in steps()), 2.0 * x in steps(), all(steps()))
+    return sum(v * (i + 1.0) for i, v in enumerate(log)) * (1.0 + sum(found))

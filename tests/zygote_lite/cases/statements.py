@@ -971,3 +971,34 @@ def comprehension_leaks_nothing(x):
         return total * inner
     except NameError:
         return total * x
+
+
+@works("the errors of unbound variables, of what is no mapping and no context", (0.7,))
+def errors_of_python(x):
+    def late():
+        return unbound  # noqa: F821
+
+    def manage(v):
+        with v:
+            return v
+
+    texts = []
+    tries = (
+        late,
+        lambda: manage(x),
+        lambda: {**[x]},
+        lambda: [x].__delitem__(3),
+        lambda: sum([x, "a"]),
+    )
+    for f in tries:
+        try:
+            f()
+        except (NameError, TypeError, IndexError) as error:
+            texts.append(type(error).__name__)
+    unbound = x * x
+    total = late() * sum(map(len, texts))
+    del unbound
+    try:
+        return total + unbound  # noqa: F821
+    except UnboundLocalError as error:
+        return total * len(str(error))

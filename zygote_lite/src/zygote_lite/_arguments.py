@@ -92,6 +92,8 @@ def place_arguments(
     varkeywords = rest.pop(0) if code.co_flags & VARKEYWORDS else None
     every = [*code.co_varnames[:n], varargs, *code.co_varnames[n : n + m], varkeywords]
     names = [name for name in every if name is not None]
+    nameless = {varargs, varkeywords, *names[: code.co_posonlyargcount]}
+    by_name = {name: i for i, name in enumerate(names) if name not in nameless}
     places: list[tuple[int, Any]] = []
     for i in range(count):
         if i < n:
@@ -99,8 +101,8 @@ def place_arguments(
         elif varargs is not None:
             places.append((n, i - n))
     for name in keywords:
-        if name in names and name not in (varargs, varkeywords):
-            places.append((names.index(name), None))
+        if name in by_name:
+            places.append((by_name[name], None))
         elif varkeywords is not None:
             places.append((len(names) - 1, name))
     return names, places

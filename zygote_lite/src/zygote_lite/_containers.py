@@ -1,6 +1,7 @@
 """Methods of dicts and sets: those that write move the cotangents of the entries."""
 
 import collections
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,10 @@ def delete_item(x: Any, index: Any) -> Pulled:
     elif isinstance(index, slice):
         undo = change_slice(x, index, None)
     else:
-        place = range(list.__len__(x))[index]
+        size = list.__len__(x)
+        if not -size <= operator.index(index) < size:
+            list.__delitem__(x, index)  # raises what Python raises
+        place = range(size)[index]
         undo = replaced(x, place, [list.pop(x, place)], 0)
     return None, undone_by(undo, 3)
 

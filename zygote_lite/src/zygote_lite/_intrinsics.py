@@ -105,6 +105,9 @@ def join_set(*parts: Any) -> set[Any]:
 
 def join_dict(*parts: Any) -> dict[Any, Any]:
     """Return the entries of all parts as a dict."""
+    for part in parts:
+        if not hasattr(part, "keys"):
+            raise TypeError(f"{type(part).__name__!r} object is not a mapping")
     return {key: value for part in parts for key, value in dict(part).items()}
 
 
@@ -126,12 +129,16 @@ def format_value(x: Any, conversion: int, spec: str) -> str:
     return format(_CONVERSIONS[conversion](x), spec)
 
 
-def read_cell(cell: Any, /) -> Any:
+def read_cell(cell: Any, name: str, is_own: bool, /) -> Any:
     """Return the value of a variable that functions share."""
     try:
         return cell.cell_contents
     except ValueError:
-        raise NameError("a variable of an enclosing function has no value yet") from None
+        pass
+    ending = "where it is not associated with a value"
+    if is_own:
+        raise UnboundLocalError(f"cannot access local variable {name!r} {ending}")
+    raise NameError(f"cannot access free variable {name!r} {ending} in enclosing scope")
 
 
 def write_cell(cell: Any, value: Any, /) -> None:
@@ -149,6 +156,11 @@ def cell_of(holder: Any, /) -> Any:
 
 def enter_context(manager: Any) -> Any:
     """Enter a context, as `with` does."""
+    kind = type(manager)
+    if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
+        missed = " (missed __exit__ method)" if hasattr(kind, "__enter__") else ""
+        message = f"{kind.__name__!r} object does not support the context manager protocol"
+        raise TypeError(message + missed)
     return type(manager).__enter__(manager)
 
 

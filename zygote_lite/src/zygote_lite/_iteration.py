@@ -15,7 +15,7 @@ import numpy as np
 
 from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of
-from zygote_lite._kinds import TUPLE, kind_of
+from zygote_lite._kinds import VALUE, kind_of
 from zygote_lite._pullbacks import inert
 from zygote_lite._refusal import no_rule
 from zygote_lite._state import forget, give, slots_of
@@ -349,7 +349,7 @@ def _sum(x: Any, /, start: Any = 0) -> Any:
 def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
     """Add objects of the user's, and lists, by their own `+`."""
     items = [*x, *start, *kws.values()] if type(x) in (list, tuple) else []
-    if all(kind_of(y) < TUPLE for y in items):
+    if all(kind_of(y) == VALUE or isinstance(y, bool | np.bool_) for y in items):
         return None
     return tape.pull(nodes, _sum, x, *start, *kws.values())
 

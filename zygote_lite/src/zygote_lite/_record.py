@@ -32,7 +32,10 @@ def record(function: ir.Function) -> ir.Function:
 
 def leading(function: ir.Function) -> list[str]:
     """Return the parameters that recorded code takes before the user's."""
-    return ["tape", "nodes"] if not {"tape", "nodes"} & function.used else ["tape_", "nodes_"]
+    names = ["tape", "nodes"]
+    while not function.used.isdisjoint(names):
+        names = [name + "_" for name in names]
+    return names
 
 
 class _Recorder:
@@ -97,9 +100,10 @@ class _Recorder:
         if not isinstance(atom, ir.Name) or atom.id not in self.cells:
             return atom
         value = self.function.numbered(atom.id.strip("_") + "_now")
-        cell = [ir.Name(self.cells[atom.id])]
+        is_own = atom.id not in self.function.captured
+        cell: list[ir.Atom] = [ir.Name(self.cells[atom.id]), ir.Const(atom.id), ir.Const(is_own)]
         function = ir.Intrinsic("read_cell")
-        flags = [NOTHING, NOTHING]
+        flags = [NOTHING, NOTHING, NOTHING, NOTHING]
         out.append(
             ir.Pull(origin, value, self.companion(value), list(flags), function, list(cell), [])
         )

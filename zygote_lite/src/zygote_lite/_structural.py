@@ -281,14 +281,14 @@ def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
 
 
 @structural(read_cell)
-def _(flags: Flags, cell: Any) -> Pulled:
-    y = read_cell(cell)
+def _(flags: Flags, cell: Any, name: str, is_own: bool) -> Pulled:
+    y = read_cell(cell, name, is_own)
     if kind_of(y) == INERT:
-        return y, inert(2)
+        return y, inert(4)
 
     def read_cell_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(cell), "cell_contents", dy)
-        return None, None
+        return None, None, None, None
 
     return y, read_cell_back
 

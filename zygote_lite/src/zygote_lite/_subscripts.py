@@ -95,7 +95,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
     return None, Effect(setitem_back)
 
 
-@structural(operator.delitem)
+@structural(operator.delitem, list.__delitem__, dict.__delitem__)
 def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
     if isinstance(x, collections.deque):
         return delete_place(x, index)

@@ -130,7 +130,8 @@ class Tape(Entries):
         pulled = apply_structural(nodes, f, xs, kws)
         if pulled is not None:
             return self.record(*pulled, nodes)
-        done = self.by_rule(nodes, f, xs, kws)
+        in_python = known is not None and any(type(x) is Generated for x in xs)
+        done = None if in_python else self.by_rule(nodes, f, xs, kws)
         if done is not None:
             return done
         if known is not None:
