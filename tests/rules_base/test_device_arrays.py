@@ -22,7 +22,10 @@ REASONS = {
     "makes NumPy arrays, by its name or by its writing": (
         "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite full"
     ),
-    "writes entry by entry where indices come twice": "interp ufunc.accumulate ufunc.reduceat",
+    "writes entry by entry where indices come twice": (
+        "interp add.reduceat maximum.accumulate minimum.accumulate fmax.accumulate"
+        " fmin.accumulate ufunc.reduceat"
+    ),
     "counts in tables of NumPy": "bincount histogram histogram2d histogram_bin_edges gradient",
     "CuPy takes no array of counts either": "repeat",
     "fits by weights and scales of NumPy": "polyfit polymul",
@@ -30,7 +33,6 @@ REASONS = {
     "is of NumPy's generators": "random",
 }
 NAMES = {f"numpy.{name}": reason for reason, names in REASONS.items() for name in names.split()}
-NAMES |= {name.removeprefix("numpy."): reason for name, reason in NAMES.items() if "ufunc." in name}
 
 
 def reason_for(f):

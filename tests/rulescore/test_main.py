@@ -1,5 +1,6 @@
 """The command `python -m rulescore`: list, why and check, on plugins of its own."""
 
+import math
 import sys
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from rulescore import RuleSet, _survey
 from rulescore.__main__ import main
 from rulescore._plugins import Plugin
+from rulescore._rule import name_of
 
 PLUGIN = """
 import math, operator
@@ -102,6 +104,37 @@ def test_what_does_not_exist_is_an_error(capsys):
     assert errors[1] == "there is nothing named no_such_type"
     assert errors[2] == "len is not a type"
     assert errors[3].startswith("no rule plugin named no_such_plugin is installed")
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "message"),
+    [
+        ("numpy.sinn", "float", "did you mean numpy.sin or numpy.sin"),
+        ("cbrt", "float", "did you mean math.cbrt"),
+        ("math.cbrt", "floot", "there is nothing named floot; did you mean float?"),
+        ("numpy.linalg", "float", "numpy.linalg is no function, but a module"),
+        ("numpy.pi", "float", "numpy.pi is no function, but a float"),
+    ],
+)
+def test_errors_say_what_may_be_meant(capsys, monkeypatch, function, kind, message):
+    rule = RuleSet("mine")
+    rule.constant(np.sin, np.sinh, np.sinc)
+    rule.scalar(math.cbrt)(lambda x, out: 1 / (3 * out**2))
+    monkeypatch.setattr(_survey, "plugins", lambda: (Plugin("mine", "mine", "1", (rule,)),))
+    assert main(["why", function, kind]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_methods_of_ufuncs_have_the_names_of_their_ufuncs():
+    assert name_of(np.add.reduce) == "numpy.add.reduce"
+    assert name_of(np.ufunc.reduce) == "numpy.ufunc.reduce"
+
+
+def test_a_broken_plugin_fails_the_check(install, python):
+    install("rules_broken", "import no_such_module_at_all")
+    done = python(None, "-m", "rulescore", "check")
+    assert "failed: rules_broken: the plugin is broken" in done.stdout
+    assert done.returncode == 1
 
 
 def test_a_call_without_a_rule_exits_with_1(capsys):

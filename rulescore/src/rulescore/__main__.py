@@ -8,6 +8,7 @@ python -m rulescore check [plugin]           check every example of every rule
 
 import argparse
 import sys
+from types import ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -15,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rulescore._plugins import Plugin, plugins
-from rulescore._survey import missing, named, run_examples, sample
+from rulescore._rule import name_of
+from rulescore._survey import missing, named, reasons, run_examples, sample
 from rulescore._table import candidates, find_rule
 
 _WIDTH = 160  # of a table that goes to a file
@@ -50,12 +52,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _list(given: argparse.Namespace, console: Console) -> int:
     if given.missing:
-        reasons = missing(given.missing)
-        for name, reason in reasons.items():
+        found = missing(given.missing)
+        for name, reason in found.items():
             print(f"{name}: {reason}" if reason else name)
-        unexplained = sum(not reason for reason in reasons.values())
+        unexplained = sum(not reason for reason in found.values())
         print(
-            f"{_count(list(reasons), 'function')} of {given.missing} without a rule or Python "
+            f"{_count(list(found), 'function')} of {given.missing} without a rule or Python "
             f"source, {unexplained} of them without a reason"
         )
         return 1 if unexplained else 0
@@ -70,6 +72,8 @@ def _list(given: argparse.Namespace, console: Console) -> int:
 
 def _why(given: argparse.Namespace, console: Console) -> int:
     f = named(given.function)
+    if isinstance(f, ModuleType) or not (callable(f) or candidates(f)):
+        raise LookupError(f"{given.function} is no function, but a {type(f).__name__}")
     options = dict.fromkeys(t.partition("=")[0] for t in given.types if "=" in t)
     types = [t for t in given.types if "=" not in t]
     called = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
@@ -83,7 +87,8 @@ def _why(given: argparse.Namespace, console: Console) -> int:
     if known:
         console.print(table)
     if found is None:
-        print(f"no rule answers {called}")
+        reason = "" if known else reasons().get(name_of(f), "")
+        print(f"no rule answers {called}" + (f": {reason}" if reason else ""))
         return 1
     return 0
 

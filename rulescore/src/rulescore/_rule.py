@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from numbers import Number
-from types import NoneType, UnionType
+from types import BuiltinFunctionType, NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import numpy as np
@@ -251,6 +251,9 @@ def name_of(f: Any) -> str:
     name = _attribute(f, "__qualname__") or _attribute(f, "__name__")
     if name is None:
         return object.__repr__(f)
+    owner = getattr(f, "__self__", None) if isinstance(f, BuiltinFunctionType) else None
+    if isinstance(owner, np.ufunc):
+        return f"{name_of(owner)}.{f.__name__}"
     module = _attribute(f, "__module__") or _attribute(_attribute(f, "__objclass__"), "__module__")
     if module is None and isinstance(f, np.ufunc):
         module = "numpy"

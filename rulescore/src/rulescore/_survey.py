@@ -1,6 +1,7 @@
 """Looking at all rules at once: what a name means, what has no rule, what the examples say."""
 
 import builtins
+import difflib
 import importlib
 import inspect
 import warnings
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rulescore._plugins import Plugin, plugins
-from rulescore._rule import Rule
+from rulescore._rule import Rule, name_of
 from rulescore._table import candidates, find_rule
 from rulescore.testing import CheckError, check_rrule
 
@@ -42,6 +43,8 @@ def named(name: str) -> Any:
     Raises `LookupError` where there is no such thing.
     """
     parts = name.split(".")
+    if parts[0] == "np":
+        parts[0] = "numpy"
     for count in range(len(parts), 0, -1):
         try:
             found: Any = importlib.import_module(".".join(parts[:count]))
@@ -59,8 +62,24 @@ def named(name: str) -> Any:
                 else getattr(found, part)
             )
         except AttributeError:
-            raise LookupError(f"there is nothing named {name}") from None
+            alike = _functions_alike(name) or _types_alike(name)
+            advice = f"; did you mean {' or '.join(alike)}?" if alike else ""
+            raise LookupError(f"there is nothing named {name}{advice}") from None
     return found
+
+
+def _functions_alike(name: str) -> list[str]:
+    """Return the functions with rules that a misspelt name, or one without module, may mean."""
+    rulesets = [ruleset for plugin in plugins() for ruleset in plugin.rulesets]
+    known = {name_of(rule.function) for ruleset in rulesets for rule in ruleset.rules}
+    last = name.rpartition(".")[2]
+    same = sorted(other for other in known if other.rpartition(".")[2] == last)
+    return same or difflib.get_close_matches(name, sorted(known), 3, 0.8)
+
+
+def _types_alike(name: str) -> list[str]:
+    known = [kind.__name__ for kind in _SAMPLES]
+    return difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.7)
 
 
 def sample(name: str) -> Any:
@@ -100,18 +119,21 @@ def missing(library: str) -> dict[str, str]:
     Arguments:
         library: a module or class; `numpy` stands for all its public namespaces.
     """
-    reasons: dict[str, str] = {}
-    for plugin in plugins():
-        for ruleset in plugin.rulesets:
-            reasons.update(ruleset.reasons)
+    why = reasons()
     found: dict[str, str] = {}
     seen: set[int] = set()
     for namespace in NAMESPACES if library == "numpy" else (library,):
         for name, f in functions_of(namespace):
             if id(f) not in seen and not candidates(f) and not has_source(f):
-                found[name] = reasons.get(name, "")
+                found[name] = why.get(name, "")
             seen.add(id(f))
     return found
+
+
+def reasons() -> dict[str, str]:
+    """Return why functions have no rule, as the plugins tell, by name."""
+    rulesets = [ruleset for plugin in plugins() for ruleset in plugin.rulesets]
+    return {name: why for ruleset in rulesets for name, why in ruleset.reasons.items()}
 
 
 def has_source(f: Any) -> bool:
@@ -142,6 +164,8 @@ class Report:
 def run_examples(plugin: Plugin) -> Report:
     """Check all examples of a plugin's rule sets."""
     report = Report(plugin.name)
+    if plugin.error is not None and not plugin.disabled:
+        report.failures.append((plugin.name, f"the plugin is broken: {plugin.error}"))
     reached: set[int] = set()
     for ruleset in plugin.rulesets:
         for f, xs, options in ruleset.examples:

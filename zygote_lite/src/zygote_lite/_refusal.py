@@ -3,6 +3,7 @@
 import operator
 import os
 import sys
+import types
 from numbers import Number
 from typing import Any
 
@@ -120,6 +121,9 @@ def name_of(f: Any) -> str:
     module = getattr(f, "__module__", None)
     if module is None and hasattr(f, "__objclass__"):
         module = f.__objclass__.__module__
+    owner = getattr(f, "__self__", None) if isinstance(f, types.BuiltinFunctionType) else None
+    if isinstance(owner, np.ufunc):
+        return f"{name_of(owner)}.{f.__name__}"
     if isinstance(f, np.ufunc) and getattr(np, f.__name__, None) is not f:
         return f"the ufunc {name}"  # of a library that it does not tell
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
