@@ -1,5 +1,6 @@
 """What specialized code cannot know, it leaves: the third call answers as the first did."""
 
+import math
 import types
 import warnings
 from unittest import mock
@@ -7,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from rulescore import RuleSet
 from tests.zygote_lite.specialized import (
     answers,
     assert_agreement,
@@ -14,7 +16,7 @@ from tests.zygote_lite.specialized import (
     is_specialized,
 )
 from zygote_lite import _api, export_adjoint, gradient, value_and_grad
-from zygote_lite._optimize import _entry
+from zygote_lite._optimize import _entry, _sources
 
 CALLS = 8
 
@@ -556,3 +558,55 @@ def test_what_one_path_computes_going_back_is_computed_again_after_it():
     assert assert_agreement(f, (x, 3), (x, 1), argnums=(0,))
     assert answers(f, (x, 3))
     assert answers(f, (x, 1))
+
+
+# -- rules of the user's own ---------------------------------------------------------------------
+
+
+def scaled(x):
+    return x * 2.0
+
+
+def logarithm(x):
+    return math.log(abs(x)) if x else 0.0
+
+
+@pytest.fixture
+def rules():
+    own = RuleSet("own")
+    own.register()
+    yield own
+    own.unregister()
+
+
+def test_a_rule_is_called_as_often_as_the_generic_engine_calls_it(rules):
+    seen = []
+
+    @rules(scaled)
+    def _(x: float):
+        seen.append(x)
+
+        def pullback(dy):
+            seen.append(dy)
+            return (2.0 * dy + len(seen),)
+
+        return x * 2.0, pullback
+
+    answers_as(lambda x: scaled(x) + x, 1.5, begin=seen.clear)
+
+
+def test_a_rule_whose_cotangent_is_none_for_some_values(rules, monkeypatch):
+    """Of a plugin, such a rule is called as it is; here its module passes for one."""
+    monkeypatch.setattr(_sources, "_packages", lambda installed: {__name__.partition(".")[0]})
+
+    @rules(logarithm)
+    def _(x: float):
+        def pullback(dy):
+            try:
+                return (dy / x,)
+            except ZeroDivisionError:
+                return (None,)
+
+        return logarithm(x), pullback
+
+    assert assert_agreement(lambda x: logarithm(x) + x * x, (0.0,), (2.0,), (0.0,))

@@ -9,7 +9,7 @@ import numpy as np
 from rulescore import accumulate, find_rule, project
 from zygote_lite import _intrinsics
 from zygote_lite._jitted import original
-from zygote_lite._optimize import _lists, _projection, _special
+from zygote_lite._optimize import _lists, _projection, _sources, _special
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._pulls import pull_of
 from zygote_lite._optimize._transfer import (
@@ -185,7 +185,8 @@ def _python(
     if not interpreter.plain:
         return interpreter.inline(f, xs, kws)
     operands = [*xs, *kws.values()]
-    if operands and all(_is_plain_constant(x) for x in operands):
+    is_known = _sources.is_of_plugin(f.__globals__)  # others may have effects
+    if is_known and operands and all(_is_plain_constant(x) for x in operands):
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
         if isinstance(answer, _FOLDED) or answer == {}:
             return constant(answer)
@@ -194,6 +195,8 @@ def _python(
         return interpreter.inline(f, xs, kws)
     except Unfit:
         interpreter.back_to(mark)
+    if not is_known:
+        raise Unfit(f"to try {f.__name__} out might have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise Unfit("a structure is given to a function of a rule")
     result = result_of(f, xs, kws)

@@ -10,6 +10,7 @@ from zygote_lite._optimize import _calls
 from zygote_lite._optimize._nodes import Op, Store, leaves
 from zygote_lite._optimize._projection import projected
 from zygote_lite._optimize._runtime import call_back
+from zygote_lite._optimize._sources import is_of_plugin
 from zygote_lite._optimize._transfer import result_of, shares_memory
 from zygote_lite._optimize._values import (
     ArrayOf,
@@ -186,7 +187,10 @@ class OpaquePull:
                 found.append(None)
                 continue
             part = result_of(operator.getitem, [everything, constant(i + 1)], {})
-            if part.sample is None:
+            if part.sample is None:  # in another run it may be something
+                part.certain = False
+                op = interpreter.write(part, operator.getitem, [everything, constant(i + 1)], {})
+                op.required = True
                 found.append(None)
                 continue
             part.fact, part.certain, part.view = x.fact, True, None
@@ -314,6 +318,8 @@ def _opaque(
     """Write a call of a rule as it is, for its value and its pullback."""
     if any(not x.is_array and not x.is_scalar and not x.is_constant for x in xs):
         raise Unfit(f"the rule {rule.signature} is given a structure")
+    if not is_of_plugin(rule.body.__globals__):
+        raise Unfit(f"to try the rule {rule.signature} out might have effects")
     f = f.descriptor if isinstance(f, _calls.Attribute) else f
     given = [constant(f), *(snapshot(interpreter, x) for x in xs)]
     kws = {name: snapshot(interpreter, x) for name, x in kws.items()}

@@ -86,8 +86,11 @@ def _is_attribute(expression: str) -> bool:
 
 def is_settled(interpreter: "Interpreter", globals_: dict[str, Any]) -> bool:
     """Return whether this is the body of a plugin's rule, whose module stays as it is."""
-    if not interpreter.plain:
-        return False
+    return interpreter.plain and is_of_plugin(globals_)
+
+
+def is_of_plugin(globals_: dict[str, Any]) -> bool:
+    """Return whether a module is a plugin's, or one that rules of plugins are made of."""
     return str(globals_.get("__name__")).partition(".")[0] in _packages(plugins())
 
 
