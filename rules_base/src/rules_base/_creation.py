@@ -250,31 +250,34 @@ def _(start: Numeric, stop: Numeric, num=50, endpoint=True, dtype=None, axis=0):
 
 
 @rule(np.arange)
-def _(stop: Numeric, *, dtype=None):
+def _(start_or_stop: Numeric, *, stop=None, step=1, dtype=None):
     def pullback(dy):
-        return (None,)
+        if stop is None or are_jumps(dtype, start_or_stop, stop):
+            return (None,)
+        return (project(np.sum(dy), start_or_stop),)
 
-    return np.arange(stop, dtype=dtype), pullback
+    return np.arange(start_or_stop, stop, step, dtype), pullback
 
 
 @rule(np.arange)
-def _(start: Numeric, stop: Numeric, *, dtype=None):
+def _(start: Numeric, stop: Numeric | None, *, step=1, dtype=None):
     def pullback(dy):
-        if are_jumps(dtype, start, stop):
+        if stop is None or are_jumps(dtype, start, stop):
             return None, None
         return project(np.sum(dy), start), None
 
-    return np.arange(start, stop, dtype=dtype), pullback
+    return np.arange(start, stop, step, dtype), pullback
 
 
 @rule(np.arange)
-def _(start: Numeric, stop: Numeric, step: Numeric, dtype=None):
+def _(start: Numeric, stop: Numeric | None, step: Numeric, dtype=None):
     y = np.arange(start, stop, step, dtype)
 
     def pullback(dy):
-        if are_jumps(dtype, start, stop, step):
+        if are_jumps(dtype, start, 0 if stop is None else stop, step):
             return None, None, None
-        return project(np.sum(dy), start), None, project(dy @ np.arange(y.size), step)
+        dstart = None if stop is None else project(np.sum(dy), start)  # it is where to stop
+        return dstart, None, project(dy @ np.arange(y.size), step)
 
     return y, pullback
 
@@ -343,6 +346,10 @@ rule.example(np.geomspace, 0.5, 2.0, 4)
 rule.example(np.arange, 2.6)
 rule.example(np.arange, 0.3, 2.6)
 rule.example(np.arange, 0.3, 2.7, 0.5)
+rule.example(np.arange, 2.7, None, 0.5)
+rule.example(np.arange, 2.7, stop=None, step=1)
+rule.example(np.arange, 0.3, stop=2.7, step=0.5)
+rule.example(np.arange, 0.3, 2.7, step=0.5)
 rule.example(np.vander, MATRIX[0])
 rule.example(np.vander, MATRIX[0], 4, increasing=True)
 rule.example(np.meshgrid, MATRIX[0], MATRIX[1, :2], np.array([0.3, 0.4]))
