@@ -22,6 +22,14 @@ def _(x: Array, index: object):
     return x[index], pullback
 
 
+@rule(operator.getitem)
+def _(x: np.number, index: object):
+    def pullback(dy):
+        return project(np.sum(dy), x), None  # every entry of `x[..., None]` and the like is `x`
+
+    return x[index], pullback
+
+
 def scatter(dy, x, index):
     """Return the cotangent of `x` from that of `x[index]`: zeros, and `dy` added in its place."""
     kind = x.dtype.kind
@@ -131,6 +139,14 @@ def sums_at(values, places, n):
 def _(x: np.flatiter, index: object):
     def pullback(dy):
         return scatter(dy, np.ravel(x.base), index), None
+
+    return x[index], pullback
+
+
+@rule(operator.getitem)
+def _(x: np.number, index: object):
+    def pullback(dy):
+        return project(np.sum(dy), x), None
 
     return x[index], pullback
 
@@ -282,6 +298,8 @@ for index in (
 ):
     rule.example(operator.getitem, CUBE, index)
 rule.example(operator.getitem, CUBE[0, :, ::2].flat, 2)
+for index in ((..., None), (), True, None):
+    rule.example(operator.getitem, np.float64(0.5), index)
 for f in (np.take, np.ndarray.take):
     rule.example(f, CUBE, [0, 5, 5])
     rule.example(f, CUBE, np.array([[0, 2], [2, 1]]), axis=1)
@@ -301,6 +319,8 @@ rule.example(np.ndarray.item, CUBE[:1, 0, 0])
 rule.example(np.ndarray.item, CUBE, 7)
 rule.example(np.ndarray.item, CUBE, 1, 0, 2)
 rule.example(np.ndarray.item, CUBE, (1, 0, 2))
+rule.example(operator.getitem, np.float64(0.5), ())
+rule.example(operator.getitem, np.float64(0.5), (None, ...))
 rule.example(np.generic.item, np.float64(0.5))
 rule.example(np.generic.tolist, np.float64(0.5))
 rule.example(np.ndarray.tolist, CUBE[0])
