@@ -143,14 +143,6 @@ def _(x: np.flatiter, index: object):
     return x[index], pullback
 
 
-@rule(operator.getitem)
-def _(x: np.number, index: object):
-    def pullback(dy):
-        return project(np.sum(dy), x), None
-
-    return x[index], pullback
-
-
 @rule(np.take)
 def _(x: Numeric, indices=None, axis=None, *, mode="raise"):
     def pullback(dy):
@@ -319,8 +311,6 @@ rule.example(np.ndarray.item, CUBE[:1, 0, 0])
 rule.example(np.ndarray.item, CUBE, 7)
 rule.example(np.ndarray.item, CUBE, 1, 0, 2)
 rule.example(np.ndarray.item, CUBE, (1, 0, 2))
-rule.example(operator.getitem, np.float64(0.5), ())
-rule.example(operator.getitem, np.float64(0.5), (None, ...))
 rule.example(np.generic.item, np.float64(0.5))
 rule.example(np.generic.tolist, np.float64(0.5))
 rule.example(np.ndarray.tolist, CUBE[0])
