@@ -570,7 +570,7 @@ def points_remembered(x, y):
     return f(Point(x)) * f(Point(x)) + sum([f(point) * point.a for point in points])
 
 
-@refused("`obj.__dict__` kept in a variable", "__dict__", (0.7,))
+@works("`obj.__dict__`, `vars(obj)`", (0.7,))
 def kept_fields(x):
     class Box:
         pass
@@ -582,7 +582,7 @@ def kept_fields(x):
     return fields["w"]
 
 
-@refused("`obj.__dict__` kept in a variable", "__dict__", (0.7,))
+@refused("the `__dict__` of a class, or of a list or dict of the user's class", "__dict__", (0.7,))
 def kept_fields_of_class(x):
     class Box:
         w = 1.0
@@ -679,6 +679,54 @@ def user_list_becomes_active(x, y):
     return joined[0] * joined[5] + (table | {"b": x})["a"]
 
 
-@refused("`obj.__dict__` kept in a variable", "__dict__", (0.7,))
+@works("`np.poly1d`", (0.7,))
 def polynomial_object(x):
-    return (np.poly1d(x) * np.poly1d([1.0, 2.0]))(0.5)
+    p = np.poly1d([x, 1.0, x * x])
+    q = p * p + np.poly1d([x])
+    return q(0.5) + p.deriv()(x) * p.integ()(1.0) * p.coeffs[0] + p[2] * x.__mul__(x)
+
+
+class Settings:
+    """An object that is filled by way of its `__dict__`."""
+
+    def __init__(self, **kws):
+        self.__dict__.update(kws)
+
+    def __getattr__(self, name):
+        if name != "late":
+            raise AttributeError(name)
+        self.__dict__[name] = value = self.a**2
+        return value
+
+    def but(self, **kws):
+        return Settings(**{**self.__dict__, **kws})
+
+
+@works("`obj.__dict__`, `vars(obj)`", (0.7,))
+def filled_by_dict(x):
+    s = Settings(a=x, b=x * x)
+    t = s.but(b=3.0 * x)
+    s.__dict__["c"] = s.a * s.b
+    for name, value in vars(t).items():
+        t.__dict__[name] = value * s.c
+    first = s.late
+    s.a = s.__dict__.pop("b") * t.a
+    return first * s.late * s.a * t.b + sum(vars(s).values()) * len(t.__dict__)
+
+
+@works("`obj.__dict__`, `vars(obj)`", (Settings(a=0.7, b=0.4), 0.6))
+def argument_by_dict(s, x):
+    for name, value in s.__dict__.items():
+        s.__dict__[name] = value * x
+    return s.a * vars(s)["b"]
+
+
+@works("objects that share one `__dict__`", (0.7,))
+def shared_fields(x):
+    s, t = Settings(a=x), Settings()
+    t.__dict__ = s.__dict__
+    t.a *= 3.0
+    s.b = t.a * x
+    t.__dict__ = dict(s.__dict__)
+    t.a = x * x
+    return s.a * t.a * t.b

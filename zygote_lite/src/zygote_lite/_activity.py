@@ -24,11 +24,13 @@ from zygote_lite._kinds import (
     SET,
     TUPLE,
     VALUE,
+    dict_of,
     entries_of,
     held_by,
     is_written_in_python,
     kind_of,
     owner_of,
+    slot_names,
     type_in_c,
 )
 from zygote_lite._pullbacks import Flags
@@ -58,7 +60,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         if f is getattr or f is object.__getattribute__:
             if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
                 return (
-                    id(_dict_of(xs[0])) in active
+                    id(dict_of(xs[0])) in active
                     or _is_any_active(active, xs)
                     or _is_class_active(active, xs[0])
                 )
@@ -109,13 +111,6 @@ def _is_class_active(active: dict[int, Any], x: Any) -> bool:
     return bool(cls.__flags__ & 512) and any(id(base) in active for base in cls.__mro__)
 
 
-def _dict_of(x: Any) -> Any:
-    try:
-        return object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return None
-
-
 @functools.lru_cache(maxsize=4096)
 def _computes(kind: type, name: str) -> bool:
     """Return whether looking up an attribute may run Python code."""
@@ -136,14 +131,15 @@ def mark_active(x: Any) -> None:
             state.clean.clear()
 
 
-def veil(fields: Any) -> None:
+def mark_fields(x: Any, fields: Any) -> None:
     """Note that the `__dict__` of an object (or class) holds an active value now."""
     if state.active is not None:
-        state.active.setdefault(id(fields), Veil(fields))
+        is_object = kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x))
+        state.active.setdefault(id(fields), fields if is_object else Veil(fields))
 
 
 def is_veiled(x: Any) -> bool:
-    """Return whether something is the `__dict__` of an object that is active."""
+    """Return whether something is the `__dict__` of a class that is active, say."""
     return type(x) is dict and type((state.active or {}).get(id(x))) is Veil
 
 
@@ -170,8 +166,9 @@ def addresses_of(x: Any) -> dict[int, Any]:
         else:
             if kind >= LIST:
                 found[id(value)] = value
-            if kind == OBJECT and type(_dict_of(value)) is dict:
-                found[id(_dict_of(value))] = Veil(_dict_of(value))
+            if kind == OBJECT and type(dict_of(value)) is dict:
+                fields = dict_of(value)
+                found[id(fields)] = Veil(fields) if slot_names(type(value)) else fields
             stack += [entry for _, entry in entries_of(value)]
     return found
 
@@ -302,7 +299,7 @@ def _walk(
                     seen[id(x)] = x
                     stack += x.flat[: LIMIT + 1].tolist()
                 if type(x) is not np.ndarray:
-                    stack += (_dict_of(x) or {}).values()
+                    stack += (dict_of(x) or {}).values()
             elif not isinstance(x, np.generic | Number):
                 if id(x) in active and found is None:
                     return True
@@ -311,7 +308,7 @@ def _walk(
             continue
         if len(seen) > limit:
             return True
-        if id(x) in active or (kind == OBJECT and id(_dict_of(x)) in active):
+        if id(x) in active or (kind == OBJECT and id(dict_of(x)) in active):
             if found is None:
                 return True
             found[id(x)] = x
@@ -331,7 +328,7 @@ def _walk(
         else:
             stack += [value for _, value in entries_of(x)]
         if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _PLAIN:
-            stack += (_dict_of(x) or {}).values()
+            stack += (dict_of(x) or {}).values()
             stack.append(getattr(x, "default_factory", None))
         if type(x).__flags__ & 512 and id(type(x)) not in seen:
             stack.append(type(x))

@@ -2,7 +2,9 @@
 
 import functools
 import inspect
+import operator
 import types
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,21 @@ def moved_last(nodes: tuple[Node, ...], count: int) -> tuple[Node, ...]:
     """Return the flags of a call whose last positional argument becomes its last keyword."""
     last = nodes[1 + count]
     return (*nodes[: 1 + count], *nodes[2 + count :], last)
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+OPERATORS: dict[str, tuple[Any, bool]] = {
+    **{f"__{name}__": (getattr(operator, name), False) for name in _BINARY},
+    **{f"__r{name}__": (getattr(operator, name), True) for name in _BINARY},
+    "__divmod__": (divmod, False),
+    "__rdivmod__": (divmod, True),
+}
+"""What methods of numbers and arrays mean, and if their operands are swapped."""
+
+
+def is_of_numbers(f: types.WrapperDescriptorType) -> bool:
+    """Return whether a method written in C is an operator of numbers or arrays."""
+    return f.__name__ in OPERATORS and issubclass(f.__objclass__, Number | np.generic | np.ndarray)
 
 
 VARARGS, VARKEYWORDS = 0x04, 0x08

@@ -10,9 +10,20 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity import is_veiled, mark_active, veil
+from zygote_lite._activity import is_veiled, mark_active, mark_fields
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._kinds import DICT, FUNCTION, INERT, LIST, OBJECT, SET, TUPLE, kind_of
+from zygote_lite._kinds import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    dict_of,
+    kind_of,
+    slot_names,
+)
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._refusal import refusal, where
 from zygote_lite._state import current_store, give, slots_of, state
@@ -119,8 +130,11 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
         holder = holder_of(x.__mro__, name, y)
         return y, inert(count) if holder is None else _field_back(holder, name, count)
     member = member_of(type(x), name)
-    fields = getattr(x, "__dict__", None)
-    if name == "__dict__" or (id(fields) in (state.active or {}) and not is_veiled(fields)):
+    fields = dict_of(x)
+    if kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x)):
+        if name == "__dict__":
+            return fields, inert(count)  # it shares the cotangents of the object
+    elif name == "__dict__" or (id(fields) in (state.active or {}) and not is_veiled(fields)):
         raise refused_fields(f"a {type(x).__qualname__}")
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
         return _builtin_attribute(flags, x, name, member)
@@ -141,10 +155,8 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
 
 def fields_of(x: Any) -> Any:
     """Return the `__dict__` of an object, whatever its class makes of attribute access."""
-    try:
-        return object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return {}
+    fields = dict_of(x)
+    return {} if fields is None else fields
 
 
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -223,7 +235,7 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
     had, old = _field(x, name)
     write(x, name, value)
     mark_active(x)
-    veil(gc.get_referents(x.__dict__)[0] if isinstance(x, type) else fields_of(x))
+    mark_fields(x, gc.get_referents(x.__dict__)[0] if isinstance(x, type) else fields_of(x))
 
     def setattr_back(dy: Any) -> tuple[Any, ...]:
         d_value = slots_of(x).pop(name, None)

@@ -88,9 +88,25 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
             yield "args", x.args
         with contextlib.suppress(AttributeError):
             yield from object.__getattribute__(x, "__dict__").items()
-        for name in _slot_names(type(x)):
+        for name in slot_names(type(x)):
             with contextlib.suppress(AttributeError):
                 yield name, object.__getattribute__(x, name)
+
+
+def address_of(x: Any) -> int:
+    """Return the identity of what holds the entries of `x`: that of an object is its `__dict__`."""
+    if kind_of(x) == OBJECT:
+        fields = dict_of(x)
+        return id(fields) if type(fields) is dict else id(x)
+    return id(x)
+
+
+def dict_of(x: Any) -> Any:
+    """Return the `__dict__` of an object, whatever its class makes of it, or `None`."""
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return None
 
 
 _OF_PYTHON = {list, tuple, dict, set, frozenset}
@@ -108,7 +124,8 @@ def type_in_c(x: Any) -> Any:
 _slots: dict[type, tuple[str, ...]] = {}
 
 
-def _slot_names(t: type) -> tuple[str, ...]:
+def slot_names(t: type) -> tuple[str, ...]:
+    """Return the names of the attributes of a class that are no entries of a `__dict__`."""
     try:
         return _slots[t]
     except KeyError:
@@ -116,7 +133,7 @@ def _slot_names(t: type) -> tuple[str, ...]:
             name
             for base in t.__mro__
             for name, member in vars(base).items()
-            if isinstance(member, types.MemberDescriptorType)
+            if isinstance(member, types.MemberDescriptorType) and name != "__dict__"
         ]
         _slots[t] = tuple(names)
         return _slots[t]

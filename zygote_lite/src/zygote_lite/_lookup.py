@@ -203,6 +203,11 @@ def raises_frozen(hook: Any, x: Any, name: str) -> bool:
     return hook in vars(type(x)).values() or name in type(x).__dataclass_fields__
 
 
+@composite(vars)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    return tape.pull((None, nodes[1], None), getattr, x, "__dict__")
+
+
 @composite(super)
 def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
     above = super(*xs)

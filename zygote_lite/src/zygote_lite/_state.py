@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from rulescore import accumulate
-from zygote_lite._kinds import LIST, TUPLE, kind_of, owner_of
+from zygote_lite._kinds import LIST, TUPLE, address_of, kind_of, owner_of
 from zygote_lite._store import Store
 
 
 class Veil:
-    """What stands for the `__dict__` of an object among what is active: it is read by attribute."""
+    """What stands for the `__dict__` of a class among what is active: it is read by attribute.
+
+    So does that of a list, dict or set of the user's class.
+    """
 
     __slots__ = ("fields",)
 
@@ -59,7 +62,7 @@ def give(slots: dict[Any, Any], key: Any, d: Any) -> None:
 
 def forget(x: Any) -> dict[Any, Any]:
     """Return the cotangents of the entries of a container at its creation, and forget them."""
-    entry = current_store().entries.pop(id(x), None)
+    entry = current_store().entries.pop(address_of(x), None)
     return {} if entry is None else entry[1]
 
 
@@ -80,5 +83,5 @@ def take(y: Any, dy: Any, xs: tuple[Any, ...] = ()) -> Any:
         dy = store.collect(y, dy)
     finally:
         store.taking, store.aliases = False, set()
-    store.entries.pop(id(y), None)
+    store.entries.pop(address_of(y), None)
     return dy

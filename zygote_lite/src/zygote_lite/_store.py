@@ -25,6 +25,7 @@ from zygote_lite._kinds import (
     OBJECT,
     TUPLE,
     VALUE,
+    address_of,
     entries_of,
     kind_of,
     owner_of,
@@ -45,11 +46,12 @@ class Store:
 
     def slots(self, x: Any) -> dict[Any, Any]:
         """Return the cotangents of the entries of `x`, by index, key or field."""
+        address = address_of(x)
         try:
-            return self.entries[id(x)][1]  # type: ignore[no-any-return]
+            return self.entries[address][1]  # type: ignore[no-any-return]
         except KeyError:
             slots: Any = Places(len(x)) if isinstance(x, collections.deque) else {}
-            self.entries[id(x)] = (x, slots)
+            self.entries[address] = (x, slots)
             return slots  # type: ignore[no-any-return]
 
     def row(self, x: Any) -> Row:
@@ -178,12 +180,13 @@ class Store:
             return self._collect_function(x, dx, seen)
         if kind < LIST:
             return dx
-        if id(x) in seen:
+        address = address_of(x)
+        if address in seen:
             return None
-        seen[id(x)] = x
-        slots = self.entries[id(x)][1] if id(x) in self.entries else {}
+        seen[address] = x
+        slots = self.entries[address][1] if address in self.entries else {}
         if self.taking:
-            self.entries.pop(id(x), None)  # it goes to the operands, which may hold `x` itself
+            self.entries.pop(address, None)  # it goes to the operands, which may hold `x` itself
         parts_by_key = {
             key: self.collect(value, slots.get(key), seen) for key, value in entries_of(x)
         }

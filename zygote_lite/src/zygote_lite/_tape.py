@@ -24,7 +24,14 @@ from zygote_lite._activity import (
     note_captured,
     reaches_active,
 )
-from zygote_lite._arguments import moved_last, out_position, parameter_names, place_arguments
+from zygote_lite._arguments import (
+    OPERATORS,
+    is_of_numbers,
+    moved_last,
+    out_position,
+    parameter_names,
+    place_arguments,
+)
 from zygote_lite._attributes import (
     is_init_of_dataclass,
     is_method_of_dataclass,
@@ -213,6 +220,14 @@ class Tape(Entries):
             return self.partial(nodes, f, xs, kws)
         if isinstance(f, types.WrapperDescriptorType) and f.__name__ in ("__next__", "__iter__"):
             return self.pull(nodes, next if f.__name__ == "__next__" else iter, *xs)
+        if isinstance(f, types.WrapperDescriptorType) and is_of_numbers(f) and len(xs) == 2:
+            if f(*xs) is NotImplemented:
+                return NotImplemented, None
+            meant, is_swapped = OPERATORS[f.__name__]
+            (a, b), (at_a, at_b) = (xs, nodes[1:3])
+            if is_swapped:
+                return self.pull((None, at_b, at_a), meant, b, a)
+            return self.pull((None, at_a, at_b), meant, a, b)
         if isinstance(f, types.WrapperDescriptorType) and f.__name__ == "__init__":
             from zygote_lite._construct import initialize
 
