@@ -32,7 +32,7 @@ from zygote_lite._optimize._nodes import (
 )
 from zygote_lite._optimize._normalize import assignments, live
 from zygote_lite._optimize._pulls import snapshot
-from zygote_lite._optimize._runtime import UNSET, abandon, same_shape
+from zygote_lite._optimize._runtime import UNSET, abandon, has_value, same_shape
 from zygote_lite._optimize._sources import (
     Inputs,
     attribute_that_stays,
@@ -115,6 +115,7 @@ class Interpreter:
         self.recording = False  # of the reverse pass, to run it backwards in its turn
         self.twice = False  # whether that is to come
         self.compiled = False  # whether the code is for Numba
+        self.uncertain: set[Value] = set()  # variables that may have no value
         self.operations = 0
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
         self.shapes: dict[Any, Value] = {}
@@ -245,6 +246,14 @@ class Interpreter:
         nothing = self.value(Other(type(None)), None)
         self.out.append(Op(self.origin, nothing, same_shape, [x, y], required=True))
 
+    def demand_value(self, x: Value) -> None:
+        """Leave the code where a variable that is read has no value: once on each path."""
+        key = (has_value, x)
+        if self.plain or x not in self.uncertain or key in self.known:
+            return
+        self.known[key] = nothing = self.value(Other(type(None)), None)
+        self.out.append(Op(self.origin, nothing, has_value, [x], required=True))
+
     # -- functions -----------------------------------------------------------------------------
 
     def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
@@ -366,6 +375,7 @@ class Interpreter:
             case ir.Name(name):
                 if name not in env:
                     raise Unfit(f"`{name}` may have no value")
+                self.demand_value(env[name])
                 return env[name]
             case ir.Const(value):
                 return constant(value)
@@ -551,6 +561,8 @@ class Interpreter:
                 joined[name] = a
             else:
                 joined[name] = value = self.join(a, b, name)
+                if {a, b} & self.uncertain or (None in (a, b) and not self.is_ours(name)):
+                    self.uncertain.add(value)
                 if value is not a and a is not None:
                     left.append((value, a))
                 if value is not b and b is not None:

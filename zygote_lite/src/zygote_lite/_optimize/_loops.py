@@ -154,6 +154,8 @@ def repeat(
     for name, phi in zip(carried, loop.phis, strict=True):
         out = Value(phi.fact, phi.sample, phi.name)
         out.active, out.scope, out.reverse = phi.active, interpreter.loop, interpreter.reverse
+        if phi in interpreter.uncertain:
+            interpreter.uncertain.add(out)
         loop.outs.append(out)
         env[name] = out
     return env
@@ -183,6 +185,10 @@ def _turn(
             turn[name] = phi
         else:
             turn.pop(name, None)
+        if not interpreter.is_ours(name) and (
+            name not in env or env[name] in interpreter.uncertain
+        ):
+            interpreter.uncertain.add(phi)
     stopping = Stopping(names, ends)
     interpreter.breaks.append((loop.phis, stopping))
 

@@ -26,7 +26,7 @@ from zygote_lite._optimize._nodes import (
     leaves,
     walk,
 )
-from zygote_lite._optimize._runtime import UNSET, abandon, same_shape
+from zygote_lite._optimize._runtime import UNSET, abandon, has_value, same_shape
 from zygote_lite._optimize._values import ArrayOf, Scalar, Unfit, Value, constant
 
 _FLOATS = frozenset((float, np.float64))
@@ -128,6 +128,8 @@ def _prepare(op: Op) -> None:
     f, xs = op.function, op.arguments
     if f in (abandon, same_shape):
         return
+    if f is has_value:
+        raise Unfit("a variable may have no value")
     if isinstance(f, Attribute):
         if f.name not in ("shape", "size", "T"):
             raise Unfit(f"the attribute {f.name} of an array")

@@ -17,7 +17,6 @@ class Unset:
         raise UnboundLocalError("a variable is read that has no value")
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __array__ = __len__ = __getitem__ = __iter__ = __float__ = __index__ = _refuse
     __hash__ = object.__hash__
 
 
@@ -27,6 +26,12 @@ UNSET = Unset()
 def same_shape(x: Any, y: Any) -> None:
     """Leave the code unless two arrays have one shape."""
     if x.shape != y.shape:
+        raise Unfit("left")
+
+
+def has_value(x: Any) -> None:
+    """Leave the code where a variable has no value."""
+    if x is UNSET:
         raise Unfit("left")
 
 

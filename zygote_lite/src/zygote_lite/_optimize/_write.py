@@ -31,12 +31,14 @@ from zygote_lite._optimize._nodes import (
 )
 from zygote_lite._optimize._reuse import IN_PLACE, SWAPPED, is_huge
 from zygote_lite._optimize._runtime import (
+    UNSET,
     ZERO,
     abandon,
     add_lists,
     add_to_part,
     as_it_is,
     call_back,
+    has_value,
     same_shape,
 )
 from zygote_lite._optimize._values import ArrayOf, ListOf, Scalar, Value
@@ -182,6 +184,10 @@ class Writer:
     def op(self, node: Op) -> None:
         if node.function is abandon:
             self.line(LEFT)
+            return
+        if node.function is has_value:
+            self.line(f"if {self.expression(node.arguments[0])} is {self.function(UNSET)}:")
+            self.line(f"    {LEFT}")
             return
         if node.function is same_shape:
             a, b = [self.within(x, _ATOM) for x in node.arguments]
