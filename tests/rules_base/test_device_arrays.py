@@ -9,6 +9,7 @@ and back.
 import numpy as np
 import pytest
 
+from rules_base._ufunc_methods import CHAINS, PIECES, RUNNING
 from rulescore import plugins, rrule
 from rulescore._rule import name_of
 
@@ -24,7 +25,12 @@ REASONS = {
     ),
     "writes entry by entry where indices come twice": (
         "interp add.reduceat maximum.accumulate minimum.accumulate fmax.accumulate"
-        " fmin.accumulate ufunc.reduceat"
+        " fmin.accumulate ufunc.reduceat "
+    )
+    + " ".join(
+        [f"{f.__name__}.reduce" for f in CHAINS]
+        + [f"{f.__name__}.accumulate" for f in (*CHAINS, *RUNNING)]
+        + [f"{f.__name__}.reduceat" for f in PIECES]
     ),
     "counts in tables of NumPy": "bincount histogram histogram2d histogram_bin_edges gradient",
     "CuPy takes no array of counts either": "repeat",

@@ -5,6 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
+from rules_base._ufunc_methods import CHAINS, RUNNING
 from rulescore import rrule
 from rulescore._rule import name_of
 
@@ -235,6 +236,7 @@ ONLY_NUMPY = {
     ),
     "no foreign library has it, or a part of it": "interp repeat polymul",
 }
+ENTRY_BY_ENTRY = [f.reduce for f in CHAINS] + [f.accumulate for f in (*CHAINS, *RUNNING)]
 NAMES = {name for names in ONLY_NUMPY.values() for name in names.split()}
 NAMES = {f"numpy.{name}" for name in NAMES - {"sum", "max", "min"}} | {"sum", "max", "min"}
 NAMES |= {"rules_base._polynomials.evalpoly", "numpy.polynomial.polynomial.polyval"}
@@ -244,7 +246,9 @@ def is_numpy_only(f):
     name = name_of(f)
     if name in ("math.dist", "math.fsum") or name.startswith("statistics."):
         return True  # they read the numbers of an array one by one
-    return name in NAMES or "ndarray." in name or name.endswith(".reduceat")
+    if name.endswith(".reduceat") or f in ENTRY_BY_ENTRY:
+        return True
+    return name in NAMES or "ndarray." in name
 
 
 @pytest.mark.parametrize(

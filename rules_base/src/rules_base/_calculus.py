@@ -6,7 +6,7 @@ import numpy as np
 
 from rules_base._axes import inexact, inexact_type, like
 from rules_base._nesting import ArrayLike, as_array, unstacked
-from rulescore import Array, RuleSet, project
+from rulescore import Array, RuleSet, project, rrule
 
 rule = RuleSet("rules_base")
 
@@ -206,6 +206,16 @@ def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: object, right: object):
     return y, pullback
 
 
+@rule(np.interp)
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: object, *, right=None):
+    y, back = rrule(np.interp, x, xp, fp, left, right)
+
+    def pullback(dy):
+        return back(dy)[1:-1]
+
+    return y, pullback
+
+
 def interpolation_back(dy, x, xp, fp, to_the_left, to_the_right):
     """Return the cotangents of `np.interp(x, xp, fp)`, whose ends may go on to either side."""
     x, xp, fp = inexact(x), inexact(xp), inexact(fp)
@@ -286,3 +296,4 @@ rule.example(np.interp, [1.2, 3.0], KNOTS, (0.5, -1.5, 2.0, 0.3))
 rule.example(np.trapezoid, MATRIX[0], [0.0, 1.0, 1.5, 4.0])
 rule.example(np.interp, np.array([-0.5, 0.3, 5.0, 6.0]), KNOTS, MATRIX[0], 0.5, 0.1)
 rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], None, 0.1)
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], 0.5, right=0.1)

@@ -146,15 +146,15 @@ def _(p: Array, m=1):
 
 
 @rule(np.polyint)
-def _(p: Array, m=1):
+def _(p: Array, m=1, k=None):
     def pullback(dy):
         dp = dy[: p.size]
         powers = np.arange(p.size - 1, -1, -1.0, **like(p))
-        for k in range(1, m + 1):
-            dp = dp / (powers + k)
+        for step in range(1, m + 1):
+            dp = dp / (powers + step)
         return (project(dp, p),)
 
-    return np.polyint(p, m), pullback
+    return np.polyint(p, m, k), pullback
 
 
 rule.example(evalpoly, 1.2, [2.0, 0.0, 3.0, 4.0])
@@ -176,5 +176,6 @@ for f in (np.polyadd, np.polysub, np.polymul):
 for f in (np.polyder, np.polyint):
     rule.example(f, P)
     rule.example(f, P, 2)
+rule.example(np.polyint, P, 2, [0.5, 1.5])
 rule.example(np.polyder, Q, 2)
 rule.example(np.polymul, P + 1j, Q * 1j)

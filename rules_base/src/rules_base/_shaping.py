@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base._axes import reshaped, shape_of
+from rules_base._indexing import from_positions
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -11,6 +12,8 @@ rule = RuleSet("rules_base")
 @rule(np.reshape)
 def _(x: Numeric, shape=None, order="C"):
     def pullback(dy):
+        if order != "C" and order != "F":
+            return (project(in_order(dy, x, order), x),)
         return (project(reshaped(dy, shape_of(x), order), x),)
 
     return reshaped(x, shape, order), pullback
@@ -19,6 +22,8 @@ def _(x: Numeric, shape=None, order="C"):
 @rule(np.ndarray.reshape, np.generic.reshape)
 def _(x: Array | np.generic, *shape: object, order="C"):
     def pullback(dy):
+        if order != "C" and order != "F":
+            return project(in_order(dy, x, order), x), *(None,) * len(shape)
         return project(reshaped(dy, x.shape, order), x), *(None,) * len(shape)
 
     return x.reshape(*shape, order=order), pullback
@@ -27,6 +32,8 @@ def _(x: Array | np.generic, *shape: object, order="C"):
 @rule(np.ravel, np.ndarray.ravel, np.generic.ravel)
 def _(x: Numeric, order="C"):
     def pullback(dy):
+        if order != "C" and order != "F":
+            return (project(in_order(dy, x, order), x),)
         return (project(reshaped(dy, shape_of(x), order), x),)
 
     return (np.ravel(x) if order == "C" else np.ravel(x, order)), pullback
@@ -35,9 +42,23 @@ def _(x: Numeric, order="C"):
 @rule(np.ndarray.flatten, np.generic.flatten)
 def _(x: Array | np.generic, order="C"):
     def pullback(dy):
+        if order != "C" and order != "F":
+            return (project(in_order(dy, x, order), x),)
         return (project(reshaped(dy, x.shape, order), x),)
 
     return x.flatten(order), pullback
+
+
+def in_order(dy, x, order):
+    """Return `dy` in the shape of `x`, which was read in an order that its memory decides."""
+    order = order.upper()
+    if order == "A":
+        order = "F" if isinstance(x, np.ndarray) and x.flags.fnc else "C"
+    if order != "K":
+        return np.reshape(np.ravel(dy, order), shape_of(x), order=order)
+    places = np.empty_like(x, dtype=np.intp)  # with its axes in the order of those of `x`
+    places[...] = np.reshape(np.arange(places.size), places.shape)
+    return from_positions(dy, x, np.ravel(places, "K"))
 
 
 @rule(np.transpose)

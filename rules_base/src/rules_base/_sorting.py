@@ -44,28 +44,36 @@ def sorted_back(dy, x, axis):
 
 
 @rule(np.unique)
-def _(x: np.ndarray, return_index=False, return_inverse=False, return_counts=False, axis=None):
-    y = np.unique(x, return_index, return_inverse, return_counts, axis)
+def _(
+    x: np.ndarray,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+):
+    y = np.unique(x, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
     several = return_index or return_inverse or return_counts
 
     def pullback(dy):
         values = dy[0] if several else dy
         if values is None:
             return (None,)
-        return (first_back(values, y[0] if several else y, x, axis),)
+        return (first_back(values, y[0] if several else y, x, axis, equal_nan),)
 
     return y, pullback
 
 
-def first_back(dy, y, x, axis):
+def first_back(dy, y, x, axis, equal_nan=True):
     """Return the cotangent of `x`, of which `y` are the different entries: the first is meant."""
     if axis is None:
         x_flat = np.reshape(x, (-1,))
-        _, index = np.unique(x_flat, return_index=True)
+        _, index = np.unique(x_flat, return_index=True, equal_nan=equal_nan)
         dx = np.zeros_like(x_flat, dtype=inexact_type(dy))
         dx[index[: y.size]] = dy[np.argsort(y, kind="stable")]
         return project(np.reshape(dx, x.shape), x)
-    _, index = np.unique(x, return_index=True, axis=axis)
+    _, index = np.unique(x, return_index=True, axis=axis, equal_nan=equal_nan)
     dx = np.zeros_like(x, dtype=inexact_type(dy))
     np.moveaxis(dx, axis, 0)[index] = np.moveaxis(dy, axis, 0)
     return project(dx, x)
@@ -284,6 +292,7 @@ for axis in (0, 1, None):
 rule.example(np.median, CUBE, axis=(0, 2), keepdims=True)
 rule.example(np.ptp, CUBE, axis=(0, 2), keepdims=True)
 rule.example(np.unique, MATRIX)
+rule.example(np.unique, MATRIX, equal_nan=False)
 rule.example(np.unique, MATRIX[::-1], axis=0)
 rule.example(np.unique, MATRIX, return_index=True, return_counts=True)
 for f in (np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse):

@@ -146,6 +146,82 @@ def _(x: Array, indices: object, axis=0):
     return np.add.reduceat(x, indices, axis), pullback
 
 
+def declare_chain(f, *methods):
+    """Declare the rules of applying a ufunc to entry after entry: its own rule at each step."""
+    if "accumulate" in methods:
+
+        @rule(f.accumulate)
+        def _(x: np.ndarray, axis=0):
+            y = f.accumulate(x, axis)
+
+            def pullback(dy):
+                steps = np.moveaxis(dy, axis, 0)
+                dx = chain_back(f, steps, np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0))
+                return (project(np.moveaxis(dx, 0, axis), x),)
+
+            return y, pullback
+
+    if "reduce" in methods:
+
+        @rule(f.reduce)
+        def _(x: np.ndarray, axis: int = 0, *, keepdims=False):
+            y = f.reduce(x, axis, keepdims=keepdims)
+
+            def pullback(dy):
+                first = np.moveaxis(x, axis, 0)
+                steps = np.zeros(first.shape, inexact_type(dy))
+                if len(steps):
+                    steps[-1] = np.reshape(dy, steps.shape[1:])
+                dx = chain_back(f, steps, first, f.accumulate(first))
+                return (project(np.moveaxis(dx, 0, axis), x),)
+
+            return y, pullback
+
+
+def chain_back(f, dy, x, y):
+    """Return the cotangent of `x`, where `y` is what `f` accumulates along the first axis."""
+    dx = np.zeros(x.shape, np.result_type(dy, inexact_type(x)))
+    later = np.zeros(x.shape[1:])
+    for k in range(len(x) - 1, 0, -1):
+        _, later, dx[k] = rrule(f, y[k - 1], x[k])[1](dy[k] + later)
+    if len(x):
+        dx[0] = dy[0] + later
+    return dx
+
+
+CHAINS = (np.subtract, np.true_divide, np.fmod, np.remainder, np.logaddexp2)
+for f in CHAINS:
+    declare_chain(f, "reduce", "accumulate")
+# what NumPy reduces by `power` and `arctan2` along a last axis is no chain of them
+RUNNING = (np.power, np.float_power, np.arctan2, np.logaddexp, np.hypot)
+for f in RUNNING:
+    declare_chain(f, "accumulate")
+
+
+def declare_pieces(f):
+    """Declare the rule of reducing piece by piece: that of reducing each piece."""
+
+    @rule(f.reduceat)
+    def _(x: np.ndarray, indices: object, axis=0):
+        y = f.reduceat(x, indices, axis)
+
+        def pullback(dy):
+            first, pieces = np.moveaxis(x, axis, 0), np.moveaxis(dy, axis, 0)
+            dx = np.zeros(first.shape, inexact_type(dy))
+            starts = np.asarray(indices)
+            for start, end, piece in zip(starts, (*starts[1:], len(dx)), pieces, strict=True):
+                part = slice(start, max(end, start + 1))
+                dx[part] += rrule(f.reduce, first[part])[1](piece)[1]
+            return project(np.moveaxis(dx, 0, axis), x), None
+
+        return y, pullback
+
+
+PIECES = (np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp)
+for f in PIECES:
+    declare_pieces(f)
+
+
 def declare_outer(f):
     """Declare the rule of the outer form of a ufunc: that of the ufunc itself, broadcast."""
 
@@ -207,6 +283,13 @@ for f in REDUCED[:6]:
     rule.example(f.accumulate, MATRIX, 1)
 rule.example(np.add.reduceat, MATRIX, [0, 2], axis=1)
 rule.example(np.add.reduceat, np.concatenate([MATRIX, MATRIX]), [2, 0, 1])
+for f in CHAINS:
+    rule.example(f.reduce, abs(MATRIX) + 0.3, 1)
+    rule.example(f.reduce, abs(MATRIX) + 0.3, keepdims=True)
+for f in (*CHAINS, *RUNNING):
+    rule.example(f.accumulate, abs(MATRIX) + 0.3, 1)
+for f in PIECES:
+    rule.example(f.reduceat, MATRIX, [0, 2, 1], axis=1)
 for f in OUTER:
     rule.example(f.outer, abs(MATRIX), np.array([0.7, 3.1]))
 for method in (np.ufunc.reduce, np.ufunc.accumulate):
