@@ -113,3 +113,35 @@ def newton(x):
         f = lambda v: (v - x) ** 2 + 0.1 * v**4
         w = w - grad(f)(w) / grad(grad(f))(w)
     return w * w
+
+
+@works("a gradient that is written in place", ([0.5, 0.6, 0.7],))
+def gradient_written(p):
+    x = np.array(p)
+
+    def f(y):
+        total = y[0] * y[1] * x[2]
+        for v in y:
+            total = total + v**3
+        return total
+
+    g = grad(f)(x)
+    g[0] *= x[1]
+    g /= np.sqrt(g @ g)
+    (other,) = gradient(lambda y: np.sum(y**3 * x) if y[0] > 0 else 0.0, x)
+    other[1:] += g[:2]
+    rows = jacobian(lambda y: y * y[0])(x)
+    rows[0] += other
+    return g @ x + other @ x + np.sum(rows.T[1] * rows[2]) + rows[0] @ g
+
+
+@works("`hvp` inside a differentiated function", ([0.5, 0.6, 0.7],))
+def hvp_inside(p):
+    x = np.array(p)
+
+    def f(a, y):
+        return np.sum(y**3 * x) * a + y[0] * y[1]
+
+    h = hvp(f, 1)(x[0], x, x * x)
+    h[0] *= x[2]
+    return h @ x + hvp(lambda t: t**4 * x[0])(x[1], x[2])

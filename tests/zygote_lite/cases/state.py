@@ -15,6 +15,43 @@ CASES = []
 works, refused = declaring(CASES)
 
 
+CALLS, FIRST, SECOND, TABLE = 0, 1.0, 2.0, None
+
+
+@works("`global` that is given what carries no gradient", (0.5,))
+def writes_globals(x):
+    global CALLS, FIRST, SECOND, TABLE
+    FIRST, (SECOND, CALLS) = 1.0, (2.0, 0)
+    FIRST, SECOND = SECOND, FIRST + 2.0
+    for CALLS in range(3):
+        CALLS += 1
+    if TABLE is None:
+        TABLE = {"rate": 2.0}
+    y = CALLS * (CALLS := 5) * x
+    return y * FIRST * SECOND * TABLE["rate"] * CALLS
+
+
+@works("`global` of a function defined inside, and what it imports", (0.5,))
+def writes_globals_inside(x):
+    def count():
+        global CALLS, ceil
+        from math import ceil
+
+        CALLS = CALLS + 1
+        return CALLS
+
+    global CALLS
+    CALLS = 0
+    return x * count() + CALLS * x * ceil(count() - 0.5) + count()
+
+
+@refused("`global` that is given what carries a gradient", "global `FIRST`", (0.5,))
+def keeps_in_a_global(x):
+    global FIRST
+    FIRST = x * 2.0
+    return FIRST * x
+
+
 @works("`append`, `extend`, `insert`", (0.5,))
 def list_grows(x):
     a = [x]

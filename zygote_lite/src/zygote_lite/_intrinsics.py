@@ -52,6 +52,11 @@ def unpack(x: Any, count: int, star: int | None, /) -> tuple[Any, ...]:
     return (*parts[:star], list(parts[star:after]), *parts[after:])
 
 
+def write_global(here: Any, name: str, value: Any, /) -> None:
+    """Give a variable of the module of the function `here` another value."""
+    here.__globals__[name] = value
+
+
 def build_tuple(*items: Any) -> tuple[Any, ...]:
     """Return a tuple."""
     return items
@@ -253,7 +258,7 @@ _FUNCTIONS = (
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
     join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
     matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, unpack,
-    write_cell,
+    write_cell, write_global,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",

@@ -91,8 +91,8 @@ class _Lowering(Classes, Comprehensions, Patterns):
         self.out.append(ir.Return(s, value))
 
     def stmt_assign(self, s: ast.Assign) -> None:
-        if len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
-            self.expression(s.value, s.targets[0].id)
+        if len(s.targets) == 1 and self.is_local(s.targets[0]):
+            self.expression(s.value, s.targets[0].id)  # type: ignore[attr-defined]
             return
         if len(s.targets) == 1 and _same_displays(s.targets[0], s.value):
             self.moves(s.targets[0], s.value)
@@ -114,8 +114,8 @@ class _Lowering(Classes, Comprehensions, Patterns):
 
     def stmt_annassign(self, s: ast.AnnAssign) -> None:
         if s.value is not None:
-            if isinstance(s.target, ast.Name):
-                self.expression(s.value, s.target.id)
+            if self.is_local(s.target):
+                self.expression(s.value, s.target.id)  # type: ignore[union-attr]
             else:
                 value = self.expression(s.value)
                 self.assign(s.target, self.snapshot(value, s.value))
@@ -128,9 +128,13 @@ class _Lowering(Classes, Comprehensions, Patterns):
         function = ir.Intrinsic("operator." + IN_PLACE[type(s.op)])
         target = s.target
         if isinstance(target, ast.Name):
-            if target.id not in self.locals:
-                self.refuse(s, f"an assignment to the global `{target.id}`")
-            self.out.append(ir.Call(s, target.id, function, self.operands(target, s.value)))
+            operands = self.operands(target, s.value)
+            if target.id in self.locals:
+                self.out.append(ir.Call(s, target.id, function, operands))
+            else:
+                new = self.temporary()
+                self.out.append(ir.Call(s, new, function, operands))
+                self.assign(target, ir.Name(new))
             return
         if isinstance(target, ast.Attribute):
             name = target.attr
@@ -175,9 +179,9 @@ class _Lowering(Classes, Comprehensions, Patterns):
 
     def stmt_for(self, s: ast.For) -> None:
         iterable = self.expression(s.iter)
-        target = s.target.id if isinstance(s.target, ast.Name) else self.temporary()
+        target = s.target.id if self.is_local(s.target) else self.temporary()  # type: ignore[attr-defined]
         with self.collected() as body:
-            if not isinstance(s.target, ast.Name):
+            if not self.is_local(s.target):
                 self.assign(s.target, ir.Name(target))
             self.statements(s.body)
         self.out.append(ir.For(s, target, iterable, body, self.block(s.orelse)))
@@ -255,7 +259,10 @@ class _Lowering(Classes, Comprehensions, Patterns):
             self.nonlocals += s.names
 
     def stmt_global(self, s: ast.Global) -> None:
-        self.refuse(s, "an assignment to a global variable")
+        if self.in_class or not self.only_assigns({*s.names}):
+            self.refuse(s, "a global variable bound by `def`, `class`, `except`, `case` or `del`")
+        self.globals_bound.update(s.names)
+        self.out.append(ir.Plain(s, []))  # for what imports
 
     def stmt_match(self, s: ast.Match) -> None:
         subject = self.snapshot(self.expression(s.subject), s.subject)

@@ -46,6 +46,7 @@ class Expressions:
         self.used = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | self.locals
         self.temporaries = 0
         self.nonlocals: list[str] = []
+        self.globals_bound: set[str] = set()  # by assignments: the function says `global`
         self.given: set[str] = set()  # names of variables of comprehensions
         self.rebound = rebound_near(code)  # in other functions: `nonlocal`, `global`
         self.captured: set[str] = set()  # by functions defined inside
@@ -66,9 +67,10 @@ class Expressions:
 
     def assign(self, target: ast.expr, value: ir.Atom) -> None:
         if isinstance(target, ast.Name):
-            if target.id not in self.locals:
-                self.refuse(target, f"an assignment to the global `{target.id}`")
-            self.out.append(ir.Move(target, target.id, value))
+            if target.id in self.locals:
+                self.out.append(ir.Move(target, target.id, value))
+            else:
+                self.assign_global(target, value)
         elif isinstance(target, ast.Attribute):
             owner = self.expression(target.value)
             self.out.append(ir.SetAttribute(target, owner, target.attr, value))
@@ -80,6 +82,29 @@ class Expressions:
         else:
             self.refuse(target, "this assignment")
 
+    def assign_global(self, target: ast.Name, value: ir.Atom) -> None:
+        """Append what gives a variable of the module its value, which can carry no gradient."""
+        if target.id not in self.globals_bound:
+            self.refuse(target, f"an assignment to the global `{target.id}`")
+        here = self.temporary()  # a function, which knows the variables of its module
+        there = ast.copy_location(ast.parse(f"{here} = lambda: None").body[0], target)
+        for node in ast.walk(there):
+            ast.copy_location(node, target)
+        self.out.append(ir.Plain(there, [here]))
+        arguments: list[ir.Atom] = [ir.Name(here), ir.Const(target.id), value]
+        self.call(target, None, "write_global", arguments)
+
+    def is_local(self, target: ast.expr) -> bool:
+        return isinstance(target, ast.Name) and target.id in self.locals
+
+    def only_assigns(self, names: set[str]) -> bool:
+        """Return whether the function binds some names by `=`, loops and imports alone."""
+        nodes = list(ast.walk(self.node))
+        bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)]
+        kinds = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+        bound += [n.name for n in nodes if isinstance(n, kinds) and n.name is not None]
+        return not names.intersection(bound)
+
     def unpack(self, target: ast.Tuple | ast.List, value: ir.Atom) -> None:
         star = next((i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
         parts = self.temporary()
@@ -87,9 +112,9 @@ class Expressions:
         self.out.append(ir.Call(target, parts, ir.Intrinsic("unpack"), [value, *counts]))
         for i, element in enumerate(target.elts):
             inner = element.value if isinstance(element, ast.Starred) else element
-            name = inner.id if isinstance(inner, ast.Name) else self.temporary()
+            name = inner.id if self.is_local(inner) else self.temporary()  # type: ignore[attr-defined]
             self.out.append(ir.GetItem(element, name, ir.Name(parts), ir.Const(i)))
-            if not isinstance(inner, ast.Name):
+            if not self.is_local(inner):
                 self.assign(inner, ir.Name(name))
 
     def expression(self, e: ast.expr, target: str | None = None) -> ir.Atom:
@@ -272,7 +297,11 @@ class Expressions:
         return ir.Name(result)
 
     def expr_namedexpr(self, e: ast.NamedExpr, target: str | None) -> ir.Atom:
-        return self.expression(e.value, e.target.id)
+        if self.is_local(e.target):
+            return self.expression(e.value, e.target.id)
+        value = self.snapshot(self.expression(e.value), e)
+        self.assign(e.target, value)
+        return value
 
     def expr_tuple(self, e: ast.Tuple, target: str | None) -> ir.Atom:
         return self.display(e, target, "tuple", e.elts)

@@ -13,6 +13,7 @@ from typing import Any
 
 from rulescore import accumulate
 from zygote_lite._activity import mark_active
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import (
     build_dict,
     build_list,
@@ -30,6 +31,7 @@ from zygote_lite._intrinsics import (
     read_cell,
     unpack,
     write_cell,
+    write_global,
 )
 from zygote_lite._keys import refuse_active_key
 from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
@@ -48,6 +50,17 @@ structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
 
 for _matches in (matches_sequence, matches_class, matches_mapping):
     structural(_matches)(lambda flags, *xs, _f=_matches: (_f(*xs), inert(len(flags))))
+
+
+@structural(write_global)
+def _(flags: Flags, here: Any, name: str, value: Any) -> Pulled:
+    from zygote_lite._refusal import where
+
+    raise DifferentiationError(
+        f"{where()}: the global `{name}` is given a value that depends on what is differentiated, "
+        "and what is read from it later would carry no gradient; keep it in a variable of the "
+        "function, or return it"
+    )
 
 
 @structural(build_tuple)
