@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tests.zygote_lite.cases.declare import declaring
-from zygote_lite import grad, gradient, jacobian, pullback
+from zygote_lite import grad, gradient, hvp, jacobian, pullback
 
 CASES = []
 works, refused = declaring(CASES)

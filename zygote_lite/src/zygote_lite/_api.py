@@ -15,7 +15,7 @@ from zygote_lite._boundary import (
     refuse_shared,
     refuse_shared_arrays,
 )
-from zygote_lite._boxes import Box
+from zygote_lite._boxes import Box, box
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._guard import Stamps, refuse_overwritten, stamp
@@ -178,6 +178,20 @@ def _inside_jacobian(f: Any, argnum: int) -> Any:
         stacked, node = tape.pull((None, node), np.array, values)
         shape = (*np.shape(run.y), *np.shape(xs[number]))
         return tape.pull((None, node, None), np.reshape, stacked, shape)
+
+    return how
+
+
+def _inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
+    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+        *arguments, v = xs
+        last = len(xs)  # of the operands: the vector
+        (number,) = _argument_numbers(f, argnum, len(arguments))
+        flags = (None, *(True if i == number else None for i in range(len(arguments))))
+        given = (*nodes[:last], *nodes[last + 1 :])
+        every = (*flags, *(None for _ in kws))
+        run = Differentiated(tape, derivative, given, every, arguments, kws)
+        return run.value_with(run.back(box(v, nodes[last], tape))[1 + number])
 
     return how
 
@@ -384,7 +398,8 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
             known.note(f, xs)
         return found
 
-    return hessian_times_vector
+    how = _inside_hvp(f, derivative, argnum)
+    return _inside(how)(hessian_times_vector)  # type: ignore[no-any-return]
 
 
 def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:

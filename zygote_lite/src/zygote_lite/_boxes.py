@@ -11,7 +11,7 @@ from zygote_lite._intrinsics import build_list, build_tuple
 from zygote_lite._pullbacks import Flags, Pulled, inert
 from zygote_lite._refusal import where
 from zygote_lite._store import Boxed
-from zygote_lite._tables import Recorded, structural
+from zygote_lite._tables import MAKING, Recorded, structural
 from zygote_lite._tape import Tape
 
 
@@ -143,6 +143,9 @@ def _(flags: Flags, dy: Any, x: Any) -> Pulled:
         return None, d.projected(dy) if isinstance(d, Box) else project(d, dy), None
 
     return expand(dy, x), expand_back
+
+
+MAKING.update(map(id, (accumulate, project, expand)))
 
 
 def scaled(dy: Any, partial: Any) -> Any:

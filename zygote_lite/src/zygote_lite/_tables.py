@@ -15,6 +15,9 @@ STRUCTURAL: dict[int, tuple[Any, Structural]] = {}
 One may return `None`: not for these arguments.
 """
 
+MAKING: set[int] = set()
+"""Functions among these, by identity, whose value may be a new array, rather than one that was."""
+
 COMPOSITE: dict[int, tuple[Any, Composite]] = {}
 """What is resolved by other calls, by identity: `(tape, nodes, *xs, **kws) -> (y, node)`.
 

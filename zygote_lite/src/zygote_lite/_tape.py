@@ -59,6 +59,7 @@ from zygote_lite._tables import (
     COMPOSITE,
     EQUIVALENT,
     MADE,
+    MAKING,
     OF_CLASSES,
     STRUCTURAL,
     Node,
@@ -136,7 +137,7 @@ class Tape(Entries):
             return self.pull(nodes, known[1], *xs, **kws)
         pulled = apply_structural(nodes, f, xs, kws)
         if pulled is not None:
-            return self.record(*pulled, nodes)
+            return self.record(*pulled, nodes, fresh=id(f) in MAKING)
         in_python = known is not None and any(type(x) is Generated for x in xs)
         done = None if in_python else self.by_rule(nodes, f, xs, kws)
         if done is not None:
