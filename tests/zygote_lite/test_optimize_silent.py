@@ -628,3 +628,59 @@ def test_a_rule_whose_cotangent_is_none_for_some_values(rules, monkeypatch):
         return logarithm(x), pullback
 
     assert assert_agreement(lambda x: logarithm(x) + x * x, (0.0,), (2.0,), (0.0,))
+
+
+# -- one array under two names -------------------------------------------------------------------
+
+
+def test_a_cotangent_that_has_its_shape_already_is_not_added_to():
+    """Of parts of unknown length only the run tells whether they were broadcast."""
+
+    def f(x, y, i, j, k):
+        a, b = x[i:j], y[:k]
+        t = np.sort(a) * b
+        return np.sum(t * t) + np.sum((a + b) * 1.5) * np.sum(t)
+
+    x, y = np.array([0.3, 0.5, 0.2, 0.1, 0.7]), np.array([0.4, 0.6, 0.9])
+    for first in [(1, 4, 1), (1, 2, 3), (1, 4, 3)]:
+        sets = [(x, y, *first), (x, y, 0, 3, 3), (x, y, 1, 3, 2), (x, y, 2, 3, 1)]
+        assert assert_agreement(f, *sets, argnums=(0, 1))
+
+
+def walked_in_a_list(x):
+    y = x * 2.0
+    s = 0.0
+    for v in [x, y]:
+        y += 1.0
+        s += np.sum(v * x)
+    return s
+
+
+def walked_beside_another(x):
+    y = x * 2.0
+    s = 0.0
+    for v, k in zip((x, y), (1, 2)):
+        y *= k + 1
+        s += np.sum(v * x)
+    return s
+
+
+def chosen(x):
+    y = x * 2.0
+    z = y if x[0] > 0 else x
+    y += 1.0
+    return np.sum(z * x)
+
+
+def kept_by_a_branch(x):
+    y = x * 2.0
+    z = x
+    if x[0] > 0:
+        z = y[1:]
+    y += 1.0
+    return np.sum(z) * x[0]
+
+
+@pytest.mark.parametrize("f", [walked_in_a_list, walked_beside_another, chosen, kept_by_a_branch])
+def test_an_array_that_is_changed_in_place_changes_under_its_other_names(f):
+    assert_agreement(f, (np.array([0.3, -0.5, 0.9]),), (np.array([-1.0, 2.0, 4.0]),))

@@ -122,7 +122,8 @@ class Interpreter:
         self.unified: list[Value] = []
         self.changed: list[Value] = []  # arrays and lists of which a write tells something new
         self.uniform = False  # whether lists are taken as lists of any length
-        self.walked: list[Value] = []  # lists that a loop walks over
+        self.walked: list[Value] = []  # what a loop walks over
+        self.moved: set[Value] = set()  # values that another variable takes on some path
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
         self.plain = False  # in the body of a rule, through which no gradient passes
         self.frames: list[set[int]] = []
@@ -177,8 +178,9 @@ class Interpreter:
             target.fresh = False  # what is in a structure may be known by another name
         else:
             target.fresh = True
+            depends = may_share(f, kws) or isinstance(f, types.FunctionType)
             for x in operands:
-                if x.is_array and (may_share(f, kws) or shares_memory(target.sample, x.sample)):
+                if x.is_array and (depends or shares_memory(target.sample, x.sample)):
                     target.base, target.fresh = self.storage(x), False
         self.operations += 1
         if self.operations > _MOST:
@@ -357,6 +359,7 @@ class Interpreter:
                 _, names = self.breaks[-1]
                 names.ends.append(dict(env))
                 pairs = [(phi, env[name]) for name, phi in names.items() if name in env]
+                self.note_moved([source for _, source in pairs])
                 assert self.loop is not None
                 self.out.append(Record(self.origin, self.loop))
                 self.out.append(Moves(self.origin, [p for p in pairs if p[0] is not p[1]]))
@@ -467,6 +470,7 @@ class Interpreter:
             part for name, v in env.items() if name != target and not self.is_own(name)
             for part in _held(v)
         ]  # fmt: skip
+        others += [*self.walked, *self.moved]
         if x.base is not None and x.base.made and self.is_own(target):
             return  # `a[i:j] += y`: what is added to is assigned to the same part
         if not x.fresh or id(x) in self.frames[-1] or any(x in (v, v.base) for v in others):
@@ -570,9 +574,14 @@ class Interpreter:
                 if (a is None or b is None) and self.may_be_stale(name):
                     (left if a is None else right).append((value, constant(UNSET)))
         node.joined = [value for value, _ in (*left, *right)]
+        self.note_moved([source for _, source in (*left, *right)])
         add_at_ends(then, self.origin, left)
         add_at_ends(other, self.origin, right)
         return joined
+
+    def note_moved(self, values: list[Value]) -> None:
+        """Note that another variable may hold what these variables hold."""
+        self.moved.update(leaf for x in values for leaf in leaves(x) if leaf.is_array)
 
     def may_be_stale(self, name: str) -> bool:
         """Return whether a variable that a path leaves without a value may seem to have one.

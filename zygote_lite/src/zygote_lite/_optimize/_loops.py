@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zygote_lite import _ir as ir
 from zygote_lite._optimize import _calls
-from zygote_lite._optimize._nodes import Loop, Moves, add_at_ends, is_made_in
+from zygote_lite._optimize._nodes import Loop, Moves, add_at_ends, is_made_in, leaves
 from zygote_lite._optimize._normalize import assigned, captures, has, live_in_loop
 from zygote_lite._optimize._runtime import UNSET
 from zygote_lite._optimize._special import Several, known_items
@@ -59,6 +59,7 @@ def iterate(
         raise Unfit("a function defined inside reads the variable of a loop")
     walked = len(interpreter.walked)
     interpreter.walked += interpreter.iterators.get(iterable, [])
+    interpreter.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
     try:
         for item in items:
             env[target] = item
@@ -141,6 +142,7 @@ def repeat(
         interpreter.used = used
         interpreter.written = written
         interpreter.inputs.back_to(inputs)
+    interpreter.note_moved([env[name] for name in carried if name in env])
     interpreter.out.append(Moves(origin, [
         (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
     ]))  # fmt: skip
@@ -203,6 +205,7 @@ def _turn(
     if end is not None:
         ends.append(end)
         pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
+        interpreter.note_moved([source for _, source in pairs])
         add_at_ends(loop.body, interpreter.origin, pairs, loop)
     return loop, ends
 
