@@ -1,11 +1,12 @@
 """Higher order: gradients of gradients, Jacobians, Hessians, perturbation confusion."""
 
 import math
+import statistics
 
 import numpy as np
 
 from tests.zygote_lite.cases.declare import declaring
-from zygote_lite import grad, gradient, hvp, jacobian, pullback
+from zygote_lite import grad, gradient, hessian, hvp, jacobian, pullback
 
 CASES = []
 works, refused = declaring(CASES)
@@ -145,3 +146,14 @@ def hvp_inside(p):
     h = hvp(f, 1)(x[0], x, x * x)
     h[0] *= x[2]
     return h @ x + hvp(lambda t: t**4 * x[0])(x[1], x[2])
+
+
+@works("rules over lists of arrays, differentiated twice", ([0.5, 0.6, 0.7],))
+def twice_over_lists(p):
+    x = np.array(p)
+
+    def f(y):
+        chained = np.linalg.multi_dot([np.outer(y, y), np.outer(y, x), y])
+        return np.sum(chained) + math.fsum([v * v * v for v in y]) * statistics.mean([*y])
+
+    return grad(f)(x) @ x + np.sum(hessian(f)(x))

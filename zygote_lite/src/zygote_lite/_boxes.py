@@ -1,5 +1,6 @@
 """Cotangents of a nested tape: values with their numbers on the outer tape, entry by entry."""
 
+import functools
 import operator
 from typing import Any
 
@@ -11,7 +12,7 @@ from zygote_lite._intrinsics import build_list, build_tuple
 from zygote_lite._pullbacks import Flags, Pulled, inert
 from zygote_lite._refusal import where
 from zygote_lite._store import Boxed
-from zygote_lite._tables import MAKING, Recorded, structural
+from zygote_lite._tables import MAKING, Node, Recorded, composite, structural
 from zygote_lite._tape import Tape
 
 
@@ -107,6 +108,17 @@ def _(flags: Flags, d: Tangent, name: str) -> Pulled:
         f"{where()}: the cotangent of an object, which a rule returned, cannot itself be "
         "differentiated; differentiate the function that the rule is for from its source"
     )
+
+
+def _by_entries(f: Any, tape: Tape, nodes: tuple[Node, ...], a: Any, b: Any) -> Recorded | None:
+    """Take the cotangents of lists, tuples and dicts entry by entry, as the source of `f` does."""
+    if a is None or not isinstance(b, list | tuple | dict):
+        return None
+    return tape.function(nodes, f, (a, b), {})
+
+
+for _f in (accumulate, project):
+    composite(_f)(functools.partial(_by_entries, _f))
 
 
 @structural(accumulate)
