@@ -30,6 +30,11 @@ def shape_of(x):
     return x.shape if isinstance(x, np.ndarray) else np.shape(x)
 
 
+def size_of(x):
+    """Return the number of entries of a number, a list or an array: `np.size`, but left lazy."""
+    return x.size if isinstance(x, Array) else np.size(x)
+
+
 def reshaped(x, shape, order="C"):
     """Reshape `x`, naming the order only where it is not the usual one: few libraries take it."""
     if isinstance(x, np.ndarray):
@@ -40,6 +45,14 @@ def reshaped(x, shape, order="C"):
 def like(x):
     """Return the options by which NumPy makes an array of the library that `x` is of (NEP 35)."""
     return {"like": x} if isinstance(x, Array) and not isinstance(x, np.ndarray) else {}
+
+
+def on_the_diagonal(rows, columns, x, offset=0):
+    """Return which entries of a matrix are on a diagonal, as an array of the library of `x`."""
+    if not like(x):
+        return np.eye(rows, columns, offset, dtype=bool)
+    places = np.arange(rows, **like(x))  # few libraries answer `np.eye(like=x)`
+    return np.expand_dims(places + offset, -1) == np.arange(columns, **like(x))
 
 
 def backwards(x, axis):
@@ -107,7 +120,7 @@ SMALL = 10_000  # up to so many entries, writing them is no slower than making a
 def count(x, axis):
     """Return how many entries of `x` each entry of a reduction over `axis` is made of."""
     if axis is None:
-        return x.size if isinstance(x, np.ndarray) else np.size(x)
+        return x.size if isinstance(x, np.ndarray) else size_of(x)
     shape = shape_of(x)
     n = 1
     for a in axis if isinstance(axis, tuple) else (axis,):

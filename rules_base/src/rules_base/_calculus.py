@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from rules_base._axes import inexact, inexact_type, like
+from rules_base._axes import inexact, inexact_type, like, size_of
 from rules_base._nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, RuleSet, project, rrule
 
@@ -45,8 +45,8 @@ def _(x: Array, to_end: ArrayLike | None, to_begin: ArrayLike | None):
     end, begin = as_array(to_end), as_array(to_begin)
 
     def pullback(dy):
-        first = 0 if begin is None else np.size(begin)
-        last = np.size(dy) - (0 if end is None else np.size(end))
+        first = 0 if begin is None else size_of(begin)
+        last = size_of(dy) - (0 if end is None else size_of(end))
         dx = np.zeros_like(x, dtype=inexact_type(dy))
         if x.size:
             dx = np.reshape(differences_back(dy[first:last], -1), x.shape)
@@ -62,7 +62,7 @@ def _(x: Array, to_end: ArrayLike):
     end = as_array(to_end)
 
     def pullback(dy):
-        last = np.size(dy) - np.size(end)
+        last = size_of(dy) - size_of(end)
         dx = np.zeros_like(x, dtype=inexact_type(dy))
         if x.size:
             dx = np.reshape(differences_back(dy[:last], -1), x.shape)

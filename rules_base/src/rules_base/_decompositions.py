@@ -12,7 +12,7 @@ of a null space but for a rotation: a cotangent that depends on these raises `Li
 
 import numpy as np
 
-from rules_base._axes import like
+from rules_base._axes import on_the_diagonal
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -195,7 +195,8 @@ def phase_cotangent(x, z, s, cotangents):
 def over_gaps(m, s, used):
     """Return `m_ij / (s_j^2 - s_i^2)`, with zeros on the diagonal, for the singular values `s`."""
     gaps, equal = (columns(s) - rows(s)) * (columns(s) + rows(s)), coincide(s)
-    ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(s.shape[-1], dtype=bool, **like(s))
+    n = s.shape[-1]
+    ambiguous = equal & (columns(used) | rows(used)) & ~on_the_diagonal(n, n, s)
     vanishing = s <= s.shape[-1] * np.finfo(s.dtype).eps * s[..., :1]
     if np.any(ambiguous) or np.any(used & vanishing):
         raise np.linalg.LinAlgError(

@@ -13,7 +13,7 @@ the formula says. Eigenvalues count as repeated where they differ by no more tha
 
 import numpy as np
 
-from rules_base._axes import like
+from rules_base._axes import like, on_the_diagonal
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -101,7 +101,8 @@ def over_gaps(m, w, dv):
     """
     gaps, equal = columns(w) - rows(w), coincide(w)
     used = np.any(dv != 0, axis=-2)
-    ambiguous = equal & (columns(used) | rows(used)) & ~np.eye(w.shape[-1], dtype=bool, **like(w))
+    n = w.shape[-1]
+    ambiguous = equal & (columns(used) | rows(used)) & ~on_the_diagonal(n, n, w)
     if np.any(ambiguous):
         raise np.linalg.LinAlgError(
             "the eigenvectors of a repeated eigenvalue have no gradient: only the space that they "

@@ -6,7 +6,7 @@ from string import ascii_letters
 
 import numpy as np
 
-from rules_base._axes import like
+from rules_base._axes import on_the_diagonal
 from rules_base._matrices import ArrayLike, as_array, conjugate
 from rulescore import RuleSet, project
 
@@ -143,9 +143,8 @@ def operand_cotangent(dy, others, plan, shape, optimize):
     dx = np.broadcast_to(np.reshape(dx, stretched), shape)
     for pair in diagonals:
         on_diagonal = [n if axis in pair else 1 for axis, n in enumerate(shape)]
-        dx = np.where(
-            np.reshape(np.eye(shape[pair[0]], dtype=bool, **like(dx)), on_diagonal), dx, 0
-        )
+        n = shape[pair[0]]
+        dx = np.where(np.reshape(on_the_diagonal(n, n, dx), on_diagonal), dx, 0)
     return dx
 
 

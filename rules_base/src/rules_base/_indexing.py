@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from rules_base._axes import inexact_type, like
+from rules_base._axes import inexact_type, like, size_of
 from rules_base._nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -112,14 +112,14 @@ def from_positions(dy, x, positions):
     """Return the cotangent of `x` whose entries, at these flat `positions`, `dy` belongs to."""
     values, places = np.reshape(dy, (-1,)), np.reshape(positions, (-1,))
     if np.result_type(values).itemsize > 16 or np.result_type(values) == np.longdouble:
-        dx = np.zeros(np.size(x), dtype=np.result_type(values))
+        dx = np.zeros(size_of(x), dtype=np.result_type(values))
         np.add.at(dx, places, values)
     elif isinstance(values, np.ndarray | np.generic):
-        dx = np.bincount(places, np.real(values), np.size(x))
+        dx = np.bincount(places, np.real(values), size_of(x))
         if np.iscomplexobj(values):
-            dx = dx + 1j * np.bincount(places, np.imag(values), np.size(x))
+            dx = dx + 1j * np.bincount(places, np.imag(values), size_of(x))
     else:
-        dx = sums_at(values, places, np.size(x))
+        dx = sums_at(values, places, size_of(x))
     return project(np.reshape(dx, np.shape(x)), x)
 
 
@@ -167,7 +167,7 @@ def named(mode):
 def taken_back(dy, x, indices, axis, mode):
     """Return the cotangent of `x` in `np.take(x, indices, axis)`."""
     if mode != "raise" or np.ndim(x) == 0:
-        positions = np.reshape(np.arange(np.size(x)), np.shape(x))
+        positions = np.reshape(np.arange(size_of(x)), np.shape(x))
         return from_positions(dy, x, np.take(positions, indices, axis, mode=mode))
     if axis is None:
         flat = np.reshape(x, (-1,))
@@ -227,7 +227,7 @@ def _(x: Array, index: object, values: list | tuple, axis=None):
 
 def inserted_back(dy, x, index, values, axis):
     """Return the cotangents of `x` and of the `values` inserted in it."""
-    numbered = np.reshape(np.arange(np.size(values)), np.shape(values))
+    numbered = np.reshape(np.arange(size_of(values)), np.shape(values))
     places = np.reshape(np.insert(np.full(x.shape, -1), index, numbered, axis), (-1,))
     flat, ours, theirs = np.reshape(dy, (-1,)), places < 0, places >= 0
     dvalues = from_positions(flat[np.flatnonzero(theirs)], values, places[theirs])

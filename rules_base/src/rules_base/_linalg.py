@@ -7,7 +7,7 @@ place of transposes; of Golub and Pereyra (1973) for the pseudo-inverse and leas
 
 import numpy as np
 
-from rules_base._axes import like, truncates
+from rules_base._axes import given, like, on_the_diagonal, size_of, truncates
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -63,7 +63,7 @@ def cofactors(a, determinant):
         return scaled(conjugate(determinant), adjoint(np.linalg.inv(a)))
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
-    others = np.where(np.eye(n, dtype=bool, **like(s)), 1, columns(s))
+    others = np.where(on_the_diagonal(n, n, s), 1, columns(s))
     phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))
     return scaled(phase, (u * columns(np.prod(others, axis=-1))) @ vh)
 
@@ -81,7 +81,8 @@ def _(a: ArrayLike):
         scale = scale[..., None, None] if np.ndim(scale) else scale
         unused = unused[..., None, None] if np.ndim(unused) else unused
         # a zero in `dy` is a strong zero: a matrix that does not matter may be singular
-        safe = np.where(unused, np.eye(np.shape(a)[-1], dtype=y.sign.dtype, **like(a)), a)
+        n = np.shape(a)[-1]
+        safe = np.where(unused, on_the_diagonal(n, n, a), a)
         return (project(scale * adjoint(np.linalg.inv(safe)), a),)
 
     return y, pullback
@@ -129,7 +130,7 @@ def _(x: ArrayLike, *, offset=0):
 
 def on_diagonal(dy, x, offset):
     """Return matrices of the shape of `x` with `dy`, a value for each row, on a diagonal."""
-    return np.where(np.eye(*np.shape(x)[-2:], offset, dtype=bool, **like(dy)), dy, 0)
+    return np.where(on_the_diagonal(*np.shape(x)[-2:], dy, offset), dy, 0)
 
 
 @rule(np.linalg.matrix_transpose)
@@ -161,7 +162,7 @@ def _(a: ArrayLike, b: ArrayLike, axes=None):
         ndim = np.ndim(a)
         last = [] if axes is None else [k % ndim for k in axes]
         order = [k for k in range(ndim) if k not in last] + last
-        matrix = np.reshape(np.transpose(as_array(a), order), (np.size(b), np.size(y)))
+        matrix = np.reshape(np.transpose(as_array(a), order), (size_of(b), size_of(y)))
         db = np.linalg.solve(adjoint(matrix), np.ravel(dy))
         da = np.reshape(np.outer(-db, conjugate(y)), np.shape(b) + np.shape(y))
         da = np.reshape(da, [np.shape(a)[k] for k in order])
@@ -189,7 +190,7 @@ def _(a: ArrayLike, rcond=None, hermitian=False, **options):
 
 @rule(np.linalg.lstsq)
 def _(a: ArrayLike, b: ArrayLike, rcond=None):
-    y = np.linalg.lstsq(a, b, rcond)
+    y = np.linalg.lstsq(a, b, **given(rcond=rcond))
 
     def pullback(dy):
         dx, dresiduals, _, ds = dy
@@ -202,7 +203,7 @@ def _(a: ArrayLike, b: ArrayLike, rcond=None):
             )
             factors = (u, inverse, vh)
             da, db = least_squares_cotangents(dx, as_array(a), as_array(b), x, factors)
-        if dresiduals is not None and np.size(dresiduals):
+        if dresiduals is not None and size_of(dresiduals):
             residual = as_array(b) - as_array(a) @ x
             dresidual = 2 * np.reshape(dresiduals, np.shape(x)[1:]) * residual
             da = da - outer(dresidual, x)

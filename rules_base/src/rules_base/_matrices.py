@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import like
+from rules_base._axes import on_the_diagonal
 from rulescore import Array, Numeric
 
 ArrayLike = Numeric | list | tuple
@@ -40,7 +40,8 @@ def diagonal(a):
 
 def diagonal_matrix(d):
     """Return a stack of diagonal matrices."""
-    return np.eye(d.shape[-1], dtype=d.real.dtype, **like(d)) * columns(d)
+    n = d.shape[-1]
+    return on_the_diagonal(n, n, d) * columns(d)
 
 
 def coincide(values):

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from rules_base._axes import size_of
 from rules_base._matmul import matmul_left, matmul_right
 from rules_base._matrices import ArrayLike, adjoint, as_array, conjugate
 from rulescore import RuleSet, project
@@ -169,8 +170,8 @@ def _(a: ArrayLike, v: ArrayLike, mode="full"):
     y = np.convolve(a, v, mode)
 
     def pullback(dy):
-        n, m = np.size(a), np.size(v)
-        start = {n + m - 1: 0, max(n, m): (min(n, m) - 1) // 2}.get(np.size(y), min(n, m) - 1)
+        n, m = size_of(a), size_of(v)
+        start = {n + m - 1: 0, max(n, m): (min(n, m) - 1) // 2}.get(size_of(y), min(n, m) - 1)
         full = padded(dy, start, n + m - 1)
         da = np.correlate(full, np.ravel(v), "valid")
         dv = np.correlate(full, np.ravel(a), "valid")
@@ -187,9 +188,9 @@ def _(a: ArrayLike, v: ArrayLike, mode="valid"):
     y = np.correlate(a, v, mode)
 
     def pullback(dy):
-        n, m = np.size(a), np.size(v)
+        n, m = size_of(a), size_of(v)
         middle = (m - 1) // 2 if m <= n else n // 2
-        start = {n + m - 1: 0, max(n, m): middle}.get(np.size(y), min(n, m) - 1)
+        start = {n + m - 1: 0, max(n, m): middle}.get(size_of(y), min(n, m) - 1)
         full = padded(dy, start, n + m - 1)
         da = np.convolve(full, np.ravel(v), "valid")
         dv = np.conj(np.correlate(full, np.ravel(a), "valid"))[::-1]
@@ -203,7 +204,7 @@ def _(a: ArrayLike, v: ArrayLike, mode="valid"):
 
 def padded(dy, start, length):
     """Return `dy` with zeros around it: a vector of `length` in which it begins at `start`."""
-    return np.pad(dy, (start, length - start - np.size(dy)))
+    return np.pad(dy, (start, length - start - size_of(dy)))
 
 
 @rule(np.linalg.matmul)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base._axes import given, inexact_type, like, truncates
+from rules_base._axes import given, inexact_type, like, size_of, truncates
 from rules_base._indexing import from_positions
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -87,7 +87,7 @@ def _(x: Numeric, reps=1):
 def _(x: Numeric, repeats=1, axis=None):
     def pullback(dy):
         if axis is None:
-            positions = np.repeat(np.arange(np.size(x)), repeats)
+            positions = np.repeat(np.arange(size_of(x)), repeats)
             return (from_positions(dy, x, positions),)
         shape = np.shape(x) or (1,)
         axis_ = axis % len(shape)
