@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rules_base._axes import as_read, backwards, reshaped, truncates, zeros_kept
-from rulescore import Array, RuleSet, project
+from rules_base._axes import as_read, backwards, reshaped, shape_of, truncates, zeros_kept
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
@@ -33,25 +33,26 @@ def weighted_sums(dy, weights, axis):
 
 
 @rule(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)
-def _(x: Array | np.generic, axis=None, dtype=None):
+def _(x: Numeric, axis=None, dtype=None):
     def pullback(dy):
         if dtype is not None and truncates(x, dtype):
             return (None,)
         if axis is None:
-            return (project(reshaped(cumsum_back(dy, 0), x.shape), x),)
+            return (project(reshaped(cumsum_back(dy, 0), shape_of(x)), x),)
         return (project(cumsum_back(dy, axis), x),)
 
     return np.cumsum(x, axis, dtype), pullback
 
 
 @rule(np.cumprod, np.ndarray.cumprod, np.generic.cumprod)
-def _(x: Array | np.generic, axis=None, dtype=None):
+def _(x: Numeric, axis=None, dtype=None):
     def pullback(dy):
         if dtype is not None and truncates(x, dtype):
             return (None,)
         read = as_read(x, dtype)
         if axis is None:
-            return (project(np.reshape(cumprod_back(dy, np.ravel(read), 0), x.shape), x),)
+            own = cumprod_back(dy, np.ravel(read), 0)
+            return (project(np.reshape(own, shape_of(x)), x),)
         return (project(cumprod_back(dy, read, axis), x),)
 
     return np.cumprod(x, axis, dtype), pullback
@@ -132,3 +133,6 @@ if hasattr(np, "cumulative_sum"):
         rule.example(f, MATRIX, axis=1, include_initial=True)
 for f in (np.generic.cumsum, np.generic.cumprod):
     rule.example(f, np.float64(0.5))
+for f in (np.cumsum, np.cumprod):
+    rule.example(f, 0.5)
+    rule.example(f, 0.5, axis=0)

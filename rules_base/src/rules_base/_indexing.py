@@ -196,6 +196,18 @@ def _(x: np.ndarray, indices=None, axis=-1):
     return np.take_along_axis(x, indices, axis), pullback
 
 
+@rule(np.lib.stride_tricks.sliding_window_view)
+def _(x: Array, window_shape: object, axis=None):
+    y = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
+
+    def pullback(dy):
+        positions = np.reshape(np.arange(x.size), x.shape)
+        windows = np.lib.stride_tricks.sliding_window_view(positions, window_shape, axis)
+        return from_positions(dy, x, windows), None
+
+    return y, pullback
+
+
 @rule(np.delete)
 def _(x: Array, index=None, axis=None):
     def pullback(dy):
@@ -302,6 +314,8 @@ rule.example(np.take, CUBE, [], axis=1)
 rule.example(np.take_along_axis, CUBE, np.argsort(-CUBE, 1), axis=1)
 rule.example(np.take_along_axis, CUBE, np.array([[[0, 0, 2, 1]]]), axis=1)
 rule.example(np.take_along_axis, CUBE, np.array([0, 5, 5]), axis=None)
+rule.example(np.lib.stride_tricks.sliding_window_view, CUBE, 2, axis=1)
+rule.example(np.lib.stride_tricks.sliding_window_view, CUBE[0], (2, 3))
 rule.example(np.delete, CUBE, [0, 2], axis=1)
 rule.example(np.delete, CUBE, 3)
 rule.example(np.insert, CUBE[0], 1, 0.5, axis=1)

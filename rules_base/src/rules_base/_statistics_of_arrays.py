@@ -154,7 +154,7 @@ def _(x: Array, axis=None, *, keepdims=False, initial=None, where=None):
 
 @rule(np.nanvar)
 def _(
-    x: Array,
+    x: Numeric,
     axis=None,
     dtype=None,
     *,
@@ -178,7 +178,7 @@ def _(
 
 @rule(np.nanstd)
 def _(
-    x: Array,
+    x: Numeric,
     axis=None,
     dtype=None,
     *,
@@ -285,6 +285,8 @@ for f in (np.var, np.std):
     rule.example(f, MATRIX, axis=0, keepdims=True, where=np.array([[True], [True]]))
 for f in (np.generic.var, np.generic.std):
     rule.example(f, np.float64(0.5))
+for f in (np.nanvar, np.nanstd):
+    rule.example(f, 0.5)
 for f in (np.nanvar, np.nanstd):
     rule.example(f, GAPS, axis=1, where=GAPS != 0.75, correction=0)
     rule.example(f, GAPS, ddof=1, where=np.array([[True], [True]]), keepdims=True)
