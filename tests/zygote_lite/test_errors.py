@@ -996,3 +996,25 @@ def test_options_that_change_no_value(options):
     x = np.array([1.5, -0.5, 2.0])
     (dx,) = gradient(lambda x: np.sum(np.exp(x, **options)), x)
     np.testing.assert_allclose(dx, np.exp(x))
+
+
+def test_a_ufunc_with_out_and_where_keeps_its_other_options():
+    def f(x):
+        y = x * 3.0
+        np.add(x, 0.1, where=x > 0, out=y, dtype=np.float32)
+        return y
+
+    x = np.array([1.5, -0.5, 2.0])
+    y, back = pullback(f, x)
+    np.testing.assert_array_equal(y, f(x))
+    np.testing.assert_array_equal(back(np.ones(3))[1], [1.0, 3.0, 1.0])
+
+
+def test_a_ufunc_with_out_where_and_casting_is_refused():
+    def f(x):
+        y = np.zeros(3)
+        np.multiply(x, 1.7, out=y, where=x > 0, dtype=int, casting="unsafe")
+        return y[0]
+
+    with pytest.raises(NoRuleError, match="takes `casting`"):
+        gradient(f, np.array([1.5, -0.5, 2.0]))

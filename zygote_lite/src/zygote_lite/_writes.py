@@ -169,7 +169,7 @@ def with_out(
         others = {name: value for name, value in kws.items() if name != "out"}
         return tape.pull((*nodes[:place], *nodes[place + 1 :]), f, *xs, **others)
     if mask is not True and isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
-        return _with_mask(tape, nodes, f, xs, target, mask)
+        return _with_mask(tape, nodes, f, xs, kws, target, mask)
     if not isinstance(target, np.ndarray) or mask is not True:
         option = "`where` and `out`" if isinstance(target, np.ndarray) else "this `out`"
         raise DifferentiationError(
@@ -189,7 +189,13 @@ def with_out(
 
 
 def _with_mask(
-    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], out: Any, mask: Any
+    tape: Tape,
+    nodes: Nodes,
+    f: Any,
+    xs: tuple[Any, ...],
+    kws: dict[str, Any],
+    out: Any,
+    mask: Any,
 ) -> Recorded:
     """Resolve a call of a ufunc with `out=` and `where=`: a call for the entries asked for."""
     mask = np.array(np.broadcast_to(mask, out.shape))
@@ -197,8 +203,10 @@ def _with_mask(
     for x, node in zip(xs, nodes[1:], strict=False):
         whole, at = tape.pull((None, node, None), np.broadcast_to, x, out.shape)
         parts.append(tape.pull((None, at, None), operator.getitem, whole, mask))
-    value, node = tape.pull((None, *(at for _, at in parts)), f, *(part for part, _ in parts))
-    at_out = nodes[1 + len(xs)]
+    others = {name: x for name, x in kws.items() if name not in ("out", "where")}
+    flags = (None, *(at for _, at in parts), *(None for _ in others))
+    value, node = tape.pull(flags, f, *(part for part, _ in parts), **others)
+    at_out = nodes[1 + len(xs) + list(kws).index("out")]
     tape.pull((None, at_out, None, node), write_array, out, mask, value)
     return out, at_out
 
