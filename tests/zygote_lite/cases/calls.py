@@ -1,5 +1,6 @@
 """Calls and classes: every way to hand arguments over, and everything that stands for a call."""
 
+import abc
 import enum
 import functools
 import math
@@ -917,3 +918,32 @@ def names_of_the_engine(tape, nodes):
     for _ in range(2):
         tape_ = tape_ * t1 + dx * back
     return tape_ * nodes_ * x_
+
+
+class Form(abc.ABC):
+    """An abstract class whose comparison calls methods through `super()`."""
+
+    @abc.abstractmethod
+    def area(self): ...
+
+    def __lt__(self, other):
+        return self.area() < other.area()
+
+
+class Square(Form):
+    def __init__(self, side):
+        self.side = side
+
+    def area(self):
+        return self.side**2
+
+
+class Doubled(Square):
+    def area(self):
+        return super().area() * 2.0
+
+
+@works("abstract classes: `isinstance`, sorting", (0.5, 0.6))
+def abstract_classes(x, y):
+    forms = sorted([Doubled(x), Square(y), Square(x * y)])
+    return forms[0].side * forms[2].area() * (x if isinstance(forms[1], Form) else 1.0)

@@ -529,6 +529,8 @@ def weak(x):
     box.w = x
     total = proxy.w * reference().w
     proxy.w = x * x
+    other = weakref.proxy(box)  # of what is active by now
+    other.w *= 3.0
     return total + box.w
 
 

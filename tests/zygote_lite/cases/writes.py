@@ -696,3 +696,12 @@ def resizes(x):
     a.resize((3,))
     a[0] = x[0]
     return np.sum(a)
+
+
+@works("`a.__getitem__` kept in a variable", (V,))
+def bound_getitem(x):
+    a = np.zeros(3)
+    get, put = a.__getitem__, a.__setitem__
+    put(0, x[0] * x[1])
+    a[1:] = x[:2]
+    return get(0) * get(2) + get(slice(0, 2)) @ x[:2]

@@ -49,12 +49,16 @@ def refused_end(f: Any) -> DifferentiationError:
     )
 
 
-@composite(weakref.ref)
-def _(tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Recorded:
+def _refer(f: Any, tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Recorded:
+    """Make a weak reference or a proxy."""
     hooks = callbacks((callback,))
     if hooks:
         raise refused_end(hooks[0][0])
-    return weakref.ref(x, callback), None
+    return f(x, callback), None
+
+
+for _f in (weakref.ref, weakref.proxy):
+    composite(_f)(functools.partial(_refer, _f))
 
 
 @composite(weakref.finalize)

@@ -215,7 +215,7 @@ _HARMLESS = {
             "abs", "all", "any", "bool", "callable", "complex", "dict", "divmod", "enumerate",
             "float", "format", "frozenset", "getattr", "hasattr", "hash", "id", "int", "isinstance",
             "issubclass", "iter", "len", "list", "map", "max", "min", "pow", "range", "repr",
-            "reversed", "round", "set", "sorted", "str", "sum", "tuple", "type", "zip")),
+            "reversed", "round", "set", "sorted", "str", "sum", "super", "tuple", "type", "zip")),
         NotImplementedError, TypeError, ValueError, KeyError, IndexError, AttributeError,
         StopIteration, AssertionError,
     )

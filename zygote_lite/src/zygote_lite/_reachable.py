@@ -34,6 +34,8 @@ def is_library(path: str) -> bool:
 
     Such code holds nothing of the user's in its modules' variables.
     """
+    if path.startswith("<frozen "):  # a module of Python's own: `abc`, `os`
+        return True
     return path.startswith(_OWN) or (path.startswith(_LIBRARY) and "site-packages" not in path)
 
 

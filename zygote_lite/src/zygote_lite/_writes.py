@@ -125,6 +125,11 @@ def write_item(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Reco
 composite(np.ndarray.__setitem__)(write_item)
 
 
+@composite(np.ndarray.__getitem__)
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded:
+    return tape.pull(nodes, operator.getitem, x, index)
+
+
 def _held(index: Any) -> Any:
     """Return an index that later writes do not change."""
     if isinstance(index, tuple):
