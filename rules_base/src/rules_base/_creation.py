@@ -64,8 +64,8 @@ def _(x: Numeric, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
 
 
 @rule(np.asarray, np.asanyarray)
-def _(x: Numeric, dtype=None, order=None):
-    y = np.asarray(x, dtype, order)
+def _(x: Numeric, dtype=None, order=None, *, copy=None):
+    y = np.asarray(x, dtype, order, **({} if copy is None else {"copy": copy}))
 
     def pullback(dy):
         return (project(dy, x) if keeps_numbers(x, y) else None,)
@@ -322,6 +322,7 @@ for f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortra
 rule.example(np.array, [0.5, 1.5], dtype=complex, ndmin=3)
 rule.example(np.array, [0.5, 1.5], dtype=int)
 rule.example(np.array, MATRIX, ndmin=3)
+rule.example(np.asarray, MATRIX, copy=True)
 rule.example(np.asarray_chkfinite, MATRIX)
 rule.example(np.asarray_chkfinite, [0.5, 1.5])
 rule.example(np.copy, MATRIX)
