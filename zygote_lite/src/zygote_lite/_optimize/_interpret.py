@@ -66,6 +66,7 @@ from zygote_lite._optimize._values import (
     shares_axes,
     stem_of,
     structure,
+    vague,
 )
 
 Env = dict[str, Value]
@@ -166,7 +167,9 @@ class Interpreter:
         self, result: Result, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "",
     ) -> Op:  # fmt: skip
         """Write an operation, and return it."""
-        target = self.value(result.fact, result.sample, stem)
+        # what is looked at when the code runs is the dtype and the number of axes, not their length
+        fact = result.fact if result.certain else vague(result.fact)
+        target = self.value(fact, result.sample, stem)
         op = Op(self.origin, target, f, xs, kws, check=not result.certain)
         op.required = not self.plain and not self.reverse
         operands = [part for y in (*xs, *kws.values()) for part in leaves(y)]
