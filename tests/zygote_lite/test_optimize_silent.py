@@ -688,7 +688,7 @@ def test_an_array_that_is_changed_in_place_changes_under_its_other_names(f):
 
 def test_an_array_made_of_numbers_has_any_length():
     def f(x, s, n):
-        return np.sum(np.cumsum(np.linspace(0.5, 1.0, n) * s) * x)
+        return np.sum(np.sort(np.linspace(0.5, 1.0, n) * s) * x)
 
     x = np.array([0.3, -0.5, 0.9])
     assert assert_agreement(f, (x, 2.0, 3), (x, 2.0, 1), argnums=(0, 1))
