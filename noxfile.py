@@ -19,6 +19,11 @@ MATRIX = {
 }
 WITH_THE_ENGINE = ["nnlib", "all"]
 THIRD_PARTY = "rules_scipy_special"
+LIBRARIES = [  # that know nothing of derivatives, or have their own
+    "statsmodels", "scikit-learn", "ahrs", "chemicals", "colour-science", "filterpy", "fluids",
+    "geographiclib", "ht", "iapws", "lmfit", "numpy-financial", "POT", "pvlib", "pymap3d",
+    "scikit-fuzzy", "transforms3d",
+]  # fmt: skip
 
 
 @nox.session(tags=["matrix"])
@@ -73,10 +78,11 @@ def fuzz(session):
 
 @nox.session
 def library(session):
-    """Differentiate statsmodels and scikit-learn, and compare with the scores that they wrote."""
+    """Differentiate other people's libraries; compare with their own scores, or differences."""
     plugin = f"./examples/{THIRD_PARTY}"
-    session.install("-r", "requirements.txt", plugin, "statsmodels", "scikit-learn")
-    session.run("pytest", "-rs", "tests/zygote_lite/test_library.py", *session.posargs)
+    session.install("-r", "requirements.txt", plugin, *LIBRARIES)
+    tests = [f"tests/zygote_lite/{name}.py" for name in ("test_library", "test_libraries")]
+    session.run("pytest", "-rs", *tests, *session.posargs)
 
 
 @nox.session
