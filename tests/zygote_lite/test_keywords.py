@@ -94,3 +94,29 @@ def test_an_active_option_is_refused_however_it_is_passed():
                 gradient(f, 3.0)
     finally:
         rule.unregister()
+
+
+BY_KEYWORD = {
+    "quantile": (lambda x: np.quantile(x, q=0.3), lambda x: np.quantile(x, 0.3)),
+    "percentile": (lambda x: np.percentile(a=x, q=30.0), lambda x: np.percentile(x, 30.0)),
+    "delete": (lambda x: np.delete(x, obj=1)[0], lambda x: np.delete(x, 1)[0]),
+    "linspace": (lambda x: np.linspace(x[0], stop=3.0)[1], lambda x: np.linspace(x[0], 3.0)[1]),
+    "convolve": (
+        lambda x: np.convolve(x, v=[1.0, 2.0])[1],
+        lambda x: np.convolve(x, [1.0, 2.0])[1],
+    ),
+    "cross": (lambda x: np.cross(x, b=[1.0, 2, 3])[0], lambda x: np.cross(x, [1.0, 2, 3])[0]),
+    "interp": (
+        lambda x: np.interp(x, xp=[0.0, 4.0], fp=[1.0, 2.0])[0],
+        lambda x: np.interp(x, [0.0, 4.0], [1.0, 2.0])[0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_KEYWORD)
+def test_positional_arguments_that_are_not_active_may_come_by_keyword(name):
+    by_keyword, positional = BY_KEYWORD[name]
+    x = np.array([3.0, 1.0, 2.0])
+    for _ in range(3):  # specialized code too
+        (dx,) = gradient(by_keyword, x)
+        np.testing.assert_array_equal(dx, gradient(positional, x)[0])

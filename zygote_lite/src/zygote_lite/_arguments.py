@@ -67,6 +67,18 @@ def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dic
     return taken if plain and "out" not in taken else {}
 
 
+def positional_run(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], named: dict[str, Any]
+) -> list[str]:
+    """Return the keywords that stand, one after the other, for what comes after the arguments."""
+    run = []
+    for name in list(_positional(f))[len(xs) + len(named) :]:
+        if name not in kws or name == "out":
+            break
+        run.append(name)
+    return run
+
+
 _PLAIN = (types.NoneType, bool, int, float, str)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._activity import is_active
-from zygote_lite._arguments import moved
+from zygote_lite._arguments import moved, positional_run
 from zygote_lite._errors import NoRuleError
 from zygote_lite._kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._pullbacks import Back, Flags, Opaque, Pulled, inert
@@ -92,8 +92,16 @@ def plan_rule(
         del options["out"]  # as if it were not given
     if isinstance(f, np.ufunc) and options.get("where") is True:
         del options["where"]
-    asked = options if "ad" in options else {**options, "ad": handed_in}
+    asked = {"ad": handed_in, **options}
     rule = find_rule(f, *arguments, **asked)
+    if rule is None and kws:
+        for name in positional_run(f, xs, kws, named):  # a rule may have no options of these names
+            named[name] = options.pop(name)
+            del asked[name]
+            rule = find_rule(f, *xs, *named.values(), **asked)
+            if rule is not None:
+                break
+        names, arguments = list(named), (*xs, *named.values())
     if rule is None:
         return None
     if rule.kind != "constant" and _is_text_of_numbers(flags[1:], (*xs, *kws.values())):
