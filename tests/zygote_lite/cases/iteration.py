@@ -769,3 +769,22 @@ def generator_queries(x):
     log = []
     found = (any(steps()), all(v < 1.0 for v in steps()), 2.0 * x in steps(), all(steps()))
     return sum(v * (i + 1.0) for i, v in enumerate(log)) * (1.0 + sum(found))
+
+
+@works("bound methods of lists, dicts, deques that take from a generator that raises", (0.7,))
+def bound_methods_take_generators(x):
+    def steps(n):
+        for i in range(n):
+            if i == 2:
+                raise KeyError(i)
+            yield x * i
+
+    a, d, q = [x], {}, collections.deque()
+    for take in (a.extend, a.__iadd__, q.extend, lambda g: d.update(enumerate(g))):
+        try:
+            take(steps(4))
+        except KeyError:
+            a.append(x * x)
+    extend = a.extend
+    extend(steps(2))
+    return sum(v * (i + 1.0) for i, v in enumerate(a)) + sum(d.values()) * sum(q)

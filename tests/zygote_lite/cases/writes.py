@@ -705,3 +705,16 @@ def bound_getitem(x):
     put(0, x[0] * x[1])
     a[1:] = x[:2]
     return get(0) * get(2) + get(slice(0, 2)) @ x[:2]
+
+
+@works("`a.__iadd__(b)` and its kin", (V,))
+def methods_in_place(x):
+    a = x * 2.0
+    b = a[1:]
+    a.__imul__(x[0])
+    b.__iadd__(x[:-1]).__itruediv__(x[1])
+    try:
+        a += np.ones(9)
+    except ValueError as error:
+        a[0] *= len(str(error))
+    return np.sum(a * x)

@@ -92,6 +92,7 @@ _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 OPERATORS: dict[str, tuple[Any, bool]] = {
     **{f"__{name}__": (getattr(operator, name), False) for name in _BINARY},
     **{f"__r{name}__": (getattr(operator, name), True) for name in _BINARY},
+    **{f"__i{name}__": (getattr(operator, "i" + name), False) for name in _BINARY},
     "__divmod__": (divmod, False),
     "__rdivmod__": (divmod, True),
 }

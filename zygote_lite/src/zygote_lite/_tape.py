@@ -147,7 +147,7 @@ class Tape(Entries):
             if type(y) is Generated and isinstance(f, type):
                 y.kind = f
             return y, node
-        if any(type(x) is Generated for x in xs) and not isinstance(f, _MAY_WRITE):
+        if any(type(x) is Generated for x in xs) and not _is_resolved_later(f):
             xs, nodes = self.run_out(xs, nodes)
             return self.pull(nodes, f, *xs, **kws)
         return self.call(nodes, f, xs, kws)
@@ -222,9 +222,9 @@ class Tape(Entries):
         if isinstance(f, types.WrapperDescriptorType) and f.__name__ in ("__next__", "__iter__"):
             return self.pull(nodes, next if f.__name__ == "__next__" else iter, *xs)
         if isinstance(f, types.WrapperDescriptorType) and is_of_numbers(f) and len(xs) == 2:
-            if f(*xs) is NotImplemented:
-                return NotImplemented, None
             meant, is_swapped = OPERATORS[f.__name__]
+            if not f.__name__.startswith("__i") and f(*xs) is NotImplemented:
+                return NotImplemented, None
             (a, b), (at_a, at_b) = (xs, nodes[1:3])
             if is_swapped:
                 return self.pull((None, at_b, at_a), meant, b, a)
@@ -471,6 +471,13 @@ def _may_write(f: Any, xs: tuple[Any, ...]) -> bool:
     if f is invoke:
         kind, f = type(xs[0]), member_of(type(xs[0]), xs[1])
     return not isinstance(f, types.FunctionType) or may_write(f, kind)
+
+
+def _is_resolved_later(f: Any) -> bool:
+    """Return whether a callable stands for another call, which takes generators as they are."""
+    if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
+        return not isinstance(f.__self__, types.ModuleType | None)
+    return isinstance(f, _MAY_WRITE)
 
 
 _SIMPLE = {float, int, bool, complex, str, type(None), slice, np.ndarray, np.float64, np.int64}

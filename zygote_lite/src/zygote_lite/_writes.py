@@ -158,8 +158,14 @@ _UFUNCS = {
 
 def in_place(tape: Tape, nodes: Nodes, name: str, a: Any, b: Any) -> Recorded:
     """Resolve `a += b` on an array: the operator, and a write of the whole array."""
-    value, node = tape.pull((None, nodes[1], nodes[2]), getattr(operator, name), a, b)
-    return write_whole(tape, a, nodes[1], value, node, _UFUNCS.get(name, np.add))
+    try:
+        value, node = tape.pull((None, nodes[1], nodes[2]), getattr(operator, name), a, b)
+    except ValueError as error:
+        refused = error
+    else:
+        return write_whole(tape, a, nodes[1], value, node, _UFUNCS.get(name, np.add))
+    getattr(operator, f"i{name}")(a.copy(), b)  # raises what Python raises: of three shapes
+    raise refused
 
 
 def with_out(
