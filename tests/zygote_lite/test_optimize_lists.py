@@ -437,3 +437,20 @@ def test_a_row_named_from_the_end_stays_that_row():
     h = 1e-6
     (slope,) = value_and_grad(f, (0,))(1.5, 3)[1]
     assert slope == pytest.approx((f(1.5 + h, 3) - f(1.5 - h, 3)) / (2 * h), rel=1e-6)
+
+
+def times_zero(xs, zero):
+    s, t = 1.0, zero
+    for v in xs:
+        if v > 0:
+            t = v * s
+        else:
+            s = s * v
+        if t > 100:
+            break
+    return s * t
+
+
+def test_a_variable_may_be_named_zero():
+    xs = numbers(70)
+    assert assert_agreement(times_zero, (xs, 5.0), ([-1.0, *xs], 2.0), ([-v for v in xs], 3.0))

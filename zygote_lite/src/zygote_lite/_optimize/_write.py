@@ -416,20 +416,19 @@ class Writer:
         known = spelled(f)
         return known if known is not None else self.bind(f)
 
-    def bind(self, x: Any) -> str:
+    def bind(self, x: Any, stem: str = "") -> str:
         """Return a name for an object that has no spelling of its own."""
         for name, known in self.bound.items():
             if known is x:
                 return name
-        stem = re.sub(r"\W", "_", getattr(x, "__name__", type(x).__name__.lower()))
+        stem = stem or re.sub(r"\W", "_", getattr(x, "__name__", type(x).__name__.lower()))
         name = self.namer(stem if stem.isidentifier() else "rule")
         self.bound[name] = x
         return name
 
     def constant(self, x: Any) -> tuple[str, int]:
         if x is ZERO:
-            self.bound["zero"] = ZERO
-            return "zero", _ATOM
+            return self.bind(ZERO, "zero"), _ATOM
         text = constant_text(x)
         if text is None:
             return self.function(x), _ATOM
