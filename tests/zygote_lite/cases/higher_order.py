@@ -157,3 +157,19 @@ def twice_over_lists(p):
         return np.sum(chained) + math.fsum([v * v * v for v in y]) * statistics.mean([*y])
 
     return grad(f)(x) @ x + np.sum(jacobian(grad(f))(x))
+
+
+@works("gradient of a gradient through a generator made before what it reads is active", (0.7,))
+def early_generator(x):
+    def steps(box):
+        for i in range(1, 4):
+            yield box[0] * i
+
+    def f(y):
+        box = [1.0]
+        generated, mapped, walked = steps(box), map(lambda i: box[0] * i, [1, 2]), iter(box)
+        first = next(generated)
+        box[0] = y * y
+        return first * next(generated) * y + next(generated) + sum(mapped) * next(walked)
+
+    return grad(f)(x) * x + grad(f)(2.0) * x

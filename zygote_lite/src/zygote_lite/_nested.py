@@ -163,6 +163,9 @@ class NestedTape(Tape):
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         """Run a call that has no part in either gradient."""
+        generated = self.generator_of(f, xs, kws)
+        if generated is not None:
+            return generated
         before = state.writes
         held = captured_within(f, *xs, *kws.values()) if state.captured else []
         saved = [(x, np.copy(x)) for x in held if isinstance(x, np.ndarray)]

@@ -74,12 +74,9 @@ class Tape(Entries):
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
         """Run a call that nothing active goes into; log what it changes of what was saved."""
-        made = member_of(type(xs[0]), "__iter__") if f is iter and len(xs) == 1 else f
-        if isinstance(made, types.FunctionType) and made.__code__.co_flags & 0x20:
-            try:
-                return self.function((None,) * (1 + len(xs) + len(kws)), made, xs, kws)
-            except DifferentiationError:
-                return f(*xs, **kws), None  # it can generate nothing active
+        generated = self.generator_of(f, xs, kws)
+        if generated is not None:
+            return generated
         hooks = hooks_called(f, (*xs, *kws.values()))
         if not hooks and id(f) not in STRUCTURAL and id(f) not in COMPOSITE:
             hooks = unknown_hooks(f, xs)
@@ -98,6 +95,16 @@ class Tape(Entries):
                     self.entries.append((back, (), None))
                 return y, None
         return f(*xs, **kws), None
+
+    def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded | None:
+        """Make the generator that an inactive call makes, if it does: it may come to be active."""
+        made = member_of(type(xs[0]), "__iter__") if f is iter and len(xs) == 1 else f
+        if not isinstance(made, types.FunctionType) or not made.__code__.co_flags & 0x20:
+            return None
+        try:
+            return self.function((None,) * (1 + len(xs) + len(kws)), made, xs, kws)
+        except DifferentiationError:
+            return f(*xs, **kws), None  # it can generate nothing active
 
     def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
         """Run `f(*xs, **kws)`, record it, and return its value and the value's number."""
