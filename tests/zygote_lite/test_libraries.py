@@ -16,15 +16,18 @@ from zygote_lite import gradient, value_and_grad
 
 NAMES = (
     "ahrs", "chemicals", "colour", "filterpy", "fluids", "geographiclib", "ht", "iapws", "lmfit",
-    "numpy_financial", "ot", "pvlib", "pymap3d", "skfuzzy", "transforms3d",
+    "numpy_financial", "ot", "pvlib", "pymap3d", "scipy", "skfuzzy", "transforms3d",
 )  # fmt: skip
 HAVE = {name for name in NAMES if importlib.util.find_spec(name)} | {p.name for p in plugins()}
 
 
 def of(path):
     """Return a library's function, by its path."""
-    module, _, name = path.rpartition(".")
-    return getattr(importlib.import_module(module), name)
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError:
+        module, _, name = path.rpartition(".")
+        return getattr(of(module), name)
 
 
 def total(y):
@@ -75,6 +78,15 @@ CALLS = {
     "lmfit.lineshapes.pearson7": (LINE, 1.2, 0.3, 0.9, 1.6),
     "lmfit.lineshapes.breit_wigner": (LINE, 1.2, 0.3, 0.9, 1.6),
     "lmfit.lineshapes.step": (LINE, 1.2, 0.31, 0.9),
+    "scipy.stats.norm.logpdf": (LINE, 0.3, 1.2),
+    "scipy.stats.lognorm.pdf": (LINE + 2.5, 0.7),
+    "scipy.stats.zscore": (CASH,),
+    "scipy.stats.gmean": (CASH + 5.0,),
+    "scipy.stats.kurtosis": (CASH,),
+    "scipy.spatial.distance.cosine": (VECTOR, TURN[1:].copy()),
+    "scipy.special.logsumexp": (CASH,),
+    "scipy.integrate.simpson": (CASH,),
+    "scipy.interpolate.krogh_interpolate": (np.arange(5.0), CASH, 1.5),
     "skfuzzy.gbellmf": (LINE, 0.3, 2.0, 0.5),
     "skfuzzy.trimf": (LINE, np.array([-1.1, 0.2, 1.3])),
     "fluids.drag_sphere": (200.0,),

@@ -14,7 +14,7 @@ import threading
 import numpy as np
 import pytest
 
-from zygote_lite import _source, gradient
+from zygote_lite import _source, gradient, value_and_grad
 from zygote_lite._source import NoSourceError, definition_of
 
 # fmt: off
@@ -299,3 +299,41 @@ def test_trees_are_made_in_many_threads():
         gc.set_threshold(*thresholds)
         sys.setswitchinterval(interval)
     assert not wrong
+
+
+MADE_FROM_TEXT = """
+def parse(self, a, b=2.0, *rest, loc=0, **more):
+    return (a, b), loc, 1.5, rest, more, ()
+
+
+def first(x, y):
+    return x
+
+
+def twice(x):
+    return x * 2.0
+"""
+
+
+def test_a_function_without_source_that_hands_its_arguments_on():
+    space = {}
+    exec(MADE_FROM_TEXT, space)
+    parse, first = space["parse"], space["first"]
+
+    def f(x, y):
+        (a, b), loc, c, *_ = parse(None, x, loc=y)
+        (d, e), _, _, rest, more, nothing = parse(0, y, x, x, first(y, x), z=x)
+        return a * b * loc * c + d * e * rest[1] * more["z"] * rest[0] + len(nothing)
+
+    for _ in range(3):
+        y, (dx, dy) = value_and_grad(f, (0, 1))(1.3, 0.7)
+        assert y == f(1.3, 0.7)
+        assert dx == pytest.approx(3.0 * 0.7 + 3 * 1.3**2 * 0.7**2)
+        assert dy == pytest.approx(3.0 * 1.3 + 2 * 1.3**3 * 0.7)
+
+
+def test_another_function_without_source_is_refused():
+    space = {}
+    exec(MADE_FROM_TEXT, space)
+    with pytest.raises(NoSourceError, match="no source text for twice"):
+        gradient(lambda x: space["twice"](x), 1.0)

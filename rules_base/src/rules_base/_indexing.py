@@ -209,12 +209,12 @@ def _(x: Array, window_shape: object, axis=None):
 
 
 @rule(np.delete)
-def _(x: Array, index=None, axis=None):
+def _(x: Array, obj: object, axis=None):
     def pullback(dy):
         positions = np.reshape(np.arange(x.size), x.shape)
-        return (from_positions(dy, x, np.delete(positions, index, axis)),)
+        return from_positions(dy, x, np.delete(positions, obj, axis)), None
 
-    return np.delete(x, index, axis), pullback
+    return np.delete(x, obj, axis), pullback
 
 
 @rule(np.insert)

@@ -46,8 +46,9 @@ def out_position(f: Any, count: int) -> int | None:
     """Return where `out` stands among `count` arguments of a function in C, if it does."""
     if isinstance(f, types.FunctionType | type | np.ufunc):
         return None
-    names = parameter_names(f)
-    return names.index("out") if "out" in names[:count] else None
+    defaults = _positional(f)
+    at = list(defaults).index("out") if "out" in defaults else count
+    return at if at < count and defaults["out"] is not inspect.Parameter.empty else None
 
 
 def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dict[str, Any]:

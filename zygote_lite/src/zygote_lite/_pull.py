@@ -168,6 +168,9 @@ def _is_text_of_numbers(flags: Flags, xs: tuple[Any, ...]) -> bool:
 
 
 def _is_quantity(x: Any) -> bool:
+    """Return whether an option may be a number that is differentiated: no choice, as of axes."""
+    if type(x) in (tuple, list):
+        return any(map(_is_quantity, x))
     return kind_of(x) != INERT and not isinstance(x, int | np.integer)
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from zygote_lite._bytecode import handing_on
 from zygote_lite._errors import DifferentiationError
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -38,6 +39,9 @@ def definition_of(code: CodeType) -> Definition:
         return known
     lines = linecache.getlines(_file_of(code))
     if not lines:
+        made = handing_on(code)
+        if made is not None:
+            return made
         raise NoSourceError(
             f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
             "define it in a file or a notebook, or declare a rule for it"
