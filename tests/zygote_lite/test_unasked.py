@@ -258,14 +258,13 @@ class Watching:
         return object.__getattribute__(self, name)
 
 
-def test_attributes_behind_a_dict_are_refused():
+def test_attributes_behind_a_dict_are_followed():
     def f(x):
         watching = Watching()
         watching.__dict__.update(a=x * x)
-        return watching.a
+        return watching.a * x
 
-    with pytest.raises(DifferentiationError, match=r"test_unasked\.py:\d+"):
-        gradient(f, 1.3)
+    assert gradient(f, 1.3)[0] == pytest.approx(3 * 1.3**2)
 
 
 def test_a_loop_over_a_flat_array():
