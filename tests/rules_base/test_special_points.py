@@ -192,6 +192,15 @@ TABLE = {
             (np.argmax, (TIES,), (NOTHING,)),
         ],
     ),
+    "`np.sum(x, dtype=int)`, `np.linspace(a, b, dtype=int)` and the like, of floats": (
+        "constant, as `astype(int)`",
+        [
+            (np.sum, (TIES, None, int), (NOTHING,) * 3),
+            (np.cumsum, (TIES, None, int), (NOTHING,) * 3),
+            (np.linspace, (0.5, 2.5, 3, True, False, int), (NOTHING,) * 6),
+            (np.ndarray.astype, (TIES, int), (NOTHING,) * 2),
+        ],
+    ),
     "`np.logaddexp.reduce` of equal infinities": (
         "shared equally",
         [
