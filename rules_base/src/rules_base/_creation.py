@@ -206,6 +206,8 @@ def _(start: Numeric, stop: Numeric, num=50, endpoint=True, retstep=False, dtype
         dvalues, dstep = dy if retstep else (dy, None)
         if are_jumps(dtype, start, stop):
             dvalues = None
+        if dvalues is None and dstep is None:
+            return None, None
         steps = np.arange(num, **like(dvalues))
         t = steps / max(num - bool(endpoint), 1)
         dstart, dstop = 0.0, 0.0
