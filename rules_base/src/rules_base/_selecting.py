@@ -11,7 +11,8 @@ rule = RuleSet("rules_base")
 
 @rule(np.where)
 def _(condition: object, x: ArrayLike, y: ArrayLike):
-    x_array, y_array = as_array(x), as_array(y)
+    x_array = x if type(x) is np.ndarray else as_array(x)
+    y_array = y if type(y) is np.ndarray else as_array(y)
 
     def pullback(dy):
         dx, dz = np.where(condition, dy, 0.0), np.where(condition, 0.0, dy)
@@ -76,7 +77,7 @@ def _(which: ArrayLike, choices: list | tuple, *, mode="raise"):
     def pullback(dy):
         return None, in_kind_of(choices, chosen_cotangents(dy, which, choices, mode))
 
-    return np.choose(which, choices, mode=mode), pullback
+    return choose(which, choices, mode), pullback
 
 
 @rule(np.choose, np.ndarray.choose)
@@ -84,7 +85,13 @@ def _(which: ArrayLike, choices: Array, *, mode="raise"):
     def pullback(dy):
         return None, np.stack(chosen_cotangents(dy, which, choices, mode))
 
-    return np.choose(which, choices, mode=mode), pullback
+    return choose(which, choices, mode), pullback
+
+
+def choose(which, choices, mode):
+    """Call `np.choose`, naming the mode only where it is not the usual one, which dask lacks."""
+    more = {} if mode == "raise" else {"mode": mode}
+    return np.choose(which, choices, **more)
 
 
 def chosen_cotangents(dy, which, choices, mode):

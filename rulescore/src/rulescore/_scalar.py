@@ -62,6 +62,9 @@ def pull_chosen(
     """
     kind = type(dy)
     if kind is np.ndarray:
+        found = _of_two_chosen(rule, xs, out, dy)
+        if found is not None:
+            return found
         is_finite = _is_finite(dy)
     else:
         is_finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
@@ -76,6 +79,29 @@ def pull_chosen(
             None if p is None else project(np.where(np.equal(p, 0), 0.0, dy * p), x)
             for p, x in zip(partials, xs, strict=True)
         ]
+
+
+def _of_two_chosen(rule: Rule, xs: tuple[Any, ...], out: Any, dy: np.ndarray) -> Any:
+    """Return the cotangents of two real arrays of one shape and precision, where all is finite.
+
+    Else, `None`: then zeros have to be strong.
+    """
+    if len(xs) != 2 or rule.poles or dy.size > _MANY:
+        return None
+    x, y = xs
+    shape, dtype = dy.shape, dy.dtype
+    if not (type(x) is np.ndarray is type(y) and x.shape == shape == y.shape and shape):
+        return None
+    if not (x.dtype is dtype is y.dtype and dtype.kind == "f"):
+        return None
+    partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
+    if type(partials) is not tuple or len(partials) != 2:
+        return None
+    p, q = partials
+    alike = type(p) is np.ndarray is type(q) and p.shape == shape == q.shape
+    if alike and p.dtype is dtype is q.dtype and isfinite(_vdot(dy, p)) and isfinite(_vdot(dy, q)):
+        return None, dy * p, dy * q
+    return None
 
 
 def _of_many(
