@@ -62,7 +62,7 @@ def pull_chosen(
     """
     kind = type(dy)
     if kind is np.ndarray:
-        found = _of_two_chosen(rule, xs, out, dy)
+        found: tuple[Any, ...] | None = _of_two_chosen(rule, xs, out, dy)
         if found is not None:
             return found
         is_finite = _is_finite(dy)
