@@ -12,8 +12,8 @@ from typing import Any
 
 from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of
+from zygote_lite._folds import order_of
 from zygote_lite._hooks import declare
-from zygote_lite._iteration import order_of
 from zygote_lite._pullbacks import Flags, Opaque, Pulled
 from zygote_lite._tables import Node, Recorded, composite, equivalent, structural
 from zygote_lite._tape import Tape
