@@ -10,7 +10,6 @@ import operator
 import sys
 import types
 from collections.abc import Iterator
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -39,13 +38,21 @@ from zygote_lite._attributes import (
     overrides_iteration,
     refused_fields,
 )
+from zygote_lite._callables import (
+    descriptor_of,
+    is_harmless,
+    is_opaque,
+    is_resolved_later,
+    may_change,
+    through_getter,
+    through_partial,
+)
 from zygote_lite._entries import Entries
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
-from zygote_lite._guard import guarded, is_writer
-from zygote_lite._hooks import hooks_called, hooks_of_operands, may_write, unknown_hooks
-from zygote_lite._intrinsics import build_tuple, invoke
-from zygote_lite._kinds import OBJECT, TUPLE, VALUE, kind_of
+from zygote_lite._guard import guarded
+from zygote_lite._hooks import hooks_called, hooks_of_operands, unknown_hooks
+from zygote_lite._kinds import TUPLE, VALUE, kind_of
 from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural, option_in_the_way
 from zygote_lite._pullbacks import Effect, Inert, Opaque, inert
@@ -84,8 +91,8 @@ class Tape(Entries):
                 raise hook_refusal(f, hooks)
         if not (state.captured or state.clean):
             return f(*xs, **kws), None
-        harmless = not hooks and _is_harmless(f, xs, kws)
-        if state.clean and not harmless and _may_write(f, xs):
+        harmless = not hooks and is_harmless(f, xs, kws)
+        if state.clean and not harmless and may_change(f, xs):
             state.clean.clear()  # something may be written into what was found to be inactive
         if state.captured and not harmless:
             held = captured_within(f, *xs, *kws.values())
@@ -154,7 +161,7 @@ class Tape(Entries):
             if type(y) is Generated and isinstance(f, type):
                 y.kind = f
             return y, node
-        if any(type(x) is Generated for x in xs) and not _is_resolved_later(f):
+        if any(type(x) is Generated for x in xs) and not is_resolved_later(f):
             xs, nodes = self.run_out(xs, nodes)
             return self.pull(nodes, f, *xs, **kws)
         return self.call(nodes, f, xs, kws)
@@ -199,7 +206,7 @@ class Tape(Entries):
             return None
         if not simple and type(pulled[1]) is not Inert:
             for n, x in zip(nodes[1:], xs, strict=False):
-                if n is None and _is_opaque(x) and reaches_active(x):
+                if n is None and is_opaque(x) and reaches_active(x):
                     raise refusal(f, xs)  # it is over memory that was written since
         if type(pulled[1]) is not Inert:  # which saves nothing: `len(x)` is no walk over `x`
             note_captured(f, xs)
@@ -225,7 +232,7 @@ class Tape(Entries):
         if isinstance(f, types.MethodType):
             return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
         if isinstance(f, functools.partial):
-            return self.partial(nodes, f, xs, kws)
+            return through_partial(self, nodes, f, xs, kws)
         if isinstance(f, types.WrapperDescriptorType) and f.__name__ in ("__next__", "__iter__"):
             return self.pull(nodes, next if f.__name__ == "__next__" else iter, *xs)
         if isinstance(f, types.WrapperDescriptorType) and is_of_numbers(f) and len(xs) == 2:
@@ -253,7 +260,7 @@ class Tape(Entries):
             known = OF_CLASSES.get((owner, f.__name__)) if isinstance(owner, type) else None
             if known is not None:
                 return self.pull(nodes, known, *xs, **kws)
-            descriptor = _descriptor_of(f)
+            descriptor = descriptor_of(f)
             space = isinstance(owner, types.ModuleType)
             space = space or (
                 isinstance(owner, type) and not isinstance(f, types.MethodWrapperType)
@@ -277,32 +284,11 @@ class Tape(Entries):
                     raise
                 raise option from error
         if isinstance(f, operator.attrgetter | operator.itemgetter | operator.methodcaller):
-            return self.getter(nodes, f, xs)
+            return through_getter(self, nodes, f, xs)
         call = inspect.getattr_static(type(f), "__call__", None)
         if isinstance(call, types.FunctionType):
             return self.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)
         return self.refuse(nodes, f, xs, kws)
-
-    def getter(self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...]) -> Recorded:
-        """Resolve an `attrgetter`, an `itemgetter` or a `methodcaller`."""
-        names = f.__reduce__()[1]
-        if isinstance(f, operator.methodcaller):
-            if not isinstance(names[0], str):
-                return self.refuse(nodes, f, xs, {})
-            flags = (None, nodes[1], None, *(None for _ in names[1:]))
-            return self.pull(flags, invoke, xs[0], *names)
-        found = []
-        for name in names:
-            y, node = xs[0], nodes[1]
-            if isinstance(f, operator.itemgetter):
-                y, node = self.pull((None, node, None), operator.getitem, y, name)
-            else:
-                for part in name.split("."):
-                    y, node = self.pull((None, node, None), getattr, y, part)
-            found.append((y, node))
-        if len(found) == 1:
-            return found[0]
-        return self.pull((None, *(n for _, n in found)), build_tuple, *(y for y, _ in found))
 
     def generated(self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...]) -> Recorded:
         """Run a method that a dataclass was given without source: it compares, hashes or prints."""
@@ -317,23 +303,6 @@ class Tape(Entries):
     ) -> Recorded:
         """Run what no gradient can pass through, or raise `NoRuleError`."""
         return self.record(*no_rule(nodes, f, xs, kws), nodes)
-
-    def partial(
-        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Recorded:
-        given, node = self.pull((None, nodes[0], None), getattr, f, "args")
-        parts = [
-            self.pull((None, node, None), operator.getitem, given, i) for i in range(len(given))
-        ]
-        named = {
-            name: self.pull((None, nodes[0], None), operator.getitem, f.keywords, name)
-            for name in f.keywords
-            if name not in kws
-        }
-        inner = (None, *(n for _, n in parts), *nodes[1 : 1 + len(xs)])
-        inner += (*(n for _, n in named.values()), *nodes[1 + len(xs) :])
-        values = {name: value for name, (value, _) in named.items()}
-        return self.pull(inner, f.func, *(v for v, _ in parts), *xs, **values, **kws)
 
     def function(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -472,61 +441,7 @@ class Tape(Entries):
             yield step
 
 
-def _may_write(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Return whether a call may change anything, as far as the code of its function tells."""
-    kind = None
-    if f is invoke:
-        kind, f = type(xs[0]), member_of(type(xs[0]), xs[1])
-    return not isinstance(f, types.FunctionType) or may_write(f, kind)
-
-
-def _is_resolved_later(f: Any) -> bool:
-    """Return whether a callable stands for another call, which takes generators as they are."""
-    if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
-        return not isinstance(f.__self__, types.ModuleType | None)
-    return isinstance(f, _MAY_WRITE)
-
-
 _SIMPLE = {float, int, bool, complex, str, type(None), slice, np.ndarray, np.float64, np.int64}
-_MAY_WRITE = (types.FunctionType, types.MethodType, type, functools.partial)
-
-
-def _is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
-    """Return whether an inactive call cannot change anything that was saved."""
-    if is_writer(f, kws):
-        return False
-    if isinstance(f, _MAY_WRITE) or (getattr(f, "__module__", None) or "").startswith(
-        "numpy.random"
-    ):
-        return False
-    owner = getattr(f, "__self__", None)
-    if owner is not None and not isinstance(owner, types.ModuleType | type):
-        descriptor = _descriptor_of(f)  # a bound method: what it is bound to may change
-        if descriptor is None or is_writer(descriptor, kws):
-            return False
-        f, xs = descriptor, (owner, *xs)
-    if all(isinstance(x, Number | str | bytes | None) for x in (*xs, *kws.values())):
-        return True
-    if id(f) in STRUCTURAL or id(f) in COMPOSITE or id(f) in EQUIVALENT:
-        return all(kind_of(x) != OBJECT and not _is_opaque(x) for x in xs)
-    return find_rule(f, *xs) is not None
-
-
-def _is_opaque(x: Any) -> bool:
-    """Return whether a value is an object written in C, such as an iterator, and no number."""
-    return kind_of(x) == VALUE and not isinstance(x, Number | np.generic | np.ndarray)
-
-
-def _descriptor_of(f: Any) -> Any:
-    """Return the method of a built-in type that a bound method is of."""
-    owner = getattr(f, "__objclass__", None)
-    if owner is not None:
-        return owner.__dict__.get(f.__name__)
-    for base in type(f.__self__).__mro__:
-        member = base.__dict__.get(f.__name__)
-        if isinstance(member, types.MethodDescriptorType | types.WrapperDescriptorType):
-            return member
-    return None
 
 
 def _spread(count: int) -> Any:
