@@ -1,5 +1,7 @@
 """Attributes: what a class of the user's makes of reading, writing and deleting them."""
 
+import collections
+import itertools
 import operator
 from dataclasses import dataclass, field
 
@@ -177,3 +179,21 @@ def dataclass_init_called(x, y):
 
     w, i = Wider(x, y), Inheriting(x * y)
     return w.a * w.b * w.c * w.square * w.fixed + i.a * i.b * i.c
+
+
+@works("`__self__` of a bound method", (1.3, 0.7))
+def owner_of_a_method(x, y):
+    groups = collections.defaultdict(lambda: [].append)
+    for v in (x, y, x * y):
+        groups[v > 1](v)
+    return sum(sum(m.__self__) * (k + 1) for k, m in groups.items())
+
+
+@works("`start`, `stop` and `step` of slices and ranges", (1.3, 0.7))
+def ends_of_slices(x, y):
+    s = 0.0
+    for v, n in [(x, 2), (y, 1)]:
+        part, some = slice(n), range(n)
+        s = s + sum([x, y, v][part]) * part.stop + some.stop * v
+        s = s + len(list(itertools.islice([x, y, x], n))) * v
+    return s

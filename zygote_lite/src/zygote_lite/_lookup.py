@@ -124,6 +124,10 @@ def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | Non
         y = attribute_in_c(x, name)
         if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
             return y, nodes[1]  # what the method has got goes to its object
+        if name == "__self__" and isinstance(x, types.BuiltinFunctionType | types.MethodType):
+            return y, nodes[1]
+        if isinstance(x, slice | range) and isinstance(y, int | np.integer | None):
+            return y, None  # a choice of entries
     elif name not in fields:
         attribute_in_c(x, name)  # raises what Python raises
     return None
