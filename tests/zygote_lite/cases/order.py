@@ -57,6 +57,8 @@ def entry_is_rebound(x, y):
     a = [x, grow(y), x]
     b = {"p": x, "q": grow(y), "r": x}
     c = np.array([x, grow(y), *[x, grow(2.0)], x])
+    d = [x, lambda z=grow(2.0): z * x]
+    x = d[0] * d[1]()
     return a[0] + 2.0 * a[2] + b["p"] * b["r"] + np.sum(c[int(grow(1.0)) :] * np.arange(4)) * x
 
 

@@ -167,7 +167,7 @@ def _is_at_rest(node: ast.expr) -> bool:
     """Return whether evaluating an expression runs no code of the user's."""
     if isinstance(node, ast.Tuple | ast.List):
         return all(map(_is_at_rest, node.elts))
-    return isinstance(node, ast.Name | ast.Constant | ast.Lambda)
+    return isinstance(node, ast.Name | ast.Constant)
 
 
 def _binds(node: ast.expr, name: str) -> bool:
