@@ -115,6 +115,35 @@ def inner_cache(x):
     return fib(12) * len(calls) + square(x) + square(x, k=3.0) + square(x) + square(x * 1.0)
 
 
+COUNTED = []
+
+
+@functools.cache
+def counted_square(v):
+    COUNTED.append(None)
+    return v * v
+
+
+@refused("`lru_cache` of what counts its calls or reads what changes", "under `lru_cache`", (0.5,))
+def counting_cache(x):
+    before = len(COUNTED)
+    counted_square.cache_clear()
+    return (counted_square(x * 1.0) + counted_square(x * 1.0)) * (len(COUNTED) - before)
+
+
+@refused("`lru_cache` of what counts its calls or reads what changes", "under `lru_cache`", (0.5,))
+def cache_of_what_changes(x):
+    factor = [1.0]
+
+    @functools.lru_cache
+    def scaled(v):
+        return v * factor[0]
+
+    y = scaled(x * 1.0)
+    factor[0] = 3.0
+    return y + scaled(x * 1.0)
+
+
 @works("`functools.partial`", (0.5, 0.6))
 def partial(x, y):
     def f(a, b, c):
@@ -430,6 +459,13 @@ def named_tuples(x, y):
     q = namedtuple("Q", "u v")(x, v=y)
     a, b = p
     return p.product() * q.u + a * q.v * p[1] + b
+
+
+@works("`NamedTuple`, `namedtuple`", (0.5, 0.6))
+def joined_named_tuples(x, y):
+    p = Pair(x, y)
+    a = p * 2 + (x * y,) + p
+    return a[2] * a[4] + 3 * a[-1] * len(2 * p) + sum(p + p)
 
 
 class Mode(enum.Enum):

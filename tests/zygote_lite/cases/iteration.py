@@ -788,3 +788,18 @@ def bound_methods_take_generators(x):
     extend = a.extend
     extend(steps(2))
     return sum(v * (i + 1.0) for i, v in enumerate(a)) + sum(d.values()) * sum(q)
+
+
+@works("`str.join` and `str.format` of what is active", (0.5, 0.6))
+def texts_of_iterators(x, y):
+    a = [x, y]
+
+    def shown():
+        for v in a:
+            a[0] = a[0] * y
+            yield f"{v:.3f}"
+
+    text = ", ".join(shown()) + "".join(map(str, a))[:3] + "/".join(v for v in ("p", "q"))
+    form = "{:.3f} {a[0]:.2f} {b.shape}"
+    text += form.format(x, a=a, b=np.array(a))
+    return a[0] * x * len(text)

@@ -1,10 +1,12 @@
 """Library code as it stands: NumPy's own Python functions, SciPy's, the standard library's."""
 
 import bisect
+import collections
 import copy
 import fractions
 import heapq
 import statistics
+import types
 
 import numpy as np
 import scipy.integrate
@@ -153,6 +155,56 @@ def copies_of_arrays(a):
     written[0] = 5.0
     e[1] = a[0]
     return np.sum(b * c * d) + copy.copy(a[1]) * copy.deepcopy(a[0]) + np.sum(f * a)
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5, 0.6))
+def copies_of_containers(x, y):
+    q = collections.deque([x, [y]], maxlen=3)
+    d = collections.defaultdict(list, a=[x])
+    o = collections.OrderedDict(a=[x], b=y)
+    c = collections.Counter(a=x, b=y)
+    s = types.SimpleNamespace(a=x, b=[y])
+    all_of_them = [q, d, o, c, s, q]
+    p, e, r, k, t, p2 = copy.deepcopy(all_of_them)
+    p2[1].append(x * y)
+    e["b"].append(y * 3.0)
+    r["a"][0] *= y
+    k["a"] += x
+    t.b[0] = t.a * 2.0
+    q[1][0] = d["a"][0] = 5.0
+    total = sum(p[1]) * p[0] + e["a"][0] * e["b"][0] + r["a"][0] * r["b"] + k["a"] * c["a"]
+    return total + t.b[0] * s.b[0] + copy.copy(s).a + len(q[1]) * x
+
+
+class Saving:
+    """An object with a state of its own."""
+
+    def __init__(self, v):
+        self.v, self.cache = v, {"v": v}
+
+    def __getstate__(self):
+        return {"v": self.v}
+
+    def __setstate__(self, state):
+        self.v, self.cache = state["v"] * 2.0, {}
+
+
+class Reducing(Saving):
+    """An object that says what it is made of."""
+
+    def __reduce__(self):
+        return Reducing, (self.v * 3.0,)
+
+
+class Items(list):
+    """A list of the user's."""
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5,))
+def copies_by_state(x):
+    a, b, c = copy.deepcopy([Saving(x), Reducing(x), Items([x, [x]])])
+    c[1][0] = a.v * x
+    return a.v * b.v + sum(c[1]) * c[0] + copy.copy(a).v * len(a.cache) + b.cache["v"]
 
 
 class Held:

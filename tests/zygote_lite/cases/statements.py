@@ -576,6 +576,16 @@ def exit_stack(x):
     return sum(kept) * a * b
 
 
+@works("`contextlib.ExitStack`, `suppress`", (0.5,))
+def exit_stack_of_bound_methods(x):
+    a = [x, x * x]
+    with contextlib.ExitStack() as stack:
+        stack.callback(a.__setitem__, 0, x * 3.0)
+        stack.callback(a.append, a[0] * a[1])
+        a[0] = x * 5.0
+    return a[0] * a[1] + a[2]
+
+
 @works("`assert`", (0.5,))
 def asserts(x):
     y = x * x

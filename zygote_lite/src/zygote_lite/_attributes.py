@@ -195,7 +195,8 @@ def _field_back(x: Any, name: str, count: int) -> Any:
 
 def _is_own_attribute(x: Any, name: str) -> bool:
     """Return whether an attribute is one that the user gave a function."""
-    return isinstance(x, types.FunctionType) and not name.startswith("__")
+    its_own = not name.startswith("__") or name == "__wrapped__"
+    return its_own and isinstance(x, types.FunctionType)
 
 
 def _argument_back(x: BaseException, place: int, count: int) -> Any:

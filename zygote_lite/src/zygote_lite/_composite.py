@@ -272,6 +272,17 @@ def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded 
     return (format(text, spec), None) if kind_of(x) == OBJECT else None
 
 
+@composite(str.join)
+def _(tape: Tape, nodes: Nodes, between: Any, parts: Any) -> Recorded | None:
+    """Walk over what is no list, for what that does beside."""
+    if type(parts) in (list, tuple, str) or not (
+        hasattr(type(parts), "__iter__") or hasattr(type(parts), "__getitem__")
+    ):
+        return None
+    parts, node = tape.pull((None, nodes[2]), list, parts)
+    return tape.pull((None, nodes[1], node), str.join, between, parts)
+
+
 # -- generators --------------------------------------------------------------------------------
 
 

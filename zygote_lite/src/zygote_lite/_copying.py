@@ -1,13 +1,21 @@
-"""`copy.copy` and `copy.deepcopy` of what their own source leaves to C: arrays, plain objects."""
+"""`copy.copy` and `copy.deepcopy` of what their own source leaves to C: arrays, plain objects.
 
+What reduces itself in C (`__reduce_ex__`) does so here in Python; `copy` rebuilds it in Python.
+"""
+
+import collections
 import copy
+import copyreg
+import types
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._activity import mark_active
+from zygote_lite._attributes import member_of
 from zygote_lite._construct import set_field
-from zygote_lite._kinds import OBJECT, entries_of, kind_of
+from zygote_lite._kinds import DICT, LIST, OBJECT, dict_of, entries_of, kind_of, slot_names
+from zygote_lite._lookup import bind_method
 from zygote_lite._pullbacks import Flags, Pulled, inert
 from zygote_lite._state import give, slots_of
 from zygote_lite._tables import Node, Recorded, composite, structural
@@ -96,3 +104,60 @@ def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Recorded:
 @composite(np.generic.__copy__, np.generic.__deepcopy__)
 def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Recorded:
     return x, nodes[1]
+
+
+# -- what reduces itself -----------------------------------------------------------------------
+
+
+def reduced(x: Any) -> Any:
+    """Return what `copy` makes another such object of: its state and what it contains."""
+    state = None
+    if has_own_state(x):
+        state = x.__getstate__()
+    elif has_fields(x):
+        state = x.__dict__
+    entries = iter(x) if isinstance(x, list) else None
+    items = iter(x.items()) if isinstance(x, dict) else None
+    return copyreg.__newobj__, (type(x),), state, entries, items  # type: ignore[attr-defined]
+
+
+def has_own_state(x: Any) -> bool:
+    """Return whether a class has a `__getstate__` in Python."""
+    return hasattr(type(x), "__getstate__") and bind_method(type(x), "__getstate__") is not None
+
+
+def has_fields(x: Any) -> bool:
+    """Return whether an object has attributes of its own."""
+    return bool(dict_of(x))
+
+
+structural(has_own_state)(lambda flags, x: (has_own_state(x), inert(2)))
+structural(has_fields)(lambda flags, x: (has_fields(x), inert(2)))
+
+
+_REDUCED_IN_C: dict[type, Any] = {
+    collections.deque: lambda x: (collections.deque, ((), x.maxlen), None, iter(x)),
+    collections.defaultdict: lambda x: (
+        (collections.defaultdict, (x.default_factory,), None, None, iter(x.items()))
+    ),
+    collections.OrderedDict: lambda x: ((collections.OrderedDict, (), None, None, iter(x.items()))),
+    types.SimpleNamespace: lambda x: (types.SimpleNamespace, (), x.__dict__),
+}
+
+
+@composite(object.__reduce_ex__)
+def _(tape: Tape, nodes: Nodes, x: Any, protocol: int) -> Recorded | None:
+    """Reduce an object by its own `__reduce__`, or else as C does."""
+    cls: Any = type(x)
+    reduce = bind_method(cls, "__reduce__") or _REDUCED_IN_C.get(cls)
+    if reduce is None and _is_reduced_as_usual(x) and protocol >= 2:
+        reduce = reduced
+    return None if reduce is None else tape.pull((None, nodes[1]), reduce, x)
+
+
+def _is_reduced_as_usual(x: Any) -> bool:
+    cls: Any = type(x)
+    if kind_of(x) not in (OBJECT, LIST, DICT) or slot_names(cls):
+        return False
+    arguments = any(hasattr(cls, name) for name in ("__getnewargs__", "__getnewargs_ex__"))
+    return not arguments and member_of(cls, "__reduce__") is vars(object)["__reduce__"]

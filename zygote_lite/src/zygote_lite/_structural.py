@@ -46,6 +46,7 @@ from zygote_lite._tables import structural
 structural(join_text)(lambda flags, *xs: (join_text(*xs), Opaque(len(flags))))
 structural(format_value)(lambda flags, *xs: (format_value(*xs), Opaque(len(flags))))
 structural(str.join)(lambda flags, *xs: (str.join(*xs), Opaque(len(flags))))
+structural(str.format)(lambda flags, *xs, **kws: (str.format(*xs, **kws), Opaque(len(flags))))
 structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
 
 for _matches in (matches_sequence, matches_class, matches_mapping):
@@ -192,18 +193,33 @@ def _(flags: Flags, *parts: Any) -> Pulled | None:
 
 @structural(operator.add, operator.concat)
 def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
-    if type(a) is type(b) and type(a) in (list, tuple):
+    if type(a) is type(b) is list:
         return _joined(a + b, (a, b), 3)
+    if _is_plain_tuple(a, "__add__", "__iter__") and _is_plain_tuple(b, "__add__", "__iter__"):
+        return _joined(operator.add(a, b), (a, b), 3)
     return None
 
 
 @structural(operator.mul)
 def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
-    if type(a) in (list, tuple) and isinstance(b, int):
+    if _is_repeatable(a) and isinstance(b, int):
         return _repeated(a, b, first=True)
-    if type(b) in (list, tuple) and isinstance(a, int):
+    if _is_repeatable(b) and isinstance(a, int):
         return _repeated(b, a, first=False)
     return None
+
+
+def _is_repeatable(x: Any) -> bool:
+    return type(x) is list or _is_plain_tuple(x, "__mul__", "__rmul__", "__iter__")
+
+
+def _is_plain_tuple(x: Any, *names: str) -> bool:
+    """Return whether `x` is a tuple, with or without names, in which methods are Python's own."""
+    if type(x) is tuple:
+        return True
+    return isinstance(x, tuple) and all(
+        getattr(type(x), name, None) is getattr(tuple, name) for name in names
+    )
 
 
 def _repeated(x: Any, count: int, first: bool) -> Pulled:
