@@ -37,7 +37,6 @@ MODULES = (
     "statistics_of_arrays",
     "ufunc_methods",
 )
-FOR_DASK_TOO = ("einsum", "fft", "matrix_chains", "products")
 EXAMPLES = [
     pytest.param(*example, id=f"{module}-{name_of(example[0])}-{i}")
     for module in MODULES
@@ -266,59 +265,3 @@ def test_foreign_arrays_stay_foreign(foreign, f, xs, options):
         if is_numeric(x) and expected is not None:
             assert isinstance(d, foreign)
             np.testing.assert_allclose(d.data, expected, rtol=1e-9, atol=1e-9)
-
-
-def value_of(f, xs, options, kind):
-    """Return what a library makes of the call, or `None` where it cannot, or leaves it to NumPy."""
-    try:
-        y = f(*xs, **options) if callable(f) else f.__get__(*xs)
-    except Exception:
-        return None
-    return y if any(isinstance(part, kind) for part in parts_of(y)) else None
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_dask_arrays_stay_lazy():
-    array = pytest.importorskip("dask.array", reason="dask of requirements.txt is missing")
-    dask = pytest.importorskip("dask", reason="dask of requirements.txt is missing")
-    computed = []
-
-    def compute(graph, keys, **options):
-        computed.append(keys)
-        return dask.get(graph, keys, **options)
-
-    checked = 0
-    others = [importlib.import_module(f"rules_base._{name}").rule for name in FOR_DASK_TOO]
-    examples = [e.values for e in ON_ARRAYS] + [e for rule in others for e in rule.examples]
-    for f, xs, options in examples:
-        if is_numpy_only(f):
-            continue
-        given = mapped(lambda x: array.from_array(x, chunks=x.shape), xs)
-        value = value_of(f, given, options, array.Array)
-        if value is None:
-            continue
-        y, back = rrule(f, *xs, **options)
-        dy = cotangent(y)
-        expected = back(dy)
-        with dask.config.set(scheduler=compute):
-            computed.clear()
-            value_of(f, given, options, array.Array)
-            by_itself = len(computed)
-            computed.clear()
-            lazy_y, lazy_back = rrule(f, *given, **options)
-            assert len(computed) <= by_itself, name_of(f)
-        assert type(lazy_y) is type(value), name_of(f)
-        if isinstance(lazy_y, list) and not isinstance(y, list | tuple):
-            dy = [dy]
-        if isinstance(lazy_y, array.Array) and not isinstance(dy, np.ndarray):
-            dy = np.asarray(dy)
-        with dask.config.set(scheduler=compute):
-            computed.clear()
-            found = lazy_back(mapped(lambda d: array.from_array(d, chunks=d.shape), dy))
-            assert not computed, name_of(f)
-        for d, dx, x in zip(found[1:], expected[1:], xs, strict=True):
-            if is_numeric(x) and dx is not None:
-                assert isinstance(d, array.Array), name_of(f)
-                np.testing.assert_allclose(d.compute(), dx, rtol=1e-9, atol=1e-9)
-        checked += 1
-    assert checked > 300

@@ -69,7 +69,7 @@ def _(x: Numeric):
     def pullback(dy):
         return (project(np.conjugate(dy), x),)
 
-    return x.conjugate(), pullback  # of a real array it is the array itself
+    return x.conj(), pullback  # of a real array it is the array itself
 
 
 @rule(np.real)

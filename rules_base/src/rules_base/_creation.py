@@ -116,17 +116,27 @@ def _(x: Array | np.generic, order="C"):
     def pullback(dy):
         return (project(dy, x),)
 
-    return x.copy(order), pullback
+    return (x.copy() if order == "C" else x.copy(order)), pullback
 
 
 @rule(np.ndarray.astype, np.generic.astype)
 def _(x: Array | np.generic, dtype=None, order="K", casting="unsafe", subok=True, copy=True):
-    y = x.astype(dtype, order, casting, subok, copy)
+    if isinstance(x, np.ndarray | np.generic):
+        y = x.astype(dtype, order, casting, subok, copy)
+    else:
+        y = x.astype(dtype, **named(order=order, casting=casting, subok=subok, copy=copy))
 
     def pullback(dy):
         return (project(dy, x) if keeps_numbers(x, y) else None,)
 
     return y, pullback
+
+
+def named(order, casting, subok, copy):
+    """Return the options of `astype` that are not the usual ones: few libraries take them all."""
+    usual = {"order": "K", "casting": "unsafe", "subok": True, "copy": True}
+    chosen = {"order": order, "casting": casting, "subok": subok, "copy": copy}
+    return {name: x for name, x in chosen.items() if x != usual[name]}
 
 
 if hasattr(np, "astype"):

@@ -12,7 +12,7 @@ of a null space but for a rotation: a cotangent that depends on these raises `Li
 
 import numpy as np
 
-from rules_base._axes import on_the_diagonal
+from rules_base._axes import given, like, on_the_diagonal
 from rules_base._matrices import (
     ArrayLike,
     adjoint,
@@ -34,7 +34,10 @@ def _(a: ArrayLike, *, upper=False):
     y = np.linalg.cholesky(a, upper=True) if upper else np.linalg.cholesky(a)
 
     def pullback(dy):
-        factor, dfactor = (adjoint(y), adjoint(dy)) if upper else (y, dy)
+        if like(y) and not upper:
+            factor, dfactor = lower_factor(y, dy)
+        else:
+            factor, dfactor = (adjoint(y), adjoint(dy)) if upper else (y, dy)
         product = adjoint(factor) @ dfactor
         half = diagonal_matrix(np.real(diagonal(product)) / 2)
         inverse = np.linalg.inv(factor)
@@ -42,6 +45,16 @@ def _(a: ArrayLike, *, upper=False):
         return (project(triangle_of_hermitian(da, not upper), a),)
 
     return y, pullback
+
+
+def lower_factor(y, dy):
+    """Return the lower factor and its cotangent, where the library may have given the upper one.
+
+    Dask does, and takes no `upper`. A small matrix tells, that is computed with the rest.
+    """
+    known = np.linalg.cholesky(np.asarray([[2.0, 1.0], [1.0, 2.0]], like=y))
+    factor = np.tril(y) + adjoint(np.triu(y, 1))
+    return factor, np.where(known[1, 0] == 0, adjoint(dy), dy)
 
 
 @rule(np.linalg.qr)
@@ -96,27 +109,41 @@ def within_range(basis, null, dbasis, dnull):
     Raises `LinAlgError` where `dnull` depends on that.
     """
     turning = adjoint(null) @ dnull
-    refuse(turning - adjoint(turning), [dnull], "the basis of a null space")
-    return dbasis - null @ (adjoint(dnull) @ basis)
+    doubt = doubtful(turning - adjoint(turning), [dnull], "the basis of a null space")
+    return unless(doubt, dbasis - null @ (adjoint(dnull) @ basis))
 
 
-def refuse(turning, cotangents, what):
-    """Raise `LinAlgError` where `turning`, by which nothing may change, is more than rounding."""
+def doubtful(turning, cotangents, what):
+    """Return whether `turning`, by which nothing may change, is more than rounding, and why not."""
     squares = [np.sum(np.abs(d) ** 2, axis=(-2, -1), keepdims=True) for d in cotangents]
     size = np.sqrt(sum(squares))
-    if np.any(np.abs(turning) > 64 * np.sqrt(np.finfo(size.dtype).eps) * size):
-        raise np.linalg.LinAlgError(f"the gradient depends on {what}, which is not determined")
+    doubt = np.abs(turning) > 64 * np.sqrt(np.finfo(size.dtype).eps) * size
+    return doubt, f"the gradient depends on {what}, which is not determined"
+
+
+def unless(doubt, da):
+    """Return `da`, or raise `LinAlgError` where there is none; a lazy matrix is then all nan."""
+    wrong, message = doubt
+    if like(wrong):
+        return np.where(np.any(wrong, axis=(-2, -1), keepdims=True), np.nan, da)
+    if np.any(wrong):
+        raise np.linalg.LinAlgError(message)
+    return da
 
 
 @rule(np.linalg.svd)
-def _(a: ArrayLike, full_matrices=True, compute_uv=True, hermitian=False):
-    y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+def _(a: ArrayLike, full_matrices=np._NoValue, compute_uv=True, hermitian=False):
+    more = given(full_matrices=full_matrices, hermitian=hermitian or None)
+    if not compute_uv:
+        more["compute_uv"] = False
+    y = np.linalg.svd(a, **more)
 
     def pullback(dy):
         if compute_uv:
             da = svd_cotangent(*y, *dy)
         else:
-            u, _, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
+            reduced_too = given(full_matrices=False, hermitian=hermitian or None)
+            u, _, vh = np.linalg.svd(a, **reduced_too)
             da = values_cotangent(u, y, vh, dy)
         if hermitian and da is not None:
             da = triangle_of_hermitian(da)
@@ -157,9 +184,7 @@ def svd_cotangent(u, s, vh, du, ds, dvh):
     z = 0.0 if dv is None else adjoint(v) @ dv
     inner = over_gaps(skew(x) * columns(s) + rows(s) * skew(z), s, used)
     if np.iscomplexobj(u):
-        inner = inner + diagonal_matrix(
-            phase_cotangent(x, z, s, [d for d in (du, dv) if d is not None])
-        )
+        inner = inner + phase_cotangent(x, z, s, [d for d in (du, dv) if d is not None])
     if ds is not None:
         inner = inner + diagonal_matrix(np.where(s == 0, 0, ds))
     da = u @ inner @ adjoint(v)
@@ -186,10 +211,10 @@ def skew(x):
 
 
 def phase_cotangent(x, z, s, cotangents):
-    """Return what the phases of singular vectors, which `u` and `v` share, add to the diagonal."""
+    """Return what the phases of singular vectors, which `u` and `v` share, add on the diagonal."""
     of_u, of_v = (np.imag(diagonal(m)) if np.ndim(m) else 0.0 for m in (x, z))
-    refuse(rows(of_u + of_v), cotangents, "the phase of complex singular vectors")
-    return 1j * of_u / np.where(s == 0, 1, s)
+    doubt = doubtful(rows(of_u + of_v), cotangents, "the phase of complex singular vectors")
+    return unless(doubt, diagonal_matrix(1j * of_u / np.where(s == 0, 1, s)))
 
 
 def over_gaps(m, s, used):
@@ -198,12 +223,12 @@ def over_gaps(m, s, used):
     n = s.shape[-1]
     ambiguous = equal & (columns(used) | rows(used)) & ~on_the_diagonal(n, n, s)
     vanishing = s <= s.shape[-1] * np.finfo(s.dtype).eps * s[..., :1]
-    if np.any(ambiguous) or np.any(used & vanishing):
-        raise np.linalg.LinAlgError(
-            "the singular vectors of a repeated or vanishing singular value have no gradient: "
-            "only the space that they span is determined"
-        )
-    return np.where(equal, 0, m / np.where(equal, 1, gaps))
+    message = (
+        "the singular vectors of a repeated or vanishing singular value have no gradient: "
+        "only the space that they span is determined"
+    )
+    quotient = np.where(equal, 0, m / np.where(equal, 1, gaps))
+    return unless((ambiguous | columns(used & vanishing), message), quotient)
 
 
 MATRIX = np.array([[2.5, -1.5, 0.5], [0.75, 1.25, -0.25], [-0.5, 1.0, 1.75]])

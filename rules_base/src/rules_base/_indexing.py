@@ -1,6 +1,7 @@
 """Reading parts of arrays: subscripts, and the scatter that undoes them."""
 
 import operator
+from types import EllipsisType
 
 import numpy as np
 
@@ -16,10 +17,30 @@ def _(x: Array, index: object):
     if x.dtype.kind in "OV":
         raise TypeError(f"arrays of {x.dtype} have no gradient: take numbers out of them before")
 
+    if not isinstance(x, np.ndarray) and type(index) is tuple and turns(x, index):
+        raise NotImplementedError(
+            "a number and an array apart in one subscript: this library puts the axes in another "
+            "order than NumPy; use two subscripts, as in x[0][:, rows]"
+        )
+
     def pullback(dy):
         return scatter(dy, x, index), None
 
     return x[index], pullback
+
+
+def turns(x, index):
+    """Return whether the library of `x` puts the axes of `x[index]` in another order than NumPy.
+
+    It may where a number and an array of them stand in `index` with something between them.
+    """
+    places = [
+        k for k, part in enumerate(index) if not isinstance(part, slice | EllipsisType | None)
+    ]
+    whole = all(isinstance(index[k], int | np.integer) for k in places)
+    if whole or places == list(range(places[0], places[-1] + 1)):
+        return False
+    return np.reshape(np.arange(8, **like(x)), (2, 2, 2))[0, :, [0, 1, 1]].shape != (3, 2)
 
 
 @rule(operator.getitem)

@@ -117,30 +117,41 @@ def _(x: Numeric, values: list | tuple, axis=None):
 @rule(np.block)
 def _(blocks: list):
     def pullback(dy):
-        places, _ = numbered(blocks, 0)
-        flat = np.reshape(dy, (-1,))[np.argsort(np.ravel(np.block(places)))]
-        return (taken_apart(flat, places, blocks),)
+        return (taken_apart(dy, blocks),)
 
     return np.block(blocks), pullback
 
 
-def numbered(blocks, start):
-    """Return nested arrays of consecutive numbers in the place of the entries, and the next."""
-    if isinstance(blocks, list):
-        parts = []
-        for block in blocks:
-            part, start = numbered(block, start)
-            parts.append(part)
-        return parts, start
-    n = np.size(blocks)
-    return np.reshape(np.arange(start, start + n), np.shape(blocks)), start + n
+def taken_apart(dy, blocks):
+    """Return the cotangents of nested blocks: the innermost lists were joined along the last axis.
+
+    Arrays of fewer axes than the whole got axes of length one in front.
+    """
+    if not isinstance(blocks, list):
+        return project(np.reshape(dy, np.shape(blocks)), blocks)
+    axis = dy.ndim - depth(blocks)
+    dblocks, start = [], 0
+    for block in blocks:
+        stop = start + block_shape(block, dy.ndim)[axis]
+        part = dy[(slice(None),) * axis + (slice(start, stop),)]
+        dblocks.append(taken_apart(part, block))
+        start = stop
+    return dblocks
 
 
-def taken_apart(flat, places, blocks):
-    """Return the cotangents of nested blocks from the flat one of all their entries."""
-    if isinstance(blocks, list):
-        return [taken_apart(flat, p, block) for p, block in zip(places, blocks, strict=True)]
-    return project(flat[places], blocks)
+def block_shape(blocks, ndim):
+    """Return the shape of `np.block(blocks)`, part of a result with `ndim` axes."""
+    if not isinstance(blocks, list):
+        shape = np.shape(blocks)
+        return [1] * (ndim - len(shape)) + list(shape)
+    shapes = [block_shape(block, ndim) for block in blocks]
+    axis = ndim - depth(blocks)
+    return [sum(s[a] for s in shapes) if a == axis else n for a, n in enumerate(shapes[0])]
+
+
+def depth(blocks):
+    """Return how deep the lists are nested, which is the same everywhere."""
+    return 1 + depth(blocks[0]) if isinstance(blocks, list) else 0
 
 
 def declare_split(f):

@@ -235,7 +235,7 @@ def least_squares_cotangents(dx, a, b, x, factors):
     inner = inverse * (vh @ dx)
     db = u @ inner
     da = outer(b - a @ x, adjoint(vh) @ (inverse * inner)) - outer(db, x)
-    if inverse.shape[0] < a.shape[1] or np.any(inverse == 0):
+    if inverse.shape[0] < a.shape[1] or like(inverse) or np.any(inverse == 0):
         row_space = inverse != 0
         null = dx - adjoint(vh) @ (row_space * (vh @ dx))
         da = da + outer(u @ (inverse * (vh @ x)), null)

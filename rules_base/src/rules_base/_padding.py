@@ -25,6 +25,10 @@ def _(x: Array, pad_width=None, mode="constant", **options):
         raise NotImplementedError(
             "np.pad with mode 'median' has a rule for NumPy's own arrays alone"
         )
+    length = options.get("stat_length")
+    if length is not None and not isinstance(x, np.ndarray):  # dask does not see where x ends
+        ends = np.minimum(np.broadcast_to(length, (x.ndim, 2)), np.reshape(x.shape, (-1, 1)))
+        options["stat_length"] = ends.tolist()
     y = np.pad(x, pad_width, mode, **options)
 
     def pullback(dy):

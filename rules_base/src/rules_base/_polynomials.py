@@ -92,6 +92,12 @@ def _(x: Numeric, c: list | tuple, tensor=True):
 
 @rule(np.polynomial.polynomial.polyval)
 def _(x: Numeric, c: Array, tensor=True):
+    if tensor and c.ndim > 1 and isinstance(x, Array) and not isinstance(x, np.ndarray):
+        raise NotImplementedError(
+            "NumPy's polyval takes `tensor` for its own arrays alone: give coefficients of shape "
+            "(n, ..., 1) for arrays of other libraries, and tensor=False"
+        )
+
     def pullback(dy):
         return polyval_cotangents(dy, x, c, tensor)
 

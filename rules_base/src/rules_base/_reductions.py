@@ -54,7 +54,7 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
 @rule(np.prod, np.ndarray.prod, np.generic.prod)
 def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
     more = {} if initial is None and where is None else given(initial=initial, where=where)
-    y = np.prod(x, axis, dtype, None, keepdims, **more)
+    y = np.prod(x, axis, dtype, keepdims=keepdims, **more)  # dask's order of options is another
 
     def pullback(dy):
         if dtype is not None:

@@ -26,7 +26,8 @@ def _(x: Array | np.generic, *shape: object, order="C"):
             return project(in_order(dy, x, order), x), *(None,) * len(shape)
         return project(reshaped(dy, x.shape, order), x), *(None,) * len(shape)
 
-    return x.reshape(*shape, order=order), pullback
+    y = x.reshape(*shape) if order == "C" else x.reshape(*shape, order=order)
+    return y, pullback
 
 
 @rule(np.ravel, np.ndarray.ravel, np.generic.ravel)
@@ -46,7 +47,7 @@ def _(x: Array | np.generic, order="C"):
             return (project(in_order(dy, x, order), x),)
         return (project(reshaped(dy, x.shape, order), x),)
 
-    return x.flatten(order), pullback
+    return (x.flatten() if order == "C" else x.flatten(order)), pullback
 
 
 def in_order(dy, x, order):

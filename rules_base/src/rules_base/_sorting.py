@@ -1,14 +1,16 @@
 """Sorting and order statistics: every sorted entry passes its cotangent to where it came from.
 
 Entries that are equal keep their order, so that of a tie the first one is meant. Foreign arrays
-have no rule here: their libraries sort otherwise, or not at all.
+have rules for order statistics alone: their libraries sort otherwise, or not at all.
 """
+
+from functools import partial
 
 import numpy as np
 
-from rules_base._axes import inexact, inexact_type, restored, zeros_kept
-from rules_base._nesting import in_kind_of
-from rulescore import Numeric, RuleSet, project
+from rules_base._axes import inexact, inexact_type, like, restored, zeros_kept
+from rules_base._nesting import unstacked
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
 
@@ -164,14 +166,9 @@ def quantile_back(dy, x, q, axis, keepdims, method, nan):
     """Return the cotangents of `x` and `q` in `np.quantile(x, q, axis, keepdims=keepdims)`."""
     if np.size(x) == 0 or np.size(q) == 0:
         return np.zeros_like(x, dtype=inexact_type(dy)), np.zeros(np.shape(q))
-    axes = (
-        tuple(range(np.ndim(x))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    )
-    axes = tuple(a % max(np.ndim(x), 1) for a in axes)
     x = inexact(x)
-    kept = tuple(a for a in range(np.ndim(x)) if a not in axes)
-    moved = np.transpose(x, kept + axes)
-    lead = tuple(np.shape(x)[a] for a in kept)
+    order_of_axes, lead = reduced_axes_last(x, axis)
+    moved = np.transpose(x, order_of_axes)
     lanes = np.reshape(moved, (*lead, -1))
     order = np.argsort(lanes, -1, kind="stable")
     ranked = np.take_along_axis(lanes, order, -1)
@@ -209,7 +206,53 @@ def quantile_back(dy, x, q, axis, keepdims, method, nan):
     dlanes = np.zeros_like(dranked)
     np.put_along_axis(dlanes, order, dranked, -1)
     dmoved = np.reshape(dlanes, moved.shape)
-    return project(np.transpose(dmoved, tuple(np.argsort(kept + axes))), x), dq
+    return project(np.transpose(dmoved, tuple(np.argsort(order_of_axes))), x), dq
+
+
+def reduced_axes_last(x, axis):
+    """Return the axes of `x`, those that are reduced last, and the lengths of the others."""
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = [a % max(x.ndim, 1) for a in axes]
+    kept = [a for a in range(x.ndim) if a not in axes]
+    return (*kept, *axes), tuple(x.shape[a] for a in kept)
+
+
+def foreign_quantile_back(dy, y, x, q, axis, method, nan):
+    """Return the cotangents of a foreign array `x` and of `q` in a quantile, and look at no number.
+
+    The library goes through the lanes of `x`, by `np.apply_along_axis`, when it computes.
+    """
+    values = inexact(x)
+    axes, lead = reduced_axes_last(values, axis)
+    moved = np.transpose(values, axes)
+    lanes = np.reshape(moved, (*lead, -1))
+    n = lanes.shape[-1]
+    dys = np.reshape(dy, (-1, *lead))
+    fractions = np.reshape(q, (-1,)) if np.ndim(q) else [q]
+    dlanes, dfractions = np.zeros_like(lanes, dtype=inexact_type(dy)), []
+    for k in range(dys.shape[0]):
+        with_q = np.concatenate([lanes, np.zeros_like(lanes[..., :1]) + fractions[k]], -1)
+        slopes = np.apply_along_axis(partial(slopes_in_lane, n, method, nan), -1, with_q)
+        part = np.expand_dims(dys[k], -1)
+        slopes = zeros_kept(part * slopes, part, y)
+        dlanes = dlanes + slopes[..., :-1]
+        dfractions.append(np.sum(slopes[..., -1]))
+    dx = np.transpose(np.reshape(dlanes, moved.shape), tuple(np.argsort(axes).tolist()))
+    dq = np.reshape(np.stack(dfractions), np.shape(q)) if method in SLOPES else None
+    return project(dx, x), dq
+
+
+def slopes_in_lane(n, method, nan, lane):
+    """Return the slopes of a quantile by `n` numbers and by `q`, which follows them in `lane`.
+
+    Dask tries it with a lane of its own, of one entry, to learn how many there will be.
+    """
+    slopes = np.zeros(n + 1, **like(lane))
+    if lane.shape[0] > 1:
+        dx, dq = quantile_back(np.ones(()), lane[:-1], lane[-1], None, False, method, nan)
+        slopes[:-1] = dx
+        slopes[-1] = 0.0 if dq is None else dq
+    return slopes
 
 
 # by how much the virtual index grows with q, less the number of entries; others jump
@@ -227,28 +270,41 @@ def declare_quantile(f, unit, nan):
     """Declare the rule of a quantile function whose `q` goes from 0 to `unit`."""
 
     @rule(f)
-    def _(x: np.ndarray, q: Numeric | list | tuple, axis=None, *, method="linear", keepdims=False):
-        y = f(x, q, axis, method=method, keepdims=keepdims)
+    def _(x: Array, q: Numeric | list | tuple, axis=None, *, method="linear", keepdims=False):
+        foreign = not isinstance(x, np.ndarray)
+        if foreign:  # dask's percentile of several chunks is another number, near to it
+            quantile = np.nanquantile if nan else np.quantile
+            y = quantile(x, fraction_of(q, unit), axis, method=method, keepdims=keepdims)
+        else:
+            y = f(x, q, axis, method=method, keepdims=keepdims)
 
         def pullback(dy):
-            fraction = np.asarray(q) / unit
-            dx, dq = quantile_back(dy, x, fraction, axis, keepdims, method, nan)
-            if dq is None:
-                return dx, None
-            dq = dq / unit
-            return dx, in_kind_of(q, dq.tolist()) if isinstance(q, list | tuple) else project(dq, q)
+            fraction = fraction_of(q, unit)
+            if foreign:
+                dx, dq = foreign_quantile_back(dy, y, x, fraction, axis, method, nan)
+            else:
+                dx, dq = quantile_back(dy, x, fraction, axis, keepdims, method, nan)
+            return dx, None if dq is None else unstacked(dq / unit, q)
 
         return y, pullback
+
+
+def fraction_of(q, unit):
+    """Return `q` in units of 1, a list as an array."""
+    q = np.asarray(q) if isinstance(q, list | tuple) else q
+    return q if unit == 1 else q / unit
 
 
 def declare_median(f, nan):
     """Declare the rule of a median."""
 
     @rule(f)
-    def _(x: np.ndarray, axis=None, *, keepdims=False):
+    def _(x: Array, axis=None, *, keepdims=False):
         y = f(x, axis, keepdims=keepdims)
 
         def pullback(dy):
+            if not isinstance(x, np.ndarray):
+                return (foreign_quantile_back(dy, y, x, 0.5, axis, "linear", nan)[0],)
             return (quantile_back(dy, x, 0.5, axis, keepdims, "linear", nan)[0],)
 
         return y, pullback
