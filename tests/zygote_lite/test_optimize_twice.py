@@ -61,6 +61,10 @@ def inner(x):
     return np.sum(f(x)) * f(x[0])
 
 
+def norm_of_a_copy(x):
+    return np.linalg.norm(x.copy()) + np.var(np.array(x)) * np.sum(np.copy(x) ** 3)
+
+
 def several(x):
     y = x * 2.0
     return np.sum(y * y * x) + np.sum(y) * np.sum(np.cos(y))
@@ -111,7 +115,7 @@ def partly_opaque(x):
 
 
 ARRAYS = [powers, broadcast, softmax_of_rows, parts, repeated_indices, reshaped, norms, divided,
-          inner, several, loops]  # fmt: skip
+          inner, several, loops, norm_of_a_copy]  # fmt: skip
 PERHAPS = [products, partly_opaque, sorted_and_cumulated, maxima, branches, writes, linear, unused]
 
 

@@ -342,7 +342,7 @@ def _opaque(
 
 def snapshot(interpreter: "Interpreter", x: Value) -> Value:
     """Return what the reverse pass may read for an operand that may be written over later."""
-    if interpreter.plain:
+    if interpreter.plain or interpreter.twice:  # where it is differentiated twice, nothing is
         return x
     if x.items is not None:
         kept = [snapshot(interpreter, item) for item in x.items]
