@@ -9,6 +9,8 @@ from collections import Counter, namedtuple
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from tests.zygote_lite.cases.declare import declaring
 
 CASES = []
@@ -329,6 +331,33 @@ def user_operators(x, y):
     alias = e
     e += d
     return abs(e) * alias.b + (d**3).b
+
+
+class Scaled:
+    def __init__(self, v):
+        self.v, self.seen = v, []
+
+    def __rmul__(self, other):
+        self.seen.append(type(other))
+        return Scaled(self.v * other) if type(other) is float else NotImplemented
+
+    def __rsub__(self, other):
+        return other - self.v
+
+    def __rpow__(self, other):
+        return other**self.v
+
+
+@works("NumPy scalars with user operators", (np.array([0.5, 0.6]),))
+def scalars_of_numpy_and_objects(x):
+    s = Scaled(x[0])
+    y, z = x[1] * s, x[1]
+    z *= Scaled(x[0] * x[1])
+    assert s.seen == [float]
+    try:
+        y = np.int64(3) * s
+    except TypeError as e:
+        return (y.v - x[0] ** s - s) * z.v * len(str(e))
 
 
 @works("`__slots__`", (0.5, 0.6))

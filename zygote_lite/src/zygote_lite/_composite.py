@@ -25,7 +25,7 @@ from zygote_lite._intrinsics import (
     set_defaults,
 )
 from zygote_lite._iteration import KEYS
-from zygote_lite._kinds import OBJECT, VALUE, kind_of
+from zygote_lite._kinds import OBJECT, VALUE, is_written_in_python, kind_of
 from zygote_lite._lookup import bind_method
 from zygote_lite._native import is_native, take_step
 from zygote_lite._tables import Node, Recorded, composite
@@ -102,6 +102,16 @@ _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "
 _COMPARE = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
+_OF_OBJECTS = {*_BINARY} - {"matmul"}  # which NumPy hands on to the objects in an array
+_OF_ARRAYS = ("__len__", "__array__", "__array_interface__", "__array_struct__", "__array_ufunc__",
+              "__array_priority__")  # fmt: skip
+
+
+def _is_one_object(t: type) -> bool:
+    """Return whether objects of a user's class are no arrays to NumPy, but one entry of one."""
+    return is_written_in_python(t) and not any(hasattr(t, name) for name in _OF_ARRAYS)
+
+
 def _declare_operators() -> None:
     for name in _BINARY:
         f = getattr(operator, name, None) or getattr(operator, name + "_")
@@ -130,6 +140,9 @@ def _binary(
     left, right = bind_method(type(a), name), bind_method(type(b), reflected)
     if left is None and right is None:
         return None
+    if isinstance(a, np.generic) and name[2:-2] in _OF_OBJECTS and _is_one_object(type(b)):
+        a, node = tape.pull((None, nodes[1]), np.generic.item, a)  # as NumPy does
+        nodes = (None, node, nodes[2])
     tries = [(left, a, b, nodes[1], nodes[2])]
     if (
         type(a) is not type(b)
