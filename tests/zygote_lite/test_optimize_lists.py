@@ -454,3 +454,42 @@ def times_zero(xs, zero):
 def test_a_variable_may_be_named_zero():
     xs = numbers(70)
     assert assert_agreement(times_zero, (xs, 5.0), ([-1.0, *xs], 2.0), ([-v for v in xs], 3.0))
+
+
+def written_over(p, a):
+    r = [[0.0] * 2 for _ in range(2)]
+    r[0][0] = p[0] * a
+    r[1][1] = p[1] * a
+    r[0][0] = a
+    return r[0][0] * r[1][1]
+
+
+def appended_and_written_over(p, a):
+    out = []
+    out.append(p[0] * a)
+    out.append(p[1] * a)
+    out[0] = math.sin(a)
+    return sum(out) + a
+
+
+@pytest.mark.parametrize("f", [written_over, appended_and_written_over])
+def test_what_is_written_over_has_no_gradient(f):
+    p, a = (0.1, 0.2), 0.3
+    assert assert_agreement(f, (p, a), ((-0.5, 2.0), 1.5), argnums=(0,))
+    (slopes,) = value_and_grad(f, (0,))(p, a)[1]
+    assert slopes == (None, pytest.approx((f((0.1, 0.2 + 1e-6), a) - f(p, a)) / 1e-6, rel=1e-5))
+
+
+def not_always_read(q, a):
+    t = a
+    if a < 1:
+        for v in q[0]:
+            t += v * a
+        t += q[1][3]
+    return t * t
+
+
+def test_a_structure_of_lists_that_no_gradient_reaches_has_none():
+    for q in ((numbers(70), numbers(70)), [numbers(70), (0.5, *numbers(3))]):
+        assert assert_agreement(not_always_read, (q, 0.5), (q, 1.5), argnums=(0,))
+        assert value_and_grad(not_always_read, (0,))(q, 1.5)[1] == (None,)

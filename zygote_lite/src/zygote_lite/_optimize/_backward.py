@@ -305,7 +305,9 @@ class Backward:
         at = self.buffer(root)
         for index in path[:-1]:
             part = Result(ListOf(None), at.sample[0])
-            at = self.interpreter.write(part, operator.getitem, [at, index], {}).target
+            row = self.interpreter.write(part, operator.getitem, [at, index], {}).target
+            row.row_of = at, index
+            at = row
         if node.value.active:
             part = Result(Scalar(FLOATS), 1.0)
             d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target

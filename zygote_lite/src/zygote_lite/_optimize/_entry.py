@@ -383,8 +383,10 @@ def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
             d, filled = next(given)
             if d is None:
                 continue
-            if isinstance(leaf.fact, ListOf):
-                continue  # `list_cotangent` has looked
+            if isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
+                if leaf is not x:  # of a structure none of whose parts has one, it is `None`
+                    checks.append(f"{path} is not None")
+                continue
             if isinstance(leaf.fact, ArrayOf):
                 if d in made.telling:
                     quick = f"isfinite(vdot({path}, {path})) or " if np.size(d.sample) < 256 else ""

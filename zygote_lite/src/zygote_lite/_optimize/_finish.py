@@ -25,7 +25,7 @@ from zygote_lite._optimize._nodes import (
     walk,
 )
 from zygote_lite._optimize._runtime import abandon
-from zygote_lite._optimize._values import Other, Unfit, Value
+from zygote_lite._optimize._values import Other, Unfit, Value, list_root
 
 # -- arrays that are written in place ----------------------------------------------------------
 
@@ -183,7 +183,7 @@ def _is_live(node: Node, alive: set[Value]) -> bool:
     if isinstance(node, Op):
         return node.required or node.target in alive
     if isinstance(node, Store | Append):
-        return not node.array.reverse or node.array in alive
+        return not node.array.reverse or list_root(node.array) in alive
     if isinstance(node, AddInto):
         return node.target in alive
     return isinstance(node, Loop | Stop | Record)

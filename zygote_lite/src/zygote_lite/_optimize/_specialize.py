@@ -13,7 +13,7 @@ from zygote_lite._optimize._backward import Backward
 from zygote_lite._optimize._earlier import compute_early
 from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
 from zygote_lite._optimize._interpret import Interpreter
-from zygote_lite._optimize._nodes import Branch, Loop, Node, leaves, walk
+from zygote_lite._optimize._nodes import Append, Branch, Loop, Node, Store, leaves, walk
 from zygote_lite._optimize._qualify import prepare
 from zygote_lite._optimize._reuse import reuse_memory
 from zygote_lite._optimize._runtime import as_it_is, list_cotangent
@@ -322,7 +322,11 @@ def _gradients(
     gradients: list[Value | None] = []
     filled = []
     seen: set[Value] = set()
-    structured = any(isinstance(node, Loop | Branch) for node in walk(forward))
+    structured = any(
+        isinstance(node, Loop | Branch | Append)
+        or (isinstance(node, Store) and isinstance(node.array.fact, ListOf))
+        for node in walk(forward)
+    )
     values = [*backward.interpreter.definitions, *(leaf for a in arguments for leaf in leaves(a))]
     has_numpy = any(
         v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY) for v in values
