@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from zygote_lite import _ir as ir
 from zygote_lite._errors import unsupported
-from zygote_lite._names import mangled
+from zygote_lite._names import bound_by_comprehensions, mangled
 from zygote_lite._source import definition_of, rebound_near
 
 _NAMESPACES = (types.ModuleType, type)
@@ -27,6 +27,7 @@ class Variables:
         self.globals = globals_
         self.locals = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
         self.node = mangled(definition_of(code), code)
+        self.locals -= bound_by_comprehensions(self.node) - {*code.co_freevars}
         self.used = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | self.locals
         self.temporaries = 0
         self.nonlocals: list[str] = []

@@ -103,3 +103,45 @@ class _Bindings(ast.NodeVisitor):
         if isinstance(node, ast.Nonlocal | ast.Global):
             self.others.update(node.names)
         super().generic_visit(node)
+
+
+def bound_by_comprehensions(definition: Definition) -> set[str]:
+    """Return the names that only comprehensions bind: from Python 3.12 on, code has them too."""
+    found = _Bound()
+    body = definition.body if isinstance(definition.body, list) else [definition.body]
+    for node in body:
+        found.visit(node)
+    parameters = {n.arg for n in ast.walk(definition.args) if isinstance(n, ast.arg)}
+    return found.within - found.outside - parameters
+
+
+class _Bound(ast.NodeVisitor):
+    """Collect what a body binds: within comprehensions, and outside of them."""
+
+    def __init__(self) -> None:
+        self.within: set[str] = set()
+        self.outside: set[str] = set()
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self.within |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+        for part in (node.iter, *node.ifs):
+            self.visit(part)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.outside.add(node.id)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.visit(default)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        for name in ("name", "asname", "rest"):
+            bound = getattr(node, name, None)
+            if isinstance(bound, str):
+                self.outside.add(bound.partition(".")[0])
+        own_scope = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if own_scope:
+            node = ast.Expr(ast.Tuple([*node.decorator_list], ast.Load()))  # type: ignore[attr-defined]
+        super().generic_visit(node)
