@@ -82,3 +82,24 @@ def rules():
     from rules_base import _math
 
     return _math.rule.rules
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize(
+    ("f", "xs"),
+    [
+        (math.sin, (np.complex128(0.5 + 0.3j),)),
+        (math.log, (np.complex64(0.5 + 0.3j),)),
+        (math.pow, (np.complex128(0.5 + 0.3j), 2.0)),
+        (math.atan2, (1.0, np.complex128(0.5 + 0.3j))),
+        (math.hypot, (np.complex128(0.5 + 0.3j), 2.0)),
+    ],
+)
+def test_of_complex_numbers_of_numpy_the_real_part_is_meant(f, xs):
+    y, back = rrule(f, *xs)
+    real = [x.real for x in xs]
+    expected_y, expected_back = rrule(f, *map(float, real))
+    assert y == expected_y
+    for dx, expected, x in zip(back(1.0)[1:], expected_back(1.0)[1:], xs, strict=True):
+        assert type(dx) is type(x)
+        assert dx == pytest.approx(expected)

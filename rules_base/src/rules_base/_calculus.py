@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from rules_base._axes import inexact, inexact_type, like, size_of
+from rules_base._axes import given, inexact, inexact_type, like, size_of
 from rules_base._nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, RuleSet, project, rrule
 
@@ -173,7 +173,7 @@ def shifted(part, start, n):
 @rule(np.interp)
 def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, *, left=None, right=None, period=None):
     arrays = as_array(x), as_array(xp), as_array(fp)
-    y = np.interp(*arrays, left, right, period)
+    y = np.interp(*arrays, **given(left=left, right=right, period=period))
 
     def pullback(dy):
         if period is not None:

@@ -110,7 +110,8 @@ def _(*xs: Numeric):
     def pullback(dy):
         # the norm has a minimum at the origin, and at infinity a zero in `dy` wins: no slope
         flat = not y or (not dy and not math.isfinite(y))
-        return tuple([project(0.0 if flat else dy * (x / y), x) for x in xs])
+        # of NumPy's complex numbers `math` takes the real part, with a warning
+        return tuple([project(0.0 if flat else dy * (np.real(x) / y), x) for x in xs])
 
     return y, pullback
 

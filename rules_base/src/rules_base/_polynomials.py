@@ -3,7 +3,7 @@
 import numpy as np
 
 from rules_base._axes import like
-from rules_base._nesting import in_kind_of, unstacked
+from rules_base._nesting import ArrayLike, in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -109,6 +109,38 @@ def polyval_cotangents(dy, x, c, tensor):
     wide = np.reshape(c, c.shape + (1,) * np.ndim(x)) if tensor else c
     dx, dc = polynomial_cotangents(dy, x, wide)
     return dx, project(np.reshape(np.stack(dc), c.shape), c)
+
+
+def declare_from_roots(f):
+    """Declare the rule of a polynomial by its roots, whose own code trims zeros, and their slopes.
+
+    Without the factor `x - root` the same polynomial is, but for its sign, the derivative by it.
+    """
+
+    @rule(f)
+    def _(roots: ArrayLike):
+        array = np.asarray(roots)
+
+        def pullback(dy):
+            slopes = [-f(np.delete(array, i)) for i in range(array.size)]
+            parts = [np.sum(dy[: slope.size] * np.conj(slope)) for slope in slopes]
+            return (unstacked(project(np.reshape(np.array(parts), array.shape), array), roots),)
+
+        return f(roots), pullback
+
+
+for module, name in (
+    (np.polynomial.polynomial, "polyfromroots"),
+    (np.polynomial.chebyshev, "chebfromroots"),
+    (np.polynomial.legendre, "legfromroots"),
+    (np.polynomial.hermite, "hermfromroots"),
+    (np.polynomial.hermite_e, "hermefromroots"),
+    (np.polynomial.laguerre, "lagfromroots"),
+):
+    declare_from_roots(getattr(module, name))
+    rule.example(getattr(module, name), np.array([0.5, -1.5, 0.7]))
+    rule.example(getattr(module, name), np.array([0.0, 1.0, -1.0]))
+    rule.example(getattr(module, name), [0.5 + 0.3j, -0.4])
 
 
 @rule(np.polyadd)

@@ -86,6 +86,17 @@ def _(xs: Data):
     return statistics.median(xs), pullback
 
 
+@rule(statistics.mode)
+def _(xs: Data):
+    y = statistics.mode(xs)
+
+    def pullback(dy):
+        first = next(i for i, x in enumerate(xs) if x == y)
+        return (like(xs, [dy if i == first else 0.0 for i in range(len(xs))]),)
+
+    return y, pullback
+
+
 @rule(statistics.median_low)
 def _(xs: Data):
     def pullback(dy):
@@ -193,3 +204,4 @@ for f in SPREADS:
 rule.example(statistics.fmean, DATA, OTHER)
 rule.example(statistics.covariance, DATA, OTHER)
 rule.example(statistics.correlation, DATA, OTHER)
+rule.example(statistics.mode, [0.5, 1.5, 0.7])

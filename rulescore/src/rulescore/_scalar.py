@@ -70,7 +70,7 @@ def pull_chosen(
         is_finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
     if is_finite:
         return pull_scalar(rule, out, function, xs, dy)
-    inexact = [_inexact(x) for x in xs]
+    inexact = [_inexact(x, rule) for x in xs]
     partials = rule.body(*inexact, out) if rule.takes_out else rule.body(*inexact)
     if type(partials) is not tuple:
         partials = (partials,)
@@ -107,7 +107,7 @@ def _of_two_chosen(rule: Rule, xs: tuple[Any, ...], out: Any, dy: np.ndarray) ->
 def _of_many(
     rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    xs = tuple([_inexact(x) for x in xs])
+    xs = tuple([_inexact(x, rule) for x in xs])
     partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
     if type(partials) is not tuple or len(partials) != len(xs):
         raise _wrong_number(rule, partials)
@@ -131,7 +131,7 @@ def _of_one(
             elif type(p) is tuple:
                 raise _wrong_number(rule, p)
             return None, pull(dy, p, x, primals)
-    x = _inexact(x)
+    x = _inexact(x, rule)
     partial = rule.body(x, out) if rule.takes_out else rule.body(x)
     if type(partial) is tuple:
         raise _wrong_number(rule, partial)
@@ -177,7 +177,7 @@ def _of_two(
         if type(p) in _NUMBER and type(q) in _NUMBER:
             return (None, float(dy * p), float(dy * q)) if dy else (None, 0.0, 0.0)
         return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
-    x, y = _inexact(x), _inexact(y)
+    x, y = _inexact(x, rule), _inexact(y, rule)
     partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
     if type(partials) is not tuple or len(partials) != 2:
         raise _wrong_number(rule, partials)
@@ -292,16 +292,25 @@ def _masked(dy: Any, partial: Any) -> Any:
         return np.where(dy == 0, dy, dy * partial)
 
 
-def _inexact(x: Any) -> Any:
-    """Return NumPy integers as float64: their arithmetic wraps around without a word."""
+def _inexact(x: Any, rule: Rule) -> Any:
+    """Return NumPy integers as float64: their arithmetic wraps around without a word.
+
+    Of NumPy's complex numbers the functions of `math` take the real part, with a warning.
+    """
     kind = type(x)
     if kind is float or kind is int:
         return x
     if kind is not np.ndarray and not hasattr(x, "dtype"):
         return x
     if x.dtype.kind not in "iub":
+        if isinstance(x, np.complexfloating) and _module_of(rule.function) == "math":
+            return float(x.real)
         return x
     return x.astype(np.float64)
+
+
+def _module_of(f: Any) -> Any:
+    return getattr(f, "__module__", None)
 
 
 def _ieee(x: Any) -> Any:
