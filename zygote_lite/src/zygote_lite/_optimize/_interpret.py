@@ -30,7 +30,7 @@ from zygote_lite._optimize._nodes import (
     add_at_ends,
     leaves,
 )
-from zygote_lite._optimize._normalize import assignments, live
+from zygote_lite._optimize._normalize import live
 from zygote_lite._optimize._pulls import snapshot
 from zygote_lite._optimize._runtime import UNSET, abandon, has_value, same_shape
 from zygote_lite._optimize._sources import (
@@ -129,7 +129,7 @@ class Interpreter:
         self.plain = False  # in the body of a rule, through which no gradient passes
         self.frames: list[set[int]] = []
         self.results: list[str] = []
-        self.assigned: list[Counter[str]] = []
+        self.assigned: list[tuple[Counter[str], set[str]]] = []
         self.globals_of: dict[str, Any] = {}
 
     @property
@@ -267,10 +267,10 @@ class Interpreter:
             raise Unfit(f"{code.co_name} calls itself")
         if any(x in self.iterators for x in env.values()):
             raise Unfit(f"{code.co_name} is given an iterator, which can be gone through but once")
-        body, result = lowered_code(code, globals_)
+        body, result, counts = lowered_code(code, globals_)
         self.depth.append(code)
         self.results.append(result)
-        self.assigned.append(assignments(body) + Counter(env.keys()))
+        self.assigned.append((counts, {*env}))
         outer, self.globals_of = self.globals_of, globals_
         self.frames.append({id(leaf) for x in env.values() for leaf in leaves(x)})
         origin = self.origin
@@ -343,7 +343,8 @@ class Interpreter:
                 self.store(self.atom(value, env), self.atom(index, env), self.atom(source, env))
             case ir.Closure(_, target, definition, captured, defaults):
                 values = [self.atom(x, env) for x in defaults]
-                if any(self.assigned[-1][name] > 1 for name in captured):
+                counts, given = self.assigned[-1]
+                if any(counts[name] + (name in given) > 1 for name in captured):
                     raise Unfit("a variable that a function defined inside reads is rebound")
                 around = {name: env[name] for name in captured if name in env}
                 code = _code_of(self.depth[-1], definition)

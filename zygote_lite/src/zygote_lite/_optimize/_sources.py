@@ -3,6 +3,7 @@
 import functools
 import inspect
 import types
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from rulescore import plugins
 from zygote_lite import _ir as ir
 from zygote_lite._lower import lower
 from zygote_lite._optimize import _lists
-from zygote_lite._optimize._normalize import normalize
+from zygote_lite._optimize._normalize import assignments, normalize
 from zygote_lite._optimize._values import (
     NUMBERS,
     ArrayOf,
@@ -27,7 +28,8 @@ from zygote_lite._optimize._values import (
 if TYPE_CHECKING:
     from zygote_lite._optimize._interpret import Interpreter
 
-_lowered: dict[Any, tuple[list[ir.Statement], str]] = {}
+_Lowered = tuple[list[ir.Statement], str, Counter[str]]
+_lowered: dict[Any, _Lowered] = {}
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum))  # fmt: skip
 _PLAIN = (str, bool, int, type(None))  # not what is derived from them: that may have attributes
@@ -37,11 +39,12 @@ _missing = object()
 _OURS = ("rulescore", "numpy", "zygote_lite")
 
 
-def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> tuple[list[ir.Statement], str]:
-    """Return the normalized body of a function, and the variable that holds its result."""
+def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
+    """Return the normalized body of a function, the variable of its result, and its assignments."""
     key = (code, id(globals_))
     if key not in _lowered:
-        _lowered[key] = normalize(lower(code, globals_))
+        body, result = normalize(lower(code, globals_))
+        _lowered[key] = body, result, assignments(body)
     return _lowered[key]
 
 
@@ -94,12 +97,18 @@ def is_of_plugin(globals_: dict[str, Any]) -> bool:
     return str(globals_.get("__name__")).partition(".")[0] in _packages(plugins())
 
 
-@functools.cache
+_packages_of: dict[int, tuple[tuple[Any, ...], set[str]]] = {}  # plugins are kept: so is the id
+
+
 def _packages(installed: tuple[Any, ...]) -> set[str]:
     """Return the packages that rules of plugins are written in, and what those are made of."""
-    rules = [rule for plugin in installed for ruleset in plugin.rulesets for rule in ruleset.rules]
-    modules = {str(getattr(rule.body, "__module__", "")) for rule in rules}
-    return {name.partition(".")[0] for name in modules if name} | {*_OURS}
+    known = _packages_of.get(id(installed))
+    if known is None:
+        rules = [r for plugin in installed for ruleset in plugin.rulesets for r in ruleset.rules]
+        modules = {str(getattr(r.body, "__module__", "")) for r in rules}
+        names = {name.partition(".")[0] for name in modules if name} | {*_OURS}
+        known = _packages_of[id(installed)] = installed, names
+    return known[1]
 
 
 class Inputs:
