@@ -18,18 +18,20 @@ class Scope:
         self.objects, self.matrices = [], []
         self.depth, self.loop, self.held = 0, False, set()
         self.indices = []  # counters of loops, which nothing else assigns
+        self.others = {}  # the names of other kinds of values, by kind
 
     def inside(self, loop=None):
         new = Scope(self.scalars, self.arrays, self.lists, self.dicts, self.functions)
         new.objects, new.matrices = [*self.objects], [*self.matrices]
         new.depth, new.held = self.depth + 1, set(self.held)
         new.indices = [*self.indices]
+        new.others = {kind: [*names] for kind, names in self.others.items()}
         new.loop = self.loop if loop is None else loop
         return new
 
     def names(self):
         return {*self.scalars, *self.arrays, *self.lists, *self.dicts, *self.objects,
-                *self.matrices}  # fmt: skip
+                *self.matrices, *(x for names in self.others.values() for x in names)}  # fmt: skip
 
 
 class Author:

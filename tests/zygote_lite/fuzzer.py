@@ -12,7 +12,6 @@ import builtins
 import cmath
 import collections
 import copy
-import functools
 import importlib.util
 import itertools
 import multiprocessing
@@ -28,17 +27,23 @@ from pathlib import Path
 import numpy as np
 
 from tests.zygote_lite import library
-from tests.zygote_lite.author_of_more import Author
+from tests.zygote_lite.author_of_calls import Author
 from tests.zygote_lite.conftest import assert_same
 from tests.zygote_lite.differences import slope
 from zygote_lite import DifferentiationError, gradient, pullback
 
-HEADER = """from functools import partial, reduce
+HEADER = """from collections import deque
+from contextlib import ExitStack, suppress
+from copy import copy, deepcopy
+from functools import lru_cache, partial, reduce
+from heapq import heapify, heappop, heappush, heappushpop
+from itertools import accumulate, chain, combinations, islice, pairwise, product, zip_longest
 from math import cos, exp, sin, tanh
+from operator import iadd, itemgetter, setitem
 
 import numpy as np
 
-from tests.zygote_lite.library import Counted, Pair, kept, running, steps
+from tests.zygote_lite.library import Counted, Item, Node, Pair, Point, kept, running, steps
 
 zeros = np.zeros
 
@@ -88,20 +93,18 @@ def plain(text):
 def complex_function(text):
     """Return `f` for complex numbers: it takes the branches that their real parts ask for."""
     real = lambda z: np.real(z)
-    names = {
-        "np": np,
-        "partial": functools.partial,
-        "reduce": functools.reduce,
-        **vars(library),
+    names = {**vars(library)}
+    exec(HEADER, names)
+    names |= {
         "zeros": lambda n: np.zeros(n, complex),
         "re_": real,
         "sin": cmath.sin,
         "cos": cmath.cos,
         "tanh": cmath.tanh,
         "exp": cmath.exp,
-        "max": lambda *xs: builtins.max(xs, key=real),
-        "min": lambda *xs: builtins.min(xs, key=real),
-        "sorted": lambda x: builtins.sorted(x, key=real),
+        "max": lambda *xs, key=real: builtins.max(*xs, key=key),
+        "min": lambda *xs, key=real: builtins.min(*xs, key=key),
+        "sorted": lambda x, key=real, **k: builtins.sorted(x, key=key, **k),
     }
     exec(compile(text, "<complex>", "exec"), names)
     return names["f"]

@@ -1,6 +1,8 @@
 """What random programs use: a class, generators and a context manager, for any kind of number."""
 
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 
 class Pair:
@@ -83,3 +85,42 @@ def kept(pair):
         pair.u = 0.5 * u
     finally:
         pair.v = u
+
+
+class Point(NamedTuple):
+    """A tuple with names."""
+
+    p: Any
+    q: Any = 0.5
+
+
+@dataclass
+class Item:
+    """Hold a number and a list that it has to itself."""
+
+    z: Any
+    past: list = field(default_factory=list)
+
+    def put(self, z, *more):
+        self.past.append(self.z)
+        self.z = z
+        for one in more:
+            self.z = 0.5 * self.z + one
+        return self
+
+    def back(self):
+        self.z = self.past.pop() if self.past else 0.5 * self.z
+        return self.z
+
+
+class Node:
+    """A list of numbers, each linked to the next."""
+
+    def __init__(self, z, after=None):
+        self.z, self.after = z, after
+
+    def __iter__(self):
+        node = self
+        while node is not None:
+            yield node
+            node = node.after

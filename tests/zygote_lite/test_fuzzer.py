@@ -1,4 +1,4 @@
-"""The differential fuzzer: 300 programs in each run, and what the fuzzer itself can do."""
+"""The differential fuzzer: 330 programs in each run, and what the fuzzer itself can do."""
 
 import collections
 import warnings
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.zygote_lite import fuzzer
 from tests.zygote_lite.author import render
 
-NUMBERS, CHOICES = 200, 100
+NUMBERS, CHOICES = 200, 130
 SETTINGS = {"derandomize": True, "deadline": None, "database": None}
 
 
@@ -65,7 +65,10 @@ def test_the_programs_have_it_all():
     for construct in (
         "while ", "for ", "break", "continue", "return ", "try:", "finally:", "else:", "nonlocal ",
         "lambda ", ".append(", " % 3]", ".sort()", "np.add.at(", "out=", "[::-1]",
-        ".reshape(", ".pop(", "def h",
+        ".reshape(", ".pop(", "def h", "deque(", "heappop(", "accumulate(", "deepcopy(",
+        "lru_cache",
+        "class C", "super()", ".throw(", "ExitStack", "**", "np.einsum(", "transpose(", "del ",
+        "Node(", "_replace(", "setdefault(", "np.argsort(",
     ):  # fmt: skip
         assert construct in text, construct
 
