@@ -137,7 +137,7 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     elif name == "__dict__" or (id(fields) in (state.active or {}) and not is_veiled(fields)):
         raise refused_fields(f"a {type(x).__qualname__}")
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
-        return _builtin_attribute(flags, x, name, member)
+        return attribute_by_rule(flags, x, name, member)
     y = attribute_in_c(x, name)
     if kind_of(x) == TUPLE and type(member) is _TUPLE_GETTER:
         return y, field_of_tuple_back(x, type(x)._fields.index(name), count)
@@ -163,7 +163,8 @@ _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
 
 
-def _builtin_attribute(flags: Flags, x: Any, name: str, member: Any) -> Pulled:
+def attribute_by_rule(flags: Flags, x: Any, name: str, member: Any) -> Pulled:
+    """Read an attribute of a class in C by its rule."""
     if isinstance(x, collections.deque | np.flatiter) and name != "base":  # `maxlen`, `coords`
         return getattr(x, name), inert(len(flags))
     rule = find_rule(member, x)

@@ -15,6 +15,7 @@ import numpy as np
 
 from zygote_lite._activity import mark_active, reaches_active
 from zygote_lite._attributes import fields_of, member_of
+from zygote_lite._foreign import rows_of
 from zygote_lite._generators import Generated
 from zygote_lite._intrinsics import (
     apply,
@@ -25,7 +26,7 @@ from zygote_lite._intrinsics import (
     set_defaults,
 )
 from zygote_lite._iteration import KEYS
-from zygote_lite._kinds import OBJECT, VALUE, is_written_in_python, kind_of
+from zygote_lite._kinds import OBJECT, VALUE, is_foreign, is_written_in_python, kind_of
 from zygote_lite._lookup import bind_method
 from zygote_lite._native import is_native, take_step
 from zygote_lite._tables import Node, Recorded, composite
@@ -308,7 +309,7 @@ def _is_walked(x: Any, node: Node) -> bool:
 def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
     if isinstance(x, Generated) or _is_walked(x, nodes[1]):
         return x, None
-    method = bind_method(type(x), "__iter__")
+    method = rows_of if is_foreign(type(x)) else bind_method(type(x), "__iter__")
     return tape.pull((None, nodes[1]), method, x) if method and not sentinel else None
 
 

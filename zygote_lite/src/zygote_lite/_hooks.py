@@ -27,7 +27,7 @@ from zygote_lite._intrinsics import (
     join_set,
     matches_mapping,
 )
-from zygote_lite._kinds import DICT, LIST, OBJECT, SET, TUPLE, entries_of, kind_of
+from zygote_lite._kinds import DICT, LIST, OBJECT, SET, TUPLE, entries_of, is_foreign, kind_of
 from zygote_lite._reachable import is_library
 
 Hook = tuple[types.FunctionType, Any]
@@ -199,7 +199,7 @@ def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
 
 
 def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
-    hooks = _own_hooks(kind)
+    hooks = [] if is_foreign(kind) else _own_hooks(kind)  # arrays are for the rules
     if not hooks and not kind.__flags__ & _PYTHON_TYPE:
         _plain.add(kind)
         _plain_or_containers.add(kind)

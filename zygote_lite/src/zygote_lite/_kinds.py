@@ -64,6 +64,17 @@ def _classify(t: type) -> int:
     return OBJECT
 
 
+_foreign: dict[type, bool] = {}
+
+
+def is_foreign(t: type) -> bool:
+    """Return whether a class is one of arrays, and not of NumPy's."""
+    try:
+        return _foreign[t]
+    except KeyError:
+        return _foreign.setdefault(t, issubclass(t, Array) and not issubclass(t, np.ndarray))
+
+
 def is_written_in_python(t: type) -> bool:
     """Return whether a class was made by a `class` statement; some of those in C look like it."""
     if not t.__flags__ & _HEAP or t.__flags__ & _IMMUTABLE:

@@ -15,9 +15,10 @@ import numpy as np
 from zygote_lite._activity import mark_active, referent
 from zygote_lite._attributes import attribute_in_c, fields_of, holder_of, hook_of, member_of
 from zygote_lite._construct import set_field
+from zygote_lite._foreign import foreign_attribute
 from zygote_lite._generators import Returned
 from zygote_lite._hooks import may_write
-from zygote_lite._kinds import OBJECT, kind_of
+from zygote_lite._kinds import OBJECT, is_foreign, kind_of
 from zygote_lite._tables import Node, Recorded, composite
 from zygote_lite._tape import Tape
 
@@ -26,8 +27,11 @@ _PYTHON = types.FunctionType
 
 
 def bind_method(kind: type, name: str) -> Any:
-    """Return the Python function that a class defines as the method `name`, or `None`."""
-    member = member_of(kind, name)
+    """Return the Python function that a class defines as the method `name`, or `None`.
+
+    What is special to arrays of other libraries, such as their operators, is up to the rules.
+    """
+    member = None if is_foreign(kind) else member_of(kind, name)
     return member if isinstance(member, _PYTHON) else None
 
 
@@ -91,6 +95,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     own = hook_of(type(x), "__getattribute__")
     hook = hook_of(type(x), "__getattr__")
     try:
+        if is_foreign(type(x)):
+            return foreign_attribute(tape, nodes, x, name)
         if own is not None:
             return tape.pull((None, nodes[1], None), own, x, name)
         return own_attribute(tape, nodes, x, name)

@@ -49,10 +49,11 @@ from zygote_lite._callables import (
 )
 from zygote_lite._entries import Entries
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._foreign import is_foreign_method, through_foreign_method
 from zygote_lite._generators import Generated
 from zygote_lite._guard import guarded
 from zygote_lite._hooks import hooks_called, hooks_of_operands, unknown_hooks
-from zygote_lite._kinds import TUPLE, VALUE, kind_of
+from zygote_lite._kinds import TUPLE, VALUE, is_foreign, kind_of
 from zygote_lite._parts import is_part, part_back
 from zygote_lite._pull import apply_rule, apply_structural, option_in_the_way
 from zygote_lite._pullbacks import Effect, Inert, Opaque, inert
@@ -220,6 +221,8 @@ class Tape(Entries):
         if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
             return own[1](self, nodes, xs, kws)  # type: ignore[no-any-return]
         if isinstance(f, types.FunctionType):
+            if xs and is_foreign(type(xs[0])) and is_foreign_method(f, type(xs[0])):
+                return through_foreign_method(self, nodes, f, xs, kws)
             made = MADE.get(f.__code__)
             done = None if made is None else made(self, nodes, f, *xs, **kws)
             if is_method_of_dataclass(f, xs):
