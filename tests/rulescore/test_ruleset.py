@@ -274,3 +274,13 @@ def test_an_attribute_may_have_a_rule(rule):
     assert rrule(Box.weight, box)[0] == 2.0
     y, back = rrule(Box.count, box)
     assert (y, back(1.0)) == (3, (None, None))
+
+
+def test_a_rule_without_the_function_that_it_is_for_is_refused():
+    """`@rule` alone took the body for the function, and declared nothing."""
+    rule = RuleSet("bare")
+    with pytest.raises(RuleError, match=r"test_ruleset.py:\d+: a rule is declared by `@rule\(f\)`"):
+
+        @rule
+        def _(x: float):
+            return x, lambda dy: (dy,)

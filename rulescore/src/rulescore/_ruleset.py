@@ -95,6 +95,13 @@ class RuleSet:
         AD, called as `ad(f, *xs)`, which returns `(y, back)`.
         """
 
+        for f in functions:
+            if isinstance(f, FunctionType) and f.__name__ == "_":
+                raise RuleError(
+                    f"{self._tell(self._place_of(f))}: a rule is declared by `@rule(f)`, with the "
+                    "function that it is for"
+                )
+
         def declare(body: Body) -> Body:
             self._declare_body(functions, "general", body)
             return body
