@@ -43,8 +43,25 @@ def test_cases():
                 assert_close(got[1][1], case.expected(*xs))
             specialized += is_specialized(f)
             answered += answers(f, xs)
-    assert specialized >= 0.2 * len(WORKING), specialized
-    assert answered >= 0.2 * len(WORKING), answered
+    # no share: cases of what stays generic are added all the time
+    assert specialized >= 77, specialized
+    assert answered >= 76, answered
+
+
+def test_functions_defined_inside():
+    def keywords(x, y):
+        def g(u, v=2.0, w=3.0):
+            return u * v - w * u * u
+
+        h = lambda p, /, q=1.0: p * q
+        return g(x, w=y) + g(v=y, u=x) + g(x, y) * h(x, q=y) + h(y)
+
+    def on_one_line(x, y):
+        g, h = [lambda v: v * x, lambda v: x + y * v]
+        return g(x) * h(y) + (lambda v: v * 3.0)(x) * (lambda v, w=(lambda v: v * y)(x): v * w)(y)
+
+    for f in (keywords, on_one_line):
+        assert assert_agreement(f, (0.3, 0.4), (1.2, -0.5)), f.__name__
 
 
 @pytest.mark.parametrize(

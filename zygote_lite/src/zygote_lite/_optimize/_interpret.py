@@ -68,6 +68,7 @@ from zygote_lite._optimize._values import (
     structure,
     vague,
 )
+from zygote_lite._source import definition_of
 
 Env = dict[str, Value]
 _MOST = 1000  # operations
@@ -349,7 +350,7 @@ class Interpreter:
                 around = {name: env[name] for name in captured if name in env}
                 code = _code_of(self.depth[-1], definition)
                 if code is None:
-                    raise Unfit("a class defined inside")
+                    raise Unfit("a class or generator expression inside")
                 local = Local(code, self.globals_of, around, values)
                 env[target] = constant(local)
                 around.setdefault(target, env[target])
@@ -664,18 +665,28 @@ def _code_of(code: types.CodeType, definition: Any) -> types.CodeType | None:
         if isinstance(c, types.CodeType) and c.co_name == name
         and c.co_firstlineno in (line, definition.lineno)
     ]  # fmt: skip
-    if isinstance(definition, ast.ClassDef) or len(found) != 1:
+    if isinstance(definition, ast.ClassDef):
         return None
-    return found[0]
+    if len(found) > 1:  # several lambdas on one line
+        found = [c for c in found if _is_at(definition, c)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_at(definition: Any, code: types.CodeType) -> bool:
+    """Return whether the source of a function is a definition, by its place."""
+    found = definition_of(code)
+    return (found.lineno, found.col_offset) == (definition.lineno, definition.col_offset)
 
 
 def _bind_local(f: Local, xs: list[Value], kws: dict[str, Value]) -> Env:
     names = f.code.co_varnames[: f.code.co_argcount]
-    if kws or f.code.co_kwonlyargcount or f.code.co_flags & 0x0C or len(xs) > len(names):
-        raise Unfit("a call with keywords of a function defined inside")
-    env = dict(f.around)
-    missing = len(names) - len(xs)
-    if missing > len(f.defaults):
+    if f.code.co_kwonlyargcount or f.code.co_flags & 0x0C or len(xs) > len(names):
+        raise Unfit("a call of a function defined inside that takes keywords alone, or any number")
+    given = dict(zip(names, xs, strict=False))
+    if not kws.keys() <= {*names[f.code.co_posonlyargcount :]} - given.keys():
+        raise Unfit("a call with a keyword that is no parameter, or is given already")
+    usual = dict(zip(names[len(names) - len(f.defaults) :], f.defaults, strict=True))
+    bound = {**usual, **given, **kws}
+    if len(bound) < len(names):
         raise Unfit("a call with too few arguments")
-    env.update(zip(names, [*xs, *f.defaults[len(f.defaults) - missing :]], strict=True))
-    return env
+    return {**f.around, **bound}
