@@ -37,6 +37,7 @@ DASK = {
         "linalg.svdvals linalg.tensordot linalg.tensorinv linalg.tensorsolve linalg.trace",
         "linalg.vecdot linalg.vector_norm",
         "polyadd polyder polyfit polyint polymul polysub polyval polynomial.polynomial.polyval",
+        "*fromroots",
         "numpy.random.*",
     ],
     LENGTH: ["*.unique union1d *.extract operator.getitem"],

@@ -47,6 +47,8 @@ def reason_for(f):
         return "reads numbers out of the array"
     if name.startswith("numpy.random"):
         return NAMES["numpy.random"]
+    if name.endswith("fromroots"):
+        return "numpy.polynomial makes NumPy arrays"
     return "a method of NumPy's own class" if "ndarray." in name else NAMES.get(name)
 
 

@@ -248,6 +248,8 @@ def is_numpy_only(f):
         return True  # they read the numbers of an array one by one
     if name.endswith(".reduceat") or f in ENTRY_BY_ENTRY:
         return True
+    if name.endswith("fromroots"):
+        return True  # numpy.polynomial makes NumPy arrays
     return name in NAMES or "ndarray." in name
 
 

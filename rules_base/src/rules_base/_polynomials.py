@@ -3,7 +3,7 @@
 import numpy as np
 
 from rules_base._axes import like
-from rules_base._nesting import ArrayLike, in_kind_of, unstacked
+from rules_base._nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base")
@@ -118,7 +118,7 @@ def declare_from_roots(f):
     """
 
     @rule(f)
-    def _(roots: ArrayLike):
+    def _(roots: np.ndarray | list | tuple):
         array = np.asarray(roots)
 
         def pullback(dy):
