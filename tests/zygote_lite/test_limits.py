@@ -494,6 +494,42 @@ def test_walking_over_a_list_costs_what_its_length_is(f):
     assert many < 9 * few
 
 
+class Link:
+    def __init__(self, value, before):
+        self.value, self.before = value, before
+
+
+def by_set(items):
+    links, seen = [Link(1.0, None)], set()
+    for x in items:
+        links.append(Link(links[-1].value * x, links[-1]))
+        seen.add(links[-1])
+        if links[0] in seen:
+            return x
+    return links[-1].value * len(seen)
+
+
+def by_closures(items):
+    links = [Link(items[0], None)]
+    scale = np.ones(1)
+
+    def weight():
+        return links[0], scale
+
+    total = 0.0
+    for x in items:
+        links.append(Link(2.0, links[-1]))
+        total = total + np.sum(x * scale) * len(weight())
+    return total
+
+
+@pytest.mark.parametrize("f", [by_set, by_closures])
+def test_objects_with_links_cost_what_they_are_themselves(f):
+    gradient(f, [0.5, 0.6])
+    few, many = (calls_made(f, [0.001 * i for i in range(n)]) for n in (50, 400))
+    assert many < 9 * few
+
+
 def by_setdefault(x, n):
     table = {}
     for i in range(n):

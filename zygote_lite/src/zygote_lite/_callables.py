@@ -12,7 +12,7 @@ from rulescore import find_rule
 from zygote_lite._attributes import member_of
 from zygote_lite._guard import is_writer
 from zygote_lite._hooks import may_write
-from zygote_lite._intrinsics import build_tuple, invoke
+from zygote_lite._intrinsics import build_tuple, invoke, read_cell
 from zygote_lite._kinds import OBJECT, VALUE, kind_of
 from zygote_lite._tables import COMPOSITE, EQUIVALENT, STRUCTURAL, Node, Recorded
 
@@ -78,6 +78,8 @@ def is_resolved_later(f: Any) -> bool:
 
 def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether an inactive call cannot change anything that was saved."""
+    if f is read_cell:
+        return True
     if is_writer(f, kws):
         return False
     if isinstance(f, CALLS_PYTHON) or (getattr(f, "__module__", None) or "").startswith(

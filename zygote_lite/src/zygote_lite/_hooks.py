@@ -27,7 +27,17 @@ from zygote_lite._intrinsics import (
     join_set,
     matches_mapping,
 )
-from zygote_lite._kinds import DICT, LIST, OBJECT, SET, TUPLE, entries_of, is_foreign, kind_of
+from zygote_lite._kinds import (
+    DICT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    entries_of,
+    is_foreign,
+    kind_of,
+    kind_of_type,
+)
 from zygote_lite._reachable import is_library
 
 Hook = tuple[types.FunctionType, Any]
@@ -160,18 +170,32 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
     stack = [*xs]
     while stack:
         x = stack.pop()
-        kind = type(x)
+        kind: type = type(x)
         if kind in _plain or id(x) in seen:
             continue
         seen.add(id(x))
         if kind not in _containers:
             found += [(f, x) for name, f in _writing_hooks(kind) if name in names]
-        if deep and kind_of(x) in (LIST, TUPLE, DICT, SET, OBJECT):
-            stack += _parts(x)
+        held = kind_of(x) if deep else None
+        if held in (LIST, TUPLE, DICT, SET) or (held == OBJECT and _looks_inside(kind, names)):
+            stack += _parts(x, names)
     return found
 
 
-def _parts(x: Any) -> Iterator[Any]:
+@functools.lru_cache(maxsize=4096)
+def _looks_inside(kind: type, names: frozenset[str]) -> bool:
+    """Return whether one of some methods of a class is another than that of any object."""
+    return any(getattr(kind, name, None) is not getattr(object, name, None) for name in names)
+
+
+def _is_quiet(kind: type, names: frozenset[str]) -> bool:
+    """Return whether objects of a class have none of some methods, for what they hold neither."""
+    if kind_of_type(kind) != OBJECT or _looks_inside(kind, names):
+        return False
+    return not any(name in names for name, _ in _writing_hooks(kind))
+
+
+def _parts(x: Any, names: frozenset[str]) -> Iterator[Any]:
     """Return what a container holds that is not plain."""
     kind = kind_of(x)
     if kind == SET:
@@ -184,7 +208,8 @@ def _parts(x: Any) -> Iterator[Any]:
         items = [value for _, value in entries_of(x)]
     else:
         items = x if type(x) in _containers else [value for _, value in entries_of(x)]
-    return iter(()) if _plain.issuperset(map(type, items)) else iter(items)
+    kinds = {*map(type, items)} - _plain
+    return iter(()) if all(_is_quiet(kind, names) for kind in kinds) else iter(items)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -39,11 +39,12 @@ def kind_of(x: Any) -> int:
     try:
         return _kinds[type(x)]
     except KeyError:
-        kind = _kinds[type(x)] = _classify(type(x))
+        kind = _kinds[type(x)] = kind_of_type(type(x))
         return kind
 
 
-def _classify(t: type) -> int:
+def kind_of_type(t: type) -> int:
+    """Return how values of a type are identified (see `kind_of`, which remembers it)."""
     if issubclass(t, _INERT_TYPES):
         return INERT
     if issubclass(t, int | float | complex | np.generic | Array):
