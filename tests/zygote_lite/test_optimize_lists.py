@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.list_programs import program
-from tests.zygote_lite.specialized import answers, assert_agreement, generic, outcome
+from tests.zygote_lite.specialized import answers, assert_agreement, entries, generic, outcome
 from zygote_lite import DifferentiationError, value_and_grad
 from zygote_lite._optimize import _specialize
 from zygote_lite._optimize._entry import compile_text
@@ -493,3 +493,25 @@ def test_a_structure_of_lists_that_no_gradient_reaches_has_none():
     for q in ((numbers(70), numbers(70)), [numbers(70), (0.5, *numbers(3))]):
         assert assert_agreement(not_always_read, (q, 0.5), (q, 1.5), argnums=(0,))
         assert value_and_grad(not_always_read, (0,))(q, 1.5)[1] == (None,)
+
+
+def powers_appended(xs, n):
+    out = []
+    for _ in range(n):
+        out.append(out[-1] * xs[0] if out else xs[0])
+    return sum(out) + xs[1]
+
+
+def item_of_nothing(xs, n):
+    out = []
+    for _ in range(n):
+        out.append(out[-1] * xs[0])
+    return sum(out) + xs[1]
+
+
+def test_items_of_a_list_that_is_empty_as_yet():
+    xs = [0.5, 2.0]
+    for f in (powers_appended, item_of_nothing):
+        assert_agreement(f, (xs, 0), (xs, 3), (xs, 1), argnums=(0,))
+        reasons = [r for entry in entries(f) for r in entry.reasons.values()]
+        assert not any("internal" in r for r in reasons), reasons

@@ -304,7 +304,10 @@ def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> 
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
         if isinstance(index.sample, slice):
             return structure(type(x.sample), x.items[index.sample])
-        return x.items[operator.index(index.sample)]
+        n = operator.index(index.sample)
+        if not -len(x.items) <= n < len(x.items):
+            raise Unfit("an item that is not there")
+        return x.items[n]
     if type(x.sample) is dict and x.items is not None and index.is_constant:
         for key, value in zip(x.items[::2], x.items[1::2], strict=True):
             if key.sample == index.sample:

@@ -344,8 +344,8 @@ class Interpreter:
                 self.store(self.atom(value, env), self.atom(index, env), self.atom(source, env))
             case ir.Closure(_, target, definition, captured, defaults):
                 values = [self.atom(x, env) for x in defaults]
-                counts, given = self.assigned[-1]
-                if any(counts[name] + (name in given) > 1 for name in captured):
+                times, at_entry = self.assigned[-1]
+                if any(times[name] + (name in at_entry) > 1 for name in captured):
                     raise Unfit("a variable that a function defined inside reads is rebound")
                 around = {name: env[name] for name in captured if name in env}
                 code = _code_of(self.depth[-1], definition)
