@@ -44,3 +44,11 @@ def test_coefficients_that_are_arrays():
     _, dx, dcoeffs = rrule(evalpoly, x, coeffs)[1](np.ones(3))
     assert dx == 3.0
     np.testing.assert_array_equal(dcoeffs[1], [0.5, 0.5, 0.5])
+
+
+def test_coefficients_that_numpy_drops_are_refused():
+    """`polymul` of what ends in zeros gave no gradient for these."""
+    with pytest.raises(NotImplementedError, match="drops trailing coefficients"):
+        rrule(np.polynomial.polyutils.trimseq, np.array([1.0, 0.0]))
+    y, back = rrule(np.polynomial.polyutils.trimseq, np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(back(y)[1], y)

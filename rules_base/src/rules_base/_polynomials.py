@@ -111,6 +111,27 @@ def polyval_cotangents(dy, x, c, tensor):
     return dx, project(np.reshape(np.stack(dc), c.shape), c)
 
 
+@rule(np.polynomial.polyutils.trimseq)
+def _(seq: np.ndarray | list | tuple):
+    y = np.polynomial.polyutils.trimseq(seq)
+    if len(y) < len(seq):
+        raise NotImplementedError(
+            "numpy.polynomial drops trailing coefficients that are exactly 0, and their gradient "
+            "would be lost: move them off 0, or use functions that keep them, as polyval"
+        )
+
+    def pullback(dy):
+        if isinstance(seq, np.ndarray):
+            return (project(dy, seq),)
+        parts = [project(0.0 if d is None else d, x) for d, x in zip(dy, seq, strict=True)]
+        return (in_kind_of(seq, parts),)
+
+    return y, pullback
+
+
+rule.example(np.polynomial.polyutils.trimseq, [0.5, 1.5])
+
+
 def declare_from_roots(f):
     """Declare the rule of a polynomial by its roots, whose own code trims zeros, and their slopes.
 
