@@ -13,7 +13,16 @@ from zygote_lite._intrinsics import unpack
 from zygote_lite._optimize import _calls, _lists
 from zygote_lite._optimize._runtime import exactly
 from zygote_lite._optimize._transfer import Result, result_of, run
-from zygote_lite._optimize._values import ArrayOf, ListOf, Scalar, Unfit, Value, constant, structure
+from zygote_lite._optimize._values import (
+    TRUTHS,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    structure,
+)
 
 if TYPE_CHECKING:
     from zygote_lite._optimize._interpret import Interpreter
@@ -133,8 +142,10 @@ def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
 
 
 def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    """The conjugate of what is real is itself."""
+    """The conjugate and the real part of what is real is itself; of a truth value, an integer."""
     x = xs[0]
+    if isinstance(x.fact, Scalar) and x.fact.classes & TRUTHS:
+        return None
     if x.made or (x.base is not None and x.base.made):
         return None
     return x if isinstance(x.fact, Scalar | ArrayOf) else None
@@ -224,6 +235,7 @@ SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
     float: _as_is,
     sum: _sum,
     np.conjugate: _real,
+    np.real: _real,
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
 }
