@@ -58,6 +58,12 @@ def test_quantiles_of_nothing(axis):
     assert rrule(np.quantile, np.ones(3), np.ones(0))[1](np.ones(0))[2].shape == (0,)
 
 
+def test_leading_zeros_of_coefficients_are_not_lost():
+    with pytest.raises(NotImplementedError, match="such as coefficients of np.poly1d"):
+        rrule(np.trim_zeros, np.array([0.0, 1.0, 2.0]), "f")
+    assert rrule(np.trim_zeros, np.array([1.0, 0.0]), "f") is not None
+
+
 @pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.2.0", reason="trim_zeros was for one axis only"
 )

@@ -142,6 +142,12 @@ def _(x: np.ndarray):
 @rule(np.trim_zeros)
 def _(x: np.ndarray, trim="fb"):
     y = np.trim_zeros(x, trim)
+    if x.ndim == 1 and trim == "f" and len(y) < len(x):  # as np.poly1d does
+        raise NotImplementedError(
+            "np.trim_zeros(x, 'f') drops leading entries that are exactly 0, such as coefficients "
+            "of np.poly1d, and their gradient would be lost: move them off 0, or use what keeps "
+            "them, as np.polyval"
+        )
 
     def pullback(dy):
         cut = y.size and "f" in trim.lower()
@@ -364,5 +370,6 @@ for method in ("inverted_cdf", "averaged_inverted_cdf", "lower", "midpoint", "ne
 for f in (np.union1d, np.setdiff1d, np.setxor1d):
     rule.example(f, MATRIX, np.array([0.7, -0.1]))
 rule.example(np.sort_complex, MATRIX[0] + 1j * MATRIX[1])
-for trim in ("fb", "f", "b"):
+for trim in ("fb", "b"):
     rule.example(np.trim_zeros, np.array([0, 1, 2, 0]), trim)
+rule.example(np.trim_zeros, np.array([1, 2, 0]), "f")
