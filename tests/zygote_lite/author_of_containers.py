@@ -122,7 +122,7 @@ class Author(author_of_more.Author):
                 f"np.einsum('i,j->', {w}, {self.array(scope, 3)})",
                 f"np.diff({w}).sum()", f"np.linalg.solve(np.eye({n}) * 3.0, {w})[{i}]",
                 f"np.cumprod({w})[-1]", f"np.add.reduce({w})", f"np.convolve({w}, {w})[1]",
-                f"np.trace({w}[:, None] * {w})", f"np.vdot({w}, [1.0] * {n})",
+                f"np.trace({w}[:, None] * {w})", f"np.inner({w}, [1.0] * {n})",
                 f"np.polyval({w}, {e()})", f"np.append({w}, {e()})[{i - 1}]",
                 f"sum({t} * k for k, {t} in np.ndenumerate({w}) if k != (0,) for k in k)",
             ))  # fmt: skip
