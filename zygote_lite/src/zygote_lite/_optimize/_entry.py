@@ -6,7 +6,6 @@ finite: in it, a zero that meets an infinity stays a zero.
 
 import ast
 import math
-import re
 import sys
 import threading
 import types
@@ -26,18 +25,21 @@ from zygote_lite._optimize._compiled import (
     kind_name,
     range_tests,
 )
+from zygote_lite._optimize._guards import (
+    KINDS,
+    checks_of,
+    guards_of,
+    is_finite,
+    is_some,
+    lists_in,
+)
 from zygote_lite._optimize._lists import fact_of_list
 from zygote_lite._optimize._runtime import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import (
-    MANY,
-    ONE,
     ArrayOf,
-    ListOf,
     Other,
-    Scalar,
     Unfit,
-    Value,
     fact_of,
 )
 from zygote_lite._source import TREES
@@ -265,14 +267,14 @@ def _guarded(
     names = [f"x{i}" for i in range(len(made.arguments))]
     tests = ["f.__code__ is code", "state.active is None", f"generation() == {made.generation}"]
     for name, x in zip(names, made.arguments, strict=True):
-        tests += _tests(name, x)
-    lists = [p for name, x in zip(names, made.arguments, strict=True) for p in _lists(x, name)]
+        tests += guards_of(name, x)
+    lists = [p for name, x in zip(names, made.arguments, strict=True) for p in lists_in(x, name)]
     if len(lists) > 1:  # a list that is there twice has one gradient
         tests.append(f"are_distinct({', '.join(lists)})")
     tests += made.inputs.guards
     given = []
     for i, (outer, expression) in enumerate(made.inputs.given.values()):
-        tests += _tests(f"(e{i} := {expression})", outer, f"e{i}")
+        tests += guards_of(f"(e{i} := {expression})", outer, f"e{i}")
         given.append(f"e{i}")
     if compiled:
         tests += range_tests(made, given)
@@ -281,7 +283,7 @@ def _guarded(
         found = [f"d{i}" for i, flag in enumerate(active) if flag]
         value = [] if made.result is None else ["y"]
         run = f"{', '.join([*value, *found])} = fast({', '.join([*names, *given])})"
-        checks, value_text = _checks(made, active), "y"
+        checks, value_text = checks_of(made, active), "y"
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
     answer = f"{value_text}, {gradient if any(active) else ''}"
     if made.result is None:  # the Hessian times a vector
@@ -308,107 +310,10 @@ def _guarded(
         "is_some": is_some, "are_numbers": are_numbers,
         "are_distinct": are_distinct,
         **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},
-        **{kind_name(k): k for k in _KINDS}, **made.inputs.bound,
+        **{kind_name(k): k for k in KINDS}, **made.inputs.bound,
         "made_of": (text, str(made.text)),
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip
     exec(compile(text, "<guards>", "exec"), space)
     return space["enter"]  # type: ignore[no-any-return]
-
-
-def is_finite(x: np.ndarray) -> bool:
-    """Return whether all entries are finite."""
-    if x.size < _MANY:
-        return math.isfinite(np.vdot(x, x)) or bool(np.isfinite(x).all())
-    return bool(np.isfinite(x).all())
-
-
-def is_some(x: np.ndarray) -> bool:
-    """Return whether an array has an entry that is not zero."""
-    return bool(x.flat[:8].any() or x.any())
-
-
-_MANY = 100_000  # above this, a dot product may start threads
-_KINDS = (float, int, bool, str, tuple, list, np.float64, np.float32, np.int64, np.int32, np.bool_)
-
-
-def _tests(name: str, x: Value, again: str = "") -> list[str]:
-    """Return the tests that an argument must pass."""
-    again = again or name
-    if x.items is not None:
-        name_of_kind = type(x.sample).__name__
-        tests = [f"type({name}) is kind_{name_of_kind}", f"len({again}) == {len(x.items)}"]
-        for i, item in enumerate(x.items):
-            tests += _tests(f"({again}_{i} := {again}[{i}])", item, f"{again}_{i}")
-        return tests
-    if isinstance(x.fact, ListOf):
-        rows = isinstance(x.fact.item, ListOf)
-        number = x.fact.item.item if isinstance(x.fact.item, ListOf) else x.fact.item
-        assert isinstance(number, Scalar)
-        (kind,) = number.classes
-        numbers = f"are_numbers({again}, {kind_name(kind)}, {rows})"
-        return [f"type({name}) is list", numbers]
-    if x.is_constant:
-        return [f"type({name}) is type({x.sample!r})", f"{again} == {x.sample!r}"]
-    if isinstance(x.fact, Scalar):
-        (kind,) = x.fact.classes
-        return [f"type({name}) is {kind_name(kind)}"]
-    assert isinstance(x.fact, ArrayOf)
-    tests = [f"type({name}) is ndarray", f"{again}.dtype is {dtype_name(x.fact.dtype)}"]
-    axes = x.fact.axes
-    if axes == (MANY,):  # the same, and quicker
-        return [*tests, f"{again}.ndim == 1", f"len({again}) != 1"]
-    shape = "s_" + re.sub(r"\W", "_", again)
-    tests.append(f"len({shape} := {again}.shape) == {len(axes)}")
-    if ONE not in axes:
-        return [*tests, f"1 not in {shape}"]
-    return tests + [
-        f"{shape}[{i}] {'==' if axis == ONE else '!='} 1"
-        for i, axis in enumerate(axes)
-        if axis in (ONE, MANY)
-    ]
-
-
-def _checks(made: Specialized, active: tuple[bool, ...]) -> list[str]:
-    """Return the tests that the gradients must pass: finite, and not a zero that is none."""
-    checks = []
-    given = iter(zip(made.gradients, made.filled, strict=True))
-    for i, (x, flag) in enumerate(zip(made.arguments, active, strict=True)):
-        if not flag:
-            continue
-        for path, leaf in _paths(x, f"d{i}"):
-            if not leaf.active:
-                continue
-            d, filled = next(given)
-            if d is None:
-                continue
-            if isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
-                if leaf is not x:  # of a structure none of whose parts has one, it is `None`
-                    checks.append(f"{path} is not None")
-                continue
-            if isinstance(leaf.fact, ArrayOf):
-                if d in made.telling:
-                    quick = f"isfinite(vdot({path}, {path})) or " if np.size(d.sample) < 256 else ""
-                    checks.append(f"({quick}finite({path}))")
-                if filled:
-                    checks.append(f"is_some({path})")
-            else:
-                checks.append(f"isfinite({path})")
-                if filled:
-                    checks.append(f"{path} != 0")
-    return checks
-
-
-def _lists(x: Value, path: str) -> list[str]:
-    """Return the expressions of all lists in an argument."""
-    if isinstance(x.fact, ListOf):
-        return [path, f"*{path}"] if isinstance(x.fact.item, ListOf) else [path]
-    inner = [p for i, item in enumerate(x.items or ()) for p in _lists(item, f"{path}[{i}]")]
-    return [path, *inner] if isinstance(x.sample, list) else inner
-
-
-def _paths(x: Value, path: str) -> list[tuple[str, Value]]:
-    if x.items is None:
-        return [(path, x)]
-    return [p for i, item in enumerate(x.items) for p in _paths(item, f"{path}[{i}]")]

@@ -6,10 +6,7 @@ and every call that a gradient passes through gets the way back from its rule.
 
 import ast
 import builtins
-import operator
 import types
-from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,40 +14,28 @@ import numpy as np
 from zygote_lite import _ir as ir
 from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._optimize import _calls, _lists
-from zygote_lite._optimize._loops import Stopping, is_left, iterate, repeat
+from zygote_lite._optimize._loops import is_left, iterate, repeat
 from zygote_lite._optimize._nodes import (
-    Branch,
-    Loop,
     Moves,
-    Node,
     Op,
     Record,
     Stop,
     Store,
-    add_at_ends,
     leaves,
 )
 from zygote_lite._optimize._normalize import live
+from zygote_lite._optimize._paths import Env, Paths
 from zygote_lite._optimize._pulls import snapshot
-from zygote_lite._optimize._runtime import UNSET, abandon, has_value, same_shape
+from zygote_lite._optimize._recorder import key_of_part
+from zygote_lite._optimize._runtime import abandon
 from zygote_lite._optimize._sources import (
-    Inputs,
     attribute_that_stays,
     is_settled,
     lowered_code,
 )
-from zygote_lite._optimize._transfer import (
-    Result,
-    is_elementwise,
-    may_hold,
-    may_share,
-    shares_memory,
-)
 from zygote_lite._optimize._values import (
     TRUTHS,
-    UNKNOWN,
     ArrayOf,
-    Fact,
     ListOf,
     Local,
     Method,
@@ -61,19 +46,14 @@ from zygote_lite._optimize._values import (
     can_carry,
     constant,
     is_temporary,
-    join_facts,
     shape_root,
     shares_axes,
     stem_of,
     structure,
-    vague,
 )
 from zygote_lite._source import definition_of
 
-Env = dict[str, Value]
-_MOST = 1000  # operations
 _DEEP = 20  # calls inside calls
-_SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 _IN_PLACE = {
     f"operator.i{name}"
     for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul")
@@ -90,175 +70,8 @@ _PLAIN = (
 )
 
 
-class Interpreter:
-    """Write typed code for one specialization.
-
-    Attributes:
-        inputs: what the code is given, besides the user's arguments, and what is guarded.
-        out: the nodes of the block that is being written.
-        loop: the loop that it is in.
-        written: the arrays that are written in place.
-        reverse: whether it is the reverse pass that is being written.
-    """
-
-    def __init__(self, inputs: Inputs) -> None:
-        self.inputs = inputs
-        self.out: list[Node] = []
-        self.loop: Loop | None = None
-        self.written: dict[Value, int] = {}
-        self.used: set[str] = set()
-        self.depth: list[Any] = []
-        self.reverse = False
-        self.known: dict[Any, Value] = {}
-        self.definitions: dict[Value, Op] = {}
-        self.origin: ast.AST = ast.Pass()
-        self.breaks: list[tuple[list[Value], Stopping]] = []
-        self.poles = False  # whether the reverse pass may meet a pole of a rule
-        self.recording = False  # of the reverse pass, to run it backwards in its turn
-        self.twice = False  # whether that is to come
-        self.compiled = False  # whether the code is for Numba
-        self.uncertain: set[Value] = set()  # variables that may have no value
-        self.operations = 0
-        self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
-        self.shapes: dict[Any, Value] = {}
-        self.unified: list[Value] = []
-        self.changed: list[Value] = []  # arrays and lists of which a write tells something new
-        self.uniform = False  # whether lists are taken as lists of any length
-        self.walked: list[Value] = []  # what a loop walks over
-        self.moved: set[Value] = set()  # values that another variable takes on some path
-        self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
-        self.plain = False  # in the body of a rule, through which no gradient passes
-        self.frames: list[set[int]] = []
-        self.results: list[str] = []
-        self.assigned: list[tuple[Counter[str], set[str]]] = []
-        self.globals_of: dict[str, Any] = {}
-
-    @property
-    def follows(self) -> bool:
-        """Whether what depends on a differentiated argument is to be run backwards."""
-        return self.recording or not (self.plain or self.reverse)
-
-    # -- names and nodes -----------------------------------------------------------------------
-
-    def name(self, stem: str) -> str:
-        """Return a name that is not taken yet, and take it."""
-        name, n = stem, 0
-        while name in self.used:
-            n += 1
-            name = f"{stem}_{n}" if stem[-1:].isdigit() else f"{stem}{n}"
-        self.used.add(name)
-        return name
-
-    def temporary(self) -> str:
-        """Return the name of a new value that the user has no name for."""
-        n = 1
-        while f"t{n}" in self.used:
-            n += 1
-        return self.name(f"t{n}")
-
-    def value(self, fact: Fact, sample: Any, stem: str = "") -> Value:
-        """Return a new value, made in the loop that is being written."""
-        name = self.name(stem) if stem else self.temporary()
-        value = Value(fact, sample, name)
-        value.scope = self.loop
-        value.reverse = self.reverse
-        return value
-
-    def write(
-        self, result: Result, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "",
-    ) -> Op:  # fmt: skip
-        """Write an operation, and return it."""
-        # what is looked at when the code runs is the dtype and the number of axes, not their length
-        fact = result.fact if result.certain else vague(result.fact)
-        target = self.value(fact, result.sample, stem)
-        op = Op(self.origin, target, f, xs, kws, check=not result.certain)
-        op.required = not self.plain and not self.reverse
-        operands = [part for y in (*xs, *kws.values()) for part in leaves(y)]
-        if result.view is not None:
-            target.base = self.storage(xs[result.view])
-        elif not target.is_array:
-            self.refuse_views_inside(target, operands)
-        elif f is operator.getitem and not xs[0].is_array:
-            target.fresh = False  # what is in a structure may be known by another name
-        else:
-            target.fresh = True
-            depends = may_share(f, kws) or isinstance(f, types.FunctionType)
-            for x in operands:
-                if x.is_array and (depends or shares_memory(target.sample, x.sample)):
-                    target.base, target.fresh = self.storage(x), False
-        self.operations += 1
-        if self.operations > _MOST:
-            raise Unfit("its code grows too long")
-        if target.is_array:
-            self.note_shape(target, f, xs, kws)
-        self.out.append(op)
-        self.definitions[target] = op
-        return op
-
-    def refuse_views_inside(self, target: Value, operands: list[Value]) -> None:
-        """Refuse a structure that may hold a view of an array that the function writes to."""
-        if self.reverse or target.is_scalar:
-            return
-        written = [x for x in operands if x.is_array and (x.made or (x.base and x.base.made))]
-        if any(may_hold(target.sample, x.sample) for x in written):
-            raise Unfit("a structure holds a view of an array that may be written to")
-
-    def storage(self, x: Value) -> Value:
-        """Return the array whose memory a value may share: for a copy of one, the one copied."""
-        x = x.base or x
-        made = self.definitions.get(x)
-        if made is not None and made.snapshot_of is not None:
-            return self.storage(made.snapshot_of)
-        return x
-
-    def note_shape(self, target: Value, f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
-        """Note which other value surely has the shape of a new one."""
-        arrays = [x for x in xs if x.is_array]
-        if f in (np.zeros_like, np.ndarray.copy, np.ones_like, np.empty_like, np.copy):
-            if "shape" not in kws and len(xs) < _SHAPE:
-                target.shaped = shape_root(xs[0])
-        elif f is operator.getitem and xs[0].is_array:
-            key = (shape_root(xs[0]), _key_of_part(xs[1]))
-            if key[1] is not None:
-                root = self.shapes.setdefault(key, target)
-                target.shaped = None if root is target else shape_root(root)
-        elif f in (np.broadcast_to, np.full, np.reshape, np.ndarray.reshape):
-            made = self.definitions.get(xs[0 if f is np.full else 1])
-            if made is not None and made.function is _calls.attribute_of("shape"):
-                target.shaped = shape_root(made.arguments[0])
-        elif is_elementwise(f) and arrays:
-            roots = {shape_root(x) for x in arrays}
-            if len(roots) > 1 and not self.reverse and not self.plain:
-                self.unify(arrays)
-                roots = {shape_root(x) for x in arrays}
-            if len(roots) == 1:
-                target.shaped = roots.pop()
-
-    def unify(self, arrays: list[Value]) -> None:
-        """Demand that arrays of uncertain shape have the one shape that they have now."""
-        first = arrays[0]
-        for x in arrays[1:]:
-            a, b = shape_root(first), shape_root(x)
-            facts = (first.fact, x.fact)
-            uncertain = any(isinstance(f, ArrayOf) and UNKNOWN in f.axes for f in facts)
-            if a is b or not uncertain or first.sample.shape != x.sample.shape:
-                continue
-            self.demand_same_shape(first, x)
-            b.shaped = a
-            self.unified.append(b)
-
-    def demand_same_shape(self, x: Value, y: Value) -> None:
-        """Leave the code where two arrays have different shapes."""
-        nothing = self.value(Other(type(None)), None)
-        self.out.append(Op(self.origin, nothing, same_shape, [x, y], required=True))
-
-    def demand_value(self, x: Value) -> None:
-        """Leave the code where a variable that is read has no value: once on each path."""
-        key = (has_value, x)
-        if self.plain or x not in self.uncertain or key in self.known:
-            return
-        self.known[key] = nothing = self.value(Other(type(None)), None)
-        self.out.append(Op(self.origin, nothing, has_value, [x], required=True))
+class Interpreter(Paths):
+    """Write typed code for one specialization, statement by statement."""
 
     # -- functions -----------------------------------------------------------------------------
 
@@ -501,7 +314,7 @@ class Interpreter:
         self.written[x] = len(self.written)
         _calls.try_store(x, index, value)
         index = snapshot(self, index)
-        part = self.shapes.get((shape_root(x), _key_of_part(index)))
+        part = self.shapes.get((shape_root(x), key_of_part(index)))
         alike = part is not None and shape_root(part) is shape_root(value)
         self.out.append(Store(self.origin, x, index, value, alike))
 
@@ -523,118 +336,9 @@ class Interpreter:
         env = self.inputs.bind(self, f, xs, kws)
         return self.function(f.__code__, f.__globals__, env)
 
-    def mark(self) -> Any:
-        """Return what `back_to` needs to forget what is written from here on."""
-        return len(self.out), set(self.used), dict(self.known), dict(self.shapes)
-
-    def back_to(self, mark: Any) -> None:
-        """Forget what was written since the mark was made."""
-        length, self.used, self.known, self.shapes = mark
-        del self.out[length:]
-
-    # -- structure -----------------------------------------------------------------------------
-
-    def nested(self, work: Callable[[], Any]) -> tuple[list[Node], Any]:
-        """Write a block of its own, and return it with what `work` returned."""
-        outer, self.out = self.out, []
-        known, mark = dict(self.known), len(self.unified)
-        try:
-            return self.out, work()
-        finally:
-            self.out, self.known = outer, known
-            while len(self.unified) > mark:  # known only where the block has been run
-                self.unified.pop().shaped = None
-
-    def branch(
-        self, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
-    ) -> Env | None:
-        if test in self.iterators:
-            raise Unfit("the truth of an iterator")
-        if test.is_constant or test.items is not None:
-            return self.block(body if test.sample else orelse, env, after)
-        if test.is_array:
-            raise Unfit("the truth of an array")
-        first: Env | None
-        second: Env | None
-        then, first = self.nested(lambda: self.block(body, env, after))
-        other, second = self.nested(lambda: self.block(orelse, env, after))
-        node = Branch(self.origin, test, then, other)
-        self.out.append(node)
-        if first is None or second is None:
-            return second if first is None else first
-        joined = dict(env)
-        left, right = [], []
-        for name in sorted(after & (first.keys() | second.keys())):
-            a, b = first.get(name), second.get(name)
-            if a is b and a is not None:
-                joined[name] = a
-            else:
-                joined[name] = value = self.join(a, b, name)
-                if {a, b} & self.uncertain or (None in (a, b) and not self.is_ours(name)):
-                    self.uncertain.add(value)
-                if value is not a and a is not None:
-                    left.append((value, a))
-                if value is not b and b is not None:
-                    right.append((value, b))
-                if (a is None or b is None) and self.may_be_stale(name):
-                    (left if a is None else right).append((value, constant(UNSET)))
-        node.joined = [value for value, _ in (*left, *right)]
-        self.note_moved([source for _, source in (*left, *right)])
-        add_at_ends(then, self.origin, left)
-        add_at_ends(other, self.origin, right)
-        return joined
-
-    def note_moved(self, values: list[Value]) -> None:
-        """Note that another variable may hold what these variables hold."""
-        self.moved.update(leaf for x in values for leaf in leaves(x) if leaf.is_array)
-
-    def may_be_stale(self, name: str) -> bool:
-        """Return whether a variable that a path leaves without a value may seem to have one.
-
-        In a function called in a loop that is the value of an earlier turn; Numba takes zero.
-        """
-        return not self.is_ours(name) and (
-            self.compiled or (self.loop is not None and len(self.depth) > 1)
-        )
-
-    def is_ours(self, name: str) -> bool:
-        """Return whether a variable of the function that is being written is not the user's."""
-        return name not in (*self.depth[-1].co_varnames, *self.depth[-1].co_cellvars)
-
-    def join(self, a: Value | None, b: Value | None, name: str) -> Value:
-        """Return the value of a variable that is one value on one path, another on the other."""
-        if a is None or b is None:
-            value = a if a is not None else b
-            assert value is not None
-            if value.items is not None or not value.name:
-                raise Unfit(f"`{name}` is assigned on one path only")
-            a = b = value
-        if a.items is not None or b.items is not None:
-            if a.items is None or b.items is None or len(a.items) != len(b.items):
-                raise Unfit(f"`{name}` is one structure on one path and another on the other")
-            raise Unfit(f"`{name}` is a structure that depends on the path")
-        if isinstance(a.sample, Local | Method) or isinstance(b.sample, Local | Method):
-            raise Unfit(f"`{name}` is a function that depends on the path")
-        value = self.value(join_facts(a.fact, b.fact), a.sample, stem_of(name))
-        if isinstance(value.fact, ListOf):
-            raise Unfit(f"`{name}` is a list that depends on the path")
-        if isinstance(value.fact, Other) and (a.is_constant or b.is_constant):
-            raise Unfit(f"`{name}` depends on the path, and is no number")
-        value.active = a.active or b.active
-        if a.spread is not None and a.spread is b.spread:
-            value.spread = a.spread
-        return value
-
 
 def _pairs(items: list[Value]) -> Any:
     return zip(items[::2], items[1::2], strict=True)
-
-
-def _key_of_part(index: Value) -> Any:
-    """Return what parts of one shape have in common; `None` where their index may be written."""
-    if any(x.made or (x.base and x.base.made) for x in leaves(index)):
-        return None
-    return _calls.key_of(index)
 
 
 def _held(x: Value) -> list[Value]:

@@ -1,0 +1,117 @@
+"""Guards: the tests of the arguments at entry, and the look at the gradients on the way out."""
+
+import math
+import re
+
+import numpy as np
+
+from zygote_lite._optimize._compiled import (
+    dtype_name,
+    kind_name,
+)
+from zygote_lite._optimize._specialize import Specialized
+from zygote_lite._optimize._values import (
+    MANY,
+    ONE,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    Value,
+)
+
+
+def is_finite(x: np.ndarray) -> bool:
+    """Return whether all entries are finite."""
+    if x.size < _MANY:
+        return math.isfinite(np.vdot(x, x)) or bool(np.isfinite(x).all())
+    return bool(np.isfinite(x).all())
+
+
+def is_some(x: np.ndarray) -> bool:
+    """Return whether an array has an entry that is not zero."""
+    return bool(x.flat[:8].any() or x.any())
+
+
+_MANY = 100_000  # above this, a dot product may start threads
+KINDS = (float, int, bool, str, tuple, list, np.float64, np.float32, np.int64, np.int32, np.bool_)
+
+
+def guards_of(name: str, x: Value, again: str = "") -> list[str]:
+    """Return the tests that an argument must pass."""
+    again = again or name
+    if x.items is not None:
+        name_of_kind = type(x.sample).__name__
+        tests = [f"type({name}) is kind_{name_of_kind}", f"len({again}) == {len(x.items)}"]
+        for i, item in enumerate(x.items):
+            tests += guards_of(f"({again}_{i} := {again}[{i}])", item, f"{again}_{i}")
+        return tests
+    if isinstance(x.fact, ListOf):
+        rows = isinstance(x.fact.item, ListOf)
+        number = x.fact.item.item if isinstance(x.fact.item, ListOf) else x.fact.item
+        assert isinstance(number, Scalar)
+        (kind,) = number.classes
+        numbers = f"are_numbers({again}, {kind_name(kind)}, {rows})"
+        return [f"type({name}) is list", numbers]
+    if x.is_constant:
+        return [f"type({name}) is type({x.sample!r})", f"{again} == {x.sample!r}"]
+    if isinstance(x.fact, Scalar):
+        (kind,) = x.fact.classes
+        return [f"type({name}) is {kind_name(kind)}"]
+    assert isinstance(x.fact, ArrayOf)
+    tests = [f"type({name}) is ndarray", f"{again}.dtype is {dtype_name(x.fact.dtype)}"]
+    axes = x.fact.axes
+    if axes == (MANY,):  # the same, and quicker
+        return [*tests, f"{again}.ndim == 1", f"len({again}) != 1"]
+    shape = "s_" + re.sub(r"\W", "_", again)
+    tests.append(f"len({shape} := {again}.shape) == {len(axes)}")
+    if ONE not in axes:
+        return [*tests, f"1 not in {shape}"]
+    return tests + [
+        f"{shape}[{i}] {'==' if axis == ONE else '!='} 1"
+        for i, axis in enumerate(axes)
+        if axis in (ONE, MANY)
+    ]
+
+
+def checks_of(made: Specialized, active: tuple[bool, ...]) -> list[str]:
+    """Return the tests that the gradients must pass: finite, and not a zero that is none."""
+    checks = []
+    given = iter(zip(made.gradients, made.filled, strict=True))
+    for i, (x, flag) in enumerate(zip(made.arguments, active, strict=True)):
+        if not flag:
+            continue
+        for path, leaf in _paths(x, f"d{i}"):
+            if not leaf.active:
+                continue
+            d, filled = next(given)
+            if d is None:
+                continue
+            if isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
+                if leaf is not x:  # of a structure none of whose parts has one, it is `None`
+                    checks.append(f"{path} is not None")
+                continue
+            if isinstance(leaf.fact, ArrayOf):
+                if d in made.telling:
+                    quick = f"isfinite(vdot({path}, {path})) or " if np.size(d.sample) < 256 else ""
+                    checks.append(f"({quick}finite({path}))")
+                if filled:
+                    checks.append(f"is_some({path})")
+            else:
+                checks.append(f"isfinite({path})")
+                if filled:
+                    checks.append(f"{path} != 0")
+    return checks
+
+
+def lists_in(x: Value, path: str) -> list[str]:
+    """Return the expressions of all lists in an argument."""
+    if isinstance(x.fact, ListOf):
+        return [path, f"*{path}"] if isinstance(x.fact.item, ListOf) else [path]
+    inner = [p for i, item in enumerate(x.items or ()) for p in lists_in(item, f"{path}[{i}]")]
+    return [path, *inner] if isinstance(x.sample, list) else inner
+
+
+def _paths(x: Value, path: str) -> list[tuple[str, Value]]:
+    if x.items is None:
+        return [(path, x)]
+    return [p for i, item in enumerate(x.items) for p in _paths(item, f"{path}[{i}]")]
