@@ -1,30 +1,30 @@
 """What users call: `pullback`, and the gradients made of it."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._activity import add_addresses
-from zygote_lite._boundary import (
-    check_fit,
-    describe,
-    is_real_array,
-    own_buffers,
-    refuse_shared,
-    refuse_shared_arrays,
-)
-from zygote_lite._boxes import Box, box
+from zygote_lite._boundary import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._guard import Stamps, refuse_overwritten, stamp
-from zygote_lite._jitted import is_jitted, mark, original
-from zygote_lite._kinds import (
-    INERT,
-    kind_of,
+from zygote_lite._inside import (
+    Argnums,
+    argument_numbers,
+    basis,
+    inside,
+    inside_gradient,
+    inside_hvp,
+    inside_jacobian,
+    inside_run,
+    inside_value_and_grad,
+    seed,
 )
-from zygote_lite._nested import Differentiated
+from zygote_lite._jitted import is_jitted, mark, original
+from zygote_lite._kinds import INERT, kind_of
 from zygote_lite._optimize._entry import Entries, entries_of
 from zygote_lite._pull import pull
 from zygote_lite._recursion import deeper_recursion
@@ -32,8 +32,6 @@ from zygote_lite._refusal import name_of
 from zygote_lite._rules_inside import pullback_inside
 from zygote_lite._state import state
 from zygote_lite._store import Store
-
-Argnums = int | Sequence[int]
 
 
 class Pullback:
@@ -131,71 +129,6 @@ def _pullback(
     return y, Pullback(back, f, y, operands[1:], flags, stamps)
 
 
-def _inside(how: Any) -> Callable[[Any], Any]:
-    """Declare what a function of this module does inside a function that is differentiated."""
-
-    def declare(f: Any) -> Any:
-        f.__differentiates__ = (f, how)
-        return f
-
-    return declare
-
-
-def _inside_run(f: Any) -> Any:
-    """Declare that a function is simply run inside one that is differentiated: it makes another."""
-    return _inside(lambda tape, nodes, xs, kws: (f(*xs, **kws), None))(f)
-
-
-def _inside_gradient(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-    f, *arguments = xs
-    run = Differentiated(tape, f, nodes[1:], (None, *(True for _ in arguments)), arguments, {})
-    return run.value_with(tuple(run.back(Box(_seed(f, run.y), None, tape))[1:]))
-
-
-def _inside_value_and_grad(f: Any, argnums: Argnums, both: bool) -> Any:
-    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-        numbers = _argument_numbers(f, argnums, len(xs))
-        flags = (None, *(True if i in numbers else None for i in range(len(xs))))
-        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
-        cotangents = run.back(Box(_seed(f, run.y), None, tape))
-        found: Any = tuple(cotangents[1 + i] for i in numbers)
-        found = found[0] if isinstance(argnums, int) else found
-        return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
-
-    return how
-
-
-def _inside_jacobian(f: Any, argnum: int) -> Any:
-    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-        (number,) = _argument_numbers(f, argnum, len(xs))
-        flags = (None, *(True if i == number else None for i in range(len(xs))))
-        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
-        rows = []
-        for dy in _basis(f, run.y, xs[number], number):
-            d = run.back(Box(dy, None, tape))[1 + number]
-            rows.append(Box(np.zeros(np.shape(xs[number])), None, tape) if d is None else d)
-        values, node = run.value_with(rows)
-        stacked, node = tape.pull((None, node), np.array, values)
-        shape = (*np.shape(run.y), *np.shape(xs[number]))
-        return tape.pull((None, node, None), np.reshape, stacked, shape)
-
-    return how
-
-
-def _inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
-    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-        *arguments, v = xs
-        last = len(xs)  # of the operands: the vector
-        (number,) = _argument_numbers(f, argnum, len(arguments))
-        flags = (None, *(True if i == number else None for i in range(len(arguments))))
-        given = (*nodes[:last], *nodes[last + 1 :])
-        every = (*flags, *(None for _ in kws))
-        run = Differentiated(tape, derivative, given, every, arguments, kws)
-        return run.value_with(run.back(box(v, nodes[last], tape))[1 + number])
-
-    return how
-
-
 def map_to_list(f: Any, /, *xs: Any) -> list[Any]:
     """Return a list, as Julia's `map` does: what differentiating `map` itself gives."""
     return list(map(f, *xs))
@@ -216,7 +149,7 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
             if found is not None:
                 return found[1]  # type: ignore[no-any-return]
     y, back = _pullback((None, *(True for _ in xs)), f, xs, {})
-    found = back(_seed(f, y))[1:]
+    found = back(seed(f, y))[1:]
     if fast is not None:
         fast.note(f, xs)
     return found
@@ -244,7 +177,7 @@ def value_and_grad(
     def value_and_gradient(*xs: Any, **kws: Any) -> tuple[Any, Any]:
         known = fast.get(len(xs))
         if known is None and not kws and len(xs) not in fast:
-            numbers = _argument_numbers(f, argnums, len(xs))
+            numbers = argument_numbers(f, argnums, len(xs))
             single = isinstance(argnums, int)
             known = entries_of(f, len(xs), tuple(numbers), single, compiled) if numbers else None
             fast[len(xs)] = known
@@ -253,18 +186,18 @@ def value_and_grad(
                 found = enter(f, *xs)
                 if found is not None:
                     return found  # type: ignore[no-any-return]
-        numbers = _argument_numbers(f, argnums, len(xs))
+        numbers = argument_numbers(f, argnums, len(xs))
         flags = (None, *(True if i in numbers else None for i in range(len(xs))))
         y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
-        cotangents = back(_seed(f, y))
+        cotangents = back(seed(f, y))
         if known is not None and not kws:
             known.note(f, xs)
         if isinstance(argnums, int):
             return y, cotangents[1 + numbers[0]]
         return y, tuple(cotangents[1 + i] for i in numbers)
 
-    how = _inside_value_and_grad(f, argnums, both=True)
-    return _inside(how)(value_and_gradient)  # type: ignore[no-any-return]
+    how = inside_value_and_grad(f, argnums, both=True)
+    return inside(how)(value_and_gradient)  # type: ignore[no-any-return]
 
 
 def grad(
@@ -278,8 +211,8 @@ def grad(
     def gradient_of(*xs: Any, **kws: Any) -> Any:
         return both(*xs, **kws)[1]
 
-    how = _inside_value_and_grad(f, argnums, both=False)
-    return _inside(how)(gradient_of)  # type: ignore[no-any-return]
+    how = inside_value_and_grad(f, argnums, both=False)
+    return inside(how)(gradient_of)  # type: ignore[no-any-return]
 
 
 def jit(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -328,32 +261,16 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
-        (number,) = _argument_numbers(f, argnum, len(xs))
+        (number,) = argument_numbers(f, argnum, len(xs))
         flags = (None, *(True if i == number else None for i in range(len(xs))))
         y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
         rows = []
-        for dy in _basis(f, y, xs[number], number):
+        for dy in basis(f, y, xs[number], number):
             d = back(dy)[1 + number]
             rows.append(np.zeros(np.shape(xs[number])) if d is None else d)
         return np.reshape(np.array(rows), (*np.shape(y), *np.shape(xs[number])))
 
-    return _inside(_inside_jacobian(f, argnum))(jacobian_of)  # type: ignore[no-any-return]
-
-
-def _basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:
-    """Yield the cotangents of a value that pick out one of its entries each."""
-    if not is_real_array(y) or not is_real_array(x):
-        raise TypeError(
-            f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
-            f"{describe(y)}, its argument {number} is {describe(x)}"
-        )
-    if np.ndim(y) == 0:
-        yield _seed(f, y)
-        return
-    for i in range(np.size(y)):
-        dy = np.zeros(np.shape(y), y.dtype if y.dtype.kind == "f" else float)
-        dy.flat[i] = 1
-        yield dy
+    return inside(inside_jacobian(f, argnum))(jacobian_of)  # type: ignore[no-any-return]
 
 
 def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
@@ -381,7 +298,7 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     @functools.wraps(f)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
-        (number,) = _argument_numbers(f, argnum, len(arguments))
+        (number,) = argument_numbers(f, argnum, len(arguments))
         known = fast.get(len(xs))
         if known is None and not kws and len(xs) not in fast:
             known = entries_of(f, len(arguments), (number,), True, twice=True)
@@ -398,39 +315,11 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
             known.note(f, xs)
         return found
 
-    how = _inside_hvp(f, derivative, argnum)
-    return _inside(how)(hessian_times_vector)  # type: ignore[no-any-return]
-
-
-def _argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
-    numbers = list(argnums) if isinstance(argnums, Sequence) else [argnums]
-    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in numbers)
-    if not whole or isinstance(argnums, str):
-        raise TypeError(f"argnums must be an int or a sequence of ints, and it is {argnums!r}")
-    for n in numbers:
-        if not -count <= n < count:
-            raise TypeError(
-                f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
-                f"argument{'s' * (count != 1)}; only these can be differentiated"
-            )
-    return [n % count for n in numbers]
-
-
-def _seed(f: Any, y: Any) -> Any:
-    """Return the cotangent one of a real number, of its kind."""
-    if type(y) is float or type(y) is int:
-        return 1.0
-    if is_real_array(y) and np.ndim(y) == 0:
-        if isinstance(y, np.generic):
-            return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
-        return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
-    raise TypeError(
-        f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
-        "for other values use `pullback` or `jacobian`"
-    )
+    how = inside_hvp(f, derivative, argnum)
+    return inside(how)(hessian_times_vector)  # type: ignore[no-any-return]
 
 
 for _maker in (grad, value_and_grad, jit, jacobian, hessian, hvp):
-    _inside_run(_maker)
-_inside(_inside_gradient)(gradient)
-_inside(pullback_inside)(pullback)
+    inside_run(_maker)
+inside(inside_gradient)(gradient)
+inside(pullback_inside)(pullback)

@@ -25,23 +25,11 @@ from zygote_lite._optimize._compiled import (
     kind_name,
     range_tests,
 )
-from zygote_lite._optimize._guards import (
-    KINDS,
-    checks_of,
-    guards_of,
-    is_finite,
-    is_some,
-    lists_in,
-)
+from zygote_lite._optimize._guards import KINDS, checks_of, guards_of, is_finite, is_some, lists_in
 from zygote_lite._optimize._lists import fact_of_list
 from zygote_lite._optimize._runtime import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
-from zygote_lite._optimize._values import (
-    ArrayOf,
-    Other,
-    Unfit,
-    fact_of,
-)
+from zygote_lite._optimize._values import ArrayOf, Other, Unfit, fact_of
 from zygote_lite._source import TREES
 from zygote_lite._state import state
 

@@ -5,19 +5,9 @@ import re
 
 import numpy as np
 
-from zygote_lite._optimize._compiled import (
-    dtype_name,
-    kind_name,
-)
+from zygote_lite._optimize._compiled import dtype_name, kind_name
 from zygote_lite._optimize._specialize import Specialized
-from zygote_lite._optimize._values import (
-    MANY,
-    ONE,
-    ArrayOf,
-    ListOf,
-    Scalar,
-    Value,
-)
+from zygote_lite._optimize._values import MANY, ONE, ArrayOf, ListOf, Scalar, Value
 
 
 def is_finite(x: np.ndarray) -> bool:

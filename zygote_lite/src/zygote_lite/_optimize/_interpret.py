@@ -15,24 +15,13 @@ from zygote_lite import _ir as ir
 from zygote_lite._intrinsics import INTRINSICS
 from zygote_lite._optimize import _calls, _lists
 from zygote_lite._optimize._loops import is_left, iterate, repeat
-from zygote_lite._optimize._nodes import (
-    Moves,
-    Op,
-    Record,
-    Stop,
-    Store,
-    leaves,
-)
+from zygote_lite._optimize._nodes import Moves, Op, Record, Stop, Store, leaves
 from zygote_lite._optimize._normalize import live
 from zygote_lite._optimize._paths import Env, Paths
 from zygote_lite._optimize._pulls import snapshot
 from zygote_lite._optimize._recorder import key_of_part
 from zygote_lite._optimize._runtime import abandon
-from zygote_lite._optimize._sources import (
-    attribute_that_stays,
-    is_settled,
-    lowered_code,
-)
+from zygote_lite._optimize._sources import attribute_that_stays, is_settled, lowered_code
 from zygote_lite._optimize._values import (
     TRUTHS,
     ArrayOf,

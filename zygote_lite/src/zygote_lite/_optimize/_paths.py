@@ -4,12 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite import _ir as ir
-from zygote_lite._optimize._nodes import (
-    Branch,
-    Node,
-    add_at_ends,
-    leaves,
-)
+from zygote_lite._optimize._nodes import Branch, Node, add_at_ends, leaves
 from zygote_lite._optimize._recorder import Recorder
 from zygote_lite._optimize._runtime import UNSET
 from zygote_lite._optimize._values import (

@@ -10,16 +10,9 @@ import numpy as np
 
 from zygote_lite._optimize import _calls
 from zygote_lite._optimize._loops import Stopping
-from zygote_lite._optimize._nodes import (
-    Loop,
-    Node,
-    Op,
-    leaves,
-)
+from zygote_lite._optimize._nodes import Loop, Node, Op, leaves
 from zygote_lite._optimize._runtime import has_value, same_shape
-from zygote_lite._optimize._sources import (
-    Inputs,
-)
+from zygote_lite._optimize._sources import Inputs
 from zygote_lite._optimize._transfer import (
     Result,
     is_elementwise,
