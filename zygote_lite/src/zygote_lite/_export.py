@@ -12,8 +12,9 @@ from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
 from zygote_lite._optimize._runtime import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize
+from zygote_lite._optimize._spell import constant_text
 from zygote_lite._optimize._values import MANY, ONE, ArrayOf, ListOf, Scalar, Unfit, Value
-from zygote_lite._optimize._write import LEFT, constant_text
+from zygote_lite._optimize._write import LEFT
 from zygote_lite._refusal import name_of
 from zygote_lite._source import place_of
 from zygote_lite._written_out import Helpers

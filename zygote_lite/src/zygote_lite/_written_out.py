@@ -13,8 +13,8 @@ import numpy as np
 
 from rulescore import Array, project
 from zygote_lite._optimize._runtime import UNSET, Unset
+from zygote_lite._optimize._spell import constant_text, spelled
 from zygote_lite._optimize._values import Unfit
-from zygote_lite._optimize._write import constant_text, spelled
 from zygote_lite._source import TREES
 
 _PROJECT = '''\

@@ -1,18 +1,13 @@
 """From typed code to readable Python."""
 
 import ast
-import builtins
-import math
 import operator
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from zygote_lite._optimize._calls import Attribute
-from zygote_lite._optimize._finish import Namer
 from zygote_lite._optimize._nodes import (
     AddInto,
     Append,
@@ -36,28 +31,12 @@ from zygote_lite._optimize._runtime import (
     abandon,
     add_lists,
     add_to_part,
-    as_it_is,
-    call_back,
     has_value,
     same_shape,
 )
+from zygote_lite._optimize._spell import ATOM, Speller, spelled
 from zygote_lite._optimize._values import ArrayOf, ListOf, Scalar, Value
 
-_BINARY: dict[Any, tuple[str, int]] = {
-    operator.or_: ("|", 7), operator.xor: ("^", 8), operator.and_: ("&", 9),
-    operator.add: ("+", 11), operator.sub: ("-", 11), operator.mul: ("*", 12),
-    operator.truediv: ("/", 12), operator.floordiv: ("//", 12), operator.mod: ("%", 12),
-    operator.matmul: ("@", 12), operator.pow: ("**", 14),
-    operator.lt: ("<", 5), operator.le: ("<=", 5), operator.gt: (">", 5), operator.ge: (">=", 5),
-    operator.eq: ("==", 5), operator.ne: ("!=", 5), operator.is_: ("is", 5),
-    operator.is_not: ("is not", 5),
-}  # fmt: skip
-_UNARY: dict[Any, tuple[str, int]] = {
-    operator.neg: ("-", 13), operator.pos: ("+", 13), operator.invert: ("~", 13),
-    operator.not_: ("not ", 4),
-}  # fmt: skip
-METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
-_ATOM = 20
 _WIDTH = 76
 _TEMPORARY = re.compile(r"d?t\d+(_\d+)?$")
 LEFT = 'raise RuntimeError("left to the generic engine")'
@@ -74,23 +53,19 @@ class Text:
         return "\n".join(self.lines)
 
 
-class Writer:
+class Writer(Speller):
     """Write typed code.
 
     Attributes:
-        bound: objects that the text names, beside `np` and `math`.
         looks: whether the types of what is uncertain are looked at.
     """
 
     looks = True
 
     def __init__(self, used: set[str]) -> None:
-        self.namer = Namer(used)
-        self.bound: dict[str, Any] = {}
+        super().__init__(used)
         self.text = Text()
         self.depth = 0
-        self.inlined: dict[Value, tuple[str, int]] = {}
-        self.renamed: dict[Value, str] = {}
         self.renamed_back: dict[Value, str] = {}
         self.uses: Counter[Value] = Counter()
         self.first: dict[str, Value] = {}
@@ -107,8 +82,6 @@ class Writer:
                 for x in made:
                     self.shared[x.name] += self.first.setdefault(x.name, x) is not x
         self.uses.update(leaf for x in results for leaf in leaves(x))
-
-    # -- lines ---------------------------------------------------------------------------------
 
     def line(self, text: str) -> None:
         self.text.lines.append("    " * self.depth + text)
@@ -160,7 +133,7 @@ class Writer:
             case Op():
                 self.op(node)
             case Store(_, array, index, value, _):
-                at = self.within(array, _ATOM)
+                at = self.within(array, ATOM)
                 self.line(f"{at}[{self.index(index)}] = {self.expression(value)}")
             case Append(_, array, value):
                 self.line(f"{self.read(array)}.append({self.expression(value)})")
@@ -190,7 +163,7 @@ class Writer:
             self.line(f"    {LEFT}")
             return
         if node.function is same_shape:
-            a, b = [self.within(x, _ATOM) for x in node.arguments]
+            a, b = [self.within(x, ATOM) for x in node.arguments]
             self.line(f"if {a}.shape != {b}.shape:")
             self.line(f"    {LEFT}")
             return
@@ -337,152 +310,7 @@ class Writer:
             self.line(f"for _ in {tape}:")
         self.indented(body)
 
-    # -- expressions ---------------------------------------------------------------------------
-
-    def read(self, x: Value) -> str:
-        return self.renamed.get(x, x.name)
-
-    def expression(self, x: Value) -> str:
-        return self.expression_of(x)[0]
-
-    def expression_of(self, x: Value) -> tuple[str, int]:
-        """Return the text of an operand, and how tightly it binds."""
-        if x in self.inlined:
-            return self.inlined[x]
-        if x.items is not None:
-            return self.structure(x), _ATOM
-        if x.is_constant:
-            return self.constant(x.sample)
-        return self.read(x), _ATOM
-
-    def structure(self, x: Value) -> str:
-        parts = [self.expression(item) for item in x.items or ()]
-        if isinstance(x.sample, slice):
-            return f"slice({', '.join(parts)})"
-        if isinstance(x.sample, list):
-            return f"[{', '.join(parts)}]"
-        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-
-    def index(self, x: Value) -> str:
-        """Return the text of a subscript."""
-        if isinstance(x.sample, slice):
-            if x.items is None:
-                parts = [constant_text(p) for p in (x.sample.start, x.sample.stop, x.sample.step)]
-            else:
-                parts = [self.expression(p) for p in x.items]
-            start, stop, step = ["" if p == "None" else p for p in parts]
-            return f"{start}:{stop}" + (f":{step}" if step else "")
-        if type(x.sample) is tuple and x.items:
-            text = ", ".join(self.index(item) for item in x.items)
-            return text + "," * (len(x.items) == 1)
-        return self.expression(x)
-
-    def operation(self, op: Op) -> tuple[str, int]:
-        """Return the text of an operation, and how tightly it binds."""
-        f, xs = op.function, op.arguments
-        if isinstance(f, Attribute):
-            return f"{self.within(xs[0], _ATOM)}.{f.name}", _ATOM
-        if f is operator.getitem:
-            return f"{self.within(xs[0], _ATOM)}[{self.index(xs[1])}]", _ATOM
-        if f is call_back:
-            return f"{self.expression(xs[0])}({self.expression(xs[1])})", _ATOM
-        if _hashable(f) and f in _BINARY and len(xs) == 2:
-            sign, level = _BINARY[f]
-            left = self.within(xs[0], level + (sign == "**") + (level == 5))
-            right = self.within(xs[1], level + (sign != "**"))
-            return f"{left} {sign} {right}", level
-        if _hashable(f) and f in _UNARY:
-            sign, level = _UNARY[f]
-            return sign + self.within(xs[0], level), level
-        if f is list and not xs:
-            return "[]", _ATOM
-        if f is as_it_is:
-            return self.expression_of(xs[0])
-        given = [self.expression(x) for x in xs]
-        given += [f"{name}={self.expression(x)}" for name, x in op.keywords.items()]
-        name = getattr(f, "__name__", "")
-        if f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"}:
-            return f"{self.within(xs[0], _ATOM)}.{name}({', '.join(given[1:])})", _ATOM
-        if getattr(f, "__objclass__", None) in (np.ndarray, np.generic, list):
-            return f"{self.within(xs[0], _ATOM)}.{name}({', '.join(given[1:])})", _ATOM
-        return f"{self.function(f)}({', '.join(given)})", _ATOM
-
-    def within(self, x: Value, level: int) -> str:
-        text, own = self.expression_of(x)
-        return text if own >= level else f"({text})"
-
-    def function(self, f: Any) -> str:
-        """Return the text that names a function."""
-        known = spelled(f)
-        return known if known is not None else self.bind(f)
-
-    def bind(self, x: Any, stem: str = "") -> str:
-        """Return a name for an object that has no spelling of its own."""
-        for name, known in self.bound.items():
-            if known is x:
-                return name
-        stem = stem or re.sub(r"\W", "_", getattr(x, "__name__", type(x).__name__.lower()))
-        name = self.namer(stem if stem.isidentifier() else "rule")
-        self.bound[name] = x
-        return name
-
-    def constant(self, x: Any) -> tuple[str, int]:
-        if x is ZERO:
-            return self.bind(ZERO, "zero"), _ATOM
-        text = constant_text(x)
-        if text is None:
-            return self.function(x), _ATOM
-        return text, 13 if text.startswith("-") else _ATOM
-
 
 def _keeps(node: Node, loop: Loop) -> bool:
     """Return whether a node keeps a turn of a loop, in itself or inside."""
     return any(isinstance(n, Record) and n.loop is loop for n in walk([node]))
-
-
-def constant_text(x: Any) -> str | None:
-    """Return the text of a constant, if it can be written."""
-    if isinstance(x, bool | None | str | int) and type(x) in (bool, type(None), str, int):
-        return repr(x)
-    if type(x) is float:
-        if math.isfinite(x):
-            return repr(x)
-        return "math.nan" if math.isnan(x) else "math.inf" if x > 0 else "-math.inf"
-    if x is ...:
-        return "..."
-    if isinstance(x, np.floating | np.integer) and np.isfinite(x):
-        return f"np.{type(x).__name__}({x.item()!r})"
-    if isinstance(x, np.dtype):
-        return f"np.dtype({x.name!r})"
-    if type(x) is tuple:
-        parts = [constant_text(part) for part in x]
-        if all(part is not None for part in parts):
-            return f"({', '.join(map(str, parts))}{',' * (len(parts) == 1)})"
-    if type(x) is slice:
-        return f"slice({x.start!r}, {x.stop!r}, {x.step!r})"
-    if type(x) is range:
-        return f"range({x.stop})" if x.start == 0 and x.step == 1 else repr(x)
-    return None
-
-
-def spelled(f: Any) -> str | None:
-    """Return how a function of NumPy, of `math` or of Python is written."""
-    name = getattr(f, "__name__", None)
-    if not isinstance(name, str):
-        return None
-    if getattr(math, name, None) is f:
-        return f"math.{name}"
-    if getattr(builtins, name, None) is f:
-        return name
-    for module, path in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
-        if getattr(module, name, None) is f:
-            return f"{path}.{name}"
-    return None
-
-
-def _hashable(f: Any) -> bool:
-    try:
-        hash(f)
-    except TypeError:
-        return False
-    return True
