@@ -77,7 +77,101 @@ def by_its_output(x):
     return np.sum(np.sqrt(1.5 + y) - y)
 
 
-FUNCTIONS = [chain, argument_is_last_read, view_is_read_later, transposed_later, two_names,
+def inside_a_loop(x):
+    s = 0.0
+    for i in range(3):
+        y = np.exp(x * i)
+        z = y - x
+        w = z * y
+        v = w + 1.0
+        s = s + np.sum(v)
+    return s
+
+
+def carried_by_a_loop(x):
+    y = np.exp(x)
+    for _ in range(3):
+        z = y + x
+        y = z * x
+    return np.sum(y)
+
+
+def two_carried(x):
+    a, b = np.exp(x), np.sin(x)
+    for _ in range(3):
+        a, b = b + a, a * 2.0
+    return np.sum(a * b)
+
+
+def exchanged(x):
+    a, b = np.exp(x), np.sin(x)
+    for _ in range(3):
+        c = a + b
+        a = b
+        b = c * 0.5
+    return np.sum(a * b)
+
+
+def kept_in_a_list(x):
+    parts = []
+    for i in range(3):
+        y = np.exp(x * i)
+        parts.append(y)
+        z = y * 2.0
+        parts.append(z - x)
+    return np.sum(parts[0] * parts[3]) + np.sum(parts[2] * parts[2])
+
+
+def written_in_a_loop(x):
+    u = x.copy()
+    for _ in range(3):
+        d = u[2:] + u[:-2]
+        e = d - 2.0 * u[1:-1]
+        u[1:-1] += 0.1 * e
+    return np.sum(u * u)
+
+
+def stopped(x):
+    y = np.exp(x)
+    z = y + x
+    for i in range(5):
+        z = z * 0.5
+        w = z + y
+        if np.sum(w) < 5.0:
+            break
+        y = w - x
+    return np.sum(y * z)
+
+
+def of_both_branches(x):
+    y = np.exp(x)
+    if np.sum(y) > 3.0:
+        z = y * y
+        w = z - 1.0
+        y = w * 2.0
+    else:
+        z = y + 1.0
+        y = z * z
+    return np.sum(y)
+
+
+def nested_loops(x):
+    s = np.zeros(x.shape)
+    for _ in range(2):
+        y = np.exp(x)
+        z = y - x
+        for _ in range(2):
+            z = z * 0.5
+            s = s + z
+            z = z - s
+        y = y * z
+        s = s + y
+    return np.sum(s)
+
+
+FUNCTIONS = [inside_a_loop, carried_by_a_loop, two_carried, exchanged, kept_in_a_list,
+             written_in_a_loop, stopped, of_both_branches, nested_loops, chain,
+             argument_is_last_read, view_is_read_later, transposed_later, two_names,
              broadcast, of_a_branch, of_a_loop, squares, by_its_output]  # fmt: skip
 
 

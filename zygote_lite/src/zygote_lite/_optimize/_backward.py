@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from zygote_lite._optimize import _calls, _lists
+from zygote_lite._optimize import _calls
 from zygote_lite._optimize._cotangents import Accumulator, Cotangents
 from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import (
@@ -22,6 +22,7 @@ from zygote_lite._optimize._nodes import (
     is_made_in,
     walk,
 )
+from zygote_lite._optimize._places import Sum, sums_in_place
 from zygote_lite._optimize._projection import projected
 from zygote_lite._optimize._pulls import Contribution, Each, Scatter
 from zygote_lite._optimize._runtime import ZERO
@@ -34,6 +35,7 @@ from zygote_lite._optimize._values import (
     Value,
     constant,
     list_root,
+    path_of,
 )
 
 
@@ -43,6 +45,8 @@ class Backward(Accumulator):
     def __init__(self, interpreter: Interpreter, again: bool = False) -> None:
         super().__init__(interpreter, again)
         self.silent: set[Branch] = set()
+        self.sums: dict[Node, Sum] = {}
+        self.stays: dict[Op, Value] = {}
         interpreter.reverse = not again
         interpreter.recording = again
         interpreter.plain = True
@@ -55,7 +59,9 @@ class Backward(Accumulator):
 
     def block(self, nodes: Iterable[Node]) -> None:
         """Write the reverse of a block."""
-        for node in reversed([*nodes]):
+        nodes = [*nodes]
+        self.sums.update(sums_in_place(nodes))
+        for node in reversed(nodes):
             self.interpreter.origin = node.origin
             match node:
                 case Op():
@@ -80,6 +86,9 @@ class Backward(Accumulator):
         if dy is None or node.pull is None:
             return
         contributions = node.pull.back(self.interpreter, dy)
+        if node in self.stays:  # what is added to has its cotangent already
+            place = node.active_operands.index(self.stays.pop(node))
+            contributions = [None if i == place else d for i, d in enumerate(contributions)]
         given = [
             d.value if isinstance(d, Scatter | Each) else d for d in contributions if d is not None
         ]
@@ -129,7 +138,7 @@ class Backward(Accumulator):
             self.add(node.value, projected(self.interpreter, d, node.value))
 
     def store_in_list(self, node: Store) -> None:
-        root, path = _lists.path_of(node.array, node.index)
+        root, path = path_of(node.array, node.index)
         if self.cotangents.get(root) is None:
             return
         at = self.buffer(root)
@@ -141,7 +150,8 @@ class Backward(Accumulator):
         if node.value.active:
             part = Result(Scalar(FLOATS), 1.0)
             d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target
-            self.write(Store(self.origin, at, path[-1], constant(ZERO)))
+            if not self.keeps_cotangent(node):
+                self.write(Store(self.origin, at, path[-1], constant(ZERO)))
             self.add(node.value, projected(self.interpreter, d, node.value))
         else:
             self.write(Store(self.origin, at, path[-1], constant(ZERO)))
@@ -161,10 +171,19 @@ class Backward(Accumulator):
                 d = self.call(np.ndarray.copy, d)
             if not (node.alike and d.is_array):
                 d = projected(self.interpreter, d, node.value)
-            self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+            if not self.keeps_cotangent(node):
+                self.write(Store(self.origin, buffer, node.index, constant(0.0)))
             self.add(node.value, d)
         else:
             self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+
+    def keeps_cotangent(self, node: Store) -> bool:
+        """Return whether a store adds to what it writes over, whose cotangent is then the same."""
+        if node not in self.sums or self.sums[node][0].target in self.cotangents:
+            return False
+        total, x = self.sums[node]
+        self.stays[total] = x
+        return True
 
     def moves(self, node: Moves) -> None:
         taken = [(source, self.cotangents.pop(target, None)) for target, source in node.pairs]

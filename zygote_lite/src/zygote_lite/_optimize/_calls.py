@@ -11,6 +11,7 @@ from zygote_lite import _intrinsics
 from zygote_lite._jitted import original
 from zygote_lite._optimize import _lists, _projection, _sources, _special
 from zygote_lite._optimize._nodes import leaves
+from zygote_lite._optimize._places import key_of, stored_at
 from zygote_lite._optimize._pulls import pull_of
 from zygote_lite._optimize._transfer import (
     decided,
@@ -21,6 +22,7 @@ from zygote_lite._optimize._transfer import (
 )
 from zygote_lite._optimize._values import (
     FLOATS,
+    FOLDED,
     UNKNOWN,
     ArrayOf,
     ListOf,
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 _CREATION = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.full,
              np.full_like, np.array, np.copy, np.ndarray.copy, np.eye, np.arange, np.linspace,
              np.identity}  # fmt: skip
-_FOLDED = (int, float, str, type(None), tuple, type, np.dtype, slice, range, np.generic)
 _CLOSED = (Local, Method)
 
 
@@ -93,7 +94,7 @@ def call(
     operands = [*xs, *kws.values()]
     if all(_is_plain_constant(x) for x in operands) and is_pure(f):
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
-        if isinstance(answer, _FOLDED):
+        if isinstance(answer, FOLDED):
             return constant(answer)
     simpler = simplified(f, xs) if not kws else None
     if simpler is not None:
@@ -188,7 +189,7 @@ def _python(
     is_known = _sources.is_of_plugin(f.__globals__)  # others may have effects
     if is_known and operands and all(_is_plain_constant(x) for x in operands):
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
-        if isinstance(answer, _FOLDED) or answer == {}:
+        if isinstance(answer, FOLDED) or answer == {}:
             return constant(answer)
     mark = interpreter.mark()
     try:
@@ -214,16 +215,6 @@ def reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str,
         return None
     parts = [key_of(x) for x in operands]
     return None if None in parts else (f, *kws, *parts)
-
-
-def key_of(x: Value) -> Any:
-    """Return what equal values have in common; `None` where that cannot be told."""
-    if x.items is not None:
-        keys = tuple([key_of(item) for item in x.items])
-        return None if None in keys else (type(x.sample), keys)
-    if not x.is_constant:
-        return x
-    return (type(x.sample), repr(x.sample)) if isinstance(x.sample, _FOLDED) else None
 
 
 def mark_made(f: Any, value: Value) -> None:
@@ -299,6 +290,10 @@ _IN_PLACE = {
 
 def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
+    if x.made and not (interpreter.reverse or interpreter.plain):
+        stored = stored_at(interpreter.out, x, index)
+        if stored is not None:
+            return stored
     if isinstance(x.fact, ListOf):
         return _lists.item(interpreter, x, index, stem)
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._optimize import _calls, _lists
+from zygote_lite._optimize import _calls
 from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import AddInto, Node
 from zygote_lite._optimize._pulls import Contribution, Each, Scatter
@@ -20,6 +20,7 @@ from zygote_lite._optimize._values import (
     Value,
     constant,
     list_root,
+    path_of,
     shape_root,
     shares_axes,
     structure,
@@ -105,9 +106,9 @@ class Accumulator:
             return
         buffer = self.buffer(root)
         if isinstance(d, Scatter):
-            path = _lists.path_of(x, d.index)[1]
+            path = path_of(x, d.index)[1]
         else:
-            path = [] if x.row_of is None else _lists.path_of(*x.row_of)[1]
+            path = [] if x.row_of is None else path_of(*x.row_of)[1]
         value = d if isinstance(d, Value) else d.value
         index = structure(tuple, path) if path else None
         node = AddInto(self.origin, buffer, value, index, each=isinstance(d, Each))

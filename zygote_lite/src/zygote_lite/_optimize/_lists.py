@@ -88,15 +88,6 @@ def activate(interpreter: "Interpreter", x: Value) -> None:
         interpreter.changed.append(root)
 
 
-def path_of(x: Value, index: Value) -> tuple[Value, list[Value]]:
-    """Return the list that an item belongs to, and the indices that lead to it."""
-    path = [index]
-    while x.row_of is not None:
-        x, at = x.row_of
-        path.insert(0, at)
-    return x, path
-
-
 # -- what is written ---------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
             raise Unfit("what is differentiated is no float, or array of floats")
         return d if isinstance(x.fact, Scalar) else constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar) and (
-        x.fact.classes == d.fact.classes or not x.fact.classes & {np.float32}
+        x.fact.classes == d.fact.classes or np.float32 not in x.fact.classes | d.fact.classes
     ):  # fmt: skip
         return d
     if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:

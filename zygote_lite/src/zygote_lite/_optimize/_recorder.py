@@ -11,6 +11,7 @@ import numpy as np
 from zygote_lite._optimize import _calls
 from zygote_lite._optimize._loops import Stopping
 from zygote_lite._optimize._nodes import Loop, Node, Op, leaves
+from zygote_lite._optimize._places import key_of
 from zygote_lite._optimize._runtime import has_value, same_shape
 from zygote_lite._optimize._sources import Inputs
 from zygote_lite._optimize._transfer import (
@@ -210,4 +211,4 @@ def key_of_part(index: Value) -> Any:
     """Return what parts of one shape have in common; `None` where their index may be written."""
     if any(x.made or (x.base and x.base.made) for x in leaves(index)):
         return None
-    return _calls.key_of(index)
+    return key_of(index)

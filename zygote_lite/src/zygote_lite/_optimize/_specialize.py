@@ -12,6 +12,7 @@ from rulescore import find_rule, generation
 from zygote_lite._optimize._backward import Backward
 from zygote_lite._optimize._earlier import compute_early
 from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
+from zygote_lite._optimize._hoist import hoist
 from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import Append, Branch, Loop, Node, Store, leaves, walk
 from zygote_lite._optimize._qualify import prepare
@@ -190,6 +191,8 @@ def _written(
     drop_dead(forward, reverse, results)
     if compiled:
         compute_early(reverse)
+    else:
+        hoist(forward)
     outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
     if compiled:
         prepare([*forward, *reverse])

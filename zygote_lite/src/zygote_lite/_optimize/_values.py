@@ -10,6 +10,8 @@ FLOATS = frozenset((float, np.float64, np.float32))
 INTS = frozenset((int, np.int64, np.int32, np.intp))
 TRUTHS = frozenset((bool, np.bool_))
 NUMBERS = FLOATS | INTS | TRUTHS
+# a constant of these types is told apart by its text
+FOLDED = (int, float, str, type(None), tuple, type, np.dtype, slice, range, np.generic)
 DTYPES = frozenset(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "u1", "?")))
 
 
@@ -121,6 +123,15 @@ def list_root(x: Value) -> Value:
     while x.row_of is not None:
         x = x.row_of[0]
     return x
+
+
+def path_of(x: Value, index: Value) -> tuple[Value, list[Value]]:
+    """Return the list that an item belongs to, and the indices that lead to it."""
+    path = [index]
+    while x.row_of is not None:
+        x, at = x.row_of
+        path.insert(0, at)
+    return x, path
 
 
 @dataclass(eq=False)
