@@ -10,10 +10,21 @@ import numpy as np
 
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
+from zygote_lite._optimize._guards import lists_in
 from zygote_lite._optimize._runtime import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize
 from zygote_lite._optimize._spell import constant_text
-from zygote_lite._optimize._values import MANY, ONE, ArrayOf, ListOf, Scalar, Unfit, Value
+from zygote_lite._optimize._values import (
+    MANY,
+    ONE,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    parts_of,
+    paths_of,
+)
 from zygote_lite._optimize._write import LEFT
 from zygote_lite._refusal import name_of
 from zygote_lite._source import place_of
@@ -28,7 +39,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
     Arguments:
         f: a Python function whose value is a float.
         xs: arguments like those that it will be given: of their types and, of tuples and lists,
-            their lengths.
+            their lengths, and of dicts their keys.
         argnums: the argument, or arguments, to differentiate; all of them, if none is named.
 
     The module imports nothing but NumPy and `math`. Its function `<name>_value_and_gradient` takes
@@ -139,9 +150,9 @@ def _entry(made: Specialized, active: tuple[bool, ...], single: bool, name: str,
         f'    """Return the value, and the gradient by {by}."""',
         *_where(tests, f"raise TypeError({_quoted('wanted are ' + kinds)})"),
     ]
-    lists = [path for p, x in pairs for path in _lists(p, x)]
+    lists = [path for p, x in pairs for path in lists_in(x, p)]
     if len(lists) > 1:  # their gradients would be one
-        refusal = 'raise ValueError("one list is given twice")'
+        refusal = 'raise ValueError("one list or dict is given twice")'
         lines += _where([f"not are_distinct({', '.join(lists)})"], refusal)
     lines.append(f"    {', '.join([value, *found])} = {inner}({', '.join(made.parameters)})")
     infinite = 'raise FloatingPointError("a gradient that is not finite needs zygote_lite")'
@@ -183,6 +194,8 @@ def _kind(x: Value) -> str:
     """Return what an argument is to be, in words."""
     if x.items is not None:
         kind = type(x.sample).__name__
+        if kind == "dict":
+            return f"dict ({', '.join(f'{at}: {_kind(part)}' for at, part in parts_of(x))})"
         inner = [_kind(item) for item in x.items]
         if len({*inner}) == 1:
             return f"{kind} of {len(inner)} ({inner[0]})"
@@ -215,9 +228,11 @@ def _class(kind: type) -> str:
 def _tests(path: str, x: Value) -> list[str]:
     """Return what must not hold of an argument."""
     if x.items is not None:
-        kind = type(x.sample).__name__
-        tests = [f"type({path}) is not {kind}", f"len({path}) != {len(x.items)}"]
-        inner = [t for i, item in enumerate(x.items) for t in _tests(f"{path}[{i}]", item)]
+        kind, parts = type(x.sample).__name__, parts_of(x)
+        tests = [f"type({path}) is not {kind}", f"len({path}) != {len(parts)}"]
+        if kind == "dict":
+            tests[1] = f"[*{path}] != [{', '.join(at for at, _ in parts)}]"
+        inner = [t for at, part in parts for t in _tests(f"{path}[{at}]", part)]
         return [*tests, *inner]
     if isinstance(x.fact, ListOf):
         rows = isinstance(x.fact.item, ListOf)
@@ -242,13 +257,6 @@ def _tests(path: str, x: Value) -> list[str]:
     return tests
 
 
-def _lists(path: str, x: Value) -> list[str]:
-    if isinstance(x.fact, ListOf):
-        return [path, f"*{path}"] if isinstance(x.fact.item, ListOf) else [path]
-    inner = [p for i, item in enumerate(x.items or ()) for p in _lists(f"{path}[{i}]", item)]
-    return [path, *inner] if isinstance(x.sample, list) else inner
-
-
 def _not_finite(made: Specialized, active: tuple[bool, ...], found: list[str]) -> list[str]:
     """Return the tests that a gradient is not finite, where that can be."""
     given = iter(made.gradients)
@@ -257,7 +265,7 @@ def _not_finite(made: Specialized, active: tuple[bool, ...], found: list[str]) -
     for x, flag in zip(made.arguments, active, strict=True):
         if not flag:
             continue
-        for path, leaf in _paths(next(tops), x):
+        for path, leaf in paths_of(x, next(tops)):
             d = next(given) if leaf.active else None
             if d is None or (d.is_constant and math.isfinite(d.sample)):
                 continue
@@ -268,9 +276,3 @@ def _not_finite(made: Specialized, active: tuple[bool, ...], found: list[str]) -
             elif d in made.telling:
                 tests.append(f"not np.isfinite({path}).all()")
     return tests
-
-
-def _paths(path: str, x: Value) -> list[tuple[str, Value]]:
-    if x.items is None:
-        return [(path, x)]
-    return [p for i, item in enumerate(x.items) for p in _paths(f"{path}[{i}]", item)]

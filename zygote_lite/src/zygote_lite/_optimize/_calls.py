@@ -9,7 +9,7 @@ import numpy as np
 from rulescore import accumulate, find_rule, project
 from zygote_lite import _intrinsics
 from zygote_lite._jitted import original
-from zygote_lite._optimize import _lists, _projection, _sources, _special
+from zygote_lite._optimize import _dicts, _lists, _projection, _sources, _special
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._places import key_of, stored_at
 from zygote_lite._optimize._pulls import pull_of
@@ -80,6 +80,8 @@ def call(
     if f is _intrinsics.invoke:
         return interpreter.call(interpreter.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     f = _without_in_place(f, xs)
+    if f is dict:
+        return _dicts.made(interpreter, xs, kws)
     special = _special.SPECIAL.get(f) if _is_hashable(f) else None
     if any(x in interpreter.iterators for x in xs) and (special is None or f in (len, reversed)):
         raise Unfit(f"an iterator is given to {getattr(f, '__name__', f)}")
@@ -296,6 +298,8 @@ def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> 
             return stored
     if isinstance(x.fact, ListOf):
         return _lists.item(interpreter, x, index, stem)
+    if x in interpreter.iterators:
+        raise Unfit("a part of an iterator")
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
         if isinstance(index.sample, slice):
             return structure(type(x.sample), x.items[index.sample])
@@ -303,11 +307,8 @@ def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> 
         if not -len(x.items) <= n < len(x.items):
             raise Unfit("an item that is not there")
         return x.items[n]
-    if type(x.sample) is dict and x.items is not None and index.is_constant:
-        for key, value in zip(x.items[::2], x.items[1::2], strict=True):
-            if key.sample == index.sample:
-                return value
-        raise Unfit("a key that is not there")
+    if _dicts.is_dict(x):
+        return _dicts.item(x, index)
     if x.is_constant and index.is_constant and not x.is_array:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
     if not x.is_array and type(x.sample) is not tuple:
@@ -350,6 +351,8 @@ def _method(
             return call(interpreter, getattr(kind, f.name), [owner, *xs], kws, stem)
     if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
         return interpreter.append(owner, xs[0])
+    if _dicts.is_dict(owner):
+        return _dicts.method(interpreter, owner, f.name, xs, kws)
     raise Unfit(f"the method {f.name} of a {type(owner.sample).__name__}")
 
 

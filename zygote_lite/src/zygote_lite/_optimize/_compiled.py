@@ -19,7 +19,7 @@ from zygote_lite._optimize._qualify import (
     kind_of_number,
     refuse_other_arrays,
 )
-from zygote_lite._optimize._values import ArrayOf, Scalar, Unfit, Value
+from zygote_lite._optimize._values import ArrayOf, Scalar, Unfit, Value, in_form_of, paths_of
 
 if TYPE_CHECKING:
     from zygote_lite._optimize._specialize import Specialized
@@ -150,7 +150,7 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 def range_tests(made: "Specialized", given: list[str]) -> list[str]:
     """Return the tests that integers are small enough."""
     paths = [
-        *((path, x) for i, top in enumerate(made.arguments) for path, x in _paths(top, f"x{i}")),
+        *((path, x) for i, top in enumerate(made.arguments) for path, x in paths_of(top, f"x{i}")),
         *zip(given, [value for value, _ in made.inputs.given.values()], strict=True),
     ]
     return [
@@ -169,7 +169,7 @@ def call_of(
     looked at its numbers itself: the tests are of arrays.
     """
     operands = [path for i, x in enumerate(made.arguments)
-                for path, leaf in _paths(x, f"x{i}") if leaf.name]  # fmt: skip
+                for path, leaf in paths_of(x, f"x{i}") if leaf.name]  # fmt: skip
     names = {}
     y = _result(made)
     checks = []
@@ -185,7 +185,7 @@ def call_of(
             names[x] = f"float64({name})"
     value = f"{kind_name(_class_of(y))}(y)" if not y.is_array else "y"
     flagged = zip(made.arguments, active, strict=True)
-    found = [_structured(x, names) for x, flag in flagged if flag]
+    found = [in_form_of(x, lambda leaf: names.get(leaf, "None")) for x, flag in flagged if flag]
     return f"{', '.join(results)} = fast({', '.join([*operands, *given])})", checks, value, found
 
 
@@ -196,21 +196,3 @@ def _class_of(y: Value) -> type:
         if kind in y.fact.classes:
             return kind
     raise Unfit(f"its value is {y.fact}")
-
-
-def _structured(x: Value, names: dict[Value, str]) -> str:
-    """Return the text of the gradient of an argument, in the form of the argument."""
-    if x.items is None:
-        return names.get(x, "None")
-    parts = [_structured(item, names) for item in x.items]
-    if {*parts} <= {"None"}:
-        return "None"
-    if type(x.sample) is list:
-        return f"[{', '.join(parts)}]"
-    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-
-
-def _paths(x: Value, path: str) -> list[tuple[str, Value]]:
-    if x.items is None:
-        return [(path, x)]
-    return [p for i, item in enumerate(x.items) for p in _paths(item, f"{path}[{i}]")]

@@ -6,6 +6,7 @@ finite: in it, a zero that meets an infinity stays a zero.
 
 import ast
 import math
+import operator
 import sys
 import threading
 import types
@@ -25,9 +26,17 @@ from zygote_lite._optimize._compiled import (
     kind_name,
     range_tests,
 )
-from zygote_lite._optimize._guards import KINDS, checks_of, guards_of, is_finite, is_some, lists_in
+from zygote_lite._optimize._guards import (
+    KINDS,
+    checks_of,
+    guards_of,
+    is_finite,
+    is_some,
+    keys_in,
+    lists_in,
+)
 from zygote_lite._optimize._lists import fact_of_list
-from zygote_lite._optimize._runtime import are_distinct, are_numbers
+from zygote_lite._optimize._runtime import are_distinct, are_keys, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import ArrayOf, Other, Unfit, fact_of
 from zygote_lite._source import TREES
@@ -68,7 +77,7 @@ class Entries:
             self.renew()
         if key is None:
             if self.compiled:
-                warn_uncompiled(f, "an argument is no number, array, or tuple or list of those")
+                warn_uncompiled(f, "an argument is no number, array, tuple, list or dict of those")
             return
         if self.compiled and key not in self.uncompiled:
             reason = self.compile(f, xs, key)
@@ -203,6 +212,12 @@ def signature(xs: tuple[Any, ...]) -> Any:
                 return None
             parts.append((type(x), inner))
             continue
+        if type(x) is dict:
+            inner = signature(tuple(x.values()))
+            if inner is None or not all(type(key) is str for key in x):
+                return None
+            parts.append((dict, tuple(x), inner))
+            continue
         fact = fact_of(x)
         if isinstance(fact, Other) and not isinstance(x, str | bool | None):
             return None
@@ -257,7 +272,7 @@ def _guarded(
     for name, x in zip(names, made.arguments, strict=True):
         tests += guards_of(name, x)
     lists = [p for name, x in zip(names, made.arguments, strict=True) for p in lists_in(x, name)]
-    if len(lists) > 1:  # a list that is there twice has one gradient
+    if len(lists) > 1:  # a list or dict that is there twice has one gradient
         tests.append(f"are_distinct({', '.join(lists)})")
     tests += made.inputs.guards
     given = []
@@ -291,15 +306,18 @@ def _guarded(
         f"        return {answer}\n"
         f"    return None\n"
     )
+    keys: dict[str, tuple[str, ...]] = {}
+    for name, x in zip(names, made.arguments, strict=True):
+        keys |= keys_in(x, name)
     space = {
         "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
         "finite": is_finite, "vdot": np.vdot._implementation,  # type: ignore[attr-defined]
         "is_some": is_some, "are_numbers": are_numbers,
-        "are_distinct": are_distinct,
+        "are_distinct": are_distinct, "are_keys": are_keys, "is_": operator.is_, **keys,
         **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in KINDS}, **made.inputs.bound,
-        "made_of": (text, str(made.text)),
+        "made_of": (text, str(made.text), keys),
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip

@@ -7,7 +7,16 @@ import numpy as np
 
 from zygote_lite._optimize._compiled import dtype_name, kind_name
 from zygote_lite._optimize._specialize import Specialized
-from zygote_lite._optimize._values import MANY, ONE, ArrayOf, ListOf, Scalar, Value
+from zygote_lite._optimize._values import (
+    MANY,
+    ONE,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    Value,
+    parts_of,
+    paths_of,
+)
 
 
 def is_finite(x: np.ndarray) -> bool:
@@ -23,17 +32,21 @@ def is_some(x: np.ndarray) -> bool:
 
 
 _MANY = 100_000  # above this, a dot product may start threads
-KINDS = (float, int, bool, str, tuple, list, np.float64, np.float32, np.int64, np.int32, np.bool_)
+KINDS = (float, int, bool, str, tuple, list, dict, np.float64, np.float32, np.int64, np.int32,
+         np.bool_)  # fmt: skip
 
 
 def guards_of(name: str, x: Value, again: str = "") -> list[str]:
     """Return the tests that an argument must pass."""
     again = again or name
     if x.items is not None:
-        name_of_kind = type(x.sample).__name__
-        tests = [f"type({name}) is kind_{name_of_kind}", f"len({again}) == {len(x.items)}"]
-        for i, item in enumerate(x.items):
-            tests += guards_of(f"({again}_{i} := {again}[{i}])", item, f"{again}_{i}")
+        parts = parts_of(x)
+        tests = [f"type({name}) is kind_{type(x.sample).__name__}", f"len({again}) == {len(parts)}"]
+        if parts and type(x.sample) is dict:  # quickly, where they are the very same objects
+            known = f"{again}, keys_{again}"
+            tests.append(f"(all(map(is_, {known})) or are_keys({known}))")
+        for i, (at, part) in enumerate(parts):
+            tests += guards_of(f"({again}_{i} := {again}[{at}])", part, f"{again}_{i}")
         return tests
     if isinstance(x.fact, ListOf):
         rows = isinstance(x.fact.item, ListOf)
@@ -63,6 +76,14 @@ def guards_of(name: str, x: Value, again: str = "") -> list[str]:
     ]
 
 
+def keys_in(x: Value, name: str) -> dict[str, tuple[str, ...]]:
+    """Return the keys of all dicts in an argument, by the names that its guards have for them."""
+    found = {f"keys_{name}": tuple(x.sample)} if type(x.sample) is dict else {}
+    for i, (_, part) in enumerate(parts_of(x)):
+        found |= keys_in(part, f"{name}_{i}")
+    return found
+
+
 def checks_of(made: Specialized, active: tuple[bool, ...]) -> list[str]:
     """Return the tests that the gradients must pass: finite, and not a zero that is none."""
     checks = []
@@ -70,7 +91,7 @@ def checks_of(made: Specialized, active: tuple[bool, ...]) -> list[str]:
     for i, (x, flag) in enumerate(zip(made.arguments, active, strict=True)):
         if not flag:
             continue
-        for path, leaf in _paths(x, f"d{i}"):
+        for path, leaf in paths_of(x, f"d{i}"):
             if not leaf.active:
                 continue
             d, filled = next(given)
@@ -94,14 +115,8 @@ def checks_of(made: Specialized, active: tuple[bool, ...]) -> list[str]:
 
 
 def lists_in(x: Value, path: str) -> list[str]:
-    """Return the expressions of all lists in an argument."""
+    """Return the expressions of all lists and dicts in an argument."""
     if isinstance(x.fact, ListOf):
         return [path, f"*{path}"] if isinstance(x.fact.item, ListOf) else [path]
-    inner = [p for i, item in enumerate(x.items or ()) for p in lists_in(item, f"{path}[{i}]")]
-    return [path, *inner] if isinstance(x.sample, list) else inner
-
-
-def _paths(x: Value, path: str) -> list[tuple[str, Value]]:
-    if x.items is None:
-        return [(path, x)]
-    return [p for i, item in enumerate(x.items) for p in _paths(item, f"{path}[{i}]")]
+    inner = [p for at, part in parts_of(x) for p in lists_in(part, f"{path}[{at}]")]
+    return [path, *inner] if isinstance(x.sample, list | dict) else inner

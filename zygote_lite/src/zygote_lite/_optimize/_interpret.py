@@ -13,7 +13,7 @@ import numpy as np
 
 from zygote_lite import _ir as ir
 from zygote_lite._intrinsics import INTRINSICS
-from zygote_lite._optimize import _calls, _lists
+from zygote_lite._optimize import _calls, _dicts, _lists
 from zygote_lite._optimize._loops import is_left, iterate, repeat
 from zygote_lite._optimize._nodes import Moves, Op, Record, Stop, Store, leaves
 from zygote_lite._optimize._normalize import live
@@ -35,6 +35,7 @@ from zygote_lite._optimize._values import (
     can_carry,
     constant,
     is_temporary,
+    mapping,
     shape_root,
     shares_axes,
     stem_of,
@@ -130,9 +131,9 @@ class Interpreter(Paths):
                     self.refuse_other_kind(xs[0], env[target])
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), self.atom(keywords, env)
-                if given.items is None or not isinstance(named.sample, dict):
-                    raise Unfit("a call with `*` of something of unknown length")
-                kws = self.entries(named)
+                if given.items is None or not _dicts.is_dict(named):
+                    raise Unfit("a call with `*` or `**` of something unknown")
+                kws = _dicts.entries_of(named)
                 env[target] = self.call(self.atom(function, env), [*given.items], kws)
             case ir.Build(_, target, kind, items):
                 env[target] = self.build(kind, [self.atom(x, env) for x in items])
@@ -194,26 +195,13 @@ class Interpreter(Paths):
             case ir.Intrinsic(path):
                 return constant(_intrinsic(path))
 
-    def entries(self, mapping: Value) -> dict[str, Value]:
-        """Return the entries of a mapping whose keys are known."""
-        if mapping.items is None:
-            if mapping.is_constant and not mapping.sample:
-                return {}
-            raise Unfit("a call with `**` of something unknown")
-        return {k.sample: v for k, v in zip(mapping.items[::2], mapping.items[1::2], strict=True)}
-
     def build(self, kind: str, items: list[Value]) -> Value:
         if any(x in self.iterators for x in items):
             raise Unfit(f"a {kind} of iterators, which can be gone through but once")
         if kind == "dict":
-            entries: dict[Any, tuple[Value, Value]] = {}
-            for k, v in _pairs(items):
-                if not k.is_constant:
-                    raise Unfit("a dict whose keys are computed")
-                entries[k.sample] = (entries.get(k.sample, (k, v))[0], v)
-            value = Value(Other(dict), {key: v.sample for key, (_, v) in entries.items()})
-            value.items = [part for pair in entries.values() for part in pair]
-            value.is_constant = not items
+            pairs = zip(items[::2], items[1::2], strict=True)
+            value = mapping({_dicts.key_of(k): v for k, v in pairs})
+            self.homes[value] = self.out
             return value
         if kind == "set":
             raise Unfit("a set")
@@ -285,6 +273,9 @@ class Interpreter(Paths):
 
     def store(self, x: Value, index: Value, value: Value) -> None:
         """Write `x[index] = value`, of an array that the function itself made."""
+        if _dicts.is_dict(x):
+            _dicts.store(self, x, index, value)
+            return
         if self.twice:
             raise Unfit("it writes in place, and is differentiated twice")
         if not x.made:
@@ -324,10 +315,6 @@ class Interpreter(Paths):
             self.inputs.guard_function(f)
         env = self.inputs.bind(self, f, xs, kws)
         return self.function(f.__code__, f.__globals__, env)
-
-
-def _pairs(items: list[Value]) -> Any:
-    return zip(items[::2], items[1::2], strict=True)
 
 
 def _held(x: Value) -> list[Value]:

@@ -31,6 +31,8 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
         if x.active:
             raise Unfit("the cotangent of a structure is made to have its kind")
         return constant(None)
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
+        return _calls.call(interpreter, np.ndarray.sum, [d], {}, "")
     if not can_carry(x.fact):
         if x.active and (x.is_array or d.is_array):
             raise Unfit("what is differentiated is no float, or array of floats")
@@ -47,8 +49,6 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
         summed = _summed(interpreter, d, x.fact)
         if summed is not None:
             return summed
-    if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
-        return _calls.call(interpreter, np.ndarray.sum, [d], {}, "")
     alike = np.shape(d.sample) == np.shape(x.sample) and d.is_array
     if interpreter.follows and alike and d.sample.dtype == x.sample.dtype:
         interpreter.demand_same_shape(d, x)

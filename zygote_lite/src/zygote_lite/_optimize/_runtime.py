@@ -121,6 +121,11 @@ def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:
     )
 
 
+def are_keys(x: dict[Any, Any], keys: tuple[str, ...]) -> bool:
+    """Return whether the keys of a dict are these, in this order."""
+    return all(type(key) is str for key in x) and tuple(x) == keys
+
+
 def are_distinct(*xs: Any) -> bool:
-    """Return whether all lists are different objects."""
+    """Return whether all lists and dicts are different objects."""
     return len({*map(id, xs)}) == len(xs)

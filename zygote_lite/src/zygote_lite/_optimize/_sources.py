@@ -22,6 +22,7 @@ from zygote_lite._optimize._values import (
     Value,
     constant,
     fact_of,
+    mapping,
     structure,
 )
 
@@ -36,6 +37,7 @@ _PLAIN = (str, bool, int, type(None))  # not what is derived from them: that may
 _GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
                       types.WrapperDescriptorType, type(np.sum))  # fmt: skip
 _missing = object()
+_MOST = 256  # entries of a dict
 _OURS = ("rulescore", "numpy", "zygote_lite")
 
 
@@ -270,7 +272,13 @@ class Inputs:
 
 
 def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Value:
-    """Return the value of an argument; of a tuple or list, with its parts."""
+    """Return the value of an argument; of a tuple, list or dict, with its parts."""
+    if type(x) is dict:
+        if len(x) > _MOST or any(type(key) is not str for key in x):
+            raise Unfit(f"{name} has keys that are no text, or too many")
+        parts = {key: argument(interpreter, part, f"{name}_{_as_name(key, i)}", active)
+                 for i, (key, part) in enumerate(x.items())}  # fmt: skip
+        return mapping(parts)
     if isinstance(x, tuple | list) and type(x) in (tuple, list):
         interpreter.inputs.lists = interpreter.inputs.lists or type(x) is list
         uniform = _lists.fact_of_list(x) if interpreter.uniform and type(x) is list else None
@@ -280,8 +288,8 @@ def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Val
             if active and not _lists.holds_floats(uniform):
                 raise Unfit(f"{name} is differentiated, and a list of something else than floats")
             return value
-        parts = [argument(interpreter, part, f"{name}_{i}", active) for i, part in enumerate(x)]
-        return structure(type(x), parts)
+        items = [argument(interpreter, part, f"{name}_{i}", active) for i, part in enumerate(x)]
+        return structure(type(x), items)
     fact = fact_of(x)
     if isinstance(fact, Other | ListOf):
         if type(x) in _PLAIN:
@@ -291,3 +299,8 @@ def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Val
     floating = isinstance(fact, ArrayOf) or bool(fact.classes & (NUMBERS - {bool, np.bool_}))
     value.active = active and floating
     return value
+
+
+def _as_name(key: str, place: int) -> str:
+    """Return what the variable of an entry of a dict is named after: its key, if that can be."""
+    return key if key.isascii() and key.isidentifier() else str(place)

@@ -10,7 +10,7 @@ import numpy as np
 
 from zygote_lite import _intrinsics
 from zygote_lite._intrinsics import unpack
-from zygote_lite._optimize import _calls, _lists
+from zygote_lite._optimize import _calls, _dicts, _lists
 from zygote_lite._optimize._runtime import exactly
 from zygote_lite._optimize._transfer import Result, result_of, run
 from zygote_lite._optimize._values import (
@@ -38,12 +38,13 @@ class Several:
 
 def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     x, count, star = xs
-    if x.items is not None and star.sample is None and len(x.items) == count.sample:
-        return x
-    if x.items is not None and star.sample is not None:
-        at, n = star.sample, len(x.items) - (count.sample - 1 - star.sample)
-        middle = structure(list, x.items[at:n])
-        return structure(tuple, [*x.items[:at], middle, *x.items[n:]])
+    items = known_items(x) if x.items is not None else None
+    if items is not None and star.sample is None and len(items) == count.sample:
+        return structure(tuple, items)
+    if items is not None and star.sample is not None:
+        at, n = star.sample, len(items) - (count.sample - 1 - star.sample)
+        middle = structure(list, items[at:n])
+        return structure(tuple, [*items[:at], middle, *items[n:]])
     if x.is_constant and star.sample is None:
         return structure(tuple, [constant(part) for part in unpack(x.sample, count.sample, None)])
     if star.sample is None and (x.is_array or type(x.sample) is tuple):
@@ -132,13 +133,22 @@ def _join_arguments(interpreter: "Interpreter", xs: list[Value]) -> Value | None
 
 
 def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
-    entries: dict[Any, tuple[Value, Value]] = {}
+    parts = []
     for x in xs:
-        if x.items is None and not (x.is_constant and x.sample == {}):
-            return None
-        for key, value in zip((x.items or [])[::2], (x.items or [])[1::2], strict=True):
-            entries[key.sample] = (key, value)
-    return interpreter.build("dict", [part for pair in entries.values() for part in pair])
+        if not _dicts.is_dict(x):
+            raise Unfit("`**` of something unknown")
+        parts += x.items or []
+    return interpreter.build("dict", parts)
+
+
+def _text(f: Callable[..., str]) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        """Fold what an f-string is made of."""
+        if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
+            raise Unfit("a text is made of something that is not known")
+        return constant(run(f, [x.sample for x in xs], {}))
+
+    return made
 
 
 def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
@@ -152,7 +162,9 @@ def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
 
 
 def known_items(x: Value) -> list[Value] | None:
-    """Return the elements of an iterable, where they are known one by one."""
+    """Return the elements of an iterable, where they are known one by one: of a dict, its keys."""
+    if x.items is not None and type(x.sample) is dict:
+        return x.items[::2]
     if x.items is not None and type(x.sample) in (list, tuple):
         return x.items
     if x.is_constant and isinstance(x.sample, tuple | str):
@@ -240,6 +252,8 @@ SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
     np.ndarray.conjugate: _real,
 }
 SPECIAL[_intrinsics.join_dict] = _join_dict
+for _maker in (_intrinsics.join_text, _intrinsics.format_value):
+    SPECIAL[_maker] = _text(_maker)
 SPECIAL[_intrinsics.join_arguments] = _join_arguments
 for _name, _kind in (("join_tuple", tuple), ("join_list", list)):
     SPECIAL[getattr(_intrinsics, _name)] = _joined(_kind)

@@ -30,6 +30,8 @@ from zygote_lite._optimize._values import (
     Value,
     constant,
     fact_of,
+    in_form_of,
+    parts_of,
     shape_root,
 )
 from zygote_lite._optimize._write import Text, Writer
@@ -97,7 +99,10 @@ def specialize(
 
 
 def _items_of_lists(x: Any) -> int:
-    return sum(max(1, _items_of_lists(item)) for item in x) if type(x) is list else 0
+    if type(x) is list:
+        return sum(max(1, _items_of_lists(item)) for item in x)
+    parts = x.values() if type(x) is dict else x if type(x) is tuple else ()
+    return sum(map(_items_of_lists, parts))
 
 
 def _specialized(
@@ -210,7 +215,8 @@ def _written(
     writer.depth = 1
     for top, x in zip(tops, arguments, strict=not compiled):
         if x.items is not None and not compiled:
-            writer.line(f"{_pattern(x)} = {top}")
+            for line in _taken_apart(writer, top, x):
+                writer.line(line)
     writer.block(forward)
     values = [] if result is None else [writer.expression(result)]
     if parameter is not None:
@@ -292,11 +298,27 @@ def leaf_name(name: str, x: Value) -> str:
     return name if x.items is not None or not x.name else x.name
 
 
-def _pattern(x: Value) -> str:
-    if x.items is None:
-        return x.name or "_"
-    parts = [_pattern(item) for item in x.items]
-    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
+    """Return the lines that give the parts of an argument their names."""
+    later: list[str] = []
+
+    def pattern(x: Value) -> str:
+        if x.items is None:
+            return x.name or "_"
+        if type(x.sample) is dict:  # its values are taken in a line of their own
+            inner = writer.namer(f"{name}_part")
+            later.extend(_taken_apart(writer, inner, x))
+            return inner
+        return listed([pattern(part) for _, part in parts_of(x)])
+
+    def listed(parts: list[str]) -> str:
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+    if type(x.sample) is dict:
+        line = f"{listed([pattern(part) for _, part in parts_of(x)])} = {name}.values()"
+    else:
+        line = f"{pattern(x)} = {name}"
+    return [line, *later]
 
 
 def _parameter_names(code: Any, count: int) -> list[str]:
@@ -393,13 +415,6 @@ def _ends(
     given = iter(gradients)
 
     def text(x: Value) -> str:
-        if x.items is not None:
-            parts = [text(item) for item in x.items]
-            if {*parts} <= {"None"}:
-                return "None"
-            if isinstance(x.sample, list):
-                return f"[{', '.join(parts)}]"
-            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
         if not x.active:
             return "None"
         d = next(given)
@@ -408,7 +423,7 @@ def _ends(
     ends = ["None"] if as_pullback else []
     for x, flag in zip(arguments, active, strict=True):
         if flag:
-            ends.append(text(x))
+            ends.append(in_form_of(x, text))
         elif as_pullback:
             ends.append("None")
     return ends

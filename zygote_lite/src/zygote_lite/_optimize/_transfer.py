@@ -211,6 +211,8 @@ def sealed(x: Any) -> Any:
         x.flags.writeable = False
     elif type(x) in (tuple, list):
         x = type(x)(map(sealed, x))
+    elif type(x) is dict:
+        x = {key: sealed(part) for key, part in x.items()}
     return x
 
 
@@ -369,6 +371,9 @@ def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
         return True, f(x.sample)
     if f is len and x.items is not None and type(x.sample) in (tuple, list, dict):
         return True, len(x.items) // (2 if type(x.sample) is dict else 1)
+    if f is operator.contains and type(x.sample) is dict and x.items is not None:
+        is_key = xs[1].is_constant and type(xs[1].sample) in (str, int)
+        return is_key, is_key and xs[1].sample in x.sample
     if f is np.result_type and len(xs) == 1 and isinstance(x.fact, ArrayOf):
         return True, x.fact.dtype
     if f is np.result_type and len(xs) == 1 and isinstance(x.fact, Scalar):
@@ -394,11 +399,15 @@ PURE: set[Any] = {
     len, abs, min, max, sum, float, int, bool, isinstance, issubclass, type, range, tuple, list,
     round, divmod, pow, slice, zip, enumerate, reversed, sorted, any, all, str, callable, dict,
 }  # fmt: skip
+_TEXT = {"startswith", "endswith", "removeprefix", "removesuffix", "replace", "lower", "upper",
+         "split", "partition", "strip", "isdigit", "isupper", "islower"}  # fmt: skip
 _IMPURE = ("numpy.random", "random", "time")
 
 
 def is_pure(f: Any) -> bool:
     """Return whether a call changes nothing, and gives the same result for the same arguments."""
+    if type(getattr(f, "__self__", None)) is str:
+        return f.__name__ in _TEXT
     if _is_in(f, PURE) or (isinstance(f, np.ufunc) and {*"".join(f.types)} != {*"O->"}):
         return True
     module = getattr(f, "__module__", None)

@@ -1,5 +1,6 @@
 """What the optimizer knows of a value: its fact, a sample of it, and where it is kept."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,7 +163,7 @@ def constant(sample: Any) -> Value:
 
 
 def structure(kind: type, items: list[Value]) -> Value:
-    """Return a tuple, list or dict whose parts are known one by one."""
+    """Return a tuple, list or slice whose parts are known one by one."""
     samples = [item.sample for item in items]
     sample = slice(*samples) if kind is slice else kind(samples)
     value = Value(Other(kind), sample)
@@ -170,6 +171,51 @@ def structure(kind: type, items: list[Value]) -> Value:
     value.active = any(item.active for item in items)
     value.is_constant = kind in (tuple, slice) and all(item.is_constant for item in items)
     return value
+
+
+def mapping(entries: dict[Any, Value]) -> Value:
+    """Return a dict whose keys are known: its items are keys and values that alternate."""
+    value = Value(Other(dict), {key: x.sample for key, x in entries.items()})
+    value.items = [part for key, x in entries.items() for part in (constant(key), x)]
+    value.active = any(x.active for x in entries.values())
+    value.is_constant = not entries
+    return value
+
+
+def parts_of(x: Value) -> list[tuple[str, Value]]:
+    """Return the parts of a structure, each with the text that it is subscripted by."""
+    items = x.items or []
+    if type(x.sample) is dict:
+        return [(_quoted(k.sample), part) for k, part in zip(items[::2], items[1::2], strict=True)]
+    return [(str(i), part) for i, part in enumerate(items)]
+
+
+def _quoted(key: Any) -> str:
+    """Return the text of a key, in double quotes where it has none itself."""
+    text = repr(key)
+    return text if '"' in text or type(key) is not str else f'"{text[1:-1]}"'
+
+
+def paths_of(x: Value, path: str) -> list[tuple[str, Value]]:
+    """Return the values that a structure is made of, each with the expression for it."""
+    if x.items is None:
+        return [(path, x)]
+    return [found for at, part in parts_of(x) for found in paths_of(part, f"{path}[{at}]")]
+
+
+def in_form_of(x: Value, text: Callable[[Value], str]) -> str:
+    """Return the text of the gradient of an argument, in its form, from those of its parts."""
+    if x.items is None:
+        return text(x)
+    parts = [(at, in_form_of(part, text)) for at, part in parts_of(x)]
+    texts = [part for _, part in parts]
+    if {*texts} <= {"None"}:
+        return "None"
+    if type(x.sample) is dict:
+        return f"{{{', '.join(f'{at}: {part}' for at, part in parts)}}}"
+    if type(x.sample) is list:
+        return f"[{', '.join(texts)}]"
+    return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
 
 
 def fact_of(sample: Any) -> Fact:
