@@ -239,6 +239,10 @@ def test_what_was_stored_is_not_read_again():
     assert "y[i]" in text_of(converted_by_the_array, X).replace("y[i] =", "")
 
 
+def test_cotangents_in_lists_are_not_made_anew():
+    assert "project" not in text_of(rows_of_lists, X.tolist())
+
+
 def test_what_does_not_change_is_computed_before_the_loop():
     text = text_of(the_same_in_each_turn, X, 0.5)
     before = text[: text.index("for ")]

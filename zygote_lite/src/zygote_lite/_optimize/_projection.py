@@ -37,10 +37,10 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
         if x.active and (x.is_array or d.is_array):
             raise Unfit("what is differentiated is no float, or array of floats")
         return d if isinstance(x.fact, Scalar) else constant(None)
-    if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar) and (
-        x.fact.classes == d.fact.classes or np.float32 not in x.fact.classes | d.fact.classes
-    ):  # fmt: skip
-        return d
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
+        short = np.float32 in x.fact.classes or d.fact.classes == {np.float32}
+        if x.fact.classes == d.fact.classes or not short:
+            return d
     if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:
         if shape_root(d) is shape_root(x):
             return d
