@@ -13,26 +13,31 @@ from typing import Any
 
 from zygote_lite import _ir as ir
 from zygote_lite._lower_classes import Classes
-from zygote_lite._lower_comprehensions import Comprehensions
 from zygote_lite._lower_expressions import BINARY
+from zygote_lite._lower_folds import Folds
 from zygote_lite._lower_patterns import Patterns
 
 IN_PLACE = {op: "i" + name.rstrip("_") for op, name in BINARY.items()}
 
 
-def lower(code: types.CodeType, globals_: Mapping[str, Any]) -> ir.Function:
+def lower(
+    code: types.CodeType, globals_: Mapping[str, Any], *, folded: bool = False
+) -> ir.Function:
     """Return the IR of the function that `code` was compiled from.
 
     Arguments:
         code: of a Python function with source.
         globals_: the function's globals; they tell which names are modules.
+        folded: whether `sum(... for ...)`, and the like, becomes the loop that it stands for.
 
     Raises `UnsupportedSyntaxError`, with the user's file and line, for what has no IR.
     """
-    return _Lowering(code, globals_).function()
+    lowering = _Lowering(code, globals_)
+    lowering.folded = folded
+    return lowering.function()
 
 
-class _Lowering(Classes, Comprehensions, Patterns):
+class _Lowering(Classes, Folds, Patterns):
     def function(self) -> ir.Function:
         code, node = self.code, self.node
         if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):

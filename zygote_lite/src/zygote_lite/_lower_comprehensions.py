@@ -10,6 +10,9 @@ from zygote_lite import _ir as ir
 from zygote_lite._lower_functions import Functions
 from zygote_lite._source import remember
 
+Rename = Callable[[Any], Any]
+"""What gives the variables of a comprehension the names that they have in the function."""
+
 
 class Comprehensions(Functions):
     """Lowering that knows comprehensions and generator expressions."""
@@ -25,47 +28,71 @@ class Comprehensions(Functions):
 
     def comprehension(self, e: Any, target: str | None, kind: str, method: str) -> ir.Atom:
         """Lower a comprehension to loops; its variables are its own."""
-        if any(isinstance(n, ast.Lambda | ast.GeneratorExp) for n in ast.walk(e)):
+        if self.is_function(e):
             if kind == "dict":
                 pair = ast.copy_location(ast.Tuple([e.key, e.value], ast.Load()), e)
                 return self.call(e, target, "dict", [self.generator(e, pair)])
             return self.call(e, target, kind, [self.generator(e, e.elt)])
         result = self.temporary()
         self.build(e, result, kind, [])
+
+        def add(rename: Rename) -> None:
+            if kind == "dict":
+                key, value = self.operands(rename(e.key), rename(e.value))
+                self.out.append(ir.SetItem(e, ir.Name(result), key, value))
+                return
+            item = self.expression(rename(e.elt))
+            arguments: list[ir.Atom] = [ir.Name(result), ir.Const(method), item]
+            self.out.append(ir.Call(e, "_", ir.Intrinsic("invoke"), arguments))
+
+        self.loops(e, None, add)
+        if target is not None:
+            self.out.append(ir.Move(e, target, ir.Name(result)))
+        return ir.Name(target or result)
+
+    def is_function(self, e: ast.expr) -> bool:
+        """Return whether a comprehension becomes a function: one inside captures its variables."""
+        return any(isinstance(n, ast.Lambda | ast.GeneratorExp) for n in ast.walk(e))
+
+    def loops(
+        self, e: Any, first: ir.Atom | None, inner: Callable[[Rename], None],
+        after: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Append the loops of a comprehension; its variables are its own.
+
+        Arguments:
+            e: the comprehension.
+            first: what the outermost loop walks over, if it was evaluated before.
+            inner: appends what is done with each element; it is given what renames variables.
+            after: appends what comes after each loop but the outermost.
+        """
         own = {n.id for g in e.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         names = {name: self.fresh_variable(name) for name in own}
-        first = self.expression(e.generators[0].iter)
+        first = self.expression(e.generators[0].iter) if first is None else first
 
-        def loops(generators: list[ast.comprehension], iterable: ir.Atom | None) -> None:
+        def rename(node: Any) -> Any:
+            return _Rename(names).visit(copy.deepcopy(node))
+
+        def nest(generators: list[ast.comprehension], iterable: ir.Atom | None) -> None:
             if not generators:
-                if kind == "dict":
-                    key, value = self.operands(rename(e.key), rename(e.value))
-                    self.out.append(ir.SetItem(e, ir.Name(result), key, value))
-                else:
-                    item = self.expression(rename(e.elt))
-                    append = ir.Intrinsic("invoke")
-                    arguments: list[ir.Atom] = [ir.Name(result), ir.Const(method), item]
-                    self.out.append(ir.Call(e, "_", append, arguments))
+                inner(rename)
                 return
             g = generators[0]
             if g.is_async:
                 self.refuse(e, "an `async` comprehension")
+            is_first = iterable is not None
             iterable = self.expression(rename(g.iter)) if iterable is None else iterable
             with self.collected() as body:
                 goal = rename(g.target)
                 variable = goal.id if isinstance(goal, ast.Name) else self.temporary()
                 if not isinstance(goal, ast.Name):
                     self.assign(goal, ir.Name(variable))
-                self.conditions([rename(c) for c in g.ifs], lambda: loops(generators[1:], None), e)
+                self.conditions([rename(c) for c in g.ifs], lambda: nest(generators[1:], None), e)
             self.out.append(ir.For(e, variable, iterable, body, []))
+            if after is not None and not is_first:
+                after()
 
-        def rename(node: Any) -> Any:
-            return _Rename(names).visit(copy.deepcopy(node))
-
-        loops(e.generators, first)
-        if target is not None:
-            self.out.append(ir.Move(e, target, ir.Name(result)))
-        return ir.Name(target or result)
+        nest(e.generators, first)
 
     def conditions(self, tests: list[ast.expr], inner: Callable[[], None], origin: ast.AST) -> None:
         if not tests:

@@ -82,6 +82,8 @@ def call(
     f = _without_in_place(f, xs)
     if f is dict:
         return _dicts.made(interpreter, xs, kws)
+    if f is zip and kws.keys() == {"strict"} and kws["strict"].is_constant:
+        f, kws = (_special.strict_zip if kws["strict"].sample else zip), {}
     special = _special.SPECIAL.get(f) if _is_hashable(f) else None
     if any(x in interpreter.iterators for x in xs) and (special is None or f in (len, reversed)):
         raise Unfit(f"an iterator is given to {getattr(f, '__name__', f)}")

@@ -1,14 +1,15 @@
 """Loops in typed code: what they walk over, and what they carry from turn to turn."""
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zygote_lite import _ir as ir
 from zygote_lite._optimize import _calls
-from zygote_lite._optimize._nodes import Loop, Moves, add_at_ends, is_made_in, leaves
-from zygote_lite._optimize._normalize import assigned, captures, has, live_in_loop
-from zygote_lite._optimize._runtime import UNSET
+from zygote_lite._optimize._nodes import Branch, Loop, Moves, Op, add_at_ends, is_made_in, leaves
+from zygote_lite._optimize._normalize import assigned, assignments, captures, has, live_in_loop
+from zygote_lite._optimize._runtime import UNSET, abandon
 from zygote_lite._optimize._special import Several, known_items
 from zygote_lite._optimize._values import (
     Fact,
@@ -53,23 +54,81 @@ def iterate(
             items = [constant(i) for i in iterable.sample]
     if items is None:
         return _over(interpreter, s, target, iterable, body, env, after)
-    if len(items) > _LONG or is_left(body):
-        raise Unfit("a loop over a structure that is long, or left by `break`")
+    if len(items) > _LONG:
+        raise Unfit("a loop over a structure that is long")
     if captures(body, target):  # written out, each would keep the value of its own turn
         raise Unfit("a function defined inside reads the variable of a loop")
     walked = len(interpreter.walked)
     interpreter.walked += interpreter.iterators.get(iterable, [])
     interpreter.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
+    turn, place = body, target
+    if is_left(body):
+        place, left = _own_name(interpreter, env, "item"), _flag_of(body, env)
+        if left is None:
+            left = _own_name(interpreter, env, "left")
+            env[left] = constant(False)
+        turn = [ir.If(s.origin, ir.Name(left), [], [
+            ir.Move(s.origin, target, ir.Name(place)), *_without_break(body, left)
+        ])]  # fmt: skip
     try:
         for item in items:
-            env[target] = item
-            done = interpreter.block(body, env, live_in_loop(body, after) | after)
+            env[place] = item
+            done = interpreter.block(turn, env, live_in_loop(turn, after) | after)
             if done is None:
                 return None
             env = done
     finally:
         del interpreter.walked[walked:]
     return env
+
+
+def _own_name(interpreter: "Interpreter", env: Env, stem: str) -> str:
+    """Return a name that no variable of the function has."""
+    times, at_entry = interpreter.assigned[-1]
+    name, n = stem, 0
+    while name in env or name in times or name in at_entry or not interpreter.is_ours(name):
+        n += 1
+        name = f"{stem}_{n}"
+    return name
+
+
+def _flag_of(body: list[ir.Statement], env: Env) -> str | None:
+    """Return the variable, if any, that is set wherever the loop is left, and not set before."""
+    flags = _flags_at_breaks(body)
+    flag = flags[0]
+    if flag is None or {*flags} != {flag} or assignments(body)[flag] != len(flags):
+        return None
+    known = env.get(flag)
+    return flag if known is not None and known.is_constant and known.sample is False else None
+
+
+def _flags_at_breaks(body: list[ir.Statement]) -> list[str | None]:
+    """Return for each `break` the variable that is set to `True` right before."""
+    flags: list[str | None] = []
+    for before, s in zip([None, *body], body, strict=False):
+        if isinstance(s, ir.Break):
+            match before:
+                case ir.Move(_, target, ir.Const(True)):
+                    flags.append(target)
+                case _:
+                    flags.append(None)
+        elif isinstance(s, ir.If):
+            flags += [*_flags_at_breaks(s.body), *_flags_at_breaks(s.orelse)]
+    return flags
+
+
+def _without_break(body: list[ir.Statement], left: str) -> list[ir.Statement]:
+    """Return a turn of a loop that is written out: it notes that the loop is left."""
+    turn: list[ir.Statement] = []
+    for s in body:
+        if isinstance(s, ir.Break):
+            turn.append(ir.Move(s.origin, left, ir.Const(True)))
+        elif isinstance(s, ir.If):
+            branches = (_without_break(s.body, left), _without_break(s.orelse, left))
+            turn.append(ir.If(s.origin, s.test, *branches))
+        else:
+            turn.append(s)
+    return turn
 
 
 def _over(
@@ -112,6 +171,10 @@ def repeat(
     for name in facts:
         if is_composed(env[name]):
             raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+    # of our own variables some are read only after the first turn: that tells what they are
+    is_first = any(
+        name in head and name not in env and interpreter.is_ours(name) for name in carried
+    )
     while True:
         used = set(interpreter.used)
         written, inputs, mark = (
@@ -119,7 +182,7 @@ def repeat(
             interpreter.inputs.mark(),
             len(interpreter.changed),
         )
-        loop, ends = _turn(interpreter, counter, body, env, after, carried, facts, start)
+        loop, ends = _turn(interpreter, counter, body, env, after, carried, facts, start, is_first)
         found = dict(facts)
         for end in ends:
             for name in carried:
@@ -136,9 +199,10 @@ def repeat(
                 better = value.sample if joined != fact else sample
                 found[name] = (joined, better, active or value.active)
         settled = all(_same(found[name], facts.get(name)) for name in found)
-        if settled and all(is_made_in(x, loop) for x in interpreter.changed[mark:]):
+        unchanged = all(is_made_in(x, loop) for x in interpreter.changed[mark:])
+        if settled and unchanged and not is_first:
             break
-        facts = found
+        facts, is_first = found, False
         interpreter.used = used
         interpreter.written = written
         interpreter.inputs.back_to(inputs)
@@ -166,8 +230,12 @@ def repeat(
 def _turn(
     interpreter: "Interpreter", counter: Any, body: Any, env: Env, after: set[str],
     carried: list[str], facts: dict[str, tuple[Fact, Any, bool]], start: Callable[[Env], Env],
+    is_first: bool = False,
 ) -> tuple[Loop, list[Env]]:  # fmt: skip
-    """Write a loop, given what holds for the variables that it carries."""
+    """Write a loop, given what holds for the variables that it carries.
+
+    Of the first turn, as a rehearsal, it is known what they are before the loop.
+    """
     loop = Loop(interpreter.origin, None, None, [], [], [], interpreter.loop)
     if counter is not None:
         loop.iterable = counter.iterable
@@ -184,7 +252,7 @@ def _turn(
         loop.phis.append(phi)
         names[name] = phi
         if name in facts:
-            turn[name] = phi
+            turn[name] = env[name] if is_first else phi
         else:
             turn.pop(name, None)
         if not interpreter.is_ours(name) and (
@@ -263,6 +331,18 @@ def counted(
     return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
 
 
+def _demand_equal(interpreter: "Interpreter", n: Value, other: Value) -> None:
+    """Leave the code where two lengths differ."""
+    differ = _calls.call(interpreter, operator.ne, [n, other], {}, "")
+    if differ.is_constant:
+        if differ.sample:
+            raise Unfit("a `zip` of different lengths")
+        return
+    nothing = interpreter.value(Other(type(None)), None)
+    leave = Op(interpreter.origin, nothing, abandon, [], required=True)
+    interpreter.out.append(Branch(interpreter.origin, differ, [leave], []))
+
+
 def lists_of(x: Value) -> list[Value]:
     """Return the lists of unknown length that an iterable walks over."""
     if isinstance(x.sample, Several):
@@ -283,9 +363,12 @@ def _elements(
         parts = [_elements(interpreter, part) for part in several.parts]
         if several.kind == "enumerate":
             return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
-        if several.kind == "zip":
+        if several.kind in ("zip", "strict zip"):
             length = parts[0][0]
-            if parts[1:]:
+            if several.kind == "strict zip":
+                for other, _ in parts[1:]:
+                    _demand_equal(interpreter, length, other)
+            elif parts[1:]:
                 length = _calls.call(interpreter, min, [n for n, _ in parts], {}, "")
             return length, lambda i: structure(tuple, [at(i) for _, at in parts])
     if type(x.sample) is range and x.sample == range(len(x.sample)):

@@ -82,8 +82,12 @@ class Paths(Recorder):
                     left.append((value, a))
                 if value is not b and b is not None:
                     right.append((value, b))
-                if (a is None or b is None) and self.may_be_stale(name):
-                    (left if a is None else right).append((value, constant(UNSET)))
+                if a is None or b is None:
+                    missing = left if a is None else right
+                    if self.is_ours(name):  # none of our own is read too early
+                        missing.append((value, constant(None)))
+                    elif self.may_be_stale(name):
+                        missing.append((value, constant(UNSET)))
         node.joined = [value for value, _ in (*left, *right)]
         self.note_moved([source for _, source in (*left, *right)])
         add_at_ends(then, self.origin, left)

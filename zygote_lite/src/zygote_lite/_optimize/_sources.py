@@ -45,7 +45,7 @@ def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
     """Return the normalized body of a function, the variable of its result, and its assignments."""
     key = (code, id(globals_))
     if key not in _lowered:
-        body, result = normalize(lower(code, globals_))
+        body, result = normalize(lower(code, globals_, folded=True))
         _lowered[key] = body, result, assignments(body)
     return _lowered[key]
 

@@ -102,6 +102,10 @@ def _joined(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
     return made
 
 
+def strict_zip(*xs: Any) -> Any:
+    """Stand for `zip` with `strict=True`."""
+
+
 def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
     def noted(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
         value = made(interpreter, xs)
@@ -119,6 +123,8 @@ def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
         items_of = [known_items(x) for x in xs]
         if all(items is not None for items in items_of):
             given = [items for items in items_of if items is not None]
+            if kind == "strict zip" and len({*map(len, given)}) > 1:
+                raise Unfit("a `zip` of different lengths")
             if kind == "enumerate":
                 given = [[constant(i) for i in range(len(given[0]))], given[0]]
             rows = zip(*given, strict=False)
@@ -193,6 +199,16 @@ def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     return total
 
 
+def _taken_for(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    """Refuse the loop that stands for a call where the function is another, or the start."""
+    f, known, *start = xs
+    if f.sample is not known.sample:
+        raise Unfit(f"{known.sample.__name__} is another function by now")
+    if any(not x.is_scalar and not x.is_array for x in start):
+        raise Unfit(f"{known.sample.__name__} from something else than a number")
+    return constant(None)
+
+
 _EXACT = frozenset((float, int, bool))
 
 
@@ -242,6 +258,7 @@ SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
     tuple: _sequence(tuple),
     list: _sequence(list),
     zip: _several("zip"),
+    strict_zip: _several("strict zip"),
     enumerate: _several("enumerate"),
     reversed: _several("reversed"),
     float: _as_is,
@@ -251,6 +268,7 @@ SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
 }
+SPECIAL[_intrinsics.taken_for] = _taken_for
 SPECIAL[_intrinsics.join_dict] = _join_dict
 for _maker in (_intrinsics.join_text, _intrinsics.format_value):
     SPECIAL[_maker] = _text(_maker)
