@@ -129,8 +129,34 @@ def test_what_does_not_qualify_is_shown_as_it_is_run():
         finally:
             pass
 
-    assert code_adjoint(tried, 1.0) == code_adjoint(tried)
-    assert "Recorded code" in code_adjoint(tried, 1.0)
+    why, _, text = code_adjoint(tried, 1.0).partition("\n")
+    assert why == "# For all types: `try:`: a statement of this kind"
+    assert text == code_adjoint(tried)
+    assert "Recorded code" in text
+
+
+def inner(x):
+    y = x * 2.0
+    return y if y else complex(y, 1.0).real
+
+
+def through(x):
+    return inner(x) * 2.0
+
+
+class Callable:
+    def __call__(self, x):
+        return x * x
+
+
+def test_the_first_line_says_why_code_is_for_all_types():
+    def why(f, *xs):
+        return code_adjoint(f, *xs).partition("\n")[0]
+
+    assert why(through, 1.0) == "# For all types: `complex(y, 1.0)`: a value is complex"
+    assert why(Callable(), 1.0) == "# For all types: it is no Python function"
+    assert why(lambda x, y: x, 1.0, object()) == "# For all types: the argument y is of the type object"
+    assert not why(lambda x: x * x, 1.0).startswith("#")
 
 
 def test_operators_and_methods_become_calls():

@@ -1,5 +1,6 @@
 """Looking inside: the text of each stage, and how each call was resolved."""
 
+import ast
 import functools
 import inspect
 import types
@@ -8,16 +9,20 @@ from typing import Any
 from zygote_lite._api import pullback
 from zygote_lite._arguments import place_arguments
 from zygote_lite._emit import emit
+from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
 from zygote_lite._kinds import INERT, kind_of
 from zygote_lite._lower import lower
+from zygote_lite._optimize._entry import INTERNAL
 from zygote_lite._optimize._specialize import specialize
+from zygote_lite._optimize._values import Unfit
 from zygote_lite._primal import forward, primal
 from zygote_lite._record import leading, record
 from zygote_lite._reverse import reverse
 from zygote_lite._state import state
 from zygote_lite._transform import is_pure, lowered
 
+_LONG = 60
 _RECORDED = (
     "# Recorded code: `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
     "# Going back is walking the tape backwards (`Tape.back`).\n"
@@ -47,32 +52,47 @@ def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
 
     With arguments it is the code for their types, with the rules inlined, as far as the function
     qualifies. Without, or where it does not, it is the code for all types: it asks for the rules
-    as it runs, and all parameters count as differentiated if no arguments are given. Of that, code
+    as it runs, and all parameters count as differentiated if no arguments are given; a first line
+    says why, where arguments are. Of that, code
     with control flow, writes or calls that may write has no adjoint text of its own: it is recorded
     on a tape, and the text is that of the recording code. (MicroGrad.jl's
     `reverse_differentiate`.)
     """
     function = _function_of(f)
+    note = ""
     if xs and not kws:
-        text = _specialized(f, xs)
+        text, reason = _specialized(f, xs)
         if text is not None:
             return text
+        note = f"# For all types: {reason}\n"
     if not is_pure(function):
-        return _recorded(function)
+        return note + _recorded(function)
     active = _active(function, f, xs, kws)
-    return emit(reverse(primal(lowered(function), active)), "_pullback").text
+    return note + emit(reverse(primal(lowered(function), active)), "_pullback").text
 
 
-def _specialized(f: Any, xs: tuple[Any, ...]) -> str | None:
-    """Return the code for the types of the arguments, or `None` where there is none."""
+def _specialized(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
+    """Return the code for the types of the arguments, or why there is none."""
     f = original(f)
     if type(f) is not types.FunctionType:
-        return None
+        return None, "it is no Python function"
     try:
         made = specialize(f, xs, (True,) * len(xs), as_pullback=True)
-    except Exception:  # as in `Entries.make`: what the optimizer cannot do is done without it
-        return None
-    return "\n".join(line.rstrip() for line in str(made.text).splitlines())
+    except Unfit as reason:
+        return None, f"{_place_of(reason)}{reason}"
+    except DifferentiationError as reason:
+        return None, str(reason)
+    except Exception as error:  # as in `Entries.make`: what cannot be done is done without
+        return None, f"{INTERNAL}: {type(error).__name__}"
+    return "\n".join(line.rstrip() for line in str(made.text).splitlines()), ""
+
+
+def _place_of(reason: Unfit) -> str:
+    """Return the beginning of the statement that is not specialized, to stand before the reason."""
+    if reason.origin is None or not hasattr(reason.origin, "lineno"):
+        return ""
+    text = ast.unparse(reason.origin).partition("\n")[0]
+    return f"`{text if len(text) < _LONG else text[:_LONG] + ' ...'}`: "
 
 
 def _recorded(function: types.FunctionType) -> str:

@@ -80,6 +80,9 @@ class Interpreter(Paths):
         origin = self.origin
         try:
             env = self.block(body, env, {result}) or {}
+        except Unfit as reason:
+            reason.origin = reason.origin or self.origin
+            raise
         finally:
             self.depth.pop()
             self.results.pop()

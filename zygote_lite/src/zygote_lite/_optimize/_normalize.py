@@ -81,7 +81,9 @@ class _Normalizer:
                 case _ if isinstance(s, _SIMPLE):
                     out.append(s)
                 case _:
-                    raise Unfit(f"it has a statement {type(s).__name__.lower()}")
+                    reason = Unfit("a statement of this kind")
+                    reason.origin = s.origin
+                    raise reason
         return out
 
     def leave(self, origin: ast.AST, value: ir.Atom, loop: "_Flags | None") -> Block:

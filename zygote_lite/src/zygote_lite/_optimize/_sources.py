@@ -213,7 +213,7 @@ class Inputs:
             return self.given[expression][0]
         fact = fact_of(x)
         if isinstance(fact, Other):
-            raise Unfit(f"{stem} is a {type(x).__name__}")
+            raise Unfit(f"{stem} is of the type {type(x).__name__}")
         value = Value(fact, x, interpreter.name(stem))
         self.given[expression] = (value, expression)
         return value
@@ -294,7 +294,7 @@ def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Val
     if isinstance(fact, Other | ListOf):
         if type(x) in _PLAIN:
             return constant(x)
-        raise Unfit(f"the argument {name} is a {type(x).__name__}")
+        raise Unfit(f"the argument {name} is of the type {type(x).__name__}")
     value = Value(fact, x, interpreter.name(name))
     floating = isinstance(fact, ArrayOf) or bool(fact.classes & (NUMBERS - {bool, np.bool_}))
     value.active = active and floating

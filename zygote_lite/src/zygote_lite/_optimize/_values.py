@@ -1,5 +1,6 @@
 """What the optimizer knows of a value: its fact, a sample of it, and where it is kept."""
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,13 @@ DTYPES = frozenset(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "u1", "?")))
 
 
 class Unfit(Exception):  # noqa: N818 - no error: the generic engine takes over
-    """Tell that a function cannot be specialized, and why."""
+    """Tell that a function cannot be specialized, and why.
+
+    Attributes:
+        origin: the user's syntax node that it is about, where that is known.
+    """
+
+    origin: ast.AST | None = None
 
 
 @dataclass(frozen=True)
