@@ -12,7 +12,7 @@ from zygote_lite._source import Definition
 def mangled(node: Definition, code: types.CodeType) -> Definition:
     """Return a definition with private names as the compiler sees them: `_Model__w` for `__w`."""
     known = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
-    private = {n.rpartition("__")[2]: n for n in known if n[0] == "_" and "__" in n[1:]}
+    private = {n.rpartition("__")[2]: n for n in known if n[:1] == "_" and "__" in n[1:]}
     if not any(not n.endswith("__") and not n.startswith("__") for n in private.values()):
         return node
     node = copy.deepcopy(node)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from zygote_lite import _ir as ir
+from zygote_lite._optimize._imports import imports_of
 from zygote_lite._optimize._values import Unfit
 
 Block = list[ir.Statement]
@@ -78,6 +79,8 @@ class _Normalizer:
                         turn = [*before, ir.If(origin, test, turn, stop)]
                     again = ir.While(origin, [], ir.Const(True), turn, [])
                     return [*out, *self.after(again, flags, orelse, rest, loop)]
+                case ir.Plain(ast.Import() | ast.ImportFrom() as origin):
+                    out += imports_of(origin)
                 case _ if isinstance(s, _SIMPLE):
                     out.append(s)
                 case _:

@@ -182,7 +182,13 @@ class Inputs:
         if is_settled(interpreter, globals_):
             return self.fixed(functools.reduce(getattr, rest, found), path)
         expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
-        for name in rest:
+        return self.read_path(interpreter, found, expression, rest, rest[-1] if rest else head)
+
+    def read_path(
+        self, interpreter: "Interpreter", found: Any, expression: str, path: list[str], stem: str
+    ) -> Value:
+        """Return what a path of attributes leads to, from an object that an expression reads."""
+        for name in path:
             space = found
             if isinstance(space, types.ModuleType):  # tested once for all that is read from it
                 self.guard(expression, space)
@@ -192,7 +198,7 @@ class Inputs:
                 expression = f"{self.name_for(vars(space), _MODULE)}[{name!r}]"
             else:
                 expression += f".{name}"
-        return self.read(interpreter, found, expression, rest[-1] if rest else head)
+        return self.read(interpreter, found, expression, stem)
 
     def fixed(self, x: Any, path: str) -> Value:
         """Return a value that does not change."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from zygote_lite import _intrinsics
 from zygote_lite._intrinsics import unpack
-from zygote_lite._optimize import _calls, _dicts, _lists
+from zygote_lite._optimize import _calls, _dicts, _imports, _lists
 from zygote_lite._optimize._runtime import exactly
 from zygote_lite._optimize._transfer import Result, result_of, run
 from zygote_lite._optimize._values import (
@@ -268,6 +268,8 @@ SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
 }
+SPECIAL[_imports.module_of] = _imports.import_module
+SPECIAL[_imports.member_of] = _imports.import_member
 SPECIAL[_intrinsics.taken_for] = _taken_for
 SPECIAL[_intrinsics.join_dict] = _join_dict
 for _maker in (_intrinsics.join_text, _intrinsics.format_value):

@@ -38,7 +38,8 @@ from zygote_lite._optimize._write import Text, Writer
 from zygote_lite._optimize._write_compiled import CompiledWriter
 
 _MANY = 64  # items of lists that are taken one by one
-_RESERVED = {*keyword.kwlist, *dir(builtins), "np", "math", "back"}
+_MODULES = {"np", "math"}  # what the code names so
+_RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back"}
 
 
 @dataclass
@@ -166,9 +167,9 @@ def _interpreted(
     interpreter.twice, interpreter.uniform, interpreter.compiled = twice, uniform, compiled
     code = f.__code__
     interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
-    if {"np", "math"} & {*code.co_varnames, *code.co_freevars}:
-        raise Unfit("a variable is named np or math")
     names = _parameter_names(code, len(xs))
+    if not _MODULES.isdisjoint(names):
+        raise Unfit("a parameter is named np or math")
     arguments = []
     for name, x, flag in zip(names, xs, active, strict=True):
         interpreter.used.discard(name)
@@ -177,7 +178,7 @@ def _interpreted(
         arguments.append(value)
     env = inputs.bind(interpreter, f, arguments, {})
     for name in (*code.co_varnames, *code.co_cellvars):
-        if name not in names:
+        if name not in names and name not in _MODULES:
             interpreter.used.discard(name)
     return interpreter, arguments, names, interpreter.function(code, f.__globals__, env)
 
