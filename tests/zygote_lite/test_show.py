@@ -155,7 +155,10 @@ def test_the_first_line_says_why_code_is_for_all_types():
 
     assert why(through, 1.0) == "# For all types: `complex(y, 1.0)`: a value is complex"
     assert why(Callable(), 1.0) == "# For all types: it is no Python function"
-    assert why(lambda x, y: x, 1.0, object()) == "# For all types: the argument y is of the type object"
+    assert (
+        why(lambda x, y: x, 1.0, object())
+        == "# For all types: the argument y is of the type object"
+    )
     assert not why(lambda x: x * x, 1.0).startswith("#")
 
 

@@ -1,6 +1,7 @@
 """What users call: `pullback`, and the gradients made of it."""
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,7 @@ from zygote_lite._pull import pull
 from zygote_lite._recursion import deeper_recursion
 from zygote_lite._refusal import name_of
 from zygote_lite._rules_inside import pullback_inside
+from zygote_lite._specializations import Specializations
 from zygote_lite._state import state
 from zygote_lite._store import Store
 
@@ -142,16 +144,21 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
     (Zygote's `gradient`.)
     """
     compiled, f = is_jitted(f), original(f)
-    fast = entries_of(f, len(xs), tuple(range(len(xs))), False, compiled) if xs else None
-    if fast is not None:
-        for enter in fast.enters:
-            found = enter(f, *xs)
+    function, given = f, xs
+    if type(f) is types.FunctionType:
+        known = entries_of(f, len(xs), tuple(range(len(xs))), False, compiled) if xs else None
+    else:
+        fast = Specializations(f, False, compiled)
+        known, function, given = fast.of(xs, {}, tuple(range(len(xs))))
+    if known is not None:
+        for enter in known.enters:
+            found = enter(function, *given)
             if found is not None:
                 return found[1]  # type: ignore[no-any-return]
     y, back = _pullback((None, *(True for _ in xs)), f, xs, {})
     found = back(seed(f, y))[1:]
-    if fast is not None:
-        fast.note(f, xs)
+    if known is not None:
+        known.note(function, given)
     return found
 
 
@@ -171,27 +178,25 @@ def value_and_grad(
     """
     compiled = compile or is_jitted(f)
     f = original(f)
-    fast: dict[int, Entries | None] = {}
+    fast = Specializations(f, isinstance(argnums, int), compiled)
+    by_count = fast.by_count
 
     @functools.wraps(f)
     def value_and_gradient(*xs: Any, **kws: Any) -> tuple[Any, Any]:
-        known = fast.get(len(xs))
-        if known is None and not kws and len(xs) not in fast:
-            numbers = argument_numbers(f, argnums, len(xs))
-            single = isinstance(argnums, int)
-            known = entries_of(f, len(xs), tuple(numbers), single, compiled) if numbers else None
-            fast[len(xs)] = known
-        if known is not None and not kws:
+        known, function, given = by_count.get(len(xs)), f, xs
+        if known is None or kws:
+            known, function, given = fast.of(xs, kws, argnums)
+        if known is not None:
             for enter in known.enters:
-                found = enter(f, *xs)
+                found = enter(function, *given)
                 if found is not None:
                     return found  # type: ignore[no-any-return]
         numbers = argument_numbers(f, argnums, len(xs))
         flags = (None, *(True if i in numbers else None for i in range(len(xs))))
         y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
         cotangents = back(seed(f, y))
-        if known is not None and not kws:
-            known.note(f, xs)
+        if known is not None:
+            known.note(function, given)
         if isinstance(argnums, int):
             return y, cotangents[1 + numbers[0]]
         return y, tuple(cotangents[1 + i] for i in numbers)
@@ -293,26 +298,23 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     of the differentiated one. The Hessian itself is never formed.
     """
     derivative = grad(f, argnum)
-    fast: dict[int, Entries | None] = {}
+    fast = Specializations(original(f), True, twice=True)
 
     @functools.wraps(f)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
         (number,) = argument_numbers(f, argnum, len(arguments))
-        known = fast.get(len(xs))
-        if known is None and not kws and len(xs) not in fast:
-            known = entries_of(f, len(arguments), (number,), True, twice=True)
-            fast[len(xs)] = known
-        if known is not None and not kws:
+        known, function, given = fast.of(tuple(arguments), kws, number)
+        if known is not None:
             for enter in known.enters:
-                found = enter(f, *xs)
+                found = enter(function, *given, v)
                 if found is not None:
                     return found
         flags = (None, *(True if i == number else None for i in range(len(arguments))))
         _, back = _pullback((*flags, *(None for _ in kws)), derivative, tuple(arguments), kws)
         found = back(v)[1 + number]
-        if known is not None and not kws:
-            known.note(f, xs)
+        if known is not None:
+            known.note(function, (*given, v))
         return found
 
     how = inside_hvp(f, derivative, argnum)
