@@ -370,12 +370,12 @@ def test_without_numba_one_warning_says_how_to_get_it(unwarned, monkeypatch):
 
 @pytest.mark.parametrize(
     ("x", "reason"),
-    [(np.float32(1.5), "float32"), (np.ones(3, np.float32), "float32"), ({"a": 1.0}, "argument")],
+    [(np.float32(1.5), "float32"), (np.ones(3, np.float32), "float32"), ({1: 1.0}, "argument")],
     ids=str,
 )
 def test_other_kinds_of_numbers_run_uncompiled(x, reason, unwarned):
     def f(x):
-        total = x["a"] if isinstance(x, dict) else x if np.ndim(x) == 0 else x[0]
+        total = x[1] if isinstance(x, dict) else x if np.ndim(x) == 0 else x[0]
         return total * total
 
     with pytest.warns(RuntimeWarning, match=f"f runs uncompiled: .*{reason}"):

@@ -239,7 +239,7 @@ def test_recursion_runs_as_it_is(monkeypatch):
     assert 1 == len([w for w in told if "fib runs uncompiled" in str(w.message)])
 
 
-def test_methods_and_callable_objects_run_as_they_are(monkeypatch):
+def test_methods_are_compiled_and_callable_objects_run_as_they_are(monkeypatch):
     monkeypatch.setattr(_entry, "_warned", set())
 
     class Model:
@@ -254,10 +254,10 @@ def test_methods_and_callable_objects_run_as_they_are(monkeypatch):
             return self.w * x
 
     model = Model()
-    with pytest.warns(RuntimeWarning, match="uncompiled"):
-        assert model.at(2.0) == 6.0
+    assert model.at(2.0) == 6.0
     model.w = 4.0
     assert model.at(2.0) == 8.0
+    assert answers(Model.at.__compiled_from__[1], (model, 2.0))
     assert grad(lambda m: m.at(2.0))(model).w == 2.0
     with pytest.warns(RuntimeWarning, match="uncompiled"):
         assert jit(model)(2.0) == 8.0

@@ -11,6 +11,7 @@ import numpy as np
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
 from zygote_lite._optimize._guards import lists_in
+from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._runtime import are_distinct, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize
 from zygote_lite._optimize._spell import constant_text
@@ -86,6 +87,8 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     """Return the text of the module."""
     public = made.name
     inner = public.removesuffix("_value_and_gradient") + "_adjoint"
+    if any(leaf.where for x in made.arguments for leaf in leaves(x)):
+        raise Unfit("an argument is an object")
     outside = [value.name for value, _ in made.inputs.given.values()]
     helpers = Helpers({public, inner, "np", "math", *outside})
     for name, x in made.bound.items():

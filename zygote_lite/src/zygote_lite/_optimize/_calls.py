@@ -9,7 +9,7 @@ import numpy as np
 from rulescore import accumulate, find_rule, project
 from zygote_lite import _intrinsics
 from zygote_lite._jitted import original
-from zygote_lite._optimize import _dicts, _lists, _projection, _sources, _special
+from zygote_lite._optimize import _dicts, _lists, _objects, _projection, _sources, _special
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._places import key_of, stored_at
 from zygote_lite._optimize._pulls import pull_of
@@ -114,6 +114,8 @@ def _active(
     interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     rule = rule_of(f, xs, kws)
+    if rule is not None and any(leaf.where for x in xs for leaf in leaves(x)):
+        raise Unfit(f"the rule {rule.signature} is given an object")
     if rule is None:
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
@@ -267,7 +269,7 @@ def _is_operand(x: Value) -> bool:
     """Return whether a value can be written as an operand."""
     if x.items is not None:
         return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
-    return not isinstance(x.sample, (*_CLOSED, _special.Several))
+    return x.where is None and not isinstance(x.sample, (*_CLOSED, _special.Several))
 
 
 def _without_in_place(f: Any, xs: list[Value]) -> Any:
@@ -355,6 +357,9 @@ def _method(
         return interpreter.append(owner, xs[0])
     if _dicts.is_dict(owner):
         return _dicts.method(interpreter, owner, f.name, xs, kws)
+    if owner.where is not None:
+        own = _objects.function_of(interpreter.inputs, owner, f.name)
+        return call(interpreter, own, [owner, *xs], kws, stem)
     raise Unfit(f"the method {f.name} of a {type(owner.sample).__name__}")
 
 

@@ -36,7 +36,8 @@ from zygote_lite._optimize._guards import (
     lists_in,
 )
 from zygote_lite._optimize._lists import fact_of_list
-from zygote_lite._optimize._runtime import are_distinct, are_keys, are_numbers
+from zygote_lite._optimize._objects import is_plain
+from zygote_lite._optimize._runtime import are_apart, are_distinct, are_keys, are_numbers
 from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
 from zygote_lite._optimize._values import ArrayOf, Other, Unfit, fact_of
 from zygote_lite._source import TREES
@@ -220,7 +221,10 @@ def signature(xs: tuple[Any, ...]) -> Any:
             continue
         fact = fact_of(x)
         if isinstance(fact, Other) and not isinstance(x, str | bool | None):
-            return None
+            if not is_plain(x):
+                return None
+            parts.append(fact)
+            continue
         parts.append(fact if not isinstance(fact, Other) else x)
     return tuple(parts)
 
@@ -275,6 +279,8 @@ def _guarded(
     if len(lists) > 1:  # a list or dict that is there twice has one gradient
         tests.append(f"are_distinct({', '.join(lists)})")
     tests += made.inputs.guards
+    if lists and made.inputs.containers:  # what is differentiated may be read from outside too
+        tests.append(f"are_apart(({', '.join(lists)},), {', '.join(made.inputs.containers)})")
     given = []
     for i, (outer, expression) in enumerate(made.inputs.given.values()):
         tests += guards_of(f"(e{i} := {expression})", outer, f"e{i}")
@@ -314,7 +320,8 @@ def _guarded(
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
         "finite": is_finite, "vdot": np.vdot._implementation,  # type: ignore[attr-defined]
         "is_some": is_some, "are_numbers": are_numbers,
-        "are_distinct": are_distinct, "are_keys": are_keys, "is_": operator.is_, **keys,
+        "are_distinct": are_distinct, "are_apart": are_apart, "are_keys": are_keys,
+        "is_": operator.is_, **keys,
         **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in KINDS}, **made.inputs.bound,
         "made_of": (text, str(made.text), keys),

@@ -39,6 +39,8 @@ KINDS = (float, int, bool, str, tuple, list, dict, np.float64, np.float32, np.in
 def guards_of(name: str, x: Value, again: str = "") -> list[str]:
     """Return the tests that an argument must pass."""
     again = again or name
+    if x.where is not None:  # among what is read from outside
+        return []
     if x.items is not None:
         parts = parts_of(x)
         tests = [f"type({name}) is kind_{type(x.sample).__name__}", f"len({again}) == {len(parts)}"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from zygote_lite import _ir as ir
 from zygote_lite._intrinsics import INTRINSICS
-from zygote_lite._optimize import _calls, _dicts, _lists
+from zygote_lite._optimize import _calls, _dicts, _lists, _objects
 from zygote_lite._optimize._loops import is_left, iterate, repeat
 from zygote_lite._optimize._nodes import Moves, Op, Record, Stop, Store, leaves
 from zygote_lite._optimize._normalize import live
@@ -234,6 +234,8 @@ class Interpreter(Paths):
     def attribute(self, x: Value, name: str) -> Value:
         if x.is_array:
             return _calls.array_attribute(self, x, name)
+        if x.where is not None:
+            return _objects.attribute(self, x, name)
         if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
             return x
         if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
@@ -305,6 +307,9 @@ class Interpreter(Paths):
 
     def call(self, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
         """Write a call, in the way that its function asks for; return its value."""
+        if f.where is not None:
+            own = _objects.function_of(self.inputs, f, "__call__")
+            return _calls.call(self, own, [f, *xs], kws, stem)
         if not f.is_constant:
             raise Unfit("it calls what it was given")
         return _calls.call(self, f.sample, xs, kws, stem)

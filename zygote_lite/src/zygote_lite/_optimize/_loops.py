@@ -287,8 +287,9 @@ class Stopping(dict[str, Value]):
 
 
 def is_composed(x: Value) -> bool:
-    """Return whether a value is a structure, a list or a function: no variable of a loop."""
-    return x.items is not None or isinstance(x.fact, ListOf) or isinstance(x.sample, Local | Method)
+    """Return whether a value is a structure, a list, an object or a function: not carried."""
+    known = x.items is not None or x.where is not None or isinstance(x.fact, ListOf)
+    return known or isinstance(x.sample, Local | Method)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -56,6 +56,8 @@ class Paths(Recorder):
     ) -> Env | None:
         if test in self.iterators:
             raise Unfit("the truth of an iterator")
+        if test.where is not None:
+            raise Unfit("the truth of an object")
         if test.is_constant or test.items is not None:
             return self.block(body if test.sample else orelse, env, after)
         if test.is_array:
@@ -125,6 +127,8 @@ class Paths(Recorder):
             raise Unfit(f"`{name}` is a structure that depends on the path")
         if isinstance(a.sample, Local | Method) or isinstance(b.sample, Local | Method):
             raise Unfit(f"`{name}` is a function that depends on the path")
+        if a.where is not None or b.where is not None:
+            raise Unfit(f"`{name}` is an object that depends on the path")
         value = self.value(join_facts(a.fact, b.fact), a.sample, stem_of(name))
         if isinstance(value.fact, ListOf):
             raise Unfit(f"`{name}` is a list that depends on the path")

@@ -257,6 +257,9 @@ def pull_of(
         if known is not None:
             interpreter.known[known] = op.target
         return op.target
+    known = _calls.reusable(interpreter, f, xs, kws)
+    if known is not None and known in interpreter.known and interpreter.known[known].active:
+        return interpreter.known[known]
     mark = interpreter.mark()
     try:
         y = _inlined(interpreter, rule, f, xs, kws, stem)

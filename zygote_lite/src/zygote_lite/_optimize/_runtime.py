@@ -126,6 +126,11 @@ def are_keys(x: dict[Any, Any], keys: tuple[str, ...]) -> bool:
     return all(type(key) is str for key in x) and tuple(x) == keys
 
 
+def are_apart(xs: tuple[Any, ...], *others: Any) -> bool:
+    """Return whether none of some lists and dicts is one of the others."""
+    return {*map(id, xs)}.isdisjoint(map(id, others))
+
+
 def are_distinct(*xs: Any) -> bool:
     """Return whether all lists and dicts are different objects."""
     return len({*map(id, xs)}) == len(xs)

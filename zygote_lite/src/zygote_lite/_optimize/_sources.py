@@ -11,7 +11,7 @@ import numpy as np
 from rulescore import plugins
 from zygote_lite import _ir as ir
 from zygote_lite._lower import lower
-from zygote_lite._optimize import _lists
+from zygote_lite._optimize import _lists, _objects
 from zygote_lite._optimize._normalize import assignments, normalize
 from zygote_lite._optimize._values import (
     NUMBERS,
@@ -121,11 +121,15 @@ class Inputs:
         guards: expressions that must be true, in their order, and each once.
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
+        containers: the expressions for lists and dicts that are read.
+        taken: how many items structures from outside have been taken apart into.
     """
 
     def __init__(self, f: Any) -> None:
         self.f = f
         self.lists = False
+        self.containers: dict[str, None] = {}
+        self.taken = 0
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
         self.given: dict[str, tuple[Value, str]] = {}
@@ -206,10 +210,15 @@ class Inputs:
             raise Unfit(f"{path} is no constant")
         return constant(x)
 
-    def read(self, interpreter: "Interpreter", x: Any, expression: str, stem: str) -> Value:
-        """Return a value from outside: as a constant that is guarded, or read at each entry."""
-        floats = (float, np.float64)
-        if stays_itself(x) or (type(x) in floats and _is_attribute(expression)):
+    def read(
+        self, interpreter: "Interpreter", x: Any, expression: str, stem: str, changes: bool = False
+    ) -> Value:
+        """Return a value from outside: as a constant that is guarded, or read at each entry.
+
+        Floats are constants in modules and classes, but for objects of those (`changes`).
+        """
+        floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
+        if stays_itself(x) or type(x) in floats:
             self.guard(expression, x)
             return constant(x)
         if type(x) is tuple and _is_fixed(x):
@@ -219,7 +228,7 @@ class Inputs:
             return self.given[expression][0]
         fact = fact_of(x)
         if isinstance(fact, Other):
-            raise Unfit(f"{stem} is of the type {type(x).__name__}")
+            return _objects.from_outside(interpreter, self, x, expression, stem)
         value = Value(fact, x, interpreter.name(stem))
         self.given[expression] = (value, expression)
         return value
@@ -277,12 +286,21 @@ class Inputs:
         return found
 
 
-def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Value:
-    """Return the value of an argument; of a tuple, list or dict, with its parts."""
+def argument(interpreter: "Interpreter", x: Any, name: str, active: bool, expression: str) -> Value:
+    """Return the value of an argument; of a tuple, list or dict, with its parts.
+
+    Arguments:
+        interpreter: what writes the code.
+        x: the argument.
+        name: the name of its variable.
+        active: whether it is differentiated.
+        expression: what the guards call it.
+    """
     if type(x) is dict:
         if len(x) > _MOST or any(type(key) is not str for key in x):
             raise Unfit(f"{name} has keys that are no text, or too many")
-        parts = {key: argument(interpreter, part, f"{name}_{_as_name(key, i)}", active)
+        parts = {key: argument(
+            interpreter, part, f"{name}_{_as_name(key, i)}", active, f"{expression}[{key!r}]")
                  for i, (key, part) in enumerate(x.items())}  # fmt: skip
         return mapping(parts)
     if isinstance(x, tuple | list) and type(x) in (tuple, list):
@@ -294,12 +312,15 @@ def argument(interpreter: "Interpreter", x: Any, name: str, active: bool) -> Val
             if active and not _lists.holds_floats(uniform):
                 raise Unfit(f"{name} is differentiated, and a list of something else than floats")
             return value
-        items = [argument(interpreter, part, f"{name}_{i}", active) for i, part in enumerate(x)]
+        items = [argument(interpreter, part, f"{name}_{i}", active, f"{expression}[{i}]")
+                 for i, part in enumerate(x)]  # fmt: skip
         return structure(type(x), items)
     fact = fact_of(x)
     if isinstance(fact, Other | ListOf):
         if type(x) in _PLAIN:
             return constant(x)
+        if not active and _objects.is_plain(x):
+            return _objects.known_object(interpreter.inputs, x, expression)
         raise Unfit(f"the argument {name} is of the type {type(x).__name__}")
     value = Value(fact, x, interpreter.name(name))
     floating = isinstance(fact, ArrayOf) or bool(fact.classes & (NUMBERS - {bool, np.bool_}))

@@ -171,9 +171,9 @@ def _interpreted(
     if not _MODULES.isdisjoint(names):
         raise Unfit("a parameter is named np or math")
     arguments = []
-    for name, x, flag in zip(names, xs, active, strict=True):
+    for i, (name, x, flag) in enumerate(zip(names, xs, active, strict=True)):
         interpreter.used.discard(name)
-        value = argument(interpreter, x, name, flag)
+        value = argument(interpreter, x, name, flag, f"x{i}")
         interpreter.used.add(name)
         arguments.append(value)
     env = inputs.bind(interpreter, f, arguments, {})

@@ -24,6 +24,8 @@ from zygote_lite._optimize._values import (
     UNKNOWN,
     ArrayOf,
     Fact,
+    Local,
+    Method,
     Other,
     Scalar,
     Unfit,
@@ -392,6 +394,8 @@ def _stays_as_it_is(kind: Any) -> bool:
 
 
 def _classes_of(x: Value) -> frozenset[type]:
+    if isinstance(x.sample, Local | Method):
+        raise Unfit("it asks for the class of a function that is defined inside, or of a method")
     return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
 
 

@@ -80,11 +80,12 @@ class Value:
         shaped: a value that has the same shape, in every run.
         spread: what was broadcast to make it, where that is so.
         reverse: whether it belongs to the reverse pass.
+        where: of an object from outside, the expression for it.
     """
 
     __slots__ = ("active", "axis", "base", "fact", "fresh", "is_constant", "items", "like", "made",
                  "moved", "name", "reverse", "row_of", "sample", "scope", "shaped",
-                 "spread")  # fmt: skip
+                 "spread", "where")  # fmt: skip
 
     def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
         self.fact = fact
@@ -104,6 +105,7 @@ class Value:
         self.shaped: Value | None = None
         self.spread: Value | None = None
         self.reverse = False
+        self.where: str | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name or repr(self.sample)}: {self.fact}>"
