@@ -239,7 +239,39 @@ def test_a_default_that_is_an_object():
     def f(x, settings=settings):
         return x * settings.k
 
-    survives(f, 2.0, lambda: setattr(settings, "k", 3.0), fits=False)
+    survives(f, 2.0, lambda: setattr(settings, "k", 3.0))
+
+
+@pytest.mark.parametrize("change", [
+    lambda f: f.__defaults__[0].__setitem__(0, 5.0),
+    lambda f: setattr(f, "__defaults__", (np.array([[8.0]]),)),
+    lambda f: setattr(f, "__defaults__", (np.array([9], dtype=int),)),
+    lambda f: setattr(f, "__defaults__", (1.5,)),
+    lambda f: setattr(f, "__defaults__", None),
+    lambda f: f.__kwdefaults__["more"].insert(0, 6.0),
+    lambda f: f.__kwdefaults__["more"].clear(),
+    lambda f: f.__kwdefaults__.update(more=(5.0,)),
+], ids=["item", "2-D", "ints", "float", "none", "inserted", "emptied", "tuple"])  # fmt: skip
+def test_defaults_that_are_arrays_and_lists(change):
+    weights = np.array([1.0, 2.0])
+
+    def f(x, w=weights, *, more=[3.0, 4.0]):
+        return x * np.sum(w * x) + more[0] * x
+
+    survives(f, 2.0, lambda: change(f))
+
+
+def test_a_default_that_is_the_argument():
+    x = np.array([0.5, 2.0])
+
+    def f(x, y=x):
+        return np.sum(x * y * y)
+
+    for _ in range(4):
+        with generic_only():
+            want = value_and_grad(f)(x)
+        assert is_alike(value_and_grad(f)(x), want)
+        assert is_alike(value_and_grad(f)(x + 1.0), value_and_grad(f)(x + 1.0))
 
 
 @pytest.mark.parametrize("new", [3.0, 3, np.float64(4), np.array([3.0]), "text", None, True])

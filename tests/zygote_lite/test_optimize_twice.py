@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.specialized import answers, generic_only, is_alike, outcome
-from zygote_lite import grad, hvp
+from zygote_lite import grad, hessian, hvp
 
 RNG = np.random.default_rng(0)
 X, Y, V = RNG.normal(size=6), RNG.normal(size=6), RNG.normal(size=6)
@@ -206,3 +206,43 @@ def test_many_turns_of_a_loop_stay_generic():
     product = hvp(many_turns)
     for _ in range(3):
         np.testing.assert_allclose(product(X, 6, V), 6 * X * V)
+
+
+# -- Hessians, row by row --------------------------------------------------------------------
+
+
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def of_a_number(x):
+    return math.sin(x) * x**3
+
+
+def agree_on_hessians(f, *choices, argnum=0):
+    second = hessian(f, argnum)
+    for xs in [choices[0]] * 3 + [xs for xs in choices for _ in (1, 2)]:
+        with generic_only():
+            want = outcome(lambda xs=xs: hessian(f, argnum)(*xs))
+        got = outcome(lambda xs=xs: second(*xs))
+        assert is_alike(got, want), f"{xs}: {got}, and generic {want}"
+
+
+@pytest.mark.parametrize("f", [*ARRAYS, *PERHAPS, rosenbrock], ids=lambda f: f.__name__)
+def test_hessian(f):
+    agree_on_hessians(f, (X,), (Y,), (-2 * X,), (X.astype(np.float32),))
+
+
+def test_hessians_of_numbers_and_of_no_entries():
+    agree_on_hessians(of_a_number, (0.7,), (-1.5,), (2,), (np.float64(0.3),), (np.array(0.3),))
+    agree_on_hessians(rosenbrock, (np.ones(3),), (np.ones(0),), (np.ones((2, 2)),), ([1.0, 2.0],))
+    agree_on_hessians(lambda x, y: x * y * y + y**3, (0.3, 0.4), (1.5, -0.2), argnum=1)
+
+
+def test_hessians_are_answered_by_specialized_code():
+    for f, x in ((rosenbrock, X), (of_a_number, 0.7)):
+        for _ in range(3):
+            hessian(f)(x)
+        assert answers(f, (x, np.eye(6)[0] if f is rosenbrock else 1.0))
+    expected = -math.sin(0.7) * 0.7**3 + 6 * math.cos(0.7) * 0.7**2 + 6 * math.sin(0.7) * 0.7
+    assert hessian(of_a_number)(0.7) == pytest.approx(expected, rel=1e-14)

@@ -284,7 +284,29 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     The Hessian has the shape of the argument twice. The gradient is differentiated in reverse
     once for each entry of the argument.
     """
-    return jacobian(grad(f, argnum), argnum)
+    derivative = grad(f, argnum)
+    generic = jacobian(derivative, argnum)
+    fast = Specializations(original(f), True, twice=True)
+
+    @functools.wraps(f)
+    def hessian_of(*xs: Any, **kws: Any) -> Any:
+        (number,) = argument_numbers(f, argnum, len(xs))
+        x = xs[number]
+        units = [*basis(f, x, x, number)] if type(x) in (float, np.ndarray) else []
+        if not units:
+            return generic(*xs, **kws)
+        known, function, given = fast.of(xs, kws, number)
+        if known is not None:
+            for enter in known.enters:
+                rows = [enter(function, *given, v) for v in units]
+                if all(row is not None for row in rows):
+                    return np.reshape(np.array(rows), (*np.shape(x), *np.shape(x)))
+        found = generic(*xs, **kws)
+        if known is not None:
+            known.note(function, (*given, units[0]))
+        return found
+
+    return inside(inside_jacobian(derivative, argnum))(hessian_of)  # type: ignore[no-any-return]
 
 
 def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:

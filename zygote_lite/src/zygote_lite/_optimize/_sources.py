@@ -159,13 +159,13 @@ class Inputs:
         name = self.name_for(f, "f")
         self.guards[f"{name}.__code__ is {self.name_for(f.__code__, 'c')}"] = None
 
-    def guard_default(self, f: Any, name: str, x: Any) -> None:
-        """Demand that a default that was taken is the one that it is now."""
+    def default_of(self, f: Any, name: str) -> str:
+        """Return the expression for the default of a parameter."""
         at = "f" if f is self.f else self.name_for(f, "f")
         if name in (f.__kwdefaults__ or {}):
-            self.guard(f"{at}.__kwdefaults__[{name!r}]", x)
-        else:
-            self.guard(f"{at}.__defaults__", f.__defaults__)
+            return f"{at}.__kwdefaults__[{name!r}]"
+        names = f.__code__.co_varnames[: f.__code__.co_argcount]
+        return f"{at}.__defaults__[{names.index(name) - len(names)}]"
 
     def global_value(
         self, interpreter: "Interpreter", globals_: dict[str, Any], path: str
@@ -261,11 +261,11 @@ class Inputs:
             if name not in env:
                 if name not in optional:
                     raise Unfit(f"a call without the argument {name}")
-                if not is_settled(interpreter, f.__globals__):
-                    self.guard_default(f, name, optional[name])
-                    if not (_is_fixed((optional[name],)) or stays_itself(optional[name])):
-                        raise Unfit(f"the default of {name} is no constant")
-                env[name] = self.fixed(optional[name], name)
+                if is_settled(interpreter, f.__globals__):
+                    env[name] = self.fixed(optional[name], name)
+                else:
+                    expression = self.default_of(f, name)
+                    env[name] = self.read(interpreter, optional[name], expression, name)
         return env | self.captured(interpreter, f)
 
     def captured(self, interpreter: "Interpreter", f: Any) -> dict[str, Value]:
