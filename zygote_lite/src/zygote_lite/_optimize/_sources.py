@@ -241,20 +241,26 @@ class Inputs:
         names = code.co_varnames[: code.co_argcount]
         env = dict(zip(names, xs, strict=False))
         more = xs[len(names) :]
-        if code.co_flags & 0x04:
+        if code.co_flags & inspect.CO_VARARGS:
             at = code.co_argcount + code.co_kwonlyargcount
             env[code.co_varnames[at]] = structure(tuple, more)
         elif more:
             raise Unfit("a call with too many arguments")
-        if code.co_flags & 0x08:
-            raise Unfit("a function with `**`")
         keywords = code.co_varnames[code.co_posonlyargcount :][
             : code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount
         ]
+        others: list[Value] = []
         for name, value in kws.items():
-            if name not in keywords or name in env:
+            if name not in keywords and code.co_flags & inspect.CO_VARKEYWORDS:
+                others += [constant(name), value]
+            elif name not in keywords or name in env:
                 raise Unfit(f"a call with the keyword {name}")
-            env[name] = value
+            else:
+                env[name] = value
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            at = code.co_argcount + code.co_kwonlyargcount
+            at += bool(code.co_flags & inspect.CO_VARARGS)
+            env[code.co_varnames[at]] = interpreter.build("dict", others)
         optional = dict(zip(names[::-1], (f.__defaults__ or ())[::-1], strict=False))
         optional |= f.__kwdefaults__ or {}
         for name in (*names, *keywords):

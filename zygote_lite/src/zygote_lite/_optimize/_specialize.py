@@ -2,6 +2,8 @@
 
 import ast
 import builtins
+import inspect
+import itertools
 import keyword
 from dataclasses import dataclass
 from typing import Any
@@ -323,9 +325,17 @@ def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
 
 
 def _parameter_names(code: Any, count: int) -> list[str]:
-    if code.co_flags & 0x0C or count > code.co_argcount:
-        raise Unfit("a function with `*` or `**`")
-    return list(code.co_varnames[:count])
+    """Return a name for each argument; what `*` takes is numbered."""
+    names = list(code.co_varnames[: min(count, code.co_argcount)])
+    if count > len(names) and not code.co_flags & inspect.CO_VARARGS:
+        raise Unfit("a call with too many arguments")
+    stem = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if count > len(names) else ""
+    numbers = itertools.count()
+    while len(names) < count:
+        name = f"{stem}_{next(numbers)}"
+        if name not in (*code.co_varnames, *code.co_freevars, *code.co_cellvars):
+            names.append(name)
+    return names
 
 
 _NUMPY = {np.float64, np.float32}
