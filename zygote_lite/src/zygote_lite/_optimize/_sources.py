@@ -258,6 +258,8 @@ class Inputs:
             else:
                 env[name] = value
         if code.co_flags & inspect.CO_VARKEYWORDS:
+            if interpreter.plain:  # of a rule, what is done with options is left to it
+                raise Unfit("a function with `**`")
             at = code.co_argcount + code.co_kwonlyargcount
             at += bool(code.co_flags & inspect.CO_VARARGS)
             env[code.co_varnames[at]] = interpreter.build("dict", others)
