@@ -130,7 +130,7 @@ def test_what_does_not_qualify_is_shown_as_it_is_run():
             pass
 
     why, _, text = code_adjoint(tried, 1.0).partition("\n")
-    assert why == "# For all types: `try:`: a statement of this kind"
+    assert why == "# For all types: it has a statement `try:`"
     assert text == code_adjoint(tried)
     assert "Recorded code" in text
 

@@ -84,9 +84,8 @@ class _Normalizer:
                 case _ if isinstance(s, _SIMPLE):
                     out.append(s)
                 case _:
-                    reason = Unfit("a statement of this kind")
-                    reason.origin = s.origin
-                    raise reason
+                    line = ast.unparse(s.origin).partition("\n")[0]
+                    raise Unfit(f"it has a statement `{line}`")
         return out
 
     def leave(self, origin: ast.AST, value: ir.Atom, loop: "_Flags | None") -> Block:
