@@ -26,12 +26,12 @@ from zygote_lite._inside import (
 )
 from zygote_lite._jitted import is_jitted, mark, original
 from zygote_lite._kinds import INERT, kind_of
-from zygote_lite._optimize._entry import Entries, entries_of
+from zygote_lite._optimize._entry import PRODUCT, PULLBACK, Entries, entries_of
 from zygote_lite._pull import pull
 from zygote_lite._recursion import deeper_recursion
 from zygote_lite._refusal import name_of
 from zygote_lite._rules_inside import pullback_inside
-from zygote_lite._specializations import Specializations
+from zygote_lite._specializations import Specializations, jacobian_by
 from zygote_lite._state import state
 from zygote_lite._store import Store
 
@@ -149,7 +149,7 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
         known = entries_of(f, len(xs), tuple(range(len(xs))), False, compiled) if xs else None
     else:
         fast = Specializations(f, False, compiled)
-        known, function, given = fast.of(xs, {}, tuple(range(len(xs))))
+        known, function, given, _ = fast.of(xs, {}, tuple(range(len(xs))))
     if known is not None:
         for enter in known.enters:
             found = enter(function, *given)
@@ -185,7 +185,7 @@ def value_and_grad(
     def value_and_gradient(*xs: Any, **kws: Any) -> tuple[Any, Any]:
         known, function, given = by_count.get(len(xs)), f, xs
         if known is None or kws:
-            known, function, given = fast.of(xs, kws, argnums)
+            known, function, given, _ = fast.of(xs, kws, argnums)
         if known is not None:
             for enter in known.enters:
                 found = enter(function, *given)
@@ -264,15 +264,29 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     The Jacobian has the shape of the value followed by that of the argument.
     """
 
+    fast = Specializations(original(f), False, form=PULLBACK)
+
     @functools.wraps(f)
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         (number,) = argument_numbers(f, argnum, len(xs))
+        known, function, given, before = fast.of(xs, kws, number)
+        if known is not None:
+            for enter in known.enters:
+                found = enter(function, *given)
+                if found is not None:
+                    y, back = found
+                    place = 1 + before + number
+                    matrix = jacobian_by(back, f, y, xs[number], number, place)
+                    if matrix is not None:
+                        return matrix
         flags = (None, *(True if i == number else None for i in range(len(xs))))
         y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
         rows = []
         for dy in basis(f, y, xs[number], number):
             d = back(dy)[1 + number]
             rows.append(np.zeros(np.shape(xs[number])) if d is None else d)
+        if known is not None:
+            known.note(function, given)
         return np.reshape(np.array(rows), (*np.shape(y), *np.shape(xs[number])))
 
     return inside(inside_jacobian(f, argnum))(jacobian_of)  # type: ignore[no-any-return]
@@ -286,7 +300,7 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """
     derivative = grad(f, argnum)
     generic = jacobian(derivative, argnum)
-    fast = Specializations(original(f), True, twice=True)
+    fast = Specializations(original(f), True, form=PRODUCT)
 
     @functools.wraps(f)
     def hessian_of(*xs: Any, **kws: Any) -> Any:
@@ -295,7 +309,7 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         units = [*basis(f, x, x, number)] if type(x) in (float, np.ndarray) else []
         if not units:
             return generic(*xs, **kws)
-        known, function, given = fast.of(xs, kws, number)
+        known, function, given, _ = fast.of(xs, kws, number)
         if known is not None:
             for enter in known.enters:
                 rows = [enter(function, *given, v) for v in units]
@@ -320,13 +334,13 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     of the differentiated one. The Hessian itself is never formed.
     """
     derivative = grad(f, argnum)
-    fast = Specializations(original(f), True, twice=True)
+    fast = Specializations(original(f), True, form=PRODUCT)
 
     @functools.wraps(f)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
         (number,) = argument_numbers(f, argnum, len(arguments))
-        known, function, given = fast.of(tuple(arguments), kws, number)
+        known, function, given, _ = fast.of(tuple(arguments), kws, number)
         if known is not None:
             for enter in known.enters:
                 found = enter(function, *given, v)

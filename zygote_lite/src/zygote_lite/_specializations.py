@@ -8,10 +8,12 @@ import functools
 import types
 from typing import Any
 
+import numpy as np
+
 from rulescore import find_rule
-from zygote_lite._inside import Argnums, argument_numbers
+from zygote_lite._inside import Argnums, argument_numbers, basis
 from zygote_lite._jitted import original
-from zygote_lite._optimize._entry import Entries, entries_of, warn_uncompiled
+from zygote_lite._optimize._entry import GRADIENT, Entries, entries_of, warn_uncompiled
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 
@@ -23,14 +25,14 @@ class Specializations:
         by_count: what is made for calls of a plain function by position, by their number.
     """
 
-    def __init__(self, f: Any, single: bool, compiled: bool = False, twice: bool = False) -> None:
-        self.f, self.single, self.compiled, self.twice = f, single, compiled, twice
+    def __init__(self, f: Any, single: bool, compiled: bool = False, form: str = GRADIENT) -> None:
+        self.f, self.single, self.compiled, self.form = f, single, compiled, form
         self.by_count: dict[int, Entries] = {}
         self.known: dict[Any, Entries | None] = {}
 
     def of(
         self, xs: tuple[Any, ...], kws: dict[str, Any], argnums: Argnums
-    ) -> tuple[Entries | None, Any, tuple[Any, ...]]:
+    ) -> tuple[Entries | None, Any, tuple[Any, ...], int]:
         """Return what is made for calls of this kind, with the plain call that it comes to."""
         function, given, before = self.f, xs, 0
         if type(function) is not types.FunctionType or kws:
@@ -38,7 +40,7 @@ class Specializations:
             if call is None:
                 if self.compiled and type(function) is not types.FunctionType:
                     warn_uncompiled(function, "it is no Python function")
-                return None, function, xs
+                return None, function, xs, 0
             function, given, before = call
         key = function, len(xs), before, len(given)
         if key not in self.known:
@@ -46,12 +48,37 @@ class Specializations:
             made = None
             if numbers:
                 made = entries_of(
-                    function, len(given), numbers, self.single, self.compiled, self.twice
+                    function, len(given), numbers, self.single, self.compiled, self.form
                 )
             self.known[key] = made
             if made is not None and given is xs and function is self.f:
                 self.by_count[len(xs)] = made
-        return self.known[key], function, given
+        return self.known[key], function, given, before
+
+
+def jacobian_by(back: Any, f: Any, y: Any, x: Any, number: int, place: int) -> Any:
+    """Return the Jacobian by a specialized pullback; `None` where the engine has to answer.
+
+    Arguments:
+        back: the pullback.
+        f: the function, for errors.
+        y: its value.
+        x: the argument that is differentiated.
+        number: which one that is, for errors.
+        place: where its cotangent is, of those that the pullback returns.
+    """
+    rows = []
+    for dy in basis(f, y, x, number):
+        try:
+            d = back(dy)[place]
+        except Exception:  # left to the generic engine, whose errors are the user's
+            return None
+        if d is None:
+            d = np.zeros(np.shape(x))
+        elif not np.isfinite(d).all():  # a zero may have met an infinity
+            return None
+        rows.append(d)
+    return np.reshape(np.array(rows), (*np.shape(y), *np.shape(x)))
 
 
 def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | None:

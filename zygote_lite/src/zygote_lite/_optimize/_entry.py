@@ -44,6 +44,7 @@ from zygote_lite._source import TREES
 from zygote_lite._state import state
 
 Enter = Callable[..., Any]
+GRADIENT, PRODUCT, PULLBACK = "gradient", "product", "pullback"
 INTERNAL = "internal error"
 _MOST = 8  # specializations of one function
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
@@ -55,12 +56,12 @@ class Entries:
     """The specializations of one function, for one choice of differentiated arguments."""
 
     def __init__(
-        self, active: tuple[bool, ...], single: bool, compiled: bool = False, twice: bool = False
+        self, active: tuple[bool, ...], single: bool, compiled: bool = False, form: str = GRADIENT
     ) -> None:
         self.active = active
         self.single = single
         self.compiled = compiled
-        self.twice = twice
+        self.form = form
         self.enters: tuple[Enter, ...] = ()
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
@@ -108,8 +109,10 @@ class Entries:
     def make(self, f: Any, xs: tuple[Any, ...], key: Any, compiled: bool) -> str | None:
         """Make a specialization; return the reason where that cannot be done."""
         try:
-            if self.twice:
+            if self.form == PRODUCT:
                 enter = entered_twice(f, xs, self.active)
+            elif self.form == PULLBACK:
+                enter = entered_pullback(f, xs, self.active)
             else:
                 enter = entered(f, xs, self.active, self.single, compiled)
         except (Unfit, DifferentiationError) as reason:
@@ -150,7 +153,7 @@ _known: dict[Any, Entries] = {}
 
 def entries_of(
     f: Any, count: int, numbers: tuple[int, ...], single: bool, compiled: bool = False,
-    twice: bool = False,
+    form: str = GRADIENT,
 ) -> Entries | None:  # fmt: skip
     """Return the specializations of a Python function; of other callables there are none.
 
@@ -160,13 +163,14 @@ def entries_of(
         numbers: which of them are differentiated; none, for the value alone.
         single: whether the gradient is that of one argument, and not a tuple.
         compiled: whether they are compiled, where they qualify.
-        twice: whether they give the Hessian times a vector, which is a further argument.
+        form: what they give: the value and the `GRADIENT`; the `PRODUCT` of the Hessian and a
+            vector, which is a further argument; or the value, of any shape, and its `PULLBACK`.
     """
     if type(f) is not types.FunctionType:
         if compiled:
             warn_uncompiled(f, "it is no Python function")
         return None
-    key = (f.__code__, id(f.__globals__), count, numbers, single, compiled, twice)
+    key = (f.__code__, id(f.__globals__), count, numbers, single, compiled, form)
     found = _known.get(key)
     if found is None:
         if len({*numbers}) != len(numbers) or [*numbers] != sorted(numbers):
@@ -174,7 +178,7 @@ def entries_of(
                 warn_uncompiled(f, "argnums are not in their order")
             return None
         active = tuple([i in numbers for i in range(count)])
-        found = _known.setdefault(key, Entries(active, single, compiled, twice))
+        found = _known.setdefault(key, Entries(active, single, compiled, form))
     return found
 
 
@@ -247,6 +251,12 @@ def entered_twice(f: Any, xs: tuple[Any, ...], active: tuple[bool, ...]) -> Ente
     return _guarded(f, made, compile_text(made, f), (*active, False), True, False)
 
 
+def entered_pullback(f: Any, xs: tuple[Any, ...], active: tuple[bool, ...]) -> Enter:
+    """Return a function that tests the guards and runs new code for the value and its pullback."""
+    made = specialize(f, xs, active, as_pullback=True)
+    return _guarded(f, made, compile_text(made, f), active, False, False, is_pullback=True)
+
+
 def compile_text(made: Specialized, f: Any) -> types.FunctionType:
     """Compile specialized code, with the user's file name and the user's lines."""
     with TREES:
@@ -265,8 +275,9 @@ def compile_text(made: Specialized, f: Any) -> types.FunctionType:
 
 
 def _guarded(
-    f: Any, made: Specialized, fast: Any, active: tuple[bool, ...], single: bool, compiled: bool
-) -> Enter:
+    f: Any, made: Specialized, fast: Any, active: tuple[bool, ...], single: bool, compiled: bool,
+    is_pullback: bool = False,
+) -> Enter:  # fmt: skip
     """Return the entry: `enter(f, *xs)` gives the value and the gradient, or `None`.
 
     Where nothing is differentiated it gives the value alone, in a tuple.
@@ -285,7 +296,11 @@ def _guarded(
     for i, (outer, expression) in enumerate(made.inputs.given.values()):
         tests += guards_of(f"(e{i} := {expression})", outer, f"e{i}")
         given.append(f"e{i}")
-    if compiled:
+    checks: list[str]
+    if is_pullback:
+        run, checks, value_text = f"y, back = fast({', '.join([*names, *given])})", [], "y"
+        found = ["back"]
+    elif compiled:
         tests += range_tests(made, given)
         run, checks, value_text, found = call_of(made, given, active)
     else:
@@ -293,7 +308,9 @@ def _guarded(
         value = [] if made.result is None else ["y"]
         run = f"{', '.join([*value, *found])} = fast({', '.join([*names, *given])})"
         checks, value_text = checks_of(made, active), "y"
-    gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
+    gradient = (
+        found[0] if single or is_pullback else f"({', '.join(found)}{',' * (len(found) == 1)})"
+    )
     answer = f"{value_text}, {gradient if any(active) else ''}"
     if made.result is None:  # the Hessian times a vector
         (differentiated,) = [name for name, flag in zip(names, active, strict=True) if flag]

@@ -119,13 +119,13 @@ def _specialized(
     forward = interpreter.out
     checked = _checked(interpreter, result) if not compiled else result
     if any(active) or not compiled:
-        _refuse_value(checked)
+        _refuse_value(checked, of_any_shape=as_pullback)
     seed = constant(1.0)
     parameter = None
     if as_pullback:
         stem = result.name or "y"
         parameter = Value(checked.fact, _one_like(result.sample), interpreter.name("d" + stem))
-        parameter.reverse = True
+        parameter.reverse, parameter.shaped = True, shape_root(result)
         seed = parameter
     backward = Backward(interpreter)
     backward.cotangents[result] = seed
@@ -341,14 +341,16 @@ def _parameter_names(code: Any, count: int) -> list[str]:
 _NUMPY = {np.float64, np.float32}
 
 
-def _refuse_value(result: Value) -> None:
+def _refuse_value(result: Value, of_any_shape: bool = False) -> None:
     fact = result.fact
+    if of_any_shape and isinstance(fact, ArrayOf) and fact.dtype in (np.float64, np.float32):
+        return
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
         raise Unfit("the value is no float")
 
 
 def _one_like(sample: Any) -> Any:
-    return type(sample)(1.0)
+    return np.ones_like(sample) if isinstance(sample, np.ndarray) else type(sample)(1.0)
 
 
 def _gradients(
