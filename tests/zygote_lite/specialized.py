@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 
 from rulescore import Tangent
-from zygote_lite import _api, value_and_grad
+from zygote_lite import _api, _specializations, value_and_grad
 from zygote_lite._optimize import _entry
 
 CALLS = 3  # the last of them is answered by specialized code
@@ -21,7 +21,10 @@ CALLS = 3  # the last of them is answered by specialized code
 @contextlib.contextmanager
 def generic_only():
     """Keep specialized code away: the generic engine answers."""
-    with mock.patch.object(_api, "entries_of", return_value=None):
+    with (
+        mock.patch.object(_api, "entries_of", return_value=None),
+        mock.patch.object(_specializations, "entries_of", return_value=None),
+    ):
         yield
 
 

@@ -10,7 +10,15 @@ import warnings
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, _api, grad, gradient, jit, value_and_grad
+from zygote_lite import (
+    DifferentiationError,
+    _api,
+    _specializations,
+    grad,
+    gradient,
+    jit,
+    value_and_grad,
+)
 from zygote_lite._optimize import _entry
 
 pytest.importorskip("numba", reason="compiled code needs Numba (zygote_lite[jit])")
@@ -288,7 +296,8 @@ def test_what_is_compiled_gives_what_python_gives(f, inputs, monkeypatch):
     assert_same(run(*first), run(*first), first)  # a warning would be an error
     assert answers(f, first)
     found_by = [outcome(run, xs) for xs in inputs]
-    monkeypatch.setattr(_api, "entries_of", lambda *_: None)  # from here on, the generic engine
+    for module in (_api, _specializations):  # from here on, the generic engine
+        monkeypatch.setattr(module, "entries_of", lambda *_: None)
     generic = value_and_grad(copy_of(f), numbers)
     for xs, found in zip(inputs, found_by, strict=True):
         assert_same(found, outcome(generic, xs), xs)

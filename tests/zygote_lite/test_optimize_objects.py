@@ -6,12 +6,13 @@ import types
 import weakref
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from tests.zygote_lite.specialized import answers, assert_agreement, generic, is_alike, outcome
-from zygote_lite import DifferentiationError, export_adjoint, hvp, jit, value_and_grad
+from zygote_lite import DifferentiationError, _api, export_adjoint, hvp, jit, value_and_grad
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5, 3))
@@ -300,6 +301,62 @@ def test_what_is_differentiated_is_read_from_outside_too():
     ):  # fmt: skip
         assert is_alike(differentiated(*xs), generic(f, xs, (0, 1, 2))[1])
     assert differentiated(holder.d, *apart[1:])[1][0] == {"a": 4.0}
+
+
+RATES = {"w": 0.5, "rate": 0.25}
+
+
+def rated(x):
+    return x * RATES["w"]
+
+
+def named_alike(x, n):
+    s = 0.0
+    for _ in range(n):
+        x = rated(x) * 0.75
+        w = x + 1.0
+        RATES_w = w * RATES["rate"]
+        s = s + w * rated(x) * RATES_w
+    return s
+
+
+def test_variables_named_as_what_is_read_from_outside():
+    """What a loop reads keeps its name, however often the loop is written anew."""
+    assert_answered(named_alike, 1.5, 7)
+    h = 1e-6
+    slope = (named_alike(1.5 + h, 7) - named_alike(1.5 - h, 7)) / (2 * h)
+    value, found = value_and_grad(named_alike)(1.5, 7)
+    assert value == pytest.approx(named_alike(1.5, 7))
+    assert found == pytest.approx(slope, rel=1e-6)
+
+
+w = 2.0
+
+
+def by_the_global(x):
+    return x * w
+
+
+def hides_the_global(x, n):
+    s = 0.0
+    for _ in range(n):
+        x = by_the_global(x) * 0.25
+        w = x + 1.0
+        s = s + w * by_the_global(x)
+    return s
+
+
+def test_variables_named_as_a_global():
+    assert_answered(hides_the_global, 1.5, 7)
+    assert value_and_grad(hides_the_global)(1.5, 7)[0] == hides_the_global(1.5, 7)
+
+
+def test_the_generic_engine_is_what_is_compared_with():
+    square.a = 2.0
+    assert_answered(of_a_global, 1.5)
+    with mock.patch.object(_api, "_pullback", side_effect=AssertionError("the generic engine")):
+        assert value_and_grad(of_a_global)(1.5) == (4.5, 6.0)
+        assert generic(of_a_global, (1.5,), 0)[1] is AssertionError
 
 
 class Computes:

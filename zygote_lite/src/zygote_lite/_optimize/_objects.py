@@ -55,6 +55,8 @@ def from_outside(
         return known_object(inputs, x, expression)
     if type(x) not in (tuple, list, dict):
         raise Unfit(f"{stem} is of the type {type(x).__name__}")
+    if expression in inputs.structures:
+        return inputs.structures[expression]
     inputs.taken += len(x)
     if inputs.taken > _MANY:
         raise Unfit(f"{stem} is a {type(x).__name__} of many items, and no argument")
@@ -66,14 +68,17 @@ def from_outside(
         name = f"{stem}_{at}" if f"{stem}_{at}".isidentifier() else stem
         return inputs.read(interpreter, item, f"{expression}[{at!r}]", name, changes=True)
 
-    if type(x) is not dict:
+    if type(x) is dict:
+        if any(type(key) is not str for key in x):
+            raise Unfit(f"{stem} has keys that are no text")
+        inputs.guards[f"[*{expression}] == {[*x]!r}"] = None
+        inputs.guards[f"{{*map(type, {expression})}} <= {{str}}"] = None
+        found = mapping({key: part(item, key) for key, item in x.items()})
+    else:
         inputs.guards[f"len({expression}) == {len(x)}"] = None
-        return structure(type(x), [part(item, i) for i, item in enumerate(x)])
-    if any(type(key) is not str for key in x):
-        raise Unfit(f"{stem} has keys that are no text")
-    inputs.guards[f"[*{expression}] == {[*x]!r}"] = None
-    inputs.guards[f"{{*map(type, {expression})}} <= {{str}}"] = None
-    return mapping({key: part(item, key) for key, item in x.items()})
+        found = structure(type(x), [part(item, i) for i, item in enumerate(x)])
+    inputs.structures[expression] = found
+    return found
 
 
 def attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:

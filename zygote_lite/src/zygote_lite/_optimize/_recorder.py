@@ -89,7 +89,7 @@ class Recorder:
     def name(self, stem: str) -> str:
         """Return a name that is not taken yet, and take it."""
         name, n = stem, 0
-        while name in self.used:
+        while name in self.used or name in self.inputs.names:
             n += 1
             name = f"{stem}_{n}" if stem[-1:].isdigit() else f"{stem}{n}"
         self.used.add(name)

@@ -121,14 +121,18 @@ class Inputs:
         guards: expressions that must be true, in their order, and each once.
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
+        names: those of the values that are read: they are taken for good.
         containers: the expressions for lists and dicts that are read.
+        structures: those that are read, by the expressions for them.
         taken: how many items structures from outside have been taken apart into.
     """
 
     def __init__(self, f: Any) -> None:
         self.f = f
         self.lists = False
+        self.names: set[str] = set()
         self.containers: dict[str, None] = {}
+        self.structures: dict[str, Value] = {}
         self.taken = 0
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
@@ -230,6 +234,7 @@ class Inputs:
         if isinstance(fact, Other):
             return _objects.from_outside(interpreter, self, x, expression, stem)
         value = Value(fact, x, interpreter.name(stem))
+        self.names.add(value.name)
         self.given[expression] = (value, expression)
         return value
 

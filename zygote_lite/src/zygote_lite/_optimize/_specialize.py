@@ -193,6 +193,7 @@ def _written(
 ) -> Specialized:  # fmt: skip
     """Write the text of both passes: a function that returns the value (if any), and gradients."""
     interpreter, reverse = backward.interpreter, backward.out
+    interpreter.used |= inputs.names
     settle_writes(forward, reverse)
     found = [d for d in gradients if d is not None]
     results = found if result is None else [result, *found]
