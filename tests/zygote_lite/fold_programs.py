@@ -1,5 +1,6 @@
 """Random programs in which a built-in function uses up a comprehension."""
 
+import functools
 import linecache
 import math
 import random
@@ -72,9 +73,22 @@ class Writer:
         test = f"{self.number(scope)} {sign} {self.number(scope)}"
         return f"{self.random.choice(['any', 'all'])}({test} {loops})"
 
+    def mapped(self, scope, start):
+        """Return a call that uses up a `map`, or reduces what there is."""
+        r, p, q = self.random, self.name(), f"w{self.counts}"
+        body = self.expression([*scope, p, q], 2, folds=False)
+        over = r.choice(["xs", "ys", "a", "(x, 0.5)"])
+        if r.random() < 0.4:
+            more = r.choice([f", {start}", ""])
+            return f"functools.reduce(lambda {p}, {q}: {body}, {over}{more})"
+        walked = r.choice([f"map(lambda {p}, {q}: {body}, {over}, ys)", f"map(math.sin, {over})"])
+        return r.choice(["sum", "max", "min", "math.prod", "math.fsum"]) + f"({walked})"
+
     def fold(self, scope, depth=0):
         r, kind = self.random, self.random.random()
         start = self.number(scope)
+        if r.random() < 0.15:
+            return self.mapped(scope, start)
         loops, scope = self.loops(scope)
         each = f"{self.expression(scope, depth + 1, r.random() < 0.4)} {loops}"
         if kind < 0.5:
@@ -105,7 +119,7 @@ def program(seed):
     """Return a function, with its source where the engine looks for it."""
     text, filename = Writer(seed).program(), f"<fold {seed}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    space = {"math": math}
+    space = {"math": math, "functools": functools}
     exec(compile(text, filename, "exec"), space)
     return space["f"]
 

@@ -1,9 +1,12 @@
 """Comprehensions that a built-in function uses up at once: in specialized code, a loop."""
 
 import builtins
+import functools
 import math
+import operator
 import sys
 import types
+from functools import reduce
 from unittest import mock
 
 import numpy as np
@@ -170,6 +173,39 @@ def leaves_early(xs):
     return s + v
 
 
+def mapped(xs):
+    return sum(map(math.sin, xs)) * math.fsum(map(lambda v: v * xs[0], xs))
+
+
+def mapped_pairs(xs, ys):
+    made = list(map(lambda a, b: a * b, xs, ys))
+    return sum(map(lambda p, q: p * q, xs, ys)) + made[0]
+
+
+def of_mapped(xs, x):
+    largest = max(map(lambda v: v * x, xs), default=x)
+    return largest if any(map(lambda v: v > x, xs)) else math.prod(map(abs, xs)) * x
+
+
+def mapped_by_what_is_rebound(xs):
+    f = math.sin
+    total = sum(map(f, xs))
+    f = math.cos
+    return total + sum(map(f, xs))
+
+
+def horner(x):
+    return functools.reduce(lambda a, b: a * x + b, [1, 2, 3], 0.0)
+
+
+def reduced(xs, x):
+    return reduce(lambda a, b: a * x + b, xs) + reduce(operator.add, (v * v for v in xs), x)
+
+
+def reduced_map(xs):
+    return functools.reduce(max, map(math.sin, xs), 0.5) + functools.reduce(operator.mul, xs, 1.0)
+
+
 def own_names_of_that_loop(xs):
     item, left = 2.0, 3.0
     for v in xs:
@@ -214,6 +250,13 @@ CASES = [
     (inside, (XS,), (YS,)),
     (of_arrays, (np.array(XS), 0.5), (np.array(YS), 0.25)),
     (returns_early, (XS,), ([0.5, 0.25, 0.75],), (LONG,), ([],)),
+    (mapped, (XS,), (LONG,), ([1, 2.0],)),
+    (mapped_pairs, (XS, YS), (LONG, LONG[::-1]), (XS, [1.0]), ([], [])),
+    (of_mapped, (XS, 0.5), (XS, 5.0), (LONG, 0.5), ([], 0.5)),
+    (mapped_by_what_is_rebound, (XS,), (LONG,)),
+    (horner, (0.5,), (1.5,)),
+    (reduced, (XS, 0.5), (LONG, 0.5), ([], 0.5), ([1.5], 0.5)),
+    (reduced_map, (XS,), (LONG,), ([],)),
     (own_names_of_that_loop, (XS,), ([0.5, 0.25, 0.75],), (LONG,), ([],)),
     (leaves_early, (XS,), ([0.5, 0.25, 0.75],), (LONG,), ([],)),
 ]
@@ -224,6 +267,8 @@ ENTRIES_WITHOUT_GRADIENT = {
     largest_of_equal,
     stops_before_the_error,
     assigned_inside,
+    of_mapped,
+    reduced_map,
 }
 """A zero of an item that may be none at all is told by the generic engine."""
 
@@ -295,6 +340,25 @@ def test_a_patched_function_of_a_module_is_called():
     with mock.patch.object(math, "prod", lambda xs: 3.0 * math.fsum(xs)):
         assert run([1.0, 2.0]) == (15.0, [6.0, 12.0])
     assert run([1.0, 2.0]) == (4.0, [8.0, 4.0])
+
+
+def sum_of_sines(xs):
+    return sum(map(math.sin, xs))
+
+
+def test_another_map_is_called():
+    f = types.FunctionType(sum_of_sines.__code__, {**globals()}, "f")
+    run = value_and_grad(f)
+    for _ in range(3):
+        usual = run([1.0, 2.0])
+    assert answers(f, ([1.0, 2.0],))
+    f.__globals__["map"] = lambda _, xs: [v * v for v in xs]
+    for _ in range(3):
+        assert run([1.0, 2.0]) == (5.0, [2.0, 4.0])
+    del f.__globals__["map"]
+    with mock.patch.object(math, "sin", lambda v: v * v):
+        assert run([1.0, 2.0]) == (5.0, [2.0, 4.0])
+    assert run([1.0, 2.0]) == usual
 
 
 def adds_texts(x):

@@ -26,9 +26,11 @@ class Comprehensions(Functions):
     def expr_dictcomp(self, e: ast.DictComp, target: str | None) -> ir.Atom:
         return self.comprehension(e, target, "dict", "")
 
-    def comprehension(self, e: Any, target: str | None, kind: str, method: str) -> ir.Atom:
+    def comprehension(
+        self, e: Any, target: str | None, kind: str, method: str, first: ir.Atom | None = None
+    ) -> ir.Atom:
         """Lower a comprehension to loops; its variables are its own."""
-        if self.is_function(e):
+        if first is None and self.is_function(e):
             if kind == "dict":
                 pair = ast.copy_location(ast.Tuple([e.key, e.value], ast.Load()), e)
                 return self.call(e, target, "dict", [self.generator(e, pair)])
@@ -45,7 +47,7 @@ class Comprehensions(Functions):
             arguments: list[ir.Atom] = [ir.Name(result), ir.Const(method), item]
             self.out.append(ir.Call(e, "_", ir.Intrinsic("invoke"), arguments))
 
-        self.loops(e, None, add)
+        self.loops(e, first, add)
         if target is not None:
             self.out.append(ir.Move(e, target, ir.Name(result)))
         return ir.Name(target or result)
