@@ -291,6 +291,16 @@ def test_lists_of_any_length():
         run(row, [row])
 
 
+def test_an_item_of_a_list_may_have_a_gradient_of_zero():
+    run = loaded(export_adjoint(of_long_lists, *EXAMPLES["long lists"][1]))
+    xs, rows = [2.0, 0.0], [[1.0], [4.0, -0.0, 6.0]]
+    _, (dxs, drows) = run(xs, rows)
+    assert (dxs, drows) == gradient(of_long_lists, xs, rows) == ([4.0, 20.0], [[4.0], [0.0] * 3])
+    for x in (math.inf, math.nan):
+        with pytest.raises(FloatingPointError, match="zygote_lite"):
+            run([2.0, x], rows)
+
+
 def test_an_array_given_twice_has_both_gradients():
     x = np.array([1.0, 2.0])
     run = loaded(export_adjoint(lambda a, b: np.sum(a * a * b), x, x + 1.0))
