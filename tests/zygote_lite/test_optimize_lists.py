@@ -515,3 +515,37 @@ def test_items_of_a_list_that_is_empty_as_yet():
         assert_agreement(f, (xs, 0), (xs, 3), (xs, 1), argnums=(0,))
         reasons = [r for entry in entries(f) for r in entry.reasons.values()]
         assert not any("internal" in r for r in reasons), reasons
+
+
+# -- short lists, some of whose items get no gradient ---------------------------------------------
+
+
+def of_the_positive(xs):
+    s = 0.0
+    for v in xs:
+        if v > 0:
+            s += v * v
+    return s
+
+
+def of_the_greatest(xs):
+    greatest = xs[0]
+    for v in xs[1:]:
+        if v > greatest:
+            greatest = v
+    return greatest
+
+
+def of_steps(xs):
+    s = 0.0
+    for i in range(1, len(xs)):
+        s += abs(xs[i] - xs[i - 1]) if xs[i] > 0 else 0.0
+    return s
+
+
+@pytest.mark.parametrize("f", [of_the_positive, of_the_greatest, of_steps])
+def test_items_without_a_gradient_need_no_engine(f):
+    first = ([1.0, -2.0, 3.0],)
+    assert assert_agreement(f, first, ([-1.0, -2.0],), ([2.0, 3.0, 1.0, -1.0],), ([0.5],), ([],))
+    assert None in value_and_grad(f)(*first)[1]
+    assert answers(f, first)

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import contextlib
 import inspect
 import itertools
 import keyword
@@ -93,12 +94,21 @@ def specialize(
     refuse_own_rule(f, xs)
     inputs = Inputs(f)
     many = not compiled and sum(map(_items_of_lists, xs)) > _MANY
+
+    def uniform() -> Specialized:
+        return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, uniform=True)
+
     try:
-        return _specialized(inputs, f, xs, active, as_pullback, compiled, uniform=many)
+        made = _specialized(inputs, f, xs, active, as_pullback, compiled, uniform=many)
     except Unfit:
         if compiled or many or not inputs.lists:
             raise
-    return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, uniform=True)
+        return uniform()
+    if compiled or many or not (inputs.lists and any(made.filled)):
+        return made
+    with contextlib.suppress(Unfit):  # item by item, a zero that is none leaves all to the engine
+        return uniform()
+    return made
 
 
 def _items_of_lists(x: Any) -> int:
