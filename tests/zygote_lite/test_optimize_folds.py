@@ -427,9 +427,11 @@ def test_an_error_of_the_element_is_the_user_s():
         (largest, (0.5, 4)),
         (least_of_some, (np.array(XS), 0.1)),
         (has_some, (np.array(XS), 0.9)),
-        (norm, (np.array(XS),)),
+        pytest.param(norm, (np.array(XS),), marks=pytest.mark.skipif(
+            sys.version_info >= (3, 12), reason="`sum` keeps there what rounding loses: no loop"
+        )),
     ],
-)
+)  # fmt: skip
 def test_the_loops_are_compiled(f, xs):
     pytest.importorskip("numba", reason="compiled code needs Numba (zygote_lite[jit])")
     run = value_and_grad(f, 0, compile=True)
