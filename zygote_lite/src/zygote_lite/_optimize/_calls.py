@@ -278,8 +278,6 @@ def _without_in_place(f: Any, xs: list[Value]) -> Any:
     if f is getattr(operator, name, None) and name in _IN_PLACE and not isinstance(
         xs[0].sample, list | dict | set
     ):  # fmt: skip
-        if xs[0].made:
-            raise Unfit("it changes an array as a whole, in place")
         return getattr(operator, _IN_PLACE[name])
     return f
 

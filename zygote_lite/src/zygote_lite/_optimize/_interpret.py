@@ -264,7 +264,7 @@ class Interpreter(Paths):
 
     def refuse_shared(self, x: Value, target: str, env: Env) -> None:
         """Refuse `x += y` on an array that another variable may hold too."""
-        if not x.is_array or x.made:
+        if not x.is_array:
             return
         others = [
             part for name, v in env.items() if name != target and not self.is_own(name)
