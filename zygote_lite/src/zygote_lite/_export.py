@@ -10,10 +10,11 @@ import numpy as np
 
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
+from zygote_lite._optimize._assemble import Specialized
 from zygote_lite._optimize._guards import lists_in
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._runtime import are_distinct, are_numbers
-from zygote_lite._optimize._specialize import Specialized, specialize
+from zygote_lite._optimize._specialize import specialize
 from zygote_lite._optimize._spell import constant_text
 from zygote_lite._optimize._values import (
     MANY,

@@ -22,7 +22,7 @@ from zygote_lite._optimize._qualify import (
 from zygote_lite._optimize._values import ArrayOf, Scalar, Unfit, Value, in_form_of, paths_of
 
 if TYPE_CHECKING:
-    from zygote_lite._optimize._specialize import Specialized
+    from zygote_lite._optimize._assemble import Specialized
 
 MISSING = 'Numba is not installed (pip install "zygote_lite[jit]")'
 _MANY = 256

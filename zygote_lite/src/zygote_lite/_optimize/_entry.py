@@ -18,6 +18,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._optimize._assemble import Specialized
 from zygote_lite._optimize._compiled import (
     MISSING,
     call_of,
@@ -38,7 +39,7 @@ from zygote_lite._optimize._guards import (
 from zygote_lite._optimize._lists import fact_of_list
 from zygote_lite._optimize._objects import is_plain
 from zygote_lite._optimize._runtime import are_apart, are_distinct, are_keys, are_numbers
-from zygote_lite._optimize._specialize import Specialized, specialize, specialize_twice
+from zygote_lite._optimize._specialize import specialize, specialize_twice
 from zygote_lite._optimize._values import ArrayOf, Other, Unfit, fact_of
 from zygote_lite._source import TREES
 from zygote_lite._state import state

@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 
+from zygote_lite._optimize._assemble import Specialized
 from zygote_lite._optimize._compiled import dtype_name, kind_name
-from zygote_lite._optimize._specialize import Specialized
 from zygote_lite._optimize._values import (
     MANY,
     ONE,
