@@ -100,7 +100,10 @@ def entry_cost(f, xs):
     (entry,) = [entry for key, entry in _entry._known.items() if key[0] is f.__code__]
     enter = entry.enters[0]
     space = enter.__globals__
-    found = space["fast"](*xs, *(eval(e, {**space, "f": f}) for e in space["outside"]))
+    seen = {**space, "f": f, **{f"x{i}": x for i, x in enumerate(xs)}}
+    for name, expression in space["holders"].items():
+        seen[name] = eval(expression, seen)
+    found = space["fast"](*xs, *(eval(e, seen) for e in space["outside"]))
     space = {**space, "fast": lambda *_: found}
     text = space["made_of"][0]
     times = []

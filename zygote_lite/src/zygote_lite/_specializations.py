@@ -14,6 +14,7 @@ from rulescore import find_rule
 from zygote_lite._inside import Argnums, argument_numbers, basis
 from zygote_lite._jitted import original
 from zygote_lite._optimize._entry import GRADIENT, Entries, entries_of, warn_uncompiled
+from zygote_lite._optimize._objects import of_class
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 
@@ -99,7 +100,7 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
         elif type(f) is types.MethodType:
             more, f = (f.__self__,), f.__func__
         else:
-            more, f = (f,), getattr(type(f), "__call__", None)  # noqa: B004 - not of f itself
+            more, f = (f,), of_class(type(f), "__call__")
             if type(f) is not types.FunctionType:
                 return None
         before, xs = before + len(more), (*more, *xs)

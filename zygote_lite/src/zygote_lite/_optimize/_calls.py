@@ -91,6 +91,8 @@ def call(
         found = special(interpreter, xs)
         if found is not None:
             return found
+    if f is isinstance and len(xs) == 2 and xs[0].where is not None:
+        _objects.ask_for_class(interpreter.inputs, xs[0], xs[1].sample)
     if not kws:
         known, answer = decided(f, xs)
         if known:

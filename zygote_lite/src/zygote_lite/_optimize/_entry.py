@@ -343,6 +343,7 @@ def _guarded(
         **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},
         **{kind_name(k): k for k in KINDS}, **made.inputs.bound,
         "made_of": (text, str(made.text), keys),
+        "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip

@@ -1,8 +1,8 @@
 """Objects from outside: what is read of them is read where the code is entered.
 
-An object is known by the expression for it. At entry its class is looked at, and each attribute
+An object is known by the variable that holds it there. Its class is looked at, and each attribute
 that is read; what else it holds does not matter. Lists, tuples and dicts from outside are taken
-apart into their items, in the same way.
+apart into their items, in the same way. Each is read once, whatever other threads put in its place.
 """
 
 import types
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MANY = 256  # items of structures from outside
 _MADE_IN_PYTHON = 1 << 9  # the flag of classes that are made when a program runs
+_COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _missing = object()
 
 
@@ -33,7 +34,7 @@ def is_plain(x: Any) -> bool:
     Descriptors, as properties are, have to be looked for one by one.
     """
     for base in type(x).__mro__[:-1]:
-        computes = "__getattr__" in vars(base) or "__getattribute__" in vars(base)
+        computes = not _COMPUTING.isdisjoint(vars(base))
         if (computes or not base.__flags__ & _MADE_IN_PYTHON) and base is not types.SimpleNamespace:
             return False
     return type(getattr(x, "__dict__", None)) is dict
@@ -42,9 +43,16 @@ def is_plain(x: Any) -> bool:
 def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
     """Return an object from outside, and demand that it is one of its class."""
     value = Value(Other(type(x)), x)
-    value.where = expression
-    inputs.guards[f"type({expression}) is {inputs.name_for(type(x), 'o')}"] = None
+    value.where = _held(inputs, type(x), expression)
     return value
+
+
+def _held(inputs: "Inputs", kind: type, expression: str) -> str:
+    """Return the variable that holds what an expression reads, and demand that it is of a class."""
+    if expression not in inputs.holders:
+        name = inputs.holders[expression] = f"v{len(inputs.holders)}"
+        inputs.guards[f"type({name} := {expression}) is {inputs.name_for(kind, 'o')}"] = None
+    return inputs.holders[expression]
 
 
 def from_outside(
@@ -60,22 +68,22 @@ def from_outside(
     inputs.taken += len(x)
     if inputs.taken > _MANY:
         raise Unfit(f"{stem} is a {type(x).__name__} of many items, and no argument")
-    inputs.guards[f"type({expression}) is {type(x).__name__}"] = None
+    held = _held(inputs, type(x), expression)
     if type(x) is not tuple:
-        inputs.containers[expression] = None
+        inputs.containers[held] = None
 
     def part(item: Any, at: Any) -> Value:
         name = f"{stem}_{at}" if f"{stem}_{at}".isidentifier() else stem
-        return inputs.read(interpreter, item, f"{expression}[{at!r}]", name, changes=True)
+        return inputs.read(interpreter, item, f"{held}[{at!r}]", name, changes=True)
 
     if type(x) is dict:
         if any(type(key) is not str for key in x):
             raise Unfit(f"{stem} has keys that are no text")
-        inputs.guards[f"[*{expression}] == {[*x]!r}"] = None
-        inputs.guards[f"{{*map(type, {expression})}} <= {{str}}"] = None
+        inputs.guards[f"[*{held}] == {[*x]!r}"] = None
+        inputs.guards[f"{{*map(type, {held})}} <= {{str}}"] = None
         found = mapping({key: part(item, key) for key, item in x.items()})
     else:
-        inputs.guards[f"len({expression}) == {len(x)}"] = None
+        inputs.guards[f"len({held}) == {len(x)}"] = None
         found = structure(type(x), [part(item, i) for i, item in enumerate(x)])
     inputs.structures[expression] = found
     return found
@@ -84,13 +92,13 @@ def from_outside(
 def attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
     """Return an attribute of an object, or note that a method was looked up."""
     inputs, owner, expression = interpreter.inputs, x.sample, f"{x.where}.{name}"
-    found = _of_class(type(owner), name)
+    found = of_class(type(owner), name)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         raise Unfit(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
         return inputs.read(interpreter, vars(owner)[name], expression, name, changes=True)
     if isinstance(found, types.FunctionType):
-        inputs.guard(f"{expression}.__func__", found)
+        _guard_method(inputs, x, name, found)
         return constant(Method(x, name))
     if isinstance(found, staticmethod) and isinstance(found.__func__, types.FunctionType):
         inputs.guard(expression, found.__func__)
@@ -100,7 +108,7 @@ def attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
     return inputs.read(interpreter, found, expression, name, changes=True)
 
 
-def _of_class(kind: type, name: str) -> Any:
+def of_class(kind: type, name: str) -> Any:
     """Return what the instances of a class find there, as it is kept there."""
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _missing)
 
@@ -108,9 +116,32 @@ def _of_class(kind: type, name: str) -> Any:
 def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
     """Return the function that an object is called by, or one of its methods."""
     kind = type(x.sample)
-    found = _of_class(kind, name)
+    found = of_class(kind, name)
     if not isinstance(found, types.FunctionType):
         raise Unfit(f"the method {name} of a {kind.__name__}")
     if name == "__call__":  # that of its class, whatever attributes it has
         inputs.guard(f"{inputs.name_for(kind, 'o')}.__call__", found)
+        _guard_method(inputs, x, name, found)
     return found
+
+
+def _guard_method(inputs: "Inputs", x: Value, name: str, found: types.FunctionType) -> None:
+    """Demand that a method is a function, bound to the very object that it is looked up on."""
+    known = inputs.name_for(found, "o")
+    test = f"(method := {x.where}.{name}).__func__ is {known} and method.__self__ is {x.where}"
+    inputs.guards[test] = None
+
+
+def ask_for_class(inputs: "Inputs", x: Value, kinds: Any) -> None:
+    """Demand that the class of an object has the ancestors that it has now.
+
+    Raises `Unfit` for abstract classes: others may be registered with them at any time.
+    """
+    if not _are_concrete(kinds):
+        raise Unfit("what is an instance of an abstract class may change")
+    inputs.guard(f"{inputs.name_for(type(x.sample), 'o')}.__mro__", type(x.sample).__mro__)
+
+
+def _are_concrete(kinds: Any) -> bool:
+    parts = kinds.__args__ if isinstance(kinds, types.UnionType) else kinds
+    return all(map(_are_concrete, parts)) if isinstance(parts, tuple) else type(parts) is type

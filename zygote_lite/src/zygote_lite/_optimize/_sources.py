@@ -122,7 +122,8 @@ class Inputs:
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
         names: those of the values that are read: they are taken for good.
-        containers: the expressions for lists and dicts that are read.
+        containers: the variables that hold lists and dicts that are read.
+        holders: the variables that hold objects and structures, by the expressions for them.
         structures: those that are read, by the expressions for them.
         taken: how many items structures from outside have been taken apart into.
     """
@@ -132,6 +133,7 @@ class Inputs:
         self.lists = False
         self.names: set[str] = set()
         self.containers: dict[str, None] = {}
+        self.holders: dict[str, str] = {}
         self.structures: dict[str, Value] = {}
         self.taken = 0
         self.bound: dict[str, Any] = {}
