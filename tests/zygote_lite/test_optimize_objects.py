@@ -290,9 +290,12 @@ def test_the_ancestors_of_a_class_change():
     def f(x):
         return x * thing.a if isinstance(thing, After) else x * x * thing.a
 
-    differentiated = ready(f, 1.5)
+    def g(x):
+        return x * 3.0 if issubclass(type(thing), After) else x * x
+
+    of_object, of_class = ready(f, 1.5), ready(g, 1.5)
     Thing.__bases__ = (After,)
-    assert differentiated(1.5) == (4.5, 3.0)
+    assert of_object(1.5) == of_class(1.5) == (4.5, 3.0)
 
 
 @pytest.mark.parametrize("kind", [Mapping, (int, Mapping), int | Mapping])

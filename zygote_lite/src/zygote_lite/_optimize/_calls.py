@@ -91,8 +91,9 @@ def call(
         found = special(interpreter, xs)
         if found is not None:
             return found
-    if f is isinstance and len(xs) == 2 and xs[0].where is not None:
-        _objects.ask_for_class(interpreter.inputs, xs[0], xs[1].sample)
+    if f in (isinstance, issubclass) and len(xs) == 2 and not interpreter.plain:
+        kind = type(xs[0].sample) if f is isinstance else xs[0].sample
+        _objects.ask_for_class(interpreter.inputs, kind, xs[1].sample)
     if not kws:
         known, answer = decided(f, xs)
         if known:

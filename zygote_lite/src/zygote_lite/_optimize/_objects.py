@@ -132,14 +132,16 @@ def _guard_method(inputs: "Inputs", x: Value, name: str, found: types.FunctionTy
     inputs.guards[test] = None
 
 
-def ask_for_class(inputs: "Inputs", x: Value, kinds: Any) -> None:
-    """Demand that the class of an object has the ancestors that it has now.
+def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
+    """Demand that a class has the ancestors that it has now, if it is one made in Python.
 
     Raises `Unfit` for abstract classes: others may be registered with them at any time.
     """
+    if not isinstance(kind, type) or not kind.__flags__ & _MADE_IN_PYTHON:
+        return
     if not _are_concrete(kinds):
         raise Unfit("what is an instance of an abstract class may change")
-    inputs.guard(f"{inputs.name_for(type(x.sample), 'o')}.__mro__", type(x.sample).__mro__)
+    inputs.guard(f"{inputs.name_for(kind, 'o')}.__mro__", kind.__mro__)
 
 
 def _are_concrete(kinds: Any) -> bool:
