@@ -12,8 +12,16 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.zygote_lite.specialized import answers, assert_agreement, generic, is_alike, outcome
+from tests.zygote_lite.specialized import (
+    answers,
+    assert_agreement,
+    entries,
+    generic,
+    is_alike,
+    outcome,
+)
 from zygote_lite import DifferentiationError, _api, export_adjoint, hvp, jit, value_and_grad
+from zygote_lite._optimize._entry import INTERNAL
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5, 3))
@@ -491,6 +499,18 @@ def test_the_generic_engine_is_what_is_compared_with():
     with mock.patch.object(_api, "_pullback", side_effect=AssertionError("the generic engine")):
         assert value_and_grad(of_a_global)(1.5) == (4.5, 6.0)
         assert generic(of_a_global, (1.5,), 0)[1] is AssertionError
+
+
+def test_an_attribute_of_none_on_a_path_that_is_not_taken():
+    thing = types.SimpleNamespace(sub=None)
+
+    def f(x):
+        return x * x if x > 0 else thing.sub.a * x
+
+    for x in (1.5, 1.5, 1.5, -1.5):
+        assert is_alike(outcome(lambda x=x: value_and_grad(f)(x)), generic(f, (x,), 0))
+    reasons = [reason for entry in entries(f) for reason in entry.reasons.values()]
+    assert not any(reason.startswith(INTERNAL) for reason in reasons)
 
 
 class Computes:

@@ -22,6 +22,7 @@ from zygote_lite._optimize._pulls import snapshot
 from zygote_lite._optimize._recorder import key_of_part
 from zygote_lite._optimize._runtime import abandon
 from zygote_lite._optimize._sources import attribute_that_stays, is_settled, lowered_code
+from zygote_lite._optimize._transfer import run
 from zygote_lite._optimize._values import (
     TRUTHS,
     ArrayOf,
@@ -244,7 +245,7 @@ class Interpreter(Paths):
         if x.is_constant and not isinstance(x.sample, Local | Method):
             changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
             if not changes or is_settled(self, self.globals_of):
-                return constant(getattr(x.sample, name))
+                return constant(run(getattr, [x.sample, name], {}))
             found = attribute_that_stays(x.sample, name)
             owner = self.inputs.name_for(x.sample, "o")
             return self.inputs.read(self, found, f"{owner}.{name}", name)
