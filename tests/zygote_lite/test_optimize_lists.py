@@ -11,7 +11,7 @@ import pytest
 from tests.zygote_lite.list_programs import program
 from tests.zygote_lite.specialized import answers, assert_agreement, entries, generic, outcome
 from zygote_lite import DifferentiationError, value_and_grad
-from zygote_lite._optimize import _specialize
+from zygote_lite._optimize import _assemble, _specialize
 from zygote_lite._optimize._entry import compile_text
 from zygote_lite._optimize._values import Unfit
 
@@ -389,7 +389,7 @@ def test_random_program(seed):
     ]
     with (
         mock.patch.object(_specialize, "_MANY", 0),
-        mock.patch.object(_specialize, "list_cotangent", as_numbers),
+        mock.patch.object(_assemble, "list_cotangent", as_numbers),
     ):
         made = outcome(lambda: _specialize.specialize(f, choices[0], (True, True, True)))
     if made[0] == "error":
