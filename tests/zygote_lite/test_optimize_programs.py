@@ -19,7 +19,7 @@ from tests.zygote_lite.differences import slope
 from tests.zygote_lite.specialized import answers, generic, is_alike, is_specialized, outcome
 from zygote_lite import value_and_grad
 
-COUNT = 150
+COUNT = 100
 ARGUMENTS = (0, 1, 2, 3)
 
 
