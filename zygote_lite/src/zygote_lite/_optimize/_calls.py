@@ -9,9 +9,10 @@ import numpy as np
 from rulescore import accumulate, find_rule, project
 from zygote_lite import _intrinsics
 from zygote_lite._jitted import original
-from zygote_lite._optimize import _dicts, _lists, _objects, _projection, _sources, _special
+from zygote_lite._optimize import _dicts, _lists, _objects, _projection, _special
 from zygote_lite._optimize._nodes import leaves
 from zygote_lite._optimize._places import key_of, stored_at
+from zygote_lite._optimize._plugins import is_of_plugin
 from zygote_lite._optimize._pulls import pull_of
 from zygote_lite._optimize._transfer import (
     decided,
@@ -195,7 +196,7 @@ def _python(
     if not interpreter.plain:
         return interpreter.inline(f, xs, kws)
     operands = [*xs, *kws.values()]
-    is_known = _sources.is_of_plugin(f.__globals__)  # others may have effects
+    is_known = is_of_plugin(f.__globals__)  # others may have effects
     if is_known and operands and all(_is_plain_constant(x) for x in operands):
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
         if isinstance(answer, FOLDED) or answer == {}:

@@ -8,9 +8,9 @@ import numpy as np
 
 from zygote_lite._optimize import _calls
 from zygote_lite._optimize._nodes import Op, Store, leaves
+from zygote_lite._optimize._plugins import is_of_plugin
 from zygote_lite._optimize._projection import projected
 from zygote_lite._optimize._runtime import call_back
-from zygote_lite._optimize._sources import is_of_plugin
 from zygote_lite._optimize._transfer import result_of, shares_memory
 from zygote_lite._optimize._values import (
     ArrayOf,

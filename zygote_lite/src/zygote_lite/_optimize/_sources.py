@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulescore import plugins
 from zygote_lite import _ir as ir
 from zygote_lite._lower import lower
 from zygote_lite._optimize import _lists, _objects
 from zygote_lite._optimize._normalize import assignments, normalize
+from zygote_lite._optimize._plugins import is_of_plugin
 from zygote_lite._optimize._values import (
     NUMBERS,
     ArrayOf,
@@ -38,7 +38,6 @@ _GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.Metho
                       types.WrapperDescriptorType, type(np.sum))  # fmt: skip
 _missing = object()
 _MOST = 256  # entries of a dict
-_OURS = ("rulescore", "numpy", "zygote_lite")
 
 
 def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
@@ -92,25 +91,6 @@ def _is_attribute(expression: str) -> bool:
 def is_settled(interpreter: "Interpreter", globals_: dict[str, Any]) -> bool:
     """Return whether this is the body of a plugin's rule, whose module stays as it is."""
     return interpreter.plain and is_of_plugin(globals_)
-
-
-def is_of_plugin(globals_: dict[str, Any]) -> bool:
-    """Return whether a module is a plugin's, or one that rules of plugins are made of."""
-    return str(globals_.get("__name__")).partition(".")[0] in _packages(plugins())
-
-
-_packages_of: dict[int, tuple[tuple[Any, ...], set[str]]] = {}  # plugins are kept: so is the id
-
-
-def _packages(installed: tuple[Any, ...]) -> set[str]:
-    """Return the packages that rules of plugins are written in, and what those are made of."""
-    known = _packages_of.get(id(installed))
-    if known is None:
-        rules = [r for plugin in installed for ruleset in plugin.rulesets for r in ruleset.rules]
-        modules = {str(getattr(r.body, "__module__", "")) for r in rules}
-        names = {name.partition(".")[0] for name in modules if name} | {*_OURS}
-        known = _packages_of[id(installed)] = installed, names
-    return known[1]
 
 
 class Inputs:
