@@ -162,7 +162,8 @@ def check():
 def pytest_generate_tests(metafunc):
     """Give a test that asks for an `example` those of the rule module that its file mirrors."""
     if "example" in metafunc.fixturenames:
-        module = Path(metafunc.definition.path).stem.removeprefix("test")
+        path = Path(metafunc.definition.path).relative_to(Path(__file__).parent)
+        module = ".".join((*path.parts[:-1], path.stem.removeprefix("test_")))
         examples = importlib.import_module(f"rules_base.{module}").rule.examples
         ids = [f"{name_of(f)}-{i}" for i, (f, _, _) in enumerate(examples)]
         metafunc.parametrize("example", examples, ids=ids)

@@ -9,7 +9,7 @@ and back.
 import numpy as np
 import pytest
 
-from rules_base._ufunc_methods import CHAINS, PIECES, RUNNING
+from rules_base.numpy.ufunc_methods import CHAINS, PIECES, RUNNING
 from rulescore import plugins, rrule
 from rulescore._rule import name_of
 

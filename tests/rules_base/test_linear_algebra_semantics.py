@@ -8,20 +8,20 @@ import pytest
 from rulescore import rrule
 
 MODULES = (
-    "decompositions",
-    "eigenvalues",
-    "einsum",
-    "fft",
-    "linalg",
-    "matrix_chains",
-    "norms",
-    "polyfit",
-    "products",
+    "numpy.linalg.decompositions",
+    "numpy.linalg.eigenvalues",
+    "numpy.einsum",
+    "numpy.fft",
+    "numpy.linalg.solve",
+    "numpy.linalg.chains",
+    "numpy.linalg.norms",
+    "numpy.polyfit",
+    "numpy.products",
 )
 EXAMPLES = [
     pytest.param(*example, id=f"{module}-{example[0].__name__}-{i}")
     for module in MODULES
-    for i, example in enumerate(importlib.import_module(f"rules_base._{module}").rule.examples)
+    for i, example in enumerate(importlib.import_module(f"rules_base.{module}").rule.examples)
 ]
 
 

@@ -5,42 +5,42 @@ import importlib
 import numpy as np
 import pytest
 
-from rules_base._ufunc_methods import CHAINS, RUNNING
+from rules_base.numpy.ufunc_methods import CHAINS, RUNNING
 from rulescore import rrule
 from rulescore._rule import name_of
 
 MODULES = (
-    "arithmetic",
-    "attributes",
-    "builtins",
-    "calculus",
-    "cmath",
-    "complex",
-    "covariance",
-    "creation",
-    "cumulative",
-    "elementary",
-    "histograms",
-    "indexing",
-    "joining",
-    "math",
-    "matmul",
-    "padding",
-    "polynomials",
-    "rearranging",
-    "reductions",
-    "selecting",
-    "sequences",
-    "shaping",
-    "sorting",
-    "statistics",
-    "statistics_of_arrays",
-    "ufunc_methods",
+    "numpy.arithmetic",
+    "numpy.attributes",
+    "python.builtins",
+    "numpy.calculus",
+    "python.cmath",
+    "numpy.complex",
+    "numpy.covariance",
+    "numpy.creation",
+    "numpy.cumulative",
+    "numpy.ufuncs",
+    "numpy.histograms",
+    "numpy.indexing",
+    "numpy.joining",
+    "python.math",
+    "numpy.matmul",
+    "numpy.padding",
+    "numpy.polynomial",
+    "numpy.rearranging",
+    "numpy.reductions",
+    "numpy.selecting",
+    "numpy.sequences",
+    "numpy.shaping",
+    "numpy.sorting",
+    "python.statistics",
+    "numpy.statistics",
+    "numpy.ufunc_methods",
 )
 EXAMPLES = [
     pytest.param(*example, id=f"{module}-{name_of(example[0])}-{i}")
     for module in MODULES
-    for i, example in enumerate(importlib.import_module(f"rules_base._{module}").rule.examples)
+    for i, example in enumerate(importlib.import_module(f"rules_base.{module}").rule.examples)
 ]
 
 
@@ -239,7 +239,7 @@ ONLY_NUMPY = {
 ENTRY_BY_ENTRY = [f.reduce for f in CHAINS] + [f.accumulate for f in (*CHAINS, *RUNNING)]
 NAMES = {name for names in ONLY_NUMPY.values() for name in names.split()}
 NAMES = {f"numpy.{name}" for name in NAMES - {"sum", "max", "min"}} | {"sum", "max", "min"}
-NAMES |= {"rules_base._polynomials.evalpoly", "numpy.polynomial.polynomial.polyval"}
+NAMES |= {"rules_base.numpy.polynomial.evalpoly", "numpy.polynomial.polynomial.polyval"}
 
 
 def is_numpy_only(f):

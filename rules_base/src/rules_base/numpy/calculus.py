@@ -1,0 +1,299 @@
+"""Differences, slopes, integrals and interpolation of sampled functions."""
+
+import numbers
+
+import numpy as np
+
+from rules_base.shared.axes import given, inexact, inexact_type, like, size_of
+from rules_base.shared.nesting import ArrayLike, as_array, unstacked
+from rulescore import Array, RuleSet, project, rrule
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.diff)
+def _(x: Array, n=1, axis=-1):
+    def pullback(dy):
+        for left in range(n, 0, -1):
+            if np.shape(dy)[axis] + left > x.shape[axis]:
+                return (np.zeros_like(x, dtype=inexact_type(dy)),)  # too few entries to differ
+            dy = differences_back(dy, axis)
+        return (project(dy, x),)
+
+    return np.diff(x, n, axis), pullback
+
+
+def differences_back(dy, axis):
+    """Return the cotangent of `x` in `x[1:] - x[:-1]` along `axis`."""
+    width = [(0, 0)] * dy.ndim
+    width[axis] = (1, 1)
+    return -np.diff(np.pad(dy, width), axis=axis)
+
+
+@rule(np.ediff1d)
+def _(x: Array):
+    def pullback(dy):
+        if x.size == 0:
+            return (np.zeros_like(x, dtype=inexact_type(dy)),)
+        return (project(np.reshape(differences_back(dy, -1), x.shape), x),)
+
+    return np.ediff1d(x), pullback
+
+
+@rule(np.ediff1d)
+def _(x: Array, to_end: ArrayLike | None, to_begin: ArrayLike | None):
+    end, begin = as_array(to_end), as_array(to_begin)
+
+    def pullback(dy):
+        first = 0 if begin is None else size_of(begin)
+        last = size_of(dy) - (0 if end is None else size_of(end))
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
+        if x.size:
+            dx = np.reshape(differences_back(dy[first:last], -1), x.shape)
+        dend = None if end is None else np.reshape(dy[last:], np.shape(end))
+        dbegin = None if begin is None else np.reshape(dy[:first], np.shape(begin))
+        return project(dx, x), unstacked(dend, to_end), unstacked(dbegin, to_begin)
+
+    return np.ediff1d(x, end, begin), pullback
+
+
+@rule(np.ediff1d)
+def _(x: Array, to_end: ArrayLike):
+    end = as_array(to_end)
+
+    def pullback(dy):
+        last = size_of(dy) - size_of(end)
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
+        if x.size:
+            dx = np.reshape(differences_back(dy[:last], -1), x.shape)
+        return project(dx, x), unstacked(np.reshape(dy[last:], np.shape(end)), to_end)
+
+    return np.ediff1d(x, end), pullback
+
+
+@rule(np.trapezoid)
+def _(y: Array, *, dx=1.0, axis=-1):
+    def pullback(dout):
+        n = y.shape[axis]
+        k = np.arange(n, **like(y))
+        weights = ((k > 0) * 1.0 + (k < n - 1)) * (dx / 2)  # of one or two pieces it is an end
+        return (project(np.expand_dims(dout, axis) * along(weights, y, axis), y),)
+
+    return np.trapezoid(y, dx=dx, axis=axis), pullback
+
+
+@rule(np.trapezoid)
+def _(y: Array, x: Array | list | tuple, dx=1.0, axis=-1):
+    places = as_array(x)
+    wide = along(places, y, axis) if places.ndim == 1 else places
+
+    def pullback(dout):
+        if y.shape[axis] == 0:
+            return np.zeros_like(y), unstacked(np.zeros_like(places), x)
+        dout = np.expand_dims(dout, axis)
+        steps = np.conjugate(np.diff(wide, axis=axis))
+        sums = np.conjugate(pair_sums(y, axis))
+        dy = pair_sums_back(dout * steps / 2, axis)
+        dsteps = project(differences_back(dout * sums / 2, axis), wide)
+        return project(dy, y), unstacked(np.reshape(dsteps, places.shape), x)
+
+    return np.trapezoid(y, places, axis=axis), pullback
+
+
+def along(v, x, axis):
+    """Return the vector `v` in the direction `axis` of `x`."""
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    return np.reshape(v, shape)
+
+
+def pair_sums(y, axis):
+    """Return the sums of neighbours along `axis`."""
+    y = np.moveaxis(y, axis, -1)
+    return np.moveaxis(y[..., 1:] + y[..., :-1], -1, axis)
+
+
+def pair_sums_back(dy, axis):
+    """Return the cotangent of what `pair_sums` was taken of."""
+    width = [(0, 0)] * dy.ndim
+    width[axis] = (1, 1)
+    return pair_sums(np.pad(dy, width), axis)
+
+
+@rule(np.gradient)
+def _(x: Array, *spacing: numbers.Number | np.generic, axis=None, edge_order=1):
+    ys = np.gradient(x, *spacing, axis=axis, edge_order=edge_order)
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    single = not isinstance(ys, list | tuple)
+    steps = list(spacing) if spacing else [1.0] * len(axes)
+    if len(steps) == 1:
+        steps = steps * len(axes)
+
+    def pullback(dys):
+        dys = (dys,) if single else dys
+        dx, dsteps = 0.0, [0.0] * len(axes)
+        for k, (dy, y, a) in enumerate(zip(dys, (ys,) if single else ys, axes, strict=True)):
+            if dy is not None:
+                dx = dx + slope_back(dy, x.shape[a], steps[k], a, edge_order)
+                dsteps[k] = -np.vdot(y, dy) / np.conjugate(steps[k])
+        if len(spacing) == 1:
+            dsteps = [sum(dsteps)]
+        dspacing = [project(d, h) for d, h in zip(dsteps, spacing, strict=False)]
+        return project(dx + np.zeros_like(x), x), *dspacing
+
+    return ys, pullback
+
+
+def slope_back(dy, n, step, axis, edge_order):
+    """Return the cotangent of the samples in one axis of `np.gradient` with an even step.
+
+    Each slope reads three neighbours at most, so three probes, of every third sample each, find
+    all the coefficients of this linear map.
+    """
+    width = min(3, n)
+    first = np.clip(np.arange(n) - 1, 0, n - width)
+    every_third = [1.0 * (np.arange(n) % 3 == start) for start in range(3)]
+    probes = [np.gradient(probe, edge_order=edge_order) / step for probe in every_third]
+    dy = np.moveaxis(dy, axis, -1)
+    dx = 0.0
+    for k in range(width):
+        part = np.conjugate(np.choose((first + k) % 3, probes)) * dy
+        dx = dx + shifted(part[..., :1], k, n) + shifted(part[..., -1:], n - width + k, n)
+        if n > 2:
+            dx = dx + shifted(part[..., 1:-1], k, n)
+    return np.moveaxis(dx, -1, axis)
+
+
+def shifted(part, start, n):
+    """Return `part` from `start` on in a last axis of `n` zeros."""
+    width = [(0, 0)] * (part.ndim - 1) + [(start, n - start - part.shape[-1])]
+    return np.pad(part, width)
+
+
+@rule(np.interp)
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, *, left=None, right=None, period=None):
+    arrays = as_array(x), as_array(xp), as_array(fp)
+    y = np.interp(*arrays, **given(left=left, right=right, period=period))
+
+    def pullback(dy):
+        if period is not None:
+            dx, dxp, dfp = periodic_back(dy, *arrays, abs(period))
+        else:
+            dx, dxp, dfp = interpolation_back(dy, *arrays, left is None, right is None)
+        return unstacked(dx, x), unstacked(dxp, xp), unstacked(dfp, fp)
+
+    return y, pullback
+
+
+@rule(np.interp)
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: object, right: object):
+    arrays = as_array(x), as_array(xp), as_array(fp)
+    y = np.interp(*arrays, left, right)
+
+    def pullback(dy):
+        dx, dxp, dfp = interpolation_back(dy, *arrays, left is None, right is None)
+        places, table, _ = arrays
+        dleft = project(np.sum(np.where(np.less(places, table[0]), dy, 0.0)), left)
+        dright = project(np.sum(np.where(np.greater(places, table[-1]), dy, 0.0)), right)
+        return (
+            unstacked(dx, x),
+            unstacked(dxp, xp),
+            unstacked(dfp, fp),
+            None if left is None else dleft,
+            None if right is None else dright,
+        )
+
+    return y, pullback
+
+
+@rule(np.interp)
+def _(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: object, *, right=None):
+    y, back = rrule(np.interp, x, xp, fp, left, right)
+
+    def pullback(dy):
+        return back(dy)[1:-1]
+
+    return y, pullback
+
+
+def interpolation_back(dy, x, xp, fp, to_the_left, to_the_right):
+    """Return the cotangents of `np.interp(x, xp, fp)`, whose ends may go on to either side."""
+    x, xp, fp = inexact(x), inexact(xp), inexact(fp)
+    n = len(xp)
+    if n == 1:
+        free = (x == xp[0]) | ((x < xp[0]) & to_the_left) | ((x > xp[0]) & to_the_right)
+        dfp = np.reshape(np.sum(np.where(free, dy, 0.0)), (1,))
+        return project(np.zeros(np.shape(x)), x), project(np.zeros(1), xp), project(dfp, fp)
+    i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, n - 2)
+    width = xp[i + 1] - xp[i]
+    t = np.clip((x - xp[i]) / width, 0.0, 1.0)
+    below, above = np.less(x, xp[0]), np.greater(x, xp[-1])
+    slope = np.where(below | above, 0.0, (fp[i + 1] - fp[i]) / width)
+    kept = (~below | to_the_left) & (~above | to_the_right)
+    unused = dy == 0  # which wins over nan and infinity
+    t = np.where(unused & np.isnan(t), 0.0, t)
+    slope = np.where(unused & ~np.isfinite(slope), 0.0, slope)
+    dfp = spread_between(np.where(kept, dy, 0.0), i, t, n)
+    dxp = spread_between(-np.conjugate(slope) * dy, i, t, n)
+    return project(np.conjugate(slope) * dy, x), project(dxp, xp), project(dfp, fp)
+
+
+def periodic_back(dy, x, xp, fp, period):
+    """Return the cotangents of `np.interp(x, xp, fp, period=period)`.
+
+    NumPy sorts the table within one period, and adds the last entry before it and the first one
+    behind.
+    """
+    x, xp = inexact(x), inexact(xp)
+    places = xp % period
+    order = np.argsort(places)
+    around = np.concatenate([order[-1:], order, order[:1]])
+    turns = np.zeros(around.size)
+    turns[0], turns[-1] = -period, period
+    table = places[around] + turns
+    dx, dtable, dvalues = interpolation_back(dy, x % period, table, fp[around], True, True)
+    dxp, dfp = np.zeros(order.size), np.zeros(order.size, dvalues.dtype)
+    np.add.at(dxp, around, dtable)
+    np.add.at(dfp, around, dvalues)
+    return project(dx, x), project(dxp, xp), project(dfp, fp)
+
+
+def spread_between(dy, i, t, n):
+    """Return `n` bins with `dy` shared between bins `i` and `i + 1` in the ratio `1 - t` to `t`."""
+    i, dy, t = np.ravel(i), np.ravel(dy), np.ravel(t)
+    out = np.zeros(n, dtype=np.result_type(dy, np.float64))
+    np.add.at(out, i, dy * (1 - t))
+    np.add.at(out, i + 1, dy * t)
+    return out
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0, 0.3], [1.25, 0.75, -0.25, 0.1]])
+KNOTS = np.array([0.0, 1.0, 1.5, 4.0])
+for axis in (0, 1):
+    rule.example(np.diff, MATRIX, axis=axis)
+    rule.example(np.trapezoid, MATRIX, dx=0.5, axis=axis)
+rule.example(np.diff, MATRIX, 2)
+rule.example(np.ediff1d, MATRIX)
+rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), 0.25)
+rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), [0.25, 1.5], None)
+rule.example(np.ediff1d, np.array([[0.5, -1.5], [2.0, 0.0]]), None, np.array([0.25, 1.5]))
+rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), 0.25, 0.75)
+rule.example(np.trapezoid, MATRIX, KNOTS)
+rule.example(np.trapezoid, MATRIX, MATRIX**2, axis=0)
+rule.example(np.gradient, KNOTS)
+rule.example(np.gradient, KNOTS, 0.5, edge_order=2)
+rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5)
+rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5, 0.25)
+rule.example(np.gradient, MATRIX, 0.5, axis=0)
+rule.example(np.gradient, MATRIX * (1 - 2j), 0.5 + 0.3j)
+rule.example(np.interp, np.array([-0.5, 0.3, 1.2, 3.0, 5.0]), KNOTS, MATRIX[0])
+rule.example(np.interp, 1.2, KNOTS, MATRIX[0])
+rule.example(np.interp, np.array([-0.5, 0.3, 3.1, 14.0]), KNOTS, MATRIX[0], period=3.2)
+rule.example(np.interp, -7.1, KNOTS, MATRIX[0] * 1j, period=-6.0)
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], left=0.5, right=0.1)
+rule.example(np.interp, 1.2, [0.0, 1.0, 1.5, 4.0], [0.5, -1.5, 2.0, 0.3])
+rule.example(np.interp, [1.2, 3.0], KNOTS, (0.5, -1.5, 2.0, 0.3))
+rule.example(np.trapezoid, MATRIX[0], [0.0, 1.0, 1.5, 4.0])
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0, 6.0]), KNOTS, MATRIX[0], 0.5, 0.1)
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], None, 0.1)
+rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], 0.5, right=0.1)

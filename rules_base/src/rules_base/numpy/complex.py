@@ -1,0 +1,114 @@
+"""Magnitude, sign and the parts of complex numbers: functions that are not holomorphic.
+
+The cotangent of a complex number is dL/d(re) + i dL/d(im), so these rules are written in terms of
+`dy` itself, not by partials; a real argument takes the real part.
+"""
+
+import operator
+
+import numpy as np
+
+from rules_base.shared.axes import conjugate
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+rule.scalar(np.absolute, abs, operator.abs, poles=False)(lambda x: conjugate(np.sign(x)))
+
+
+@rule(abs, operator.abs)
+def _(x: float):
+    def pullback(dy):
+        # the last case is zero at zero, and lets nan through
+        return (project(dy if x > 0 else -dy if x < 0 else x * dy if dy or x == 0 else 0.0, x),)
+
+    return abs(x), pullback
+
+
+@rule(np.absolute)
+def _(x: float):
+    def pullback(dy):
+        return (project(dy if x > 0 else -dy if x < 0 else x * dy if dy or x == 0 else 0.0, x),)
+
+    return np.absolute(x), pullback
+
+
+@rule(np.sign)
+def _(x: float):
+    def pullback(dy):
+        return (None,)
+
+    return np.sign(x), pullback
+
+
+@rule(np.sign)
+def _(x: Numeric):
+    y = np.sign(x)
+
+    def pullback(dy):
+        if not np.iscomplexobj(x):
+            return (None,)
+        # x/|x| turns with the phase of x alone
+        magnitude = np.where(x == 0, 1.0, np.absolute(x))
+        return (project(1j * y * (np.conj(y) * dy).imag / magnitude, x),)
+
+    return y, pullback
+
+
+@rule(np.conjugate)
+def _(x: Numeric):
+    def pullback(dy):
+        return (project(np.conjugate(dy), x),)
+
+    return np.conjugate(x), pullback
+
+
+@rule(np.ndarray.conj, np.ndarray.conjugate, np.generic.conj, np.generic.conjugate)
+def _(x: Numeric):
+    def pullback(dy):
+        return (project(np.conjugate(dy), x),)
+
+    return x.conj(), pullback  # of a real array it is the array itself
+
+
+@rule(np.real)
+def _(x: Numeric):
+    def pullback(dy):
+        return (project(dy, x),)
+
+    return np.real(x), pullback
+
+
+@rule(np.imag)
+def _(x: Numeric):
+    def pullback(dy):
+        return (project(1j * dy, x),)
+
+    return np.imag(x), pullback
+
+
+@rule(np.angle)
+def _(x: Numeric, deg=False):
+    def pullback(dy):
+        if not np.iscomplexobj(x):
+            return (None,)
+        unit = 180 / np.pi if deg else 1.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (project(np.where((dy == 0) & (x == 0), 0.0, unit * 1j * dy / np.conj(x)), x),)
+
+    return np.angle(x, deg), pullback
+
+
+COMPLEX = np.array([0.5 - 0.3j, -0.8 + 0.4j])
+for f in (np.absolute, abs, operator.abs, np.sign, np.conjugate, np.real, np.imag, np.angle):
+    rule.example(f, COMPLEX)
+    rule.example(f, np.array([0.5, -0.8]))
+    rule.example(f, -0.8 + 0.4j)
+for f in (np.absolute, abs, operator.abs, np.sign):
+    rule.example(f, -0.7)
+for f in (np.ndarray.conj, np.ndarray.conjugate):
+    rule.example(f, COMPLEX)
+rule.example(np.angle, COMPLEX, deg=True)
+for f in (np.generic.conj, np.generic.conjugate):
+    rule.example(f, np.complex128(0.5 - 2j))

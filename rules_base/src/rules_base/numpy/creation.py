@@ -1,0 +1,371 @@
+"""Arrays made from values: constructors, copies, conversions and ranges."""
+
+import numpy as np
+
+from rules_base.shared.axes import like, truncates
+from rules_base.shared.nesting import unstacked
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+def keeps_numbers(x, y):
+    """Return whether the conversion of `x` to `y` kept its values: 2.7 to an integer does not."""
+    kinds = "iufc" if np.result_type(x).kind in "iu" else "fc"
+    return np.result_type(y).kind in kinds
+
+
+@rule(np.array)
+def _(values: list | tuple, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+    y = np.array(values, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+
+    def pullback(dy):
+        if not kept(values, y):
+            return (None,)
+        return (unstacked(np.reshape(dy, y.shape[y.ndim - ndim_of(values) :]), values),)
+
+    return y, pullback
+
+
+@rule(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.asarray_chkfinite)
+def _(values: list | tuple, dtype=None):
+    y = np.asarray(values, dtype)
+
+    def pullback(dy):
+        return (unstacked(dy, values) if kept(values, y) else None,)
+
+    return y, pullback
+
+
+def ndim_of(values):
+    """Return the number of axes of `np.array(values)`, following the first entries."""
+    depth = 0
+    while isinstance(values, list | tuple):
+        depth += 1
+        if not values:
+            return depth
+        values = values[0]
+    return depth + np.ndim(values)
+
+
+def kept(values, y):
+    """Return whether the array `y` holds the numbers of the nested `values` unchanged."""
+    return y.dtype.kind in "fc" or np.array(values).dtype.kind in "iub"
+
+
+@rule(np.array)
+def _(x: Numeric, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+    y = np.array(x, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+
+    def pullback(dy):
+        return (project(np.reshape(dy, np.shape(x)), x) if keeps_numbers(x, y) else None,)
+
+    return y, pullback
+
+
+@rule(np.asarray, np.asanyarray)
+def _(x: Numeric, dtype=None, order=None, *, copy=None):
+    y = np.asarray(x, dtype, order, **({} if copy is None else {"copy": copy}))
+
+    def pullback(dy):
+        return (project(dy, x) if keeps_numbers(x, y) else None,)
+
+    return y, pullback
+
+
+@rule(np.ascontiguousarray)
+def _(x: Numeric, dtype=None):
+    y = np.ascontiguousarray(x, dtype)
+
+    def pullback(dy):
+        return (project(np.reshape(dy, np.shape(x)), x) if keeps_numbers(x, y) else None,)
+
+    return y, pullback
+
+
+@rule(np.asfortranarray)
+def _(x: Numeric, dtype=None):
+    y = np.asfortranarray(x, dtype)
+
+    def pullback(dy):
+        return (project(np.reshape(dy, np.shape(x)), x) if keeps_numbers(x, y) else None,)
+
+    return y, pullback
+
+
+@rule(np.asarray_chkfinite)
+def _(x: Numeric, dtype=None, order=None):
+    y = np.asarray_chkfinite(x, dtype, order)
+
+    def pullback(dy):
+        return (project(dy, x) if keeps_numbers(x, y) else None,)
+
+    return y, pullback
+
+
+@rule(np.copy)
+def _(x: Numeric, order="K", subok=False):
+    def pullback(dy):
+        return (project(dy, x),)
+
+    return np.copy(x, order, subok), pullback
+
+
+@rule(np.ndarray.copy, np.generic.copy)
+def _(x: Array | np.generic, order="C"):
+    def pullback(dy):
+        return (project(dy, x),)
+
+    return (x.copy() if order == "C" else x.copy(order)), pullback
+
+
+@rule(np.ndarray.astype, np.generic.astype)
+def _(x: Array | np.generic, dtype=None, order="K", casting="unsafe", subok=True, copy=True):
+    if isinstance(x, np.ndarray | np.generic):
+        y = x.astype(dtype, order, casting, subok, copy)
+    else:
+        y = x.astype(dtype, **named(order=order, casting=casting, subok=subok, copy=copy))
+
+    def pullback(dy):
+        return (project(dy, x) if keeps_numbers(x, y) else None,)
+
+    return y, pullback
+
+
+def named(order, casting, subok, copy):
+    """Return the options of `astype` that are not the usual ones: few libraries take them all."""
+    usual = {"order": "K", "casting": "unsafe", "subok": True, "copy": True}
+    chosen = {"order": order, "casting": casting, "subok": subok, "copy": copy}
+    return {name: x for name, x in chosen.items() if x != usual[name]}
+
+
+if hasattr(np, "astype"):
+
+    @rule(np.astype)
+    def _(x: Array, dtype=None, *, copy=True):
+        y = np.astype(x, dtype, copy=copy)
+
+        def pullback(dy):
+            return (project(dy, x) if keeps_numbers(x, y) else None,)
+
+        return y, pullback
+
+
+def declare_conversion(kind):
+    """Let a NumPy scalar type, called as a function, pass the cotangent on."""
+
+    @rule(kind)
+    def _(x: Numeric):
+        y = kind(x)
+
+        def pullback(dy):
+            return (project(dy, x),)
+
+        return y, pullback
+
+
+FLOATS = {np.float16, np.float32, np.float64, np.longdouble}
+COMPLEXES = {np.complex64, np.complex128, np.clongdouble}
+for kind in (*FLOATS, *COMPLEXES):
+    declare_conversion(kind)
+INTEGERS = {np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64}
+rule.constant(*INTEGERS, np.bool_, np.str_, np.bytes_, np.dtype, np.finfo, np.iinfo)
+
+
+@rule(np.full)
+def _(shape: object, value: Numeric, dtype=None, order="C"):
+    y = np.full(shape, value, dtype, order)
+
+    def pullback(dy):
+        return None, project(dy, value) if keeps_numbers(value, y) else None
+
+    return y, pullback
+
+
+@rule(np.full)
+def _(shape: object, value: list | tuple, dtype=None, order="C"):
+    values = np.array(value)
+    y = np.full(shape, values, dtype, order)
+
+    def pullback(dy):
+        return None, unstacked(project(dy, values), value) if keeps_numbers(values, y) else None
+
+    return y, pullback
+
+
+@rule(np.full_like)
+def _(like: object, value: Numeric, dtype=None, **options):
+    y = np.full_like(like, value, dtype=dtype, **options)
+
+    def pullback(dy):
+        return None, project(dy, value) if keeps_numbers(value, y) else None
+
+    return y, pullback
+
+
+def are_jumps(dtype, *ends):
+    """Return whether a range in `dtype` moves in jumps: inexact `ends` became integers."""
+    return any(truncates(x, dtype) for x in ends)
+
+
+@rule(np.linspace)
+def _(start: Numeric, stop: Numeric, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    y = np.linspace(start, stop, num, endpoint, retstep, dtype, axis)
+
+    def pullback(dy):
+        dvalues, dstep = dy if retstep else (dy, None)
+        if are_jumps(dtype, start, stop):
+            dvalues = None
+        if dvalues is None and dstep is None:
+            return None, None
+        steps = np.arange(num, **like(dvalues))
+        t = steps / max(num - bool(endpoint), 1)
+        dstart, dstop = 0.0, 0.0
+        if dvalues is not None:
+            first = np.moveaxis(dvalues, axis, -1)
+            dstart, dstop = first @ (1 - t), first @ t
+        if dstep is not None:
+            share = dstep / max(num - bool(endpoint), 1)
+            dstart, dstop = dstart - share, dstop + share
+        return project(dstart, start), project(dstop, stop)
+
+    return y, pullback
+
+
+@rule(np.logspace)
+def _(start: Numeric, stop: Numeric, num=50, endpoint=True, *, base=10.0, dtype=None, axis=0):
+    y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
+
+    def pullback(dy):
+        if are_jumps(dtype, start, stop):
+            return None, None
+        t = np.linspace(0.0, 1.0, num, endpoint)
+        last = np.moveaxis(dy * np.conjugate(y * np.log(base)), axis, -1)
+        return project(last @ (1 - t), start), project(last @ t, stop)
+
+    return y, pullback
+
+
+@rule(np.geomspace)
+def _(start: Numeric, stop: Numeric, num=50, endpoint=True, dtype=None, axis=0):
+    y = np.geomspace(start, stop, num, endpoint, dtype, axis)
+
+    def pullback(dy):
+        if are_jumps(dtype, start, stop):
+            return None, None
+        t = np.linspace(0.0, 1.0, num, endpoint)
+        last = np.moveaxis(dy * np.conjugate(y), axis, -1)
+        dstart = last @ (1 - t) / np.conjugate(start)
+        return project(dstart, start), project(last @ t / np.conjugate(stop), stop)
+
+    return y, pullback
+
+
+@rule(np.arange)
+def _(start_or_stop: Numeric, *, stop=None, step=1, dtype=None):
+    def pullback(dy):
+        if stop is None or are_jumps(dtype, start_or_stop, stop):
+            return (None,)
+        return (project(np.sum(dy), start_or_stop),)
+
+    return np.arange(start_or_stop, stop, step, dtype), pullback
+
+
+@rule(np.arange)
+def _(start: Numeric, stop: Numeric | None, *, step=1, dtype=None):
+    def pullback(dy):
+        if stop is None or are_jumps(dtype, start, stop):
+            return None, None
+        return project(np.sum(dy), start), None
+
+    return np.arange(start, stop, step, dtype), pullback
+
+
+@rule(np.arange)
+def _(start: Numeric, stop: Numeric | None, step: Numeric, dtype=None):
+    y = np.arange(start, stop, step, dtype)
+
+    def pullback(dy):
+        if are_jumps(dtype, start, 0 if stop is None else stop, step):
+            return None, None, None
+        dstart = None if stop is None else project(np.sum(dy), start)  # it is where to stop
+        return dstart, None, project(dy @ np.arange(y.size), step)
+
+    return y, pullback
+
+
+@rule(np.vander)
+def _(x: Array, N=None, increasing=False):
+    y = np.vander(x, N, increasing)
+
+    def pullback(dy):
+        n = y.shape[1]
+        if not increasing:
+            dy = dy[:, ::-1]
+        k = np.arange(1, n, **like(x))
+        powers = np.vander(x, max(n - 1, 0), increasing=True)
+        return (project(np.sum(dy[:, 1:] * np.conjugate(k * powers), axis=1), x),)
+
+    return y, pullback
+
+
+@rule(np.meshgrid)
+def _(*xs: Numeric, **options):
+    def pullback(dy):
+        wide = np.meshgrid(*xs, sparse=True, indexing=options.get("indexing", "xy"))
+        return tuple(
+            [
+                None if d is None else project(np.reshape(project(d, w), np.shape(x)), x)
+                for d, w, x in zip(dy, wide, xs, strict=True)
+            ]
+        )
+
+    return np.meshgrid(*xs, **options), pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+for f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):
+    rule.example(f, [0.5, 1.5])
+    rule.example(f, ([0.5, 1.5], (2.0, 3.0)))
+    rule.example(f, [MATRIX[0], MATRIX[1]])
+    rule.example(f, MATRIX)
+    rule.example(f, 0.5)
+    rule.example(f, 2.5, dtype=int)
+rule.example(np.array, [0.5, 1.5], dtype=complex, ndmin=3)
+rule.example(np.array, [0.5, 1.5], dtype=int)
+rule.example(np.array, MATRIX, ndmin=3)
+rule.example(np.asarray, MATRIX, copy=True)
+rule.example(np.asarray_chkfinite, MATRIX)
+rule.example(np.asarray_chkfinite, [0.5, 1.5])
+rule.example(np.copy, MATRIX)
+rule.example(np.ndarray.copy, MATRIX)
+rule.example(np.ndarray.astype, MATRIX, complex)
+rule.example(np.ndarray.astype, MATRIX, int)
+if hasattr(np, "astype"):
+    rule.example(np.astype, MATRIX, complex)
+for kind in (np.float64, np.complex128, np.longdouble, np.clongdouble):
+    rule.example(kind, 0.5)
+for kind in (np.float16, np.float32, np.complex64):
+    rule.example(kind, kind(0.5))
+rule.example(np.full, (2, 3), 0.5)
+rule.example(np.full, (2, 3), np.array([[0.5], [1.5]]))
+rule.example(np.full, (3, 2), [0.5, 1.5])
+rule.example(np.full_like, MATRIX, 0.5)
+rule.example(np.linspace, 0.5, 2.0, 5)
+rule.example(np.linspace, 0.5, 2.0, 5, endpoint=False, retstep=True)
+rule.example(np.linspace, np.array([0.5, 0.2]), 2.0, 5, axis=1)
+rule.example(np.logspace, 0.5, 1.0, 4)
+rule.example(np.geomspace, 0.5, 2.0, 4)
+rule.example(np.arange, 2.6)
+rule.example(np.arange, 0.3, 2.6)
+rule.example(np.arange, 0.3, 2.7, 0.5)
+rule.example(np.arange, 2.7, None, 0.5)
+rule.example(np.arange, 2.7, stop=None, step=1)
+rule.example(np.arange, 0.3, stop=2.7, step=0.5)
+rule.example(np.arange, 0.3, 2.7, step=0.5)
+rule.example(np.vander, MATRIX[0])
+rule.example(np.vander, MATRIX[0], 4, increasing=True)
+rule.example(np.meshgrid, MATRIX[0], MATRIX[1, :2], np.array([0.3, 0.4]))
+rule.example(np.meshgrid, MATRIX[0], MATRIX[1, :2], indexing="ij", sparse=True)
+rule.example(np.generic.copy, np.float64(0.5))
+rule.example(np.generic.astype, np.float64(0.5), np.complex128)

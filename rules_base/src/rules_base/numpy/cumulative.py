@@ -1,0 +1,138 @@
+"""Running sums and products."""
+
+import numpy as np
+
+from rules_base.shared.axes import as_read, backwards, reshaped, shape_of, truncates, zeros_kept
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+def cumsum_back(dy, axis):
+    """Return the cotangent of what `np.cumsum` was taken of: the running sum from the end."""
+    return backwards(np.cumsum(backwards(dy, axis), axis), axis)
+
+
+def cumprod_back(dy, x, axis):
+    """Return the cotangent of `x` in `np.cumprod(x, axis)`, right where entries are zero too.
+
+    Behind the first zero of a lane every product is zero; only the zero itself still moves them.
+    """
+    zero = x == 0
+    first = zero & (np.cumsum(zero, axis) == 1)
+    nonzero = np.where(zero, 1.0, x)
+    total = weighted_sums(dy, np.cumprod(x, axis), axis)
+    plain = zeros_kept(total / np.conjugate(nonzero), total, x)
+    of_first = weighted_sums(dy, np.cumprod(np.where(first, 1.0, x), axis), axis)
+    return np.where(first, of_first, np.where(zero, 0.0, plain))
+
+
+def weighted_sums(dy, weights, axis):
+    """Return the running sums from the end of `dy * conj(weights)`: a zero in `dy` wins."""
+    return cumsum_back(zeros_kept(dy * np.conjugate(weights), dy, weights), axis)
+
+
+@rule(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)
+def _(x: Numeric, axis=None, dtype=None):
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        if axis is None:
+            return (project(reshaped(cumsum_back(dy, 0), shape_of(x)), x),)
+        return (project(cumsum_back(dy, axis), x),)
+
+    return np.cumsum(x, axis, dtype), pullback
+
+
+@rule(np.cumprod, np.ndarray.cumprod, np.generic.cumprod)
+def _(x: Numeric, axis=None, dtype=None):
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        read = as_read(x, dtype)
+        if axis is None:
+            own = cumprod_back(dy, np.ravel(read), 0)
+            return (project(np.reshape(own, shape_of(x)), x),)
+        return (project(cumprod_back(dy, read, axis), x),)
+
+    return np.cumprod(x, axis, dtype), pullback
+
+
+@rule(np.nancumsum)
+def _(x: Array, axis=None, dtype=None):
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        own = cumsum_back(dy, 0 if axis is None else axis)
+        return (project(np.where(np.isnan(x), 0.0, np.reshape(own, x.shape)), x),)
+
+    return np.nancumsum(x, axis, dtype), pullback
+
+
+@rule(np.nancumprod)
+def _(x: Array, axis=None, dtype=None):
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        filled = np.where(np.isnan(x), 1.0, as_read(x, dtype))
+        if axis is None:
+            own = np.reshape(cumprod_back(dy, np.ravel(filled), 0), x.shape)
+        else:
+            own = cumprod_back(dy, filled, axis)
+        return (project(np.where(np.isnan(x), 0.0, own), x),)
+
+    return np.nancumprod(x, axis, dtype), pullback
+
+
+if hasattr(np, "cumulative_sum"):
+
+    @rule(np.cumulative_sum)
+    def _(x: Array, *, axis=None, dtype=None, include_initial=False):
+        own = 0 if axis is None else axis
+
+        def pullback(dy):
+            if dtype is not None and truncates(x, dtype):
+                return (None,)
+            if include_initial:
+                dy = dy[(slice(None),) * (own % dy.ndim) + (slice(1, None),)]
+            return (project(cumsum_back(dy, own), x),)
+
+        y = np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+        return y, pullback
+
+    @rule(np.cumulative_prod)
+    def _(x: Array, *, axis=None, dtype=None, include_initial=False):
+        own = 0 if axis is None else axis
+
+        def pullback(dy):
+            if dtype is not None and truncates(x, dtype):
+                return (None,)
+            if include_initial:
+                dy = dy[(slice(None),) * (own % dy.ndim) + (slice(1, None),)]
+            return (project(cumprod_back(dy, as_read(x, dtype), own), x),)
+
+        y = np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+        return y, pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+ZEROS = np.array([[0.5, 0.0, 2.0, 0.0, 3.0], [0.0, 0.75, -0.25, 1.0, 0.0]])
+GAPS = np.array([[0.5, np.nan, 2.0], [1.25, 0.75, 0.0]])
+for f in (np.cumsum, np.cumprod, np.ndarray.cumsum, np.ndarray.cumprod):
+    rule.example(f, MATRIX)
+    rule.example(f, MATRIX, 0)
+    rule.example(f, MATRIX, axis=-1)
+rule.example(np.cumprod, MATRIX + 0.5j, axis=1)
+for axis in (0, 1, None):
+    rule.example(np.cumprod, ZEROS, axis=axis)
+    rule.example(np.nancumsum, GAPS, axis=axis)
+    rule.example(np.nancumprod, GAPS, axis=axis)
+if hasattr(np, "cumulative_sum"):
+    for f in (np.cumulative_sum, np.cumulative_prod):
+        rule.example(f, MATRIX[0])
+        rule.example(f, MATRIX, axis=1, include_initial=True)
+for f in (np.generic.cumsum, np.generic.cumprod):
+    rule.example(f, np.float64(0.5))
+for f in (np.cumsum, np.cumprod):
+    rule.example(f, 0.5)
+    rule.example(f, 0.5, axis=0)

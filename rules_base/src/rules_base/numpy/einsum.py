@@ -1,0 +1,183 @@
+"""Einstein sums: the cotangent of an operand is an Einstein sum of `dy` and the other operands."""
+
+from collections import Counter
+from functools import lru_cache
+from string import ascii_letters
+
+import numpy as np
+
+from rules_base.shared.axes import on_the_diagonal
+from rules_base.shared.matrices import ArrayLike, as_array, conjugate
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.einsum)
+def _(subscripts: str, *operands: ArrayLike, optimize=False, **options):
+    def pullback(dy):
+        return None, *einsum_cotangents(dy, subscripts, operands, optimize)
+
+    refuse_some(options)
+    return np.einsum(subscripts, *operands, optimize=optimize, **options), pullback
+
+
+@rule(np.einsum)
+def _(first: ArrayLike, *others: object, optimize=False, **options):
+    # the form np.einsum(a, [0, 1], b, [1, 2], [0, 2])
+    def pullback(dy):
+        arguments = (first, *others)
+        count = len(arguments) // 2
+        subscripts = ",".join([letters_of(labels) for labels in arguments[1 : 2 * count : 2]])
+        if len(arguments) > 2 * count:
+            subscripts += "->" + letters_of(arguments[-1])
+        given = einsum_cotangents(dy, subscripts, arguments[: 2 * count : 2], optimize)
+        cotangents = [None] * len(arguments)
+        cotangents[: 2 * count : 2] = given
+        return tuple(cotangents)
+
+    refuse_some(options)
+    return np.einsum(first, *others, optimize=optimize, **options), pullback
+
+
+def refuse_some(options):
+    """Refuse `out`, through which a gradient would be lost, and `casting` that drops parts."""
+    if options.get("casting") == "unsafe":
+        raise NotImplementedError(
+            'np.einsum(..., casting="unsafe") has no rule: convert its operands by `astype`'
+        )
+    if options.get("out") is not None:
+        raise NotImplementedError("np.einsum(..., out=...) has no rule: assign its result instead")
+
+
+def letters_of(labels):
+    """Return integer labels, possibly with an ellipsis, as the letters that sort as they do."""
+    letters = ascii_letters[26:] + ascii_letters[:26]
+    return "".join(["..." if label is Ellipsis else letters[label] for label in labels])
+
+
+@lru_cache(maxsize=4096)
+def parse(subscripts, dimensions):
+    """Return the labels of each operand and of the result, with letters in place of ellipses.
+
+    Arguments:
+        subscripts: what `np.einsum` takes.
+        dimensions: the number of dimensions of each operand.
+    """
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    free = "".join(sorted(set(ascii_letters) - set(given)))
+    terms, widest = [], 0
+    for term, ndim in zip(given.split(","), dimensions, strict=True):
+        width = ndim - len(term.replace(".", ""))
+        widest = max(width, widest)
+        terms.append(term.replace("...", free[:width][::-1]))
+    batch = free[:widest][::-1]
+    if arrow:
+        return tuple(terms), result.replace("...", batch)
+    counts = Counter(given.replace("...", "").replace(",", ""))
+    return tuple(terms), batch + "".join(sorted(c for c in counts if counts[c] == 1))
+
+
+def einsum_cotangents(dy, subscripts, operands, optimize):
+    """Return the cotangents of the operands of an Einstein sum, `None` for those without one."""
+    arrays = [as_array(x) for x in operands]
+    plans = plans_for(subscripts, tuple([x.shape for x in arrays]))
+    if not isinstance(optimize, str):
+        optimize = bool(optimize)
+    cotangents = []
+    for i, x in enumerate(arrays):
+        dx = None
+        if x.dtype.kind in "iufc":
+            others = [conjugate(other) for k, other in enumerate(arrays) if k != i]
+            dx = project(operand_cotangent(dy, others, plans[i], x.shape, optimize), operands[i])
+        cotangents.append(dx)
+    return cotangents
+
+
+@lru_cache(maxsize=4096)
+def plans_for(subscripts, shapes):
+    """Return how to compute the cotangent of each operand of the given shapes.
+
+    A plan is `(sum, stretched, diagonals)`. `sum` is what to pass to `np.einsum` with `dy` and the
+    other operands. A label that only this operand has was summed over, and the cotangent is
+    constant along it: then `stretched` is the shape before it is broadcast along such axes,
+    otherwise `None`. A label that it has twice puts the cotangent on `diagonals`, pairs of axes.
+    """
+    terms, result = parse(subscripts, tuple([len(shape) for shape in shapes]))
+    sizes = {}
+    for term, shape in zip(terms, shapes, strict=True):
+        for c, n in zip(term, shape, strict=True):
+            sizes[c] = n if sizes.get(c, 1) == 1 else sizes[c]
+    plans = []
+    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        known = {c: sizes[c] for c in result}
+        for k, (other, lengths) in enumerate(zip(terms, shapes, strict=True)):
+            if k != i:
+                for c, n in zip(other, lengths, strict=True):
+                    known[c] = n if known.get(c, 1) == 1 else known[c]
+        # along an axis of length 1 the operand was broadcast, and its cotangent is summed
+        own = dict(zip(term, shape, strict=True))
+        kept = [c for c, n in own.items() if c in known and (n != 1 or known[c] == 1)]
+        labels = [result, *terms[:i], *terms[i + 1 :]]
+        first = [c not in term[:axis] for axis, c in enumerate(term)]
+        stretched = tuple(
+            [known[c] if c in kept and new else 1 for c, new in zip(term, first, strict=True)]
+        )
+        diagonals = [(term.index(c), axis) for axis, c in enumerate(term) if not first[axis]]
+        plans.append(
+            (
+                ",".join(labels) + "->" + "".join(kept),
+                None if stretched == shape and len(kept) == len(term) else stretched,
+                diagonals,
+            )
+        )
+    return plans
+
+
+def operand_cotangent(dy, others, plan, shape, optimize):
+    """Return the cotangent of one operand of the given shape."""
+    subscripts, stretched, diagonals = plan
+    dx = np.einsum(subscripts, dy, *others, optimize=optimize)
+    if stretched is None:
+        return dx
+    dx = np.broadcast_to(np.reshape(dx, stretched), shape)
+    for pair in diagonals:
+        on_diagonal = [n if axis in pair else 1 for axis, n in enumerate(shape)]
+        n = shape[pair[0]]
+        dx = np.where(np.reshape(on_the_diagonal(n, n, dx), on_diagonal), dx, 0)
+    return dx
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+SQUARE = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25], [-0.5, 1.0, 0.3]])
+CUBE = np.sin(np.arange(27.0)).reshape(3, 3, 3)
+VECTOR = np.array([0.5, -1.5, 2.0])
+COMPLEX = MATRIX + 1j * np.cos(MATRIX)
+rule.example(np.einsum, "ij->ji", MATRIX)
+rule.example(np.einsum, "ij", SQUARE)
+rule.example(np.einsum, "ji", SQUARE)
+rule.example(np.einsum, "ii", SQUARE)
+rule.example(np.einsum, "ii->i", SQUARE)
+rule.example(np.einsum, "ij->j", MATRIX)
+rule.example(np.einsum, "ij->", COMPLEX)
+rule.example(np.einsum, "iii->", CUBE)
+rule.example(np.einsum, "iji->j", CUBE)
+rule.example(np.einsum, "ij,kj", MATRIX, MATRIX)
+rule.example(np.einsum, "ij,jk->ik", MATRIX, SQUARE)
+rule.example(np.einsum, "ij,j,i->", COMPLEX, VECTOR, VECTOR[:2] - 0.5j, optimize=True)
+rule.example(np.einsum, "ij,jk,kl->il", COMPLEX, SQUARE, SQUARE, optimize="greedy")
+rule.example(np.einsum, "ii,ij->j", SQUARE, SQUARE)
+rule.example(np.einsum, "i,j", VECTOR, VECTOR[:2])
+rule.example(np.einsum, "i,ij,ik", VECTOR[:2], MATRIX, COMPLEX)
+rule.example(np.einsum, "ij,k->i", MATRIX, VECTOR)
+rule.example(np.einsum, "ij,jk->ik", MATRIX[:, :1], SQUARE)
+rule.example(np.einsum, "ij,jk->k", MATRIX, SQUARE[:1])
+rule.example(np.einsum, "...j,jk->...k", CUBE, SQUARE)
+rule.example(np.einsum, "...,...", CUBE[:1], SQUARE[:, :1])
+rule.example(np.einsum, "...ij,...jk", CUBE, SQUARE)
+rule.example(np.einsum, "i...i->...", CUBE)
+rule.example(np.einsum, ",i->i", 0.5, VECTOR)
+rule.example(np.einsum, "i,i", [0.5, -1.5, 2.0], VECTOR)
+rule.example(np.einsum, MATRIX, [0, 1], SQUARE, [1, 2], [0, 2])
+rule.example(np.einsum, SQUARE, [0, 0])
+rule.example(np.einsum, CUBE, [..., 1], VECTOR, [1], [...])

@@ -1,0 +1,296 @@
+"""Discrete Fourier transforms: linear maps, whose pullback is the adjoint transform.
+
+The adjoint of a transform sums with the conjugate exponentials, and so is the inverse transform
+without its division: `norm="backward"` and `norm="forward"` change places. A transform that pads
+or cuts its input to `n` has an adjoint that cuts or pads. The half spectrum of a real signal
+stands for both halves, so that its inner entries count twice.
+"""
+
+import numpy as np
+
+from rules_base.shared.axes import like
+from rules_base.shared.matrices import ArrayLike
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+ADJOINT_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def resized(dx, n, axis):
+    """Return `dx` cut or padded with zeros to the length `n` along `axis`."""
+    length = dx.shape[axis]
+    if length == n:
+        return dx
+    if length > n:
+        return np.moveaxis(np.moveaxis(dx, axis, 0)[:n], 0, axis)
+    widths = [(0, 0)] * dx.ndim
+    widths[axis] = (0, n - length)
+    return np.pad(dx, widths)
+
+
+def half_spectrum_times(dy, inner, n, axis):
+    """Return a half spectrum of a signal of length `n`, its inner entries times `inner`."""
+    k = np.arange(dy.shape[axis], **like(dy))
+    weights = np.where((k == 0) | (2 * k >= n), 1, inner).astype(dy.real.dtype)
+    return dy * np.reshape(weights, (-1,) + (1,) * (dy.ndim - 1 - axis % dy.ndim))
+
+
+def fft_adjoint(dy, length, axis, norm):
+    """Return the cotangent, of `length` along `axis`, of the input of `np.fft.fft`."""
+    return resized(np.fft.ifft(dy, axis=axis, norm=ADJOINT_NORM[norm]), length, axis)
+
+
+def ifft_adjoint(dy, length, axis, norm):
+    """Return the cotangent, of `length` along `axis`, of the input of `np.fft.ifft`."""
+    return resized(np.fft.fft(dy, axis=axis, norm=ADJOINT_NORM[norm]), length, axis)
+
+
+def rfft_adjoint(dy, n, length, axis, norm):
+    """Return the cotangent of the input of `np.fft.rfft`, which was cut or padded to `n`."""
+    halved = half_spectrum_times(dy, 0.5, n, axis)
+    return resized(np.fft.irfft(halved, n, axis, ADJOINT_NORM[norm]), length, axis)
+
+
+def irfft_adjoint(dy, length, axis, norm):
+    """Return the cotangent, of `length` along `axis`, of the input of `np.fft.irfft`."""
+    spectrum = np.fft.rfft(np.real(dy), axis=axis, norm=ADJOINT_NORM[norm])
+    return resized(half_spectrum_times(spectrum, 2.0, dy.shape[axis], axis), length, axis)
+
+
+@rule(np.fft.fft)
+def _(a: ArrayLike, n=None, axis=-1, norm=None):
+    def pullback(dy):
+        return (project(fft_adjoint(dy, np.shape(a)[axis], axis, norm), a),)
+
+    return np.fft.fft(a, n, axis, norm), pullback
+
+
+@rule(np.fft.ifft)
+def _(a: ArrayLike, n=None, axis=-1, norm=None):
+    def pullback(dy):
+        return (project(ifft_adjoint(dy, np.shape(a)[axis], axis, norm), a),)
+
+    return np.fft.ifft(a, n, axis, norm), pullback
+
+
+@rule(np.fft.rfft)
+def _(a: ArrayLike, n=None, axis=-1, norm=None):
+    def pullback(dy):
+        length = np.shape(a)[axis]
+        return (project(rfft_adjoint(dy, length if n is None else n, length, axis, norm), a),)
+
+    return np.fft.rfft(a, n, axis, norm), pullback
+
+
+@rule(np.fft.irfft)
+def _(a: ArrayLike, n=None, axis=-1, norm=None):
+    def pullback(dy):
+        return (project(irfft_adjoint(dy, np.shape(a)[axis], axis, norm), a),)
+
+    return np.fft.irfft(a, n, axis, norm), pullback
+
+
+@rule(np.fft.hfft)
+def _(a: ArrayLike, n=None, axis=-1, norm=None):
+    # hfft(a) is irfft(conj(a)) with the norm of the other direction
+    def pullback(dy):
+        da = np.conj(irfft_adjoint(dy, np.shape(a)[axis], axis, ADJOINT_NORM[norm]))
+        return (project(da, a),)
+
+    return np.fft.hfft(a, n, axis, norm), pullback
+
+
+@rule(np.fft.ihfft)
+def _(a: ArrayLike, n=None, axis=-1, norm=None):
+    # ihfft(a) is conj(rfft(a)) with the norm of the other direction
+    def pullback(dy):
+        length = np.shape(a)[axis]
+        size = length if n is None else n
+        return (project(rfft_adjoint(np.conj(dy), size, length, axis, ADJOINT_NORM[norm]), a),)
+
+    return np.fft.ihfft(a, n, axis, norm), pullback
+
+
+def axes_of(a, s, axes):
+    """Return the axes of a transform of many, each with its length before the transform.
+
+    NumPy transforms the last of the axes first; an axis may be named again.
+    """
+    shape = list(np.shape(a))
+    if axes is None:
+        axes = range(len(shape)) if s is None else range(-len(s), 0)
+    sizes = [-1] * len(axes) if s is None else s
+    lengths = []
+    for axis, n in list(zip(axes, sizes, strict=True))[::-1]:
+        lengths.append((axis, shape[axis]))
+        shape[axis] = shape[axis] if n in (-1, None) else n
+    return lengths[::-1]
+
+
+def fftn_adjoint(dy, a, s, axes, norm):
+    """Return the cotangent of the input of `np.fft.fftn`: axis by axis, the last first done."""
+    for axis, length in axes_of(a, s, axes):
+        dy = fft_adjoint(dy, length, axis, norm)
+    return project(dy, a)
+
+
+def ifftn_adjoint(dy, a, s, axes, norm):
+    """Return the cotangent of the input of `np.fft.ifftn`."""
+    for axis, length in axes_of(a, s, axes):
+        dy = ifft_adjoint(dy, length, axis, norm)
+    return project(dy, a)
+
+
+def rfftn_adjoint(dy, a, s, axes, norm):
+    """Return the cotangent of the input of `np.fft.rfftn`, which transforms its last axis first."""
+    *others, (last, length) = axes_of(a, s, axes)
+    n = length if s is None or s[-1] in (-1, None) else s[-1]
+    for axis, length_before in others:
+        dy = fft_adjoint(dy, length_before, axis, norm)
+    return project(rfft_adjoint(dy, n, length, last, norm), a)
+
+
+def irfftn_adjoint(dy, a, s, axes, norm):
+    """Return the cotangent of the input of `np.fft.irfftn`, which transforms its last axis last."""
+    lengths = axes_of(a, s, axes)
+    dy = irfft_adjoint(dy, lengths[-1][1], lengths[-1][0], norm)
+    for axis, length in lengths[-2::-1]:
+        dy = ifft_adjoint(dy, length, axis, norm)
+    return project(dy, a)
+
+
+@rule(np.fft.fft2)
+def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    def pullback(dy):
+        return (fftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.fft2(a, s, axes, norm), pullback
+
+
+@rule(np.fft.fftn)
+def _(a: ArrayLike, s=None, axes=None, norm=None):
+    def pullback(dy):
+        return (fftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.fftn(a, s, axes, norm), pullback
+
+
+@rule(np.fft.ifft2)
+def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    def pullback(dy):
+        return (ifftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.ifft2(a, s, axes, norm), pullback
+
+
+@rule(np.fft.ifftn)
+def _(a: ArrayLike, s=None, axes=None, norm=None):
+    def pullback(dy):
+        return (ifftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.ifftn(a, s, axes, norm), pullback
+
+
+@rule(np.fft.rfft2)
+def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    def pullback(dy):
+        return (rfftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.rfft2(a, s, axes, norm), pullback
+
+
+@rule(np.fft.rfftn)
+def _(a: ArrayLike, s=None, axes=None, norm=None):
+    def pullback(dy):
+        return (rfftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.rfftn(a, s, axes, norm), pullback
+
+
+@rule(np.fft.irfft2)
+def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    def pullback(dy):
+        return (irfftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.irfft2(a, s, axes, norm), pullback
+
+
+@rule(np.fft.irfftn)
+def _(a: ArrayLike, s=None, axes=None, norm=None):
+    def pullback(dy):
+        return (irfftn_adjoint(dy, a, s, axes, norm),)
+
+    return np.fft.irfftn(a, s, axes, norm), pullback
+
+
+@rule(np.fft.fftshift)
+def _(x: ArrayLike, axes=None):
+    def pullback(dy):
+        return (project(np.fft.ifftshift(dy, axes), x),)
+
+    return np.fft.fftshift(x, axes), pullback
+
+
+@rule(np.fft.ifftshift)
+def _(x: ArrayLike, axes=None):
+    def pullback(dy):
+        return (project(np.fft.fftshift(dy, axes), x),)
+
+    return np.fft.ifftshift(x, axes), pullback
+
+
+@rule(np.fft.fftfreq)
+def _(n: object, d: Numeric):
+    y = np.fft.fftfreq(n, d)
+
+    def pullback(dy):
+        return None, project(np.sum(dy * y) / -d, d)
+
+    return y, pullback
+
+
+@rule(np.fft.rfftfreq)
+def _(n: object, d: Numeric):
+    y = np.fft.rfftfreq(n, d)
+
+    def pullback(dy):
+        return None, project(np.sum(dy * y) / -d, d)
+
+    return y, pullback
+
+
+SIGNAL = np.sin(np.arange(1.0, 7.0))
+SPECTRUM = SIGNAL + 1j * np.cos(np.arange(6.0))
+IMAGE = np.sin(np.arange(40.0)).reshape(2, 4, 5)
+IMAGES = IMAGE + 1j * np.cos(np.arange(40.0)).reshape(2, 4, 5)
+ANY = (np.fft.fft, np.fft.ifft, np.fft.irfft, np.fft.hfft)
+REAL = (np.fft.rfft, np.fft.ihfft)
+for f in ANY + REAL:
+    for x in (SIGNAL, SPECTRUM) if f in ANY else (SIGNAL,):
+        for n in (None, 4, 5, 9, 12):
+            rule.example(f, x, n)
+        rule.example(f, x[:5])
+        for norm in ("backward", "ortho", "forward"):
+            rule.example(f, x, norm=norm)
+    x = IMAGES if f in ANY else IMAGE
+    rule.example(f, x, axis=1)
+    rule.example(f, x, n=3, axis=0)
+    rule.example(f, [0.5, -1.5, 2.0])
+ANY = (np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.irfft2, np.fft.irfftn)
+REAL = (np.fft.rfft2, np.fft.rfftn)
+for f in ANY + REAL:
+    for x in (IMAGE, IMAGES) if f in ANY else (IMAGE,):
+        rule.example(f, x)
+        rule.example(f, x, s=(3, 6), axes=(0, 1))
+        rule.example(f, x, s=(-1, 7), axes=(2, 1), norm="ortho")
+        rule.example(f, x, axes=(0, 2), norm="forward")
+for f in (np.fft.fftn, np.fft.ifftn):
+    rule.example(f, IMAGES, s=(3, 6), axes=(1, 1))
+for f in (np.fft.fftshift, np.fft.ifftshift):
+    rule.example(f, SPECTRUM[:5])
+    rule.example(f, IMAGE)
+    rule.example(f, IMAGES, axes=(0, 2))
+    rule.example(f, IMAGE, 1)
+for f in (np.fft.fftfreq, np.fft.rfftfreq):
+    rule.example(f, 5, 0.25)
+    rule.example(f, 6, np.float64(0.5))

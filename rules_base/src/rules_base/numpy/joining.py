@@ -1,0 +1,256 @@
+"""Joining arrays: each part's cotangent is its slice of the whole's."""
+
+import numpy as np
+
+from rules_base.shared.axes import reshaped, shape_of
+from rules_base.shared.nesting import in_kind_of, unstacked
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.concatenate)
+def _(arrays: list | tuple, axis=0, *, dtype=None):
+    def pullback(dy):
+        return (in_kind_of(arrays, slices(dy, arrays, axis)),)
+
+    if dtype is not None:
+        return np.concatenate(arrays, axis, dtype=dtype), pullback
+    return np.concatenate(arrays, axis), pullback
+
+
+def slices(dy, arrays, axis, widened=None):
+    """Return the slice of `dy` that each of the joined `arrays` has, in order.
+
+    What is joined may have been `widened` before, by a function such as `np.atleast_2d`.
+    """
+    if axis is None:
+        dy, axis, widened = np.reshape(dy, (-1,)), 0, as_vector
+    before = (slice(None),) * (axis % dy.ndim)
+    parts, start = [], 0
+    for x in arrays:
+        joined = x if widened is None else widened(x)
+        stop = start + (joined.shape if type(joined) is np.ndarray else shape_of(joined))[axis]
+        part = dy[(*before, slice(start, stop))] if before else dy[start:stop]
+        if joined is not x:
+            part = reshaped(part, shape_of(x))
+        parts.append(project(part, x) if type(x) is np.ndarray else unstacked(part, x))
+        start = stop
+    return parts
+
+
+def as_vector(x):
+    """Return the entries of `x` in one row."""
+    return np.reshape(x, (-1,))
+
+
+@rule(np.stack)
+def _(arrays: list | tuple, axis=0, *, dtype=None):
+    def pullback(dy):
+        first = np.moveaxis(dy, axis, 0) if axis else dy
+        parts = []
+        for i, x in enumerate(arrays):
+            parts.append(project(first[i], x) if type(x) is np.ndarray else unstacked(first[i], x))
+        return (in_kind_of(arrays, parts),)
+
+    if dtype is not None:
+        return np.stack(arrays, axis, dtype=dtype), pullback
+    return np.stack(arrays, axis), pullback
+
+
+@rule(np.vstack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (in_kind_of(arrays, slices(dy, arrays, 0, np.atleast_2d)),)
+
+    return np.vstack(arrays), pullback
+
+
+@rule(np.hstack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (in_kind_of(arrays, slices(dy, arrays, 0 if dy.ndim == 1 else 1, np.atleast_1d)),)
+
+    return np.hstack(arrays), pullback
+
+
+@rule(np.dstack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (in_kind_of(arrays, slices(dy, arrays, 2, np.atleast_3d)),)
+
+    return np.dstack(arrays), pullback
+
+
+@rule(np.column_stack)
+def _(arrays: list | tuple):
+    def pullback(dy):
+        return (in_kind_of(arrays, slices(dy, arrays, 1, as_columns)),)
+
+    return np.column_stack(arrays), pullback
+
+
+def as_columns(x):
+    """Return `x` as a matrix, a vector as one column."""
+    return np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x
+
+
+@rule(np.append)
+def _(x: Numeric, values: Numeric, axis=None):
+    def pullback(dy):
+        return tuple(slices(dy, [x, values], axis))
+
+    return np.append(x, values, axis), pullback
+
+
+@rule(np.append)
+def _(x: Numeric, values: list | tuple, axis=None):
+    array = np.array(values)
+
+    def pullback(dy):
+        dx, dvalues = slices(dy, [x, array], axis)
+        return dx, unstacked(dvalues, values)
+
+    return np.append(x, array, axis), pullback
+
+
+@rule(np.block)
+def _(blocks: list):
+    def pullback(dy):
+        return (taken_apart(dy, blocks),)
+
+    return np.block(blocks), pullback
+
+
+def taken_apart(dy, blocks):
+    """Return the cotangents of nested blocks: the innermost lists were joined along the last axis.
+
+    Arrays of fewer axes than the whole got axes of length one in front.
+    """
+    if not isinstance(blocks, list):
+        return project(np.reshape(dy, np.shape(blocks)), blocks)
+    axis = dy.ndim - depth(blocks)
+    dblocks, start = [], 0
+    for block in blocks:
+        stop = start + block_shape(block, dy.ndim)[axis]
+        part = dy[(slice(None),) * axis + (slice(start, stop),)]
+        dblocks.append(taken_apart(part, block))
+        start = stop
+    return dblocks
+
+
+def block_shape(blocks, ndim):
+    """Return the shape of `np.block(blocks)`, part of a result with `ndim` axes."""
+    if not isinstance(blocks, list):
+        shape = np.shape(blocks)
+        return [1] * (ndim - len(shape)) + list(shape)
+    shapes = [block_shape(block, ndim) for block in blocks]
+    axis = ndim - depth(blocks)
+    return [sum(s[a] for s in shapes) if a == axis else n for a, n in enumerate(shapes[0])]
+
+
+def depth(blocks):
+    """Return how deep the lists are nested, which is the same everywhere."""
+    return 1 + depth(blocks[0]) if isinstance(blocks, list) else 0
+
+
+def declare_split(f):
+    """Declare the rule of `np.split` and its kin: join the parts again."""
+
+    @rule(f)
+    def _(x: Array, sections=None, axis=0):
+        ys = f(x, sections, axis)
+
+        def pullback(dys):
+            return (joined(dys, ys, x, axis),)
+
+        return ys, pullback
+
+
+def declare_fixed_split(f, axis_of):
+    """Declare the rule of `np.hsplit` and its kin, whose axis depends on the number of axes."""
+
+    @rule(f)
+    def _(x: Array, sections=None):
+        ys = f(x, sections)
+
+        def pullback(dys):
+            return (joined(dys, ys, x, axis_of(x)),)
+
+        return ys, pullback
+
+
+def joined(dys, ys, x, axis):
+    """Return the cotangent of `x` from those of its parts, `None` for zeros."""
+    parts = [np.zeros_like(y) if d is None else d for d, y in zip(dys, ys, strict=True)]
+    return project(np.concatenate(parts, axis), x)
+
+
+for f in (np.split, np.array_split):
+    declare_split(f)
+declare_fixed_split(np.vsplit, lambda x: 0)
+declare_fixed_split(np.hsplit, lambda x: 1 if x.ndim > 1 else 0)
+declare_fixed_split(np.dsplit, lambda x: 2)
+
+if hasattr(np, "unstack"):
+
+    @rule(np.unstack)
+    def _(x: Array, *, axis=0):
+        ys = np.unstack(x, axis=axis)
+
+        def pullback(dys):
+            parts = [np.zeros_like(y) if d is None else d for d, y in zip(dys, ys, strict=True)]
+            return (project(np.stack(parts, axis), x),)
+
+        return ys, pullback
+
+
+@rule(np.concatenate)
+def _(x: Array, axis=0):
+    def pullback(dy):
+        return (project(np.stack(slices(dy, x, axis)), x),)
+
+    return np.concatenate(x, axis), pullback
+
+
+@rule(np.stack)
+def _(x: Array, axis=0):
+    def pullback(dy):
+        return (project(np.moveaxis(dy, axis, 0), x),)
+
+    return np.stack(x, axis), pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+rule.example(np.concatenate, [MATRIX, MATRIX[:1]])
+rule.example(np.concatenate, (MATRIX, MATRIX[:, :1]), axis=-1)
+rule.example(np.concatenate, (MATRIX, MATRIX[0]), axis=None)
+rule.example(np.stack, [MATRIX, MATRIX + 1.0], axis=-1)
+rule.example(np.stack, (0.5, 1.5))
+for f in (np.concatenate, np.stack):
+    rule.example(f, [MATRIX, MATRIX[:, ::-1]], axis=1, dtype=complex)
+rule.example(np.concatenate, np.stack([MATRIX, MATRIX + 1.0]), axis=1)
+rule.example(np.concatenate, [MATRIX[0], [0.5, 0.25]])
+rule.example(np.stack, np.stack([MATRIX, MATRIX + 1.0]), axis=1)
+rule.example(np.stack, [MATRIX[0], [0.5, 0.25, 1.0]], axis=1)
+for f in (np.vstack, np.hstack, np.dstack, np.column_stack):
+    rule.example(f, [MATRIX, MATRIX + 1.0])
+    rule.example(f, (MATRIX[0], MATRIX[1]))
+rule.example(np.vstack, [MATRIX, MATRIX[0]])
+rule.example(np.column_stack, [MATRIX, MATRIX[:, 0]])
+rule.example(np.hstack, [0.5, MATRIX[0]])
+rule.example(np.append, MATRIX, MATRIX[:1], axis=0)
+rule.example(np.append, MATRIX, 0.5)
+rule.example(np.append, MATRIX[0], [0.5, 0.25])
+rule.example(np.block, [[MATRIX, MATRIX[:, :1]], [np.ones((1, 4))]])
+rule.example(np.block, [MATRIX[0], 0.5])
+for f in (np.split, np.array_split):
+    rule.example(f, MATRIX, 3, axis=1)
+    rule.example(f, MATRIX, [1], axis=0)
+rule.example(np.array_split, MATRIX[0], 2)
+rule.example(np.vsplit, MATRIX, 2)
+rule.example(np.hsplit, MATRIX, [1])
+rule.example(np.hsplit, MATRIX[0], [1])
+rule.example(np.dsplit, np.stack([MATRIX, MATRIX], -1), 2)
+if hasattr(np, "unstack"):
+    rule.example(np.unstack, MATRIX, axis=1)

@@ -1,0 +1,169 @@
+"""Eigenvalues and eigenvectors.
+
+Where `A V = V diag(w)`, the differential of the eigenvalues is the diagonal of `C = V^-1 dA V`, and
+that of the eigenvectors is `V (F * C)` with `F_ij = 1 / (w_j - w_i)`, plus what keeps the vectors
+normalized (Giles 2008; Boeddeker et al. 2017 for complex matrices).
+
+An eigenvector is known but for a factor. LAPACK makes its length 1 and one of its entries real, and
+so does its differential here, as in ChainRules. The eigenvectors of a repeated eigenvalue have no
+derivative: a cotangent of theirs raises `LinAlgError`, while the eigenvalues themselves get what
+the formula says. Eigenvalues count as repeated where they differ by no more than rounding.
+`eigh` reads one triangle of its argument, and so the other gets a zero.
+"""
+
+import numpy as np
+
+from rules_base.shared.axes import like, on_the_diagonal
+from rules_base.shared.matrices import (
+    ArrayLike,
+    adjoint,
+    coincide,
+    columns,
+    diagonal_matrix,
+    rows,
+    triangle_of_hermitian,
+)
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.linalg.eigh)
+def _(a: ArrayLike, UPLO="L"):
+    y = np.linalg.eigh(a, UPLO)
+
+    def pullback(dy):
+        dw, dv = dy
+        lower = UPLO.upper() == "L"
+        w, v = y
+        if dw is None and dv is None:
+            return (None,)
+        if dv is None:
+            da = (v * columns(dw)) @ adjoint(v)
+        else:
+            if np.iscomplexobj(v):
+                # the tridiagonal form that LAPACK starts from leaves this row real
+                entries = np.zeros_like(w, dtype=int) + (0 if lower else w.shape[-1] - 1)
+                dv = with_phase(dv, v, entries)
+            inner = over_gaps(adjoint(v) @ dv, w, dv)
+            da = v @ (inner if dw is None else inner + diagonal_matrix(dw)) @ adjoint(v)
+        return (project(triangle_of_hermitian(da, lower), a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.eigvalsh)
+def _(a: ArrayLike, UPLO="L"):
+    def pullback(dy):
+        v = np.linalg.eigh(a, UPLO).eigenvectors
+        da = (v * columns(dy)) @ adjoint(v)
+        return (project(triangle_of_hermitian(da, UPLO.upper() == "L"), a),)
+
+    return np.linalg.eigvalsh(a, UPLO), pullback
+
+
+@rule(np.linalg.eig)
+def _(a: ArrayLike):
+    y = np.linalg.eig(a)
+
+    def pullback(dy):
+        dw, dv = dy
+        w, v = y
+        if dw is None and dv is None:
+            return (None,)
+        if dv is None:
+            inner = rows(dw) * adjoint(v)
+        else:
+            inner = over_gaps(adjoint(v) @ normalized(dv, v), np.conj(w), dv)
+            inner = (inner if dw is None else inner + diagonal_matrix(dw)) @ adjoint(v)
+        return (project(np.linalg.solve(adjoint(v), inner), a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.eigvals)
+def _(a: ArrayLike):
+    y = np.linalg.eigvals(a)
+
+    def pullback(dy):
+        w, v = np.linalg.eig(a)
+        if np.any(depends(rows(w - y), rows(y))):
+            raise np.linalg.LinAlgError("eig finds the eigenvalues in another order: call eig")
+        return (project(np.linalg.solve(adjoint(v), rows(dy) * adjoint(v)), a),)
+
+    return y, pullback
+
+
+def over_gaps(m, w, dv):
+    """Return `m_ij / (w_j - w_i)`, with zeros on the diagonal, for the eigenvalues `w`.
+
+    Raises `LinAlgError` where eigenvalues coincide and `dv` is not zero for their eigenvectors.
+    """
+    gaps, equal = columns(w) - rows(w), coincide(w)
+    used = np.any(dv != 0, axis=-2)
+    n = w.shape[-1]
+    ambiguous = equal & (columns(used) | rows(used)) & ~on_the_diagonal(n, n, w)
+    if np.any(ambiguous):
+        raise np.linalg.LinAlgError(
+            "the eigenvectors of a repeated eigenvalue have no gradient: only the space that they "
+            "span is determined"
+        )
+    return np.where(equal, 0, m / np.where(equal, 1, gaps))
+
+
+def normalized(dv, v):
+    """Return the cotangent of eigenvectors before they were made of length 1, one entry real."""
+    along = np.real(np.sum(np.conj(dv) * v, axis=-2, keepdims=True))
+    if np.iscomplexobj(v) and v.shape[-1]:
+        # the largest of the entries that LAPACK made real
+        size = np.where(np.imag(v) == 0, np.abs(v), -1.0)
+        dv = with_phase(dv, v, np.argmax(size, axis=-2))
+    return dv - along * v
+
+
+def with_phase(dv, v, entries):
+    """Return the cotangent of eigenvectors before they were turned to make some entries real.
+
+    Arguments:
+        dv, v: the cotangent and the eigenvectors, in columns.
+        entries: for each column the index of the entry that is real.
+
+    Raises `LinAlgError` where the entry is zero or not real, which leaves the phase undetermined,
+    and `dv` depends on the phase.
+    """
+    turning = np.imag(np.sum(np.conj(dv) * v, axis=-2, keepdims=True))
+    entry = np.take_along_axis(v, columns(entries), axis=-2)
+    undetermined = (np.imag(entry) != 0) | (np.real(entry) == 0)
+    if np.any(undetermined & depends(turning, dv)):
+        raise np.linalg.LinAlgError(
+            "the gradient depends on the phase of complex eigenvectors, which is not determined"
+        )
+    turn = 1j * turning / np.where(undetermined, 1, np.real(entry))
+    here = rows(np.arange(v.shape[-2], **like(v))) == columns(entries)
+    return dv + np.where(here & ~undetermined, turn, 0)
+
+
+def depends(turning, dv):
+    """Return whether `turning` is more than rounding beside the vectors `dv`, in columns."""
+    size = np.sqrt(np.sum(np.abs(dv) ** 2, axis=-2, keepdims=True))
+    return np.abs(turning) > 64 * np.sqrt(np.finfo(size.dtype).eps) * size
+
+
+MATRIX = np.array([[2.5, -1.5, 0.5], [0.75, 1.25, -0.25], [-0.5, 1.0, 1.75]])
+WITH_REAL = np.array([[1.0, 0.5, 0.25], [0.3, 2.0, -0.5], [0.2, -0.4, 4.0]])
+COMPLEX = MATRIX + 1j * np.cos(2 * MATRIX)
+for f in (np.linalg.eigh, np.linalg.eigvalsh):
+    for a in (
+        MATRIX,
+        COMPLEX,
+        np.stack([COMPLEX, COMPLEX.T - MATRIX]),
+        MATRIX[:1, :1],
+        COMPLEX[:1, :1],
+    ):
+        rule.example(f, a)
+        rule.example(f, a, "U")
+    rule.example(f, WITH_REAL.tolist())
+for f in (np.linalg.eig, np.linalg.eigvals):
+    for a in (MATRIX, WITH_REAL, COMPLEX, np.stack([COMPLEX, COMPLEX.T - MATRIX]), COMPLEX[:1, :1]):
+        rule.example(f, a)
+    rule.example(f, WITH_REAL.tolist())

@@ -1,0 +1,287 @@
+"""Inverses, determinants and linear systems of equations.
+
+The formulas are those of Giles (2008), "An extended collection of matrix derivative results for
+forward and reverse mode algorithmic differentiation", for complex matrices with adjoints in the
+place of transposes; of Golub and Pereyra (1973) for the pseudo-inverse and least squares.
+"""
+
+import numpy as np
+
+from rules_base.shared.axes import given, like, on_the_diagonal, size_of, truncates
+from rules_base.shared.matrices import (
+    ArrayLike,
+    adjoint,
+    as_array,
+    columns,
+    conjugate,
+    rows,
+    triangle_of_hermitian,
+)
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_base")
+rule.constant(np.linalg.matrix_rank)
+
+
+@rule(np.linalg.inv)
+def _(a: ArrayLike):
+    y = np.linalg.inv(a)
+
+    def pullback(dy):
+        return (project(inv_cotangent(dy, y), a),)
+
+    return y, pullback
+
+
+def inv_cotangent(dy, y):
+    """Return the cotangent of the matrix that `y` is the inverse of."""
+    return -adjoint(y) @ dy @ adjoint(y)
+
+
+@rule(np.linalg.det)
+def _(a: ArrayLike):
+    y = np.linalg.det(a)
+
+    def pullback(dy):
+        return (project(scaled(dy, cofactors(as_array(a), y)), a),)
+
+    return y, pullback
+
+
+def scaled(factor, matrices):
+    """Return `factor * matrices`, with one factor for each matrix of a stack."""
+    return (factor[..., None, None] if np.ndim(factor) else factor) * matrices
+
+
+def cofactors(a, determinant):
+    """Return the conjugated cofactors of `a`: the gradient of the determinant.
+
+    They are `det(a) * inv(a)^H` where `a` is regular. Where one of the stack is not, they are
+    found from the singular values, in which they are finite.
+    """
+    if np.all(determinant != 0):
+        return scaled(conjugate(determinant), adjoint(np.linalg.inv(a)))
+    u, s, vh = np.linalg.svd(a)
+    n = s.shape[-1]
+    others = np.where(on_the_diagonal(n, n, s), 1, columns(s))
+    phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))
+    return scaled(phase, (u * columns(np.prod(others, axis=-1))) @ vh)
+
+
+@rule(np.linalg.slogdet)
+def _(a: ArrayLike):
+    y = np.linalg.slogdet(a)
+
+    def pullback(dy):
+        dsign, dlogabsdet = dy
+        scale = 0.0 if dlogabsdet is None else dlogabsdet
+        if dsign is not None and np.iscomplexobj(y.sign):
+            scale = scale + 1j * np.imag(np.conj(y.sign) * dsign)
+        unused = (scale == 0) & (y.sign == 0)
+        scale = scale[..., None, None] if np.ndim(scale) else scale
+        unused = unused[..., None, None] if np.ndim(unused) else unused
+        # a zero in `dy` is a strong zero: a matrix that does not matter may be singular
+        n = np.shape(a)[-1]
+        safe = np.where(unused, on_the_diagonal(n, n, a), a)
+        return (project(scale * adjoint(np.linalg.inv(safe)), a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.solve)
+def _(a: ArrayLike, b: ArrayLike):
+    y = np.linalg.solve(a, b)
+
+    def pullback(dy):
+        if np.ndim(y) == 1:
+            db = np.linalg.solve(adjoint(as_array(a)), dy)
+            return project(-rows(db) * conjugate(y), a), project(db, b)
+        if np.ndim(b) == 1:
+            db = np.linalg.solve(adjoint(as_array(a)), rows(dy))
+            return project(-db @ adjoint(rows(y)), a), project(db[..., 0], b)
+        db = np.linalg.solve(adjoint(as_array(a)), dy)
+        return project(-db @ adjoint(y), a), project(db, b)
+
+    return y, pullback
+
+
+@rule(np.linalg.trace)
+def _(x: ArrayLike, *, offset=0, dtype=None):
+    def pullback(dy):
+        if dtype is not None and truncates(as_array(x), dtype):
+            return (None,)
+        dy = dy[..., None, None] if np.ndim(dy) else dy
+        return (project(on_diagonal(dy, x, offset), x),)
+
+    return np.linalg.trace(x, offset=offset, dtype=dtype), pullback
+
+
+@rule(np.linalg.diagonal)
+def _(x: ArrayLike, *, offset=0):
+    def pullback(dy):
+        # the diagonal starts in the row `-offset`, or in the column `offset`
+        n = np.shape(x)[-2]
+        before = min(max(-offset, 0), n)
+        widths = [(0, 0)] * (np.ndim(dy) - 1) + [(before, n - before - np.shape(dy)[-1])]
+        return (project(on_diagonal(rows(np.pad(dy, widths)), x, offset), x),)
+
+    return np.linalg.diagonal(x, offset=offset), pullback
+
+
+def on_diagonal(dy, x, offset):
+    """Return matrices of the shape of `x` with `dy`, a value for each row, on a diagonal."""
+    return np.where(on_the_diagonal(*np.shape(x)[-2:], dy, offset), dy, 0)
+
+
+@rule(np.linalg.matrix_transpose)
+def _(x: ArrayLike):
+    def pullback(dy):
+        return (project(np.swapaxes(dy, -1, -2), x),)
+
+    return np.linalg.matrix_transpose(x), pullback
+
+
+@rule(np.linalg.tensorinv)
+def _(a: ArrayLike, ind=2):
+    y = np.linalg.tensorinv(a, ind)
+
+    def pullback(dy):
+        shape = np.shape(a)
+        n = int(np.prod(shape[:ind]))
+        da = inv_cotangent(np.reshape(dy, (n, n)), np.reshape(y, (n, n)))
+        return (project(np.reshape(da, shape), a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.tensorsolve)
+def _(a: ArrayLike, b: ArrayLike, axes=None):
+    y = np.linalg.tensorsolve(a, b, axes)
+
+    def pullback(dy):
+        ndim = np.ndim(a)
+        last = [] if axes is None else [k % ndim for k in axes]
+        order = [k for k in range(ndim) if k not in last] + last
+        matrix = np.reshape(np.transpose(as_array(a), order), (size_of(b), size_of(y)))
+        db = np.linalg.solve(adjoint(matrix), np.ravel(dy))
+        da = np.reshape(np.outer(-db, conjugate(y)), np.shape(b) + np.shape(y))
+        da = np.reshape(da, [np.shape(a)[k] for k in order])
+        da = np.transpose(da, [order.index(k) for k in range(ndim)])
+        return project(da, a), project(np.reshape(db, np.shape(b)), b)
+
+    return y, pullback
+
+
+@rule(np.linalg.pinv)
+def _(a: ArrayLike, rcond=None, hermitian=False, **options):
+    y = np.linalg.pinv(a, rcond, hermitian, **options)
+
+    def pullback(dy):
+        # the rank is taken to be constant (Golub and Pereyra)
+        x = as_array(a)
+        yh, dyh = adjoint(y), adjoint(dy)
+        rest = dyh @ y @ yh
+        other = yh @ y @ dyh
+        da = rest - x @ (y @ rest) + other - (other @ y) @ x - yh @ dy @ yh
+        return (project(triangle_of_hermitian(da) if hermitian else da, a),)
+
+    return y, pullback
+
+
+@rule(np.linalg.lstsq)
+def _(a: ArrayLike, b: ArrayLike, rcond=None):
+    y = np.linalg.lstsq(a, b, **given(rcond=rcond))
+
+    def pullback(dy):
+        dx, dresiduals, _, ds = dy
+        x, rank = y[0], y[2]
+        u, s, vh = np.linalg.svd(as_array(a), full_matrices=False)
+        da, db = 0.0, 0.0
+        if dx is not None:
+            inverse = np.where(
+                np.arange(s.shape[0], **like(s)) < rank, 1 / np.where(s == 0, 1, s), 0
+            )
+            factors = (u, inverse, vh)
+            da, db = least_squares_cotangents(dx, as_array(a), as_array(b), x, factors)
+        if dresiduals is not None and size_of(dresiduals):
+            residual = as_array(b) - as_array(a) @ x
+            dresidual = 2 * np.reshape(dresiduals, np.shape(x)[1:]) * residual
+            da = da - outer(dresidual, x)
+            db = db + dresidual
+        if ds is not None:
+            da = da + (u * ds) @ vh
+        da, db = np.broadcast_to(da, np.shape(a)), np.broadcast_to(db, np.shape(b))
+        return project(da, a), project(db, b)
+
+    return y, pullback
+
+
+def outer(y, x):
+    """Return `y x^H` for vectors, or for matrices of vectors in columns."""
+    return np.outer(y, conjugate(x)) if np.ndim(x) == 1 else y @ adjoint(x)
+
+
+def least_squares_cotangents(dx, a, b, x, factors):
+    """Return the cotangents of `a` and `b` for the shortest `x` that minimizes `|b - a x|`.
+
+    Arguments:
+        factors: `u`, `1 / s` and `vh` of the singular value decomposition of `a`, with zeros in
+            the place of `1 / s` where `s` counts as zero.
+
+    The rank of `a` is taken to be constant (Golub and Pereyra).
+    """
+    u, inverse, vh = factors
+    inverse = np.reshape(inverse, (-1,) + (1,) * (np.ndim(x) - 1))
+    inner = inverse * (vh @ dx)
+    db = u @ inner
+    da = outer(b - a @ x, adjoint(vh) @ (inverse * inner)) - outer(db, x)
+    if inverse.shape[0] < a.shape[1] or like(inverse) or np.any(inverse == 0):
+        row_space = inverse != 0
+        null = dx - adjoint(vh) @ (row_space * (vh @ dx))
+        da = da + outer(u @ (inverse * (vh @ x)), null)
+    return da, db
+
+
+MATRIX = np.array([[2.5, -1.5, 0.5], [0.75, 1.25, -0.25], [-0.5, 1.0, 1.75]])
+COMPLEX = MATRIX + 1j * np.cos(2 * MATRIX)
+STACK = np.stack([MATRIX, MATRIX.T @ MATRIX + 0.5])
+TALL = np.sin(np.arange(12.0)).reshape(4, 3) + 0.25 * np.eye(4, 3)
+SINGULAR = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [5.0, 7.0, 9.0]])
+VECTOR = np.array([0.5, -1.5, 2.0])
+TENSOR = np.sin(np.arange(36.0) ** 2).reshape(2, 3, 3, 2)
+for f in (np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv):
+    for a in (MATRIX, COMPLEX, STACK, STACK + 0.5j * COMPLEX, MATRIX[:1, :1], MATRIX.tolist()):
+        rule.example(f, a)
+rule.example(np.linalg.det, SINGULAR)
+rule.example(np.linalg.det, SINGULAR + 1j * SINGULAR)
+rule.example(np.linalg.det, np.stack([SINGULAR, MATRIX]))
+rule.example(np.linalg.det, np.outer(VECTOR, VECTOR))
+for a in (TALL, TALL.T, TALL + 1j * np.cos(TALL), np.stack([TALL, TALL[::-1]])):
+    rule.example(np.linalg.pinv, a)
+rule.example(np.linalg.pinv, MATRIX + MATRIX.T, hermitian=True)
+rule.example(np.linalg.pinv, COMPLEX + COMPLEX.conj().T, hermitian=True)
+for a in (MATRIX, COMPLEX):
+    for b in (VECTOR, VECTOR - 0.5j, TALL.T, TALL.T * 1j + 0.5):
+        rule.example(np.linalg.solve, a, b)
+        rule.example(np.linalg.lstsq, a, b)
+rule.example(np.linalg.solve, MATRIX, np.stack([MATRIX, COMPLEX]))
+rule.example(np.linalg.solve, STACK, VECTOR)
+rule.example(np.linalg.solve, STACK, TALL.T)
+rule.example(np.linalg.solve, MATRIX.tolist(), VECTOR.tolist())
+for a in (TALL, TALL + 1j * np.cos(TALL)):
+    for b in (VECTOR, COMPLEX):
+        rule.example(np.linalg.lstsq, a.T, b)
+    for b in (TALL[:, 0] ** 2, TALL[:, :2] ** 2 + 0.5j):
+        rule.example(np.linalg.lstsq, a, b)
+for offset in (-1, 0, 2):
+    for f in (np.linalg.trace, np.linalg.diagonal):
+        rule.example(f, TALL, offset=offset)
+        rule.example(f, STACK[:, :2] + 0.5j, offset=offset)
+rule.example(np.linalg.trace, MATRIX.tolist())
+for offset in (-2, 4, -5):
+    rule.example(np.linalg.diagonal, MATRIX, offset=offset)
+rule.example(np.linalg.matrix_transpose, STACK)
+rule.example(np.linalg.tensorinv, TENSOR)
+rule.example(np.linalg.tensorinv, TENSOR.reshape(6, 2, 3) + 0.5j, ind=1)
+rule.example(np.linalg.tensorsolve, TENSOR, TENSOR[0, :, :2, 1].T)
+rule.example(np.linalg.tensorsolve, TENSOR + 0.5j, TENSOR[0, :, :, 1][:, :2], axes=(0, 2))

@@ -1,0 +1,115 @@
+"""Matrix products of vectors, matrices and stacks of matrices: `@`, matmul and dot."""
+
+import operator
+
+import numpy as np
+
+from rules_base.shared.axes import conjugate
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.matmul, operator.matmul)
+def _(a: Array, b: Array):
+    def pullback(dy):
+        return project(matmul_left(dy, a, b), a), project(matmul_right(dy, a, b), b)
+
+    return a @ b, pullback
+
+
+def matmul_left(dy, a, b):
+    """Return the cotangent of `a` in `a @ b`, before batch axes are summed."""
+    if b.dtype.kind == "c":
+        b = conjugate(b)
+    if a.ndim == 2 and b.ndim == 2:
+        return dy @ b.T
+    if b.ndim == 1:
+        return dy * b if a.ndim == 1 else dy[..., None] * b
+    if a.ndim == 1:
+        return np.matmul(b, np.expand_dims(dy, -1))[..., 0]
+    if a.ndim == 2 and b.ndim > 2:
+        batch = tuple(range(b.ndim - 2))
+        return np.tensordot(dy, b, ((*batch, dy.ndim - 1), (*batch, b.ndim - 1)))
+    return np.matmul(dy, b.T if b.ndim == 2 else np.swapaxes(b, -1, -2))
+
+
+def matmul_right(dy, a, b):
+    """Return the cotangent of `b` in `a @ b`, before batch axes are summed."""
+    if a.dtype.kind == "c":
+        a = conjugate(a)
+    if a.ndim == 2 and b.ndim == 2:
+        return a.T @ dy
+    if a.ndim == 1:
+        return dy * a if b.ndim == 1 else a[:, None] * dy[..., None, :]
+    if b.ndim == 1:
+        if a.ndim == 2:
+            return np.matmul(dy, a)
+        rows = tuple(range(a.ndim - 1))
+        return np.tensordot(dy, a, (rows, rows))
+    if b.ndim == 2 and a.ndim > 2:
+        rows = tuple(range(a.ndim - 1))
+        return np.tensordot(a, dy, (rows, rows))
+    return np.matmul(a.T if a.ndim == 2 else np.swapaxes(a, -1, -2), dy)
+
+
+@rule(np.dot, np.ndarray.dot)
+def _(a: Numeric, b: Numeric):
+    if type(a) is np.ndarray is type(b) and a.ndim and 0 < b.ndim <= 2:
+
+        def as_matmul(dy):
+            return project(matmul_left(dy, a, b), a), project(matmul_right(dy, a, b), b)
+
+        return np.dot(a, b), as_matmul
+
+    def pullback(dy):
+        if is_number(a) or is_number(b):
+            return project(dy * np.conjugate(b), a), project(dy * np.conjugate(a), b)
+        return project(dot_left(dy, a, b), a), project(dot_right(dy, a, b), b)
+
+    return np.dot(a, b), pullback
+
+
+def is_number(x):
+    """Return whether `x` has no axes."""
+    return x.ndim == 0 if isinstance(x, (np.ndarray, Array)) else True
+
+
+def dot_left(dy, a, b):
+    """Return the cotangent of the array `a` in `np.dot(a, b)` with an array."""
+    if b.ndim <= 2:
+        return matmul_left(dy, a, b)
+    own = a.ndim - 1
+    others = (*range(b.ndim - 2), b.ndim - 1)
+    return np.tensordot(dy, conjugate(b), (tuple(range(own, dy.ndim)), others))
+
+
+def dot_right(dy, a, b):
+    """Return the cotangent of the array `b` in `np.dot(a, b)` with an array."""
+    if b.ndim <= 2:
+        return matmul_right(dy, a, b)
+    own = tuple(range(a.ndim - 1))
+    summed = np.tensordot(conjugate(a), dy, (own, own))  # the contracted axis comes first
+    return np.moveaxis(summed, 0, -2)
+
+
+VECTOR = np.array([0.5, -1.5, 2.0])
+OTHER = np.array([1.25, 0.5, -0.75])
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+STACK = np.arange(24.0).reshape(2, 4, 3) / 10 - 1.1
+for f in (np.matmul, operator.matmul, np.dot, np.ndarray.dot):
+    rule.example(f, VECTOR, OTHER)
+    rule.example(f, VECTOR, MATRIX.T)
+    rule.example(f, MATRIX, VECTOR)
+    rule.example(f, MATRIX, MATRIX.T)
+    rule.example(f, MATRIX + 0.5j, MATRIX.T - 0.25j)
+    rule.example(f, STACK, VECTOR)
+    rule.example(f, STACK, MATRIX.T)
+    rule.example(f, VECTOR, STACK.swapaxes(-1, -2))
+    rule.example(f, MATRIX, STACK.swapaxes(-1, -2))
+    rule.example(f, STACK, STACK.swapaxes(-1, -2))
+for f in (np.matmul, operator.matmul):
+    rule.example(f, STACK[:, None], STACK.swapaxes(-1, -2)[0:1])
+rule.example(np.dot, 0.5, MATRIX)
+rule.example(np.dot, MATRIX, 0.5)
+rule.example(np.dot, 0.5, -0.75)

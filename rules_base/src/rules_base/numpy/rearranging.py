@@ -1,0 +1,275 @@
+"""Rolling, flipping, repeating and triangles: every entry of the result is one of `x`."""
+
+import numpy as np
+
+from rules_base.numpy.indexing import from_positions
+from rules_base.shared.axes import given, inexact_type, like, size_of, truncates
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.roll)
+def _(x: Array, shift=None, axis=None):
+    def pullback(dy):
+        return (project(np.roll(dy, np.negative(shift).tolist(), axis), x),)
+
+    return np.roll(x, shift, axis), pullback
+
+
+@rule(np.flip)
+def _(x: Array, axis=None):
+    def pullback(dy):
+        return (project(np.flip(dy, axis), x),)
+
+    return np.flip(x, axis), pullback
+
+
+@rule(np.fliplr)
+def _(x: Array):
+    def pullback(dy):
+        return (project(np.fliplr(dy), x),)
+
+    return np.fliplr(x), pullback
+
+
+@rule(np.flipud)
+def _(x: Array):
+    def pullback(dy):
+        return (project(np.flipud(dy), x),)
+
+    return np.flipud(x), pullback
+
+
+@rule(np.rot90)
+def _(x: Array, k=1, axes=(0, 1)):
+    def pullback(dy):
+        return (project(np.rot90(dy, -k, axes), x),)
+
+    return np.rot90(x, k, axes), pullback
+
+
+@rule(np.moveaxis)
+def _(x: Array, source=None, destination=None):
+    def pullback(dy):
+        return (project(np.moveaxis(dy, destination, source), x),)
+
+    return np.moveaxis(x, source, destination), pullback
+
+
+@rule(np.rollaxis)
+def _(x: Array, axis=0, start=0):
+    y = np.rollaxis(x, axis, start)
+
+    def pullback(dy):
+        axis_ = axis % x.ndim
+        start_ = start + x.ndim if start < 0 else start
+        return (project(np.moveaxis(dy, start_ - (axis_ < start_), axis_), x),)
+
+    return y, pullback
+
+
+@rule(np.tile)
+def _(x: Numeric, reps=1):
+    def pullback(dy):
+        shape = np.shape(x)
+        times = tuple(np.atleast_1d(reps))
+        shape = (1,) * (len(times) - len(shape)) + shape
+        times = (1,) * (len(shape) - len(times)) + times
+        parts = np.reshape(dy, [n for pair in zip(times, shape, strict=True) for n in pair])
+        summed = np.sum(parts, axis=tuple(range(0, parts.ndim, 2)))
+        return (project(np.reshape(summed, np.shape(x)), x),)
+
+    return np.tile(x, reps), pullback
+
+
+@rule(np.repeat, np.ndarray.repeat, np.generic.repeat)
+def _(x: Numeric, repeats=1, axis=None):
+    def pullback(dy):
+        if axis is None:
+            positions = np.repeat(np.arange(size_of(x)), repeats)
+            return (from_positions(dy, x, positions),)
+        shape = np.shape(x) or (1,)
+        axis_ = axis % len(shape)
+        if np.ndim(repeats) == 0:
+            split = (*shape[: axis_ + 1], int(repeats), *shape[axis_ + 1 :])
+            summed = np.sum(np.reshape(dy, split), axis=axis_ + 1)
+            return (project(np.reshape(summed, np.shape(x)), x),)
+        times = np.broadcast_to(repeats, x.shape[axis_])
+        starts = np.cumsum(times) - times
+        some = times > 0
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
+        if some.any():
+            sums = np.add.reduceat(dy, starts[some], axis_)
+            dx[(slice(None),) * axis_ + (some,)] = sums
+        return (project(dx, x),)
+
+    return np.repeat(x, repeats, axis), pullback
+
+
+@rule(np.resize)
+def _(x: Array, new_shape=None):
+    def pullback(dy):
+        if x.size == 0:
+            return (np.zeros_like(x, dtype=inexact_type(dy)),)
+        positions = np.resize(np.arange(x.size), new_shape)
+        return (from_positions(dy, x, positions),)
+
+    return np.resize(x, new_shape), pullback
+
+
+@rule(np.tril)
+def _(x: Array, k=0):
+    def pullback(dy):
+        return (project(np.tril(dy, k), x),)
+
+    return np.tril(x, k), pullback
+
+
+@rule(np.triu)
+def _(x: Array, k=0):
+    def pullback(dy):
+        return (project(np.triu(dy, k), x),)
+
+    return np.triu(x, k), pullback
+
+
+@rule(np.diag)
+def _(x: Array, k=0):
+    def pullback(dy):
+        if x.ndim == 1:
+            return (project(np.diagonal(dy, k), x),)
+        return (on_diagonal(dy, x, k, 0, 1),)
+
+    return np.diag(x, k), pullback
+
+
+@rule(np.diagflat)
+def _(x: Numeric, k=0):
+    def pullback(dy):
+        return (project(np.reshape(np.diagonal(dy, k), np.shape(x)), x),)
+
+    return np.diagflat(x, k), pullback
+
+
+@rule(np.diagonal, np.ndarray.diagonal)
+def _(x: Array, offset=0, axis1=0, axis2=1):
+    def pullback(dy):
+        return (on_diagonal(dy, x, offset, axis1, axis2),)
+
+    return np.diagonal(x, offset, axis1, axis2), pullback
+
+
+@rule(np.trace, np.ndarray.trace)
+def _(x: Array, offset=0, axis1=0, axis2=1, dtype=None, out: None = None):
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        return (on_diagonal(np.expand_dims(dy, -1), x, offset, axis1, axis2),)
+
+    return np.trace(x, offset, axis1, axis2, **given(dtype=dtype)), pullback
+
+
+def on_diagonal(dy, x, offset, axis1, axis2):
+    """Return zeros of the shape of `x` with `dy` on a diagonal, or one number all along it."""
+    axes = (axis1, axis2)
+    n_rows, n_columns = x.shape[axis1], x.shape[axis2]
+    first = max(-offset, 0)
+    n = max(min(n_rows - first, n_columns - max(offset, 0)), 0)
+    if isinstance(x, np.ndarray):
+        dx = np.zeros_like(x, dtype=inexact_type(dy))
+        along = np.arange(n)
+        np.moveaxis(dx, axes, (-2, -1))[..., along + first, along + max(offset, 0)] = dy
+        return project(dx, x)
+    dy = dy + np.zeros(n, **like(x))
+    by_row = np.pad(dy, [(0, 0)] * (dy.ndim - 1) + [(first, n_rows - n - first)])
+    across, down = np.arange(n_columns, **like(x)), np.arange(n_rows, **like(x))
+    hits = across - down[:, None] == offset
+    return project(np.moveaxis(np.where(hits, by_row[..., None], 0.0), (-2, -1), axes), x)
+
+
+def declare_atleast(f):
+    """Declare the rule of `np.atleast_1d` and its kin: reshape back."""
+
+    @rule(f)
+    def _(*xs: Numeric):
+        def pullback(dy):
+            dys = (dy,) if len(xs) == 1 else dy
+            return tuple(
+                [
+                    None if d is None else project(np.reshape(d, np.shape(x)), x)
+                    for d, x in zip(dys, xs, strict=True)
+                ]
+            )
+
+        return f(*xs), pullback
+
+
+for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    declare_atleast(f)
+
+
+@rule(np.broadcast_arrays)
+def _(*xs: Numeric, subok=False):
+    def pullback(dy):
+        return tuple([project(d, x) for d, x in zip(dy, xs, strict=True)])
+
+    return np.broadcast_arrays(*xs, subok=subok), pullback
+
+
+@rule(np.unwrap)
+def _(p: Array, discont=None, axis=-1, *, period=2 * np.pi):
+    def pullback(dy):
+        return (project(dy, p),)  # what it adds is a multiple of the period
+
+    return np.unwrap(p, discont, axis, period=period), pullback
+
+
+@rule(np.real_if_close)
+def _(x: Array, tol=100):
+    def pullback(dy):
+        return (project(dy, x),)
+
+    return np.real_if_close(x, tol), pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+CUBE = np.arange(24.0).reshape(2, 3, 4) / 7
+rule.example(np.roll, CUBE, 2)
+rule.example(np.roll, CUBE, (1, -2), axis=(0, 2))
+for f in (np.flip, np.fliplr, np.flipud, np.rot90):
+    rule.example(f, MATRIX)
+rule.example(np.flip, CUBE, axis=(0, 2))
+rule.example(np.rot90, CUBE, 3, axes=(2, 1))
+rule.example(np.moveaxis, CUBE, (0, 1), (-1, 0))
+rule.example(np.moveaxis, CUBE, 0, -1)
+rule.example(np.rollaxis, CUBE, 2)
+rule.example(np.rollaxis, CUBE, 0, 2)
+rule.example(np.rollaxis, CUBE, -1, 1)
+rule.example(np.tile, MATRIX, 3)
+rule.example(np.tile, MATRIX, (2, 1, 3))
+rule.example(np.tile, 0.5, (2, 3))
+for f in (np.repeat, np.ndarray.repeat):
+    rule.example(f, MATRIX, 3)
+    rule.example(f, MATRIX, 2, axis=-1)
+    rule.example(f, MATRIX, [2, 0, 3], axis=1)
+    rule.example(f, MATRIX, np.array([0, 2]), axis=0)
+rule.example(np.repeat, 0.5, 3)
+rule.example(np.resize, MATRIX, (4, 2))
+for f in (np.tril, np.triu, np.diag, np.diagonal, np.trace, np.ndarray.diagonal, np.ndarray.trace):
+    rule.example(f, MATRIX)
+    rule.example(f, MATRIX, 1)
+for f in (np.tril, np.triu, np.diag, np.diagflat):
+    rule.example(f, MATRIX[0])
+    rule.example(f, MATRIX[0], -1)
+for f in (np.diagonal, np.trace):
+    rule.example(f, CUBE, -1, 2, 0)
+for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    rule.example(f, 0.5)
+    rule.example(f, MATRIX)
+    rule.example(f, MATRIX[0], 0.5)
+rule.example(np.broadcast_arrays, MATRIX, 0.5, MATRIX[0])
+rule.example(np.unwrap, np.array([0.5, 3.0, 8.0, -2.0]))
+rule.example(np.real_if_close, np.array([0.5 + 1j, 2.0]))
+rule.example(np.real_if_close, np.array([0.5 + 0j, 2.0]))
+rule.example(np.generic.repeat, np.float64(0.5), 3)

@@ -1,0 +1,193 @@
+"""Choosing among arrays entry by entry: where, clip, choose, select, compress and extract."""
+
+import numpy as np
+
+from rules_base.numpy.indexing import scatter
+from rules_base.shared.nesting import ArrayLike, as_array, in_form_of, in_kind_of
+from rulescore import Array, Numeric, RuleSet, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.where)
+def _(condition: object, x: ArrayLike, y: ArrayLike):
+    x_array = x if type(x) is np.ndarray else as_array(x)
+    y_array = y if type(y) is np.ndarray else as_array(y)
+
+    def pullback(dy):
+        dx, dz = np.where(condition, dy, 0.0), np.where(condition, 0.0, dy)
+        return None, in_form_of(x, dx, x_array), in_form_of(y, dz, y_array)
+
+    return np.where(condition, x_array, y_array), pullback
+
+
+@rule(np.where)
+def _(condition: object):
+    def pullback(dy):
+        return (None,)
+
+    return np.where(condition), pullback
+
+
+@rule(np.clip, np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
+    def pullback(dy):
+        return clip_cotangents(dy, x, lower, upper)
+
+    return np.clip(x, lower, upper), pullback
+
+
+@rule(np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, lower: Numeric):
+    def pullback(dy):
+        return clip_cotangents(dy, x, lower, None)[:2]
+
+    return np.clip(x, lower, None), pullback
+
+
+@rule(np.clip, np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, *, min=None, max=None):
+    def pullback(dy):
+        return (clip_cotangents(dy, x, min, max)[0],)
+
+    return np.clip(x, min, max), pullback
+
+
+def clip_cotangents(dy, x, lower, upper):
+    """Return the cotangents of minimum(upper, maximum(x, lower)): ties are shared.
+
+    They are chosen, not multiplied: an infinite `dy` does not leak to where it does not belong.
+    """
+    if upper is None:
+        dupper = None
+    else:
+        raised = x if lower is None else np.maximum(x, lower)
+        tie = np.where(raised == upper, 0.5 * dy, 0.0)
+        dupper = project(np.where(raised > upper, dy, tie), upper)
+        dy = np.where(raised < upper, dy, tie)
+    if lower is None:
+        return project(dy, x), None, dupper
+    tie = np.where(x == lower, 0.5 * dy, 0.0)
+    dlower = project(np.where(x < lower, dy, tie), lower)
+    return project(np.where(x > lower, dy, tie), x), dlower, dupper
+
+
+@rule(np.choose, np.ndarray.choose)
+def _(which: ArrayLike, choices: list | tuple, *, mode="raise"):
+    def pullback(dy):
+        return None, in_kind_of(choices, chosen_cotangents(dy, which, choices, mode))
+
+    return choose(which, choices, mode), pullback
+
+
+@rule(np.choose, np.ndarray.choose)
+def _(which: ArrayLike, choices: Array, *, mode="raise"):
+    def pullback(dy):
+        return None, np.stack(chosen_cotangents(dy, which, choices, mode))
+
+    return choose(which, choices, mode), pullback
+
+
+def choose(which, choices, mode):
+    """Call `np.choose`, naming the mode only where it is not the usual one, which dask lacks."""
+    more = {} if mode == "raise" else {"mode": mode}
+    return np.choose(which, choices, **more)
+
+
+def chosen_cotangents(dy, which, choices, mode):
+    """Return the cotangent of each choice: `dy` where it was chosen."""
+    n, which = len(choices), as_array(which)
+    if mode != "raise":
+        which = which % n if mode == "wrap" else np.clip(which, 0, n - 1)
+    return [project(np.where(which == k, dy, 0.0), choice) for k, choice in enumerate(choices)]
+
+
+@rule(np.select)
+def _(conditions: list, choices: list, default: Numeric):
+    def pullback(dy):
+        dchoices, ddefault = selected_cotangents(dy, conditions, choices, default)
+        return None, dchoices, ddefault
+
+    return np.select(conditions, choices, default), pullback
+
+
+@rule(np.select)
+def _(conditions: list, choices: list):
+    def pullback(dy):
+        return None, selected_cotangents(dy, conditions, choices, 0)[0]
+
+    return np.select(conditions, choices), pullback
+
+
+def selected_cotangents(dy, conditions, choices, default):
+    """Return the cotangents of the choices and of the default: the first true condition takes."""
+    dchoices = []
+    for condition, choice in zip(conditions, choices, strict=True):
+        dchoices.append(project(np.where(condition, dy, 0.0), choice))
+        dy = np.where(condition, 0.0, dy)
+    return dchoices, project(dy, default)
+
+
+@rule(np.compress)
+def _(condition: object, x: Array, axis=None):
+    def pullback(dy):
+        return None, compressed_back(dy, condition, x, axis)
+
+    return np.compress(condition, x, axis), pullback
+
+
+@rule(np.ndarray.compress)
+def _(x: Array, condition=None, axis=None):
+    def pullback(dy):
+        return (compressed_back(dy, condition, x, axis),)
+
+    return np.compress(condition, x, axis), pullback
+
+
+def compressed_back(dy, condition, x, axis):
+    """Return the cotangent of `x` in `np.compress(condition, x, axis)`."""
+    (kept,) = np.nonzero(condition)
+    if axis is None:
+        return np.reshape(scatter(dy, np.reshape(x, (-1,)), kept), x.shape)
+    return scatter(dy, x, (slice(None),) * (axis % x.ndim) + (kept,))
+
+
+@rule(np.extract)
+def _(condition: object, x: Array):
+    def pullback(dy):
+        (kept,) = np.nonzero(np.ravel(condition))
+        return None, np.reshape(scatter(dy, np.ravel(x), kept), x.shape)
+
+    return np.extract(condition, x), pullback
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+rule.example(np.where, MATRIX > 0.6, MATRIX, 0.5)
+rule.example(np.where, MATRIX > 0.6, MATRIX[:1], np.array([[1.5], [2.5]]))
+rule.example(np.where, MATRIX > 0.6)
+for f in (np.clip, np.ndarray.clip):
+    rule.example(f, MATRIX, -1.0, 1.0)
+    rule.example(f, MATRIX, np.array([-1.0, -0.5, 0.5]), None)
+    rule.example(f, MATRIX, None, 0.6)
+    if f is not np.clip or np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        rule.example(f, MATRIX, min=-0.3, max=0.6)
+WHICH = np.array([0, 2, 1])
+rule.example(np.choose, WHICH, [MATRIX[0], MATRIX[1], 0.5])
+rule.example(np.ndarray.choose, WHICH, [MATRIX[0], MATRIX[1], 0.5])
+rule.example(np.choose, [0, 2, 1], [MATRIX[0], MATRIX[1], 0.5])
+rule.example(np.choose, 1, (MATRIX[0], MATRIX[1]))
+rule.example(np.choose, WHICH + 2, MATRIX, mode="wrap")
+rule.example(np.ndarray.choose, WHICH, MATRIX, mode="wrap")
+rule.example(np.choose, WHICH - 1, (MATRIX[0], 0.5), mode="clip")
+rule.example(np.select, [MATRIX > 1, MATRIX > 0], [MATRIX, MATRIX[:1]], 0.5)
+rule.example(np.select, [MATRIX > 1, MATRIX > 0], [MATRIX, 2.0])
+rule.example(np.compress, [True, False, True], MATRIX, axis=1)
+rule.example(np.compress, [True, False, True, True], MATRIX)
+rule.example(np.ndarray.compress, MATRIX, [True, False, True], 1)
+rule.example(np.extract, MATRIX > 0.6, MATRIX)
+rule.example(np.generic.clip, np.float64(0.5), 0.0, 1.0)
+rule.example(np.ndarray.clip, MATRIX, 0.6)
+rule.example(np.generic.clip, np.float64(0.5), 0.0)
+
+rule.example(np.generic.clip, np.float64(0.5), min=0.0, max=1.0)
+rule.example(np.where, [True, False], [0.5, 1.5], (2.0, 3.0))

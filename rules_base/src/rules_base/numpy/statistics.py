@@ -1,0 +1,304 @@
+"""NumPy's statistics: variances, weighted means, and what passes over nan."""
+
+import numpy as np
+
+from rules_base.numpy.reductions import product_in_type_back, shared_by_hits
+from rules_base.shared.axes import as_read, count, given, restored, spread, truncates, zeros_kept
+from rules_base.shared.nesting import ArrayLike, as_array, unstacked
+from rulescore import Array, Numeric, RuleSet, accumulate, project
+
+rule = RuleSet("rules_base")
+
+
+@rule(np.var, np.ndarray.var, np.generic.var)
+def _(
+    x: Numeric,
+    axis=None,
+    dtype=None,
+    *,
+    ddof=0,
+    keepdims=False,
+    correction=None,
+    where=None,
+    mean=None,
+):
+    plain = correction is None and where is None and mean is None
+    more = {} if plain else given(correction=correction, where=where, mean=mean)
+    y = np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        free = ddof + (correction or 0)
+        dvar = restored(dy, x, axis, keepdims)
+        dx = variance_back(dvar, x, axis, free, where, mean, dtype)
+        return (project(zeros_kept(dx, dvar, y), x),)
+
+    return y, pullback
+
+
+@rule(np.std, np.ndarray.std, np.generic.std)
+def _(
+    x: Numeric,
+    axis=None,
+    dtype=None,
+    *,
+    ddof=0,
+    keepdims=False,
+    correction=None,
+    where=None,
+    mean=None,
+):
+    plain = correction is None and where is None and mean is None
+    more = {} if plain else given(correction=correction, where=where, mean=mean)
+    y = np.std(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        free = ddof + (correction or 0)
+        dvar = restored(dy / (2 * y + (y == 0)), x, axis, keepdims)
+        dx = variance_back(dvar, x, axis, free, where, mean, dtype)
+        return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
+
+    return y, pullback
+
+
+def variance_back(dy, x, axis, ddof, where=None, mean=None, dtype=None):
+    """Return the cotangent of `x` in its variance along `axis`, whose axes `dy` has kept."""
+    if where is not None:
+        return part_variance_back(dy, x, axis, ddof, where, mean, dtype)
+    n = max(count(x, axis) - ddof, 0)
+    if dtype is not None:
+        dy = dy.real  # a variance is real, in a complex dtype too
+        if mean is None:
+            total = np.sum(as_read(x, dtype), axis=axis, keepdims=True)
+            mean = total / max(count(x, axis), 1)
+    deviation = centered(x, axis) if mean is None else x - mean
+    return dy * (2 / n if n else np.nan) * deviation
+
+
+def centered(x, axis):
+    """Return `x` less its mean along `axis`, without a word about empty arrays."""
+    return x - np.sum(x, axis=axis, keepdims=axis is not None) / max(count(x, axis), 1)
+
+
+def part_variance_back(dy, x, axis, ddof, where, mean=None, dtype=None):
+    """Return the cotangent of `x` in the variance along `axis` of its entries at `where`."""
+    there = np.broadcast_to(where, np.shape(x))
+    n = np.sum(there, axis=axis, keepdims=True)
+    if dtype is not None:
+        dy = dy.real
+    if mean is None:
+        mean = np.sum(
+            np.where(there, as_read(x, dtype), 0.0), axis=axis, keepdims=True
+        ) / np.maximum(n, 1)
+    deviation = np.where(there, x, mean) - mean
+    return np.where(there, dy * 2 * deviation / np.where(n > ddof, n - ddof, 1), 0.0)
+
+
+@rule(np.nansum)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
+
+    def pullback(dy):
+        if dtype is not None and truncates(x, dtype):
+            return (None,)
+        return (project(np.where(present(x, where), spread(dy, x, axis, keepdims), 0.0), x),)
+
+    return np.nansum(x, axis, dtype, keepdims=keepdims, **more), pullback
+
+
+@rule(np.nanmean)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False, where=None):
+    def pullback(dy):
+        there = np.broadcast_to(present(x, where), x.shape)
+        n = np.sum(there, axis=axis, keepdims=True)
+        share = restored(dy, x, axis, keepdims) / np.maximum(n, 1)
+        return (project(np.where(there, share, 0.0), x),)
+
+    return np.nanmean(x, axis, dtype, keepdims=keepdims, **given(where=where)), pullback
+
+
+@rule(np.nanprod)
+def _(x: Array, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
+    y = np.nanprod(x, axis, dtype, keepdims=keepdims, **more)
+
+    def pullback(dy):
+        there = present(x, where)
+        return (product_in_type_back(dy, y, x, axis, dtype, keepdims, initial, there),)
+
+    return y, pullback
+
+
+@rule(np.nanmax)
+def _(x: Array, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.nanmax(x, axis, keepdims=keepdims, **given(initial=initial, where=where))
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
+
+    return y, pullback
+
+
+@rule(np.nanmin)
+def _(x: Array, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.nanmin(x, axis, keepdims=keepdims, **given(initial=initial, where=where))
+
+    def pullback(dy):
+        return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
+
+    return y, pullback
+
+
+@rule(np.nanvar)
+def _(
+    x: Numeric,
+    axis=None,
+    dtype=None,
+    *,
+    ddof=0,
+    keepdims=False,
+    correction=None,
+    where=None,
+    mean=None,
+):
+    more = given(correction=correction, where=where, mean=mean)
+    y = np.nanvar(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+
+    def pullback(dy):
+        free, there = ddof + (correction or 0), present(x, where)
+        dvar = restored(dy, x, axis, keepdims)
+        dx = part_variance_back(dvar, x, axis, free, there, mean, dtype)
+        return (project(zeros_kept(dx, dvar, y), x),)
+
+    return y, pullback
+
+
+@rule(np.nanstd)
+def _(
+    x: Numeric,
+    axis=None,
+    dtype=None,
+    *,
+    ddof=0,
+    keepdims=False,
+    correction=None,
+    where=None,
+    mean=None,
+):
+    more = given(correction=correction, where=where, mean=mean)
+    y = np.nanstd(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+
+    def pullback(dy):
+        free, there = ddof + (correction or 0), present(x, where)
+        dvar = restored(dy / np.where(y == 0, 1.0, 2 * y), x, axis, keepdims)
+        dx = part_variance_back(dvar, x, axis, free, there, mean, dtype)
+        return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
+
+    return y, pullback
+
+
+def present(x, where=None):
+    """Return where `x` is a number that counts: not missing, and at `where`."""
+    return ~np.isnan(x) if where is None else ~np.isnan(x) & where
+
+
+@rule(np.average)
+def _(x: ArrayLike, axis=None, *, returned=False, keepdims=False):
+    values = as_array(x)
+
+    def pullback(dy):
+        dy = dy[0] if returned else dy
+        if dy is None:
+            return (None,)
+        share = dy / max(count(values, axis), 1)
+        return (unstacked(project(spread(share, values, axis, keepdims), values), x),)
+
+    return np.average(values, axis, returned=returned, keepdims=keepdims), pullback
+
+
+@rule(np.average)
+def _(x: ArrayLike, axis: object, weights: ArrayLike, returned=False, *, keepdims=False):
+    values, w = as_array(x), as_array(weights)
+    y = np.average(values, axis, w, returned=returned, keepdims=keepdims)
+
+    def pullback(dy):
+        mean = y[0] if returned else y
+        dmean, dtotal = dy if returned else (dy, None)
+        dvalues, dw = average_back(dmean, dtotal, mean, values, axis, w, keepdims)
+        return unstacked(dvalues, x), None, unstacked(dw, weights)
+
+    return y, pullback
+
+
+def average_back(dmean, dtotal, mean, x, axis, weights, keepdims):
+    """Return the cotangents of `x` and of the `weights` in their average and total weight."""
+    if weights.shape == x.shape:
+        axes, ordered, wide = (), weights, weights
+    else:
+        axes = [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+        ordered = np.transpose(weights, np.argsort(np.argsort(axes)).tolist())
+        wide = np.reshape(ordered, [x.shape[a] if a in axes else 1 for a in range(x.ndim)])
+    dx = dwide = None
+    if dmean is not None:
+        total = np.sum(np.broadcast_to(wide, x.shape), axis=axis, keepdims=True)
+        dy = restored(dmean, x, axis, keepdims) / np.conjugate(total)
+        dx = project(dy * np.conjugate(wide), x)
+        dwide = project(dy * np.conjugate(x - restored(mean, x, axis, keepdims)), wide)
+    if dtotal is not None:
+        dwide = accumulate(dwide, project(spread(dtotal, x, axis, keepdims), wide))
+    if dwide is None:
+        return None, None
+    dweights = np.reshape(dwide, ordered.shape)
+    if axes:
+        dweights = np.transpose(dweights, np.argsort(axes).tolist())
+    return dx, project(dweights, weights)
+
+
+MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
+GAPS = np.array([[0.5, np.nan, 2.0], [1.25, 0.75, -0.25]])
+for f in (np.var, np.std):
+    rule.example(f, MATRIX)
+    rule.example(f, MATRIX, axis=1, ddof=1, keepdims=True)
+    rule.example(f, MATRIX + 1j * MATRIX[::-1], axis=0)
+    rule.example(f, MATRIX[None], axis=(0, 2))
+rule.example(np.ndarray.var, MATRIX, axis=1)
+rule.example(np.ndarray.std, MATRIX, axis=1)
+for f in (np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin, np.nanvar, np.nanstd):
+    rule.example(f, GAPS)
+    rule.example(f, GAPS, axis=1)
+    rule.example(f, GAPS, axis=1, keepdims=True)
+rule.example(np.nanvar, GAPS, ddof=1)
+rule.example(np.average, MATRIX, axis=0)
+rule.example(np.average, [0.5, 1.5])
+rule.example(np.average, MATRIX, 1, np.array([0.5, 0.2, 1.0]))
+rule.example(np.average, MATRIX, None, abs(MATRIX))
+rule.example(np.average, MATRIX, 0, [0.5, 0.2])
+rule.example(np.average, [0.5, 1.5], None, (0.5, 0.2))
+rule.example(np.average, np.stack([MATRIX, MATRIX**2]), (2, 0), abs(MATRIX.T[:, :2]))
+rule.example(np.average, MATRIX[None], (2, 1), abs(MATRIX.T))
+for f in (np.var, np.std):
+    rule.example(f, MATRIX, axis=1, where=np.array([True, False, True]))
+    rule.example(f, MATRIX, ddof=1, where=MATRIX > -1.0)
+    rule.example(f, MATRIX, axis=0, keepdims=True, where=np.array([[True], [True]]))
+for f in (np.generic.var, np.generic.std):
+    rule.example(f, np.float64(0.5))
+for f in (np.nanvar, np.nanstd):
+    rule.example(f, 0.5)
+for f in (np.nanvar, np.nanstd):
+    rule.example(f, GAPS, axis=1, where=GAPS != 0.75, correction=0)
+    rule.example(f, GAPS, ddof=1, where=np.array([[True], [True]]), keepdims=True)
+for f in (np.var, np.std, np.nanvar, np.nanstd):
+    rule.example(f, MATRIX, axis=1, mean=np.array([[0.3], [0.5]]))
+    rule.example(f, MATRIX, mean=0.5, where=np.array([True, False, True]))
+rule.example(np.average, MATRIX, 1, returned=True)
+rule.example(np.average, MATRIX, 1, np.array([0.5, 0.2, 1.0]), returned=True)
+rule.example(np.average, MATRIX, None, abs(MATRIX), True)
+rule.example(np.average, MATRIX[None], (2, 1), abs(MATRIX.T), returned=True, keepdims=True)
+for f in (np.nansum, np.nanprod, np.nanmax, np.nanmin):
+    rule.example(f, GAPS, axis=1, initial=0.3, where=GAPS > -1.0)
+    rule.example(f, GAPS, initial=1.0, where=np.array([True, True, False]), keepdims=True)
+rule.example(np.nanmean, GAPS, axis=0, where=np.array([[True], [True]]))
+rule.example(np.nanmean, GAPS, where=np.array([True, True, False]))
