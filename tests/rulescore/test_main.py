@@ -137,6 +137,18 @@ def test_a_broken_plugin_fails_the_check(install, python):
     assert done.returncode == 1
 
 
+def test_examples_that_cannot_be_imported_fail_the_check(monkeypatch, capsys):
+    rule = RuleSet("mine", examples="no_such_module_of_examples")
+    rule.scalar(math.cbrt)(lambda x, out: 1 / (3 * out**2))
+    monkeypatch.setattr(
+        "rulescore.__main__.plugins", lambda: (Plugin("mine", "mine", "1", (rule,)),)
+    )
+    assert main(["check"]) == 1
+    shown = capsys.readouterr().out
+    assert "failed: mine: its examples cannot be imported: ModuleNotFoundError" in shown
+    assert "no example: math.cbrt(Numeric)" in shown
+
+
 def test_a_call_without_a_rule_exits_with_1(capsys):
     assert main(["why", "help", "float", "request="]) == 1
     assert capsys.readouterr().out == "no rule answers help(float, request=)\n"

@@ -1,7 +1,9 @@
 """Declaring rules: what is taken, and what is refused at once, with the place and the fix."""
 
 import functools
+import importlib
 import operator
+import sys
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -258,6 +260,42 @@ def test_examples_are_kept():
     assert f is np.sum
     np.testing.assert_array_equal(xs[0], np.ones(2))
     assert options == {"axis": 0}
+
+
+def module_of_examples(directory, monkeypatch, text):
+    """Write a rule module, and beside it a module with its examples; return the rule set."""
+    (directory / "rules_apart.py").write_text(
+        "from rulescore import RuleSet\n"
+        "rule = RuleSet('apart', examples='examples_apart')\n"
+        "rule.example(abs, 1.0)\n"
+    )
+    (directory / "examples_apart.py").write_text(f"from rules_apart import rule\n{text}\n")
+    monkeypatch.syspath_prepend(directory)
+    for name in ("rules_apart", "examples_apart"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module("rules_apart").rule
+
+
+def test_a_module_of_examples_is_imported_when_it_is_asked_for(tmp_path, monkeypatch):
+    rule = module_of_examples(tmp_path, monkeypatch, "rule.example(abs, 2.0)")
+    assert "examples_apart" not in sys.modules
+    expected = [(abs, (1.0,), {}), (abs, (2.0,), {})]
+    assert rule.examples == expected
+    assert "examples_apart" in sys.modules
+    assert rule.examples == expected
+
+
+def test_a_broken_module_of_examples_is_told_each_time(tmp_path, monkeypatch):
+    rule = module_of_examples(tmp_path, monkeypatch, "rule.example(abs, 2.0)\n1 / 0")
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            rule.examples
+    assert rule._examples == [(abs, (1.0,), {})]
+
+
+def test_a_missing_module_of_examples_is_told():
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        RuleSet("mine", examples="no_such_module").examples
 
 
 def test_an_attribute_may_have_a_rule(rule):

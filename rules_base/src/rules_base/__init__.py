@@ -1,4 +1,10 @@
-"""Derivative rules for Python's operators, math, builtins and NumPy."""
+"""Derivative rules for Python's operators, math, builtins and NumPy.
+
+The folders mirror the libraries: `python` and `numpy` have a module for each of theirs, or for each
+section of the manual, and `shared` what several need. Every module of rules has a rule set named
+`rule`, and `MODULES` lists them all: a module that is not in the list has no effect. The calls that
+rules are checked with are in `examples`, in a tree of the same shape.
+"""
 
 import importlib
 

@@ -1,5 +1,6 @@
 """Declaring rules: a `RuleSet` collects them as data, and registers them when it is told to."""
 
+import importlib
 import inspect
 import sys
 import warnings
@@ -25,6 +26,9 @@ class RuleSet:
 
     Arguments:
         name: the plugin's name; it stands in every message about one of its rules.
+        examples: the name of a module that records examples by `example`, if they do not stand
+            beside the rules. It is imported when somebody asks for the examples, which a program
+            that only differentiates never does.
 
     Rules are declared by `scalar`, by calling the rule set itself, by `of_instances` and by
     `constant`; they take effect when a plugin hands the set over by its hook, or at `register()`;
@@ -32,11 +36,29 @@ class RuleSet:
     raises `RuleError`, and declares nothing, where a rule is not what it has to be.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, examples: str | None = None) -> None:
         self.name = name
         self.rules: list[Rule] = []
-        self.examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
         self.reasons: dict[str, str] = {}
+        self._examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
+        self._more_examples = examples
+
+    @property
+    def examples(self) -> list[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
+        """Return the recorded calls as (function, arguments, options).
+
+        The module of examples, if there is one, is imported now. What it raises is raised at each
+        attempt, and none of its examples is kept: half of them would pass for all.
+        """
+        if self._more_examples is not None:
+            so_far = len(self._examples)
+            try:
+                importlib.import_module(self._more_examples)
+            except BaseException:
+                del self._examples[so_far:]
+                raise
+            self._more_examples = None
+        return self._examples
 
     def scalar(
         self, *functions: Any, poles: bool = True, chooses: bool = False
@@ -132,7 +154,7 @@ class RuleSet:
         A random generator among the arguments is copied for each call of the check, so that it
         always draws the same numbers.
         """
-        self.examples.append((f, xs, options))
+        self._examples.append((f, xs, options))
 
     def without_rule(self, reason: str, *names: str) -> None:
         """Record why functions, given by names such as `numpy.copyto`, have no rule.

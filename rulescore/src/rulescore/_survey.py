@@ -168,7 +168,13 @@ def run_examples(plugin: Plugin) -> Report:
         report.failures.append((plugin.name, f"the plugin is broken: {plugin.error}"))
     reached: set[int] = set()
     for ruleset in plugin.rulesets:
-        for f, xs, options in ruleset.examples:
+        try:
+            examples = ruleset.examples
+        except Exception as error:
+            told = f"its examples cannot be imported: {type(error).__name__}: {error}"
+            report.failures.append((plugin.name, told))
+            continue
+        for f, xs, options in examples:
             report.checked += 1
             given = {name: x for name, x in options.items() if not name.startswith("check_")}
             reached.add(id(find_rule(f, *xs, ad=check_rrule, **given)))

@@ -4,7 +4,7 @@ import numpy as np
 
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.attributes")
 
 
 @rule(np.ndarray.T)
@@ -68,18 +68,3 @@ DESCRIPTIONS = (
 )
 for kind in (np.ndarray, np.generic):
     rule.constant(*(getattr(kind, name) for name in DESCRIPTIONS if hasattr(kind, name)))
-
-MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
-for attribute in (np.ndarray.T, np.ndarray.mT, np.ndarray.real, np.ndarray.imag):
-    rule.example(attribute, MATRIX)
-    rule.example(attribute, MATRIX * 1j + 1)
-rule.example(np.generic.T, np.float64(0.5))
-for attribute in (np.generic.real, np.generic.imag):
-    rule.example(attribute, np.complex128(0.5 - 2j))
-for attribute in (complex.real, complex.imag):
-    rule.example(attribute, 0.5 - 2j)
-for attribute in (float.real, float.imag):
-    rule.example(attribute, 0.5)
-for attribute in (int.real, int.imag):
-    rule.example(attribute, 2)
-rule.example(np.ndarray.flat, MATRIX)

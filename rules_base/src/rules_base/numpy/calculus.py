@@ -8,7 +8,7 @@ from rules_base.shared.axes import given, inexact, inexact_type, like, size_of
 from rules_base.shared.nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, RuleSet, project, rrule
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.calculus")
 
 
 @rule(np.diff)
@@ -265,35 +265,3 @@ def spread_between(dy, i, t, n):
     np.add.at(out, i, dy * (1 - t))
     np.add.at(out, i + 1, dy * t)
     return out
-
-
-MATRIX = np.array([[0.5, -1.5, 2.0, 0.3], [1.25, 0.75, -0.25, 0.1]])
-KNOTS = np.array([0.0, 1.0, 1.5, 4.0])
-for axis in (0, 1):
-    rule.example(np.diff, MATRIX, axis=axis)
-    rule.example(np.trapezoid, MATRIX, dx=0.5, axis=axis)
-rule.example(np.diff, MATRIX, 2)
-rule.example(np.ediff1d, MATRIX)
-rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), 0.25)
-rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), [0.25, 1.5], None)
-rule.example(np.ediff1d, np.array([[0.5, -1.5], [2.0, 0.0]]), None, np.array([0.25, 1.5]))
-rule.example(np.ediff1d, np.array([0.5, -1.5, 2.0]), 0.25, 0.75)
-rule.example(np.trapezoid, MATRIX, KNOTS)
-rule.example(np.trapezoid, MATRIX, MATRIX**2, axis=0)
-rule.example(np.gradient, KNOTS)
-rule.example(np.gradient, KNOTS, 0.5, edge_order=2)
-rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5)
-rule.example(np.gradient, np.concatenate([MATRIX, MATRIX * 2]), 0.5, 0.25)
-rule.example(np.gradient, MATRIX, 0.5, axis=0)
-rule.example(np.gradient, MATRIX * (1 - 2j), 0.5 + 0.3j)
-rule.example(np.interp, np.array([-0.5, 0.3, 1.2, 3.0, 5.0]), KNOTS, MATRIX[0])
-rule.example(np.interp, 1.2, KNOTS, MATRIX[0])
-rule.example(np.interp, np.array([-0.5, 0.3, 3.1, 14.0]), KNOTS, MATRIX[0], period=3.2)
-rule.example(np.interp, -7.1, KNOTS, MATRIX[0] * 1j, period=-6.0)
-rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], left=0.5, right=0.1)
-rule.example(np.interp, 1.2, [0.0, 1.0, 1.5, 4.0], [0.5, -1.5, 2.0, 0.3])
-rule.example(np.interp, [1.2, 3.0], KNOTS, (0.5, -1.5, 2.0, 0.3))
-rule.example(np.trapezoid, MATRIX[0], [0.0, 1.0, 1.5, 4.0])
-rule.example(np.interp, np.array([-0.5, 0.3, 5.0, 6.0]), KNOTS, MATRIX[0], 0.5, 0.1)
-rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], None, 0.1)
-rule.example(np.interp, np.array([-0.5, 0.3, 5.0]), KNOTS, MATRIX[0], 0.5, right=0.1)

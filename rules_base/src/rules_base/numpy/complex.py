@@ -11,7 +11,7 @@ import numpy as np
 from rules_base.shared.axes import conjugate
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.complex")
 
 
 rule.scalar(np.absolute, abs, operator.abs, poles=False)(lambda x: conjugate(np.sign(x)))
@@ -98,17 +98,3 @@ def _(x: Numeric, deg=False):
             return (project(np.where((dy == 0) & (x == 0), 0.0, unit * 1j * dy / np.conj(x)), x),)
 
     return np.angle(x, deg), pullback
-
-
-COMPLEX = np.array([0.5 - 0.3j, -0.8 + 0.4j])
-for f in (np.absolute, abs, operator.abs, np.sign, np.conjugate, np.real, np.imag, np.angle):
-    rule.example(f, COMPLEX)
-    rule.example(f, np.array([0.5, -0.8]))
-    rule.example(f, -0.8 + 0.4j)
-for f in (np.absolute, abs, operator.abs, np.sign):
-    rule.example(f, -0.7)
-for f in (np.ndarray.conj, np.ndarray.conjugate):
-    rule.example(f, COMPLEX)
-rule.example(np.angle, COMPLEX, deg=True)
-for f in (np.generic.conj, np.generic.conjugate):
-    rule.example(f, np.complex128(0.5 - 2j))

@@ -5,7 +5,7 @@ import numpy as np
 from rules_base.shared.axes import as_read, backwards, reshaped, shape_of, truncates, zeros_kept
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.cumulative")
 
 
 def cumsum_back(dy, axis):
@@ -113,26 +113,3 @@ if hasattr(np, "cumulative_sum"):
 
         y = np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
         return y, pullback
-
-
-MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
-ZEROS = np.array([[0.5, 0.0, 2.0, 0.0, 3.0], [0.0, 0.75, -0.25, 1.0, 0.0]])
-GAPS = np.array([[0.5, np.nan, 2.0], [1.25, 0.75, 0.0]])
-for f in (np.cumsum, np.cumprod, np.ndarray.cumsum, np.ndarray.cumprod):
-    rule.example(f, MATRIX)
-    rule.example(f, MATRIX, 0)
-    rule.example(f, MATRIX, axis=-1)
-rule.example(np.cumprod, MATRIX + 0.5j, axis=1)
-for axis in (0, 1, None):
-    rule.example(np.cumprod, ZEROS, axis=axis)
-    rule.example(np.nancumsum, GAPS, axis=axis)
-    rule.example(np.nancumprod, GAPS, axis=axis)
-if hasattr(np, "cumulative_sum"):
-    for f in (np.cumulative_sum, np.cumulative_prod):
-        rule.example(f, MATRIX[0])
-        rule.example(f, MATRIX, axis=1, include_initial=True)
-for f in (np.generic.cumsum, np.generic.cumprod):
-    rule.example(f, np.float64(0.5))
-for f in (np.cumsum, np.cumprod):
-    rule.example(f, 0.5)
-    rule.example(f, 0.5, axis=0)

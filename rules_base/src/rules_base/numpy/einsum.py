@@ -10,7 +10,7 @@ from rules_base.shared.axes import on_the_diagonal
 from rules_base.shared.matrices import ArrayLike, as_array, conjugate
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.einsum")
 
 
 @rule(np.einsum)
@@ -146,38 +146,3 @@ def operand_cotangent(dy, others, plan, shape, optimize):
         n = shape[pair[0]]
         dx = np.where(np.reshape(on_the_diagonal(n, n, dx), on_diagonal), dx, 0)
     return dx
-
-
-MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
-SQUARE = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25], [-0.5, 1.0, 0.3]])
-CUBE = np.sin(np.arange(27.0)).reshape(3, 3, 3)
-VECTOR = np.array([0.5, -1.5, 2.0])
-COMPLEX = MATRIX + 1j * np.cos(MATRIX)
-rule.example(np.einsum, "ij->ji", MATRIX)
-rule.example(np.einsum, "ij", SQUARE)
-rule.example(np.einsum, "ji", SQUARE)
-rule.example(np.einsum, "ii", SQUARE)
-rule.example(np.einsum, "ii->i", SQUARE)
-rule.example(np.einsum, "ij->j", MATRIX)
-rule.example(np.einsum, "ij->", COMPLEX)
-rule.example(np.einsum, "iii->", CUBE)
-rule.example(np.einsum, "iji->j", CUBE)
-rule.example(np.einsum, "ij,kj", MATRIX, MATRIX)
-rule.example(np.einsum, "ij,jk->ik", MATRIX, SQUARE)
-rule.example(np.einsum, "ij,j,i->", COMPLEX, VECTOR, VECTOR[:2] - 0.5j, optimize=True)
-rule.example(np.einsum, "ij,jk,kl->il", COMPLEX, SQUARE, SQUARE, optimize="greedy")
-rule.example(np.einsum, "ii,ij->j", SQUARE, SQUARE)
-rule.example(np.einsum, "i,j", VECTOR, VECTOR[:2])
-rule.example(np.einsum, "i,ij,ik", VECTOR[:2], MATRIX, COMPLEX)
-rule.example(np.einsum, "ij,k->i", MATRIX, VECTOR)
-rule.example(np.einsum, "ij,jk->ik", MATRIX[:, :1], SQUARE)
-rule.example(np.einsum, "ij,jk->k", MATRIX, SQUARE[:1])
-rule.example(np.einsum, "...j,jk->...k", CUBE, SQUARE)
-rule.example(np.einsum, "...,...", CUBE[:1], SQUARE[:, :1])
-rule.example(np.einsum, "...ij,...jk", CUBE, SQUARE)
-rule.example(np.einsum, "i...i->...", CUBE)
-rule.example(np.einsum, ",i->i", 0.5, VECTOR)
-rule.example(np.einsum, "i,i", [0.5, -1.5, 2.0], VECTOR)
-rule.example(np.einsum, MATRIX, [0, 1], SQUARE, [1, 2], [0, 2])
-rule.example(np.einsum, SQUARE, [0, 0])
-rule.example(np.einsum, CUBE, [..., 1], VECTOR, [1], [...])

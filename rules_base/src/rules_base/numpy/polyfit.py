@@ -11,7 +11,7 @@ from rules_base.shared.axes import like
 from rules_base.shared.matrices import ArrayLike, as_array, conjugate
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.polyfit")
 
 
 @rule(np.polyfit)
@@ -98,15 +98,3 @@ def refuse(cotangent, what):
     """Raise `NotImplementedError` where a result without a rule has a cotangent."""
     if cotangent is not None and np.any(cotangent):
         raise NotImplementedError(f"the {what} of np.polyfit has no rule")
-
-
-POINTS = np.array([-1.5, -0.5, 0.25, 1.0, 2.0, 2.5])
-VALUES = np.sin(3 * POINTS)
-WEIGHTS = np.array([0.5, 1.0, 1.5, 2.0, 0.25, 0.75])
-for deg in (0, 1, 3, 5):
-    rule.example(np.polyfit, POINTS, VALUES, deg)
-rule.example(np.polyfit, POINTS, np.stack([VALUES, np.cos(POINTS)], 1), 2)
-rule.example(np.polyfit, POINTS, VALUES + 1j * POINTS**2, 2)
-rule.example(np.polyfit, POINTS, VALUES, 2, w=WEIGHTS)
-rule.example(np.polyfit, POINTS, VALUES, 2, None, False, WEIGHTS)
-rule.example(np.polyfit, POINTS.tolist(), VALUES.tolist(), 1)

@@ -6,7 +6,7 @@ from rules_base.shared.axes import like
 from rules_base.shared.nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.polynomial")
 
 
 def evalpoly(x, coeffs):
@@ -129,9 +129,6 @@ def _(seq: np.ndarray | list | tuple):
     return y, pullback
 
 
-rule.example(np.polynomial.polyutils.trimseq, [0.5, 1.5])
-
-
 def declare_from_roots(f):
     """Declare the rule of a polynomial by its roots, whose own code trims zeros, and their slopes.
 
@@ -150,18 +147,16 @@ def declare_from_roots(f):
         return f(roots), pullback
 
 
-for module, name in (
-    (np.polynomial.polynomial, "polyfromroots"),
-    (np.polynomial.chebyshev, "chebfromroots"),
-    (np.polynomial.legendre, "legfromroots"),
-    (np.polynomial.hermite, "hermfromroots"),
-    (np.polynomial.hermite_e, "hermefromroots"),
-    (np.polynomial.laguerre, "lagfromroots"),
-):
-    declare_from_roots(getattr(module, name))
-    rule.example(getattr(module, name), np.array([0.5, -1.5, 0.7]))
-    rule.example(getattr(module, name), np.array([0.0, 1.0, -1.0]))
-    rule.example(getattr(module, name), [0.5 + 0.3j, -0.4])
+FROM_ROOTS = (
+    np.polynomial.polynomial.polyfromroots,
+    np.polynomial.chebyshev.chebfromroots,
+    np.polynomial.legendre.legfromroots,
+    np.polynomial.hermite.hermfromroots,
+    np.polynomial.hermite_e.hermefromroots,
+    np.polynomial.laguerre.lagfromroots,
+)
+for from_roots in FROM_ROOTS:
+    declare_from_roots(from_roots)
 
 
 @rule(np.polyadd)
@@ -214,27 +209,3 @@ def _(p: Array, m=1, k=None):
         return (project(dp, p),)
 
     return np.polyint(p, m, k), pullback
-
-
-rule.example(evalpoly, 1.2, [2.0, 0.0, 3.0, 4.0])
-rule.example(evalpoly, 0.0, [2.0, 0.5, 3.0])
-rule.example(evalpoly, 1.2, (2.0,))
-rule.example(evalpoly, np.array([0.0, 1.2, -0.5]), (2.0, 0.5, 3.0))
-rule.example(evalpoly, np.array([0.0, 1.2, -0.5]), np.array([2.0, 0.5, 3.0]))
-rule.example(evalpoly, 0.5 + 0.3j, np.array([2.0, 0.5j, 3.0]))
-for polyval in (np.polynomial.polynomial.polyval,):
-    rule.example(polyval, 1.2, np.array([2.0, 0.5, 3.0]))
-    rule.example(polyval, np.array([0.0, 1.2]), [2.0, 0.5, 3.0])
-    rule.example(polyval, np.array([0.0, 1.2]), np.array([[2.0, 0.5], [3.0, 1.0], [0.5, 0.2]]))
-rule.example(np.polyval, np.array([2.0, 0.5, 3.0]), 1.2)
-rule.example(np.polyval, [2.0, 0.5, 3.0], np.array([0.0, 1.2]))
-P, Q = np.array([2.0, 0.5, 3.0, 1.5]), np.array([0.5, -1.5])
-for f in (np.polyadd, np.polysub, np.polymul):
-    rule.example(f, P, Q)
-    rule.example(f, Q, P)
-for f in (np.polyder, np.polyint):
-    rule.example(f, P)
-    rule.example(f, P, 2)
-rule.example(np.polyint, P, 2, [0.5, 1.5])
-rule.example(np.polyder, Q, 2)
-rule.example(np.polymul, P + 1j, Q * 1j)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.random")
 
 Generator, RandomState = np.random.Generator, np.random.RandomState
 
@@ -140,24 +140,3 @@ def declare_without_parameters(name):
 
 for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh", "uniform"):
     declare_without_parameters(name)
-
-GENERATOR, LEGACY = np.random.default_rng(5), RandomState(5)
-LOCATION, SCALE = np.array([[0.5], [-1.5]]), np.array([1.25, 0.5, 2.0])
-for name in ("normal", "laplace", "logistic", "gumbel", "uniform"):
-    rule.example(getattr(np.random, name), LOCATION - 2, SCALE)
-    rule.example(getattr(np.random, name), 0.5, 1.25, (2, 3))
-    for generator in (GENERATOR, LEGACY):
-        rule.example(getattr(type(generator), name), generator, LOCATION - 2, SCALE)
-        rule.example(getattr(type(generator), name), generator, 0.5, 1.25, size=4)
-for name in ("normal", "laplace", "logistic", "gumbel"):
-    rule.example(getattr(np.random, name), LOCATION, size=(2, 3))
-    for generator in (GENERATOR, LEGACY):
-        rule.example(getattr(type(generator), name), generator, LOCATION)
-for name in ("exponential", "rayleigh"):
-    rule.example(getattr(np.random, name), SCALE, (2, 3))
-    for generator in (GENERATOR, LEGACY):
-        rule.example(getattr(type(generator), name), generator, SCALE)
-for name in ("normal", "laplace", "logistic", "gumbel", "exponential", "rayleigh", "uniform"):
-    rule.example(getattr(np.random, name), size=3)
-    for generator in (GENERATOR, LEGACY):
-        rule.example(getattr(type(generator), name), generator, size=3)

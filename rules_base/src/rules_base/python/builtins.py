@@ -7,7 +7,7 @@ import numpy as np
 from rules_base.shared.nesting import in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.python.builtins")
 
 rule.scalar(round, poles=False)(lambda x: None)
 rule.scalar(round, poles=False)(lambda x, digits: (None, None))
@@ -187,26 +187,3 @@ def _(x: Numeric):
 
 rule.constant(float.is_integer, float.hex)
 rule.constant(int.bit_length, int.bit_count, int.to_bytes)
-
-rule.example(round, 0.7)
-rule.example(round, 0.777, 2)
-rule.example(complex, 0.7)
-rule.example(complex, 0.7, -1.2)
-rule.example(float, 0.7)
-rule.example(float, 3)
-rule.example(float, "0.5")
-rule.example(pow, 3, 4, 5)
-for f in (sum, max, min):
-    rule.example(f, [0.7, -1.2, 3.0])
-    rule.example(f, (0.7, -1.2, 3.0))
-    rule.example(f, np.array([0.7, -1.2, 3.0]))
-for f in (max, min):
-    rule.example(f, 0.7, -1.2)
-    rule.example(f, 0.7, -1.2, 3.0)
-rule.example(sum, [0.7, -1.2, 3.0], 0.5)
-rule.example(sum, [np.array([0.7, -1.2]), 3.0])
-rule.example(sum, np.array([[0.7, -1.2], [0.1, 0.2]]))
-rule.example(sum, np.array([[0.7, -1.2], [0.1, 0.2]]), 0.3)
-rule.example(complex.conjugate, 0.7 - 1.2j)
-rule.example(float.conjugate, 0.7)
-rule.example(int.conjugate, 7)

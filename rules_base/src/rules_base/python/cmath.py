@@ -5,7 +5,7 @@ import math
 
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.python.cmath")
 
 rule.scalar(cmath.exp)(lambda z, out: out)
 rule.scalar(cmath.log)(lambda z: 1 / z)
@@ -65,20 +65,3 @@ def _(r: Numeric, phi: Numeric):
 
 
 rule.constant(cmath.isclose, cmath.isfinite, cmath.isinf, cmath.isnan)
-
-SINGLE = (
-    cmath.exp,
-    cmath.log,
-    cmath.log10,
-    cmath.sqrt,
-    cmath.sin,
-    cmath.cos,
-    cmath.tan,
-    cmath.asin,
-)
-SINGLE += (cmath.acos, cmath.atan, cmath.sinh, cmath.cosh, cmath.tanh, cmath.asinh, cmath.acosh)
-for f in (*SINGLE, cmath.atanh, cmath.phase, cmath.polar):
-    rule.example(f, 0.5 - 0.3j)
-    rule.example(f, 0.5 if f is not cmath.acosh else 1.5)
-rule.example(cmath.log, 0.5 - 0.3j, 2.0)
-rule.example(cmath.rect, 0.5, 2.1)

@@ -8,7 +8,7 @@ from rules_base.shared.axes import inexact
 from rules_base.shared.nesting import in_kind_of
 from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.python.math")
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 SQRT_PI = math.sqrt(math.pi)
@@ -210,36 +210,3 @@ if hasattr(math, "sumprod"):
 
 rule.constant(math.ceil, math.floor, math.trunc, math.ulp, math.isqrt, math.comb, math.factorial)
 rule.constant(math.gcd, math.lcm, math.perm, math.isclose, math.isfinite, math.isinf, math.isnan)
-
-for f in (math.sqrt, math.cbrt, math.log, math.log2, math.log10, math.lgamma, math.gamma):
-    rule.example(f, 0.7)
-    rule.example(f, 2.9)
-for f in (math.exp, math.exp2, math.expm1, math.log1p, math.sin, math.cos, math.tan, math.asin):
-    rule.example(f, -0.6)
-for f in (math.acos, math.atan, math.sinh, math.cosh, math.tanh, math.asinh, math.atanh, math.erf):
-    rule.example(f, -0.6)
-for f in (math.erfc, math.fabs, math.degrees, math.radians):
-    rule.example(f, -0.6)
-rule.example(math.acosh, 1.7)
-rule.example(math.gamma, -1.4)
-rule.example(math.log, 0.7, 3.0)
-rule.example(math.pow, 0.7, -1.3)
-rule.example(math.atan2, 0.3, -0.4)
-rule.example(math.copysign, 0.3, -0.4)
-rule.example(math.fmod, 7.3, -2.4)
-rule.example(math.remainder, 7.3, -2.4)
-rule.example(math.ldexp, 0.3, 4)
-rule.example(math.nextafter, 0.3, 1.0)
-rule.example(math.hypot, 0.3, -0.4, 1.2)
-rule.example(math.dist, [0.3, 0.5], [1.5, -0.2])
-rule.example(math.modf, -1.7)
-rule.example(math.frexp, 3.7)
-rule.example(math.fsum, [0.3, 0.5, -1.5])
-rule.example(math.fsum, np.array([0.3, 0.5, -1.5]))
-rule.example(math.dist, np.array([0.3, 0.5]), np.array([1.5, -0.2]))
-rule.example(math.prod, [0.3, 0.5, -1.5])
-rule.example(math.prod, (0.3, 0.0, -1.5), start=2.0)
-if hasattr(math, "fma"):
-    rule.example(math.fma, 0.3, 0.5, 0.9)
-if hasattr(math, "sumprod"):
-    rule.example(math.sumprod, [0.3, 0.5], (1.5, -0.2))

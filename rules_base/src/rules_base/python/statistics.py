@@ -9,7 +9,7 @@ import numpy as np
 from rules_base.shared.nesting import in_kind_of
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.python.statistics")
 
 Data = list | tuple | np.ndarray
 
@@ -189,19 +189,3 @@ def normalized(xs):
     mean = math.fsum(xs) / len(xs)
     norm = math.hypot(*(x - mean for x in xs))
     return [(x - mean) / norm for x in xs], norm
-
-
-DATA, OTHER = [0.5, 1.5, 0.7, 2.9], (0.3, 0.4, 1.1, 0.9)
-MEANS = (statistics.mean, statistics.fmean, statistics.geometric_mean, statistics.harmonic_mean)
-MEDIANS = (statistics.median, statistics.median_low, statistics.median_high)
-SPREADS = (statistics.pvariance, statistics.pstdev, statistics.variance, statistics.stdev)
-for f in (*MEANS, *MEDIANS, *SPREADS):
-    rule.example(f, DATA)
-    rule.example(f, OTHER[:3])
-    rule.example(f, np.array(DATA))
-for f in SPREADS:
-    rule.example(f, DATA, 1.2)
-rule.example(statistics.fmean, DATA, OTHER)
-rule.example(statistics.covariance, DATA, OTHER)
-rule.example(statistics.correlation, DATA, OTHER)
-rule.example(statistics.mode, [0.5, 1.5, 0.7])

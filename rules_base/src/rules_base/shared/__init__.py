@@ -1,1 +1,8 @@
-"""What the rules of several libraries share."""
+"""What the rules of several libraries share; no rule is declared here.
+
+`axes` puts reduced axes back and decides the dtype and the sign of zeros in cotangents: most rules
+of arrays need it. `nesting` gives a list of numbers a cotangent that is a list. `matrices` takes
+stacks of matrices apart and puts them together, for linear algebra.
+
+`axes` is the lowest, `matrices` is made of it; `nesting` stands alone.
+"""

@@ -11,7 +11,7 @@ from rules_base.shared.axes import inexact
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array
 from rulescore import Array, RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.chains")
 
 
 @rule(np.linalg.matrix_power)
@@ -126,18 +126,3 @@ def chain_cotangents(dy, product):
     _, left, right = product
     yield from chain_cotangents(dy @ adjoint(right[0]), left)
     yield from chain_cotangents(adjoint(left[0]) @ dy, right)
-
-
-MATRIX = np.array([[0.5, -1.5, 0.5], [0.75, 1.25, -0.25], [-0.5, 1.0, 0.75]])
-COMPLEX = MATRIX + 1j * np.cos(2 * MATRIX)
-TALL = np.sin(np.arange(1.0, 13.0) ** 2).reshape(4, 3)
-for n in (0, 1, 2, 3, 4, 5, 7, 10, -1, -2, -5):
-    rule.example(np.linalg.matrix_power, MATRIX, n)
-    rule.example(np.linalg.matrix_power, np.stack([COMPLEX, COMPLEX.T]), n)
-rule.example(np.linalg.matrix_power, MATRIX.tolist(), 3)
-rule.example(np.linalg.multi_dot, [TALL, MATRIX])
-rule.example(np.linalg.multi_dot, [MATRIX[0], TALL.T, TALL[:, 0]])
-rule.example(np.linalg.multi_dot, (MATRIX, COMPLEX, TALL.T))
-rule.example(np.linalg.multi_dot, [TALL[1], TALL.T, TALL, COMPLEX, MATRIX[:, :1], MATRIX[:1]][1:])
-rule.example(np.linalg.multi_dot, [TALL[:, 0], TALL, COMPLEX, MATRIX, MATRIX[1]])
-rule.example(np.linalg.multi_dot, np.stack([COMPLEX, MATRIX, MATRIX.T, COMPLEX.T]))

@@ -25,7 +25,7 @@ from rules_base.shared.matrices import (
 )
 from rulescore import RuleSet, project
 
-rule = RuleSet("rules_base")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.eigenvalues")
 
 
 @rule(np.linalg.eigh)
@@ -147,23 +147,3 @@ def depends(turning, dv):
     """Return whether `turning` is more than rounding beside the vectors `dv`, in columns."""
     size = np.sqrt(np.sum(np.abs(dv) ** 2, axis=-2, keepdims=True))
     return np.abs(turning) > 64 * np.sqrt(np.finfo(size.dtype).eps) * size
-
-
-MATRIX = np.array([[2.5, -1.5, 0.5], [0.75, 1.25, -0.25], [-0.5, 1.0, 1.75]])
-WITH_REAL = np.array([[1.0, 0.5, 0.25], [0.3, 2.0, -0.5], [0.2, -0.4, 4.0]])
-COMPLEX = MATRIX + 1j * np.cos(2 * MATRIX)
-for f in (np.linalg.eigh, np.linalg.eigvalsh):
-    for a in (
-        MATRIX,
-        COMPLEX,
-        np.stack([COMPLEX, COMPLEX.T - MATRIX]),
-        MATRIX[:1, :1],
-        COMPLEX[:1, :1],
-    ):
-        rule.example(f, a)
-        rule.example(f, a, "U")
-    rule.example(f, WITH_REAL.tolist())
-for f in (np.linalg.eig, np.linalg.eigvals):
-    for a in (MATRIX, WITH_REAL, COMPLEX, np.stack([COMPLEX, COMPLEX.T - MATRIX]), COMPLEX[:1, :1]):
-        rule.example(f, a)
-    rule.example(f, WITH_REAL.tolist())
