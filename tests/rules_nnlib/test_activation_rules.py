@@ -1,6 +1,7 @@
 """The activations and their rules, against SciPy's functions and finite differences of those."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -331,7 +332,7 @@ def test_small_results_are_precise(f, x):
 @every_activation
 def test_a_derivative_has_a_derivative(f):
     """What the partials are made of has rules or source: an AD can differentiate them again."""
-    rule = next(r for r in rule_set().rules if r.function is f and len(r.types) == 1)
+    rule = next(r for r in rules() if r.function is f and len(r.types) == 1)
 
     def partial(x):
         return 1.0 * (rule.body(x, f(x)) if rule.takes_out else rule.body(x))
@@ -341,17 +342,23 @@ def test_a_derivative_has_a_derivative(f):
 
 
 def test_every_activation_is_tested():
-    elementwise = {r.function for r in rule_set().rules if r.kind == "scalar"}
+    elementwise = {r.function for r in rules() if r.kind == "scalar"}
     assert elementwise == set(ACTIVATIONS)
     assert nn.gelu_erf is nn.gelu
 
 
+def test_every_module_of_rules_is_collected():
+    folder = Path(nn.__file__).parent
+    assert sorted(nn.MODULES) == sorted(path.stem for path in folder.glob("_*_rules.py"))
+
+
 def test_every_rule_has_an_example():
-    examples = {id(f) for f, _, _ in rule_set().examples}
-    assert [r.signature for r in rule_set().rules if id(r.function) not in examples] == []
-    for f, xs, options in rule_set().examples:
-        assert rrule(f, *xs, **options) is not None
+    for rule_set in nn.rulescore_rules():
+        examples = {id(f) for f, _, _ in rule_set.examples}
+        assert [r.signature for r in rule_set.rules if id(r.function) not in examples] == []
+        for f, xs, options in rule_set.examples:
+            assert rrule(f, *xs, **options) is not None
 
 
-def rule_set():
-    return nn.rulescore_rules()[0]
+def rules():
+    return [rule for rule_set in nn.rulescore_rules() for rule in rule_set.rules]

@@ -1,6 +1,7 @@
 """Activations and losses in the manner of NNlib, and their derivative rules."""
 
-from rules_nnlib import _activation_rules, _loss_rules, _softmax_rules  # noqa: F401 (fill `rule`)
+import importlib
+
 from rules_nnlib._activations import (
     celu,
     elu,
@@ -37,7 +38,6 @@ from rules_nnlib._losses import (
     mae,
     mse,
 )
-from rules_nnlib._ruleset import rule
 from rules_nnlib._softmax import logsoftmax, logsumexp, softmax
 from rulescore import RuleSet, hookimpl
 
@@ -86,8 +86,10 @@ __all__ = [  # noqa: RUF022 (grouped)
 ]
 __version__ = "0.1.0"
 
+MODULES = ("_activation_rules", "_loss_rules", "_softmax_rules")  # each has a rule set named `rule`
+
 
 @hookimpl
 def rulescore_rules() -> list[RuleSet]:
     """Return the rule sets of this plugin."""
-    return [rule]
+    return [importlib.import_module(f"rules_nnlib.{name}").rule for name in MODULES]

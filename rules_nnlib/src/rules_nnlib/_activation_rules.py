@@ -21,7 +21,9 @@ from rules_nnlib._activations import (
 )
 from rules_nnlib._normal import normal_cdf, normal_pdf
 from rules_nnlib._numbers import bounded, kink, real
-from rules_nnlib._ruleset import rule
+from rulescore import RuleSet
+
+rule = RuleSet("rules_nnlib")
 
 
 def product(x, gate, slope):

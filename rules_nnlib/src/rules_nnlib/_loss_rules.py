@@ -24,10 +24,10 @@ from rules_nnlib._losses import (
     xlogy,
 )
 from rules_nnlib._numbers import plain, times
-from rules_nnlib._ruleset import rule
 from rules_nnlib._softmax import largest
-from rulescore import Numeric, project
+from rulescore import Numeric, RuleSet, project
 
+rule = RuleSet("rules_nnlib")
 Values = Numeric | list | tuple
 
 

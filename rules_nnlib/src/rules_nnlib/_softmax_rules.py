@@ -3,9 +3,10 @@
 import numpy as np
 
 from rules_nnlib._numbers import plain, real, times
-from rules_nnlib._ruleset import rule
 from rules_nnlib._softmax import largest, logsoftmax, logsumexp, softmax
-from rulescore import Numeric, project
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_nnlib")
 
 
 @rule(softmax)
