@@ -1,5 +1,6 @@
 """Declaring rules: what is taken, and what is refused at once, with the place and the fix."""
 
+import contextlib
 import functools
 import importlib
 import operator
@@ -312,6 +313,90 @@ def test_an_attribute_may_have_a_rule(rule):
     assert rrule(Box.weight, box)[0] == 2.0
     y, back = rrule(Box.count, box)
     assert (y, back(1.0)) == (3, (None, None))
+
+
+def make(form, rule):
+    """Return what stands above the `def` where the function was forgotten."""
+    return {"rule": rule, "rule.scalar": rule.scalar, "rule.constant": rule.constant}[form]
+
+
+@pytest.mark.parametrize("form", ["rule", "rule.scalar", "rule.constant"])
+def test_a_declaration_without_its_function_is_refused_whatever_the_name(form):
+    rule = RuleSet("bare")
+    bare = make(form, rule)
+    with pytest.raises(
+        RuleError, match=r"rule set bare, .*test_ruleset.py:\d+: .*@?rule"
+    ) as caught:
+
+        @bare
+        def my_rule(
+            x,
+            y=None,
+        ):
+            return x, None
+
+    assert (f"@{form}(np.sin)" if form != "rule.constant" else "below the function") in str(
+        caught.value
+    )
+    assert "my_rule" in str(caught.value)
+    with pytest.raises(RuleError):
+
+        class _Namespace:
+            @bare
+            def my_rule(self):
+                return self, None
+
+    assert rule.rules == []
+    rule.register()  # nothing is left waiting
+    rule.unregister()
+
+
+def test_a_forgotten_function_is_found_when_the_rule_is_called_or_registered():
+    """A decorator below hides that the function is just being made."""
+    for use in (lambda f, rule: f(3.0), lambda f, rule: f(), lambda f, rule: rule.register()):
+        rule = RuleSet("bare")
+
+        @rule
+        @contextlib.contextmanager
+        def my_rule(x):
+            yield x, None
+
+        with pytest.raises(RuleError, match=r"`?@?rule\(f\)`"):
+            use(my_rule, rule)
+
+
+def test_a_declaration_that_is_given_no_body_is_refused_once_at_registration():
+    rule = RuleSet("bodiless")
+    rule.scalar(np.sin)
+    with pytest.raises(RuleError, match=r"`rule.scalar\(numpy.sin\)` was not given the body"):
+        rule.register()
+    assert rrule(np.sin, "x") is None
+    rule.register()  # who mends it in a running session goes on
+    rule.unregister()
+
+
+def test_a_plugin_with_a_declaration_without_body_is_broken(install, python):
+    install("rules_bodiless", "import math\nfrom rulescore import *\nrule = RuleSet('bodiless')\n"
+            "rule(math.cos)\n@hookimpl\ndef rulescore_rules():\n    return [rule]\n")  # fmt: skip
+    done = python("import rulescore; print([p.error for p in rulescore.plugins()])")
+    assert "`rule(math.cos)` was not given the body of the rule" in done.stdout
+    assert "could not be loaded" in done.stderr
+
+
+def test_functions_made_on_the_line_of_their_declaration_have_rules(rule):
+    def f(x): return x  # fmt: skip
+
+    rule(f)(lambda x: (x, None))
+    g = lambda x: x; rule(g)(lambda x: (x, None))  # fmt: skip # noqa: E702
+
+    @rule(h := lambda x: x)
+    def _(x):
+        return x, None
+
+    waiting = rule(k := lambda x: x)
+    waiting(lambda x: (x, None))
+    for function in (f, g, h, k):
+        assert find_rule(function, 1.0).function is function
 
 
 def test_a_rule_without_the_function_that_it_is_for_is_refused():

@@ -4,6 +4,8 @@ import gc
 import threading
 import types
 import weakref
+from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,8 @@ def test_dispatch_is_on_types_and_the_most_specific_rule_answers(rule):
         assert rrule(named, 1.0)[0] == "float"
         assert rrule(named, Number(1.0))[0] == "float"
         assert rrule(named, "x")[0] == "object"
-        assert rrule(named, 1)[0] == "object"
+        assert rrule(named, 1)[0] == "float"
+        assert rrule(named, 1j)[0] == "object"
         assert rrule(named, 1, 2)[0] == "two"
         assert rrule(named) is None
         assert rrule(named, 1, 2, 3) is None
@@ -55,7 +58,99 @@ def test_a_rule_is_more_specific_by_its_second_argument_alone(rule, kind):
         return "float", None
 
     assert rrule(named, np.ones(2), 1.0)[0] == "float"
-    assert rrule(named, np.ones(2), 1)[0] == "object"
+    assert rrule(named, np.ones(2), 1)[0] == "float"
+    assert rrule(named, np.ones(2), 1j)[0] == "object"
+
+
+INTEGERS = [3, True, np.int8(3), np.uint64(3), np.array(3)]
+REALS = [3.0, np.float16(3), np.float32(3), np.longdouble(3), np.array(3.0), np.array(3, "f4")]
+COMPLEX = [3j, np.complex64(3j), np.array(3j)]
+OTHERS = ["3", None, np.bool_(True), np.ones(1), np.array("3"), np.array(True), Fraction(3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "matched", "others"),
+    [
+        (int, INTEGERS, REALS + COMPLEX + OTHERS),
+        (float, INTEGERS + REALS, COMPLEX + OTHERS),
+        (complex, INTEGERS + REALS + COMPLEX, OTHERS),
+        (float | None, [*INTEGERS, *REALS, None], [*COMPLEX, "3", np.ones(1)]),
+        (bool, [True], [1, 1.0, np.bool_(True)]),
+    ],
+    ids=str,
+)
+def test_a_number_is_matched_by_its_kind(rule, kind, matched, others):
+    @rule(named)
+    def _(x: kind):
+        return "found", None
+
+    def several(*xs):
+        return xs
+
+    def optional(x, y=None):
+        return x
+
+    @rule(several)
+    def _(*xs: kind):
+        return "found", None
+
+    @rule(optional)
+    def _(x, y: kind = 0):
+        return "found", None
+
+    for _ in range(2):
+        for x in matched:
+            assert rrule(named, x)[0] == "found"
+            assert rrule(several, x, x)[0] == "found"
+            assert rrule(optional, "x", x)[0] == "found"
+        for x in others:
+            assert rrule(named, x) is None
+            assert find_rule(several, matched[0], x) is None
+            assert rrule(optional, "x", x) is None
+
+
+def test_a_0d_array_goes_to_a_rule_for_arrays_first(rule):
+    @rule(named)
+    def _(x: float):
+        return "float", lambda dy: (3.0 * dy,)
+
+    for x in (np.array(2.0), np.float64(2.0), np.array(2.0)):
+        y, back = rrule(named, x)
+        assert (y, back(1.0)) == ("float", (None, 3.0))  # a number is a cotangent of a 0-d array
+    assert rrule(named, np.array([2.0])) is None
+
+    @rule(named)
+    def _(x: np.ndarray):
+        return "array", None
+
+    assert rrule(named, np.array(2.0))[0] == "array"
+    assert rrule(named, np.float64(2.0))[0] == "float"
+
+
+def test_a_rule_for_numbers_is_more_specific_than_one_for_all_and_less_than_one_for_a_class(rule):
+    for kind in (Numeric, Number, complex, float, int, bool, np.float32, np.int8):
+
+        @rule(named)
+        def _(x: kind):
+            raise AssertionError
+
+    expected = [(True, bool), (1, int), (np.int8(1), np.int8), (np.int16(1), int), (1.5, float)]
+    expected += [(np.float32(1.5), np.float32), (np.float16(1.5), float), (1j, complex)]
+    expected += [(np.bool_(True), Numeric), (Fraction(1, 2), Number)]
+    for x, kind in expected:
+        assert find_rule(named, x).types == (kind,), x
+
+
+def test_two_rules_for_the_same_kind_of_number_clash(rule):
+    @rule(named)
+    def _(x: float):
+        return x, None
+
+    with pytest.raises(RuleError, match="two rules for"):
+
+        @rule(named)
+        def _(x: float):
+            return x, None
 
 
 def test_several_rules_that_match_alike_are_an_error_that_names_them(rule):
@@ -252,7 +347,7 @@ def test_a_proxy_does_not_decide_for_the_next_one(rule):
 
     for held in (1.0, "a", 2.0):
         assert rrule(named, Proxy(held))[0] == type(held).__name__
-    assert rrule(named, Proxy(1)) is None
+    assert rrule(named, Proxy(1j)) is None
 
 
 def test_rules_of_instances_follow_the_bases(rule):
@@ -276,7 +371,8 @@ def test_rules_of_instances_follow_the_bases(rule):
 
     for _ in range(2):
         assert rrule(Dense(), 1.0)[0] == "dense"
-        assert rrule(Dense(), 1)[0] == "layer"
+        assert rrule(Dense(), 1)[0] == "dense"
+        assert rrule(Dense(), 1j)[0] == "layer"
         assert rrule(Sparse(), 1.0)[0] == "layer"
         assert rrule(Sparse()) is None
     special = Dense()
@@ -286,7 +382,8 @@ def test_rules_of_instances_follow_the_bases(rule):
         return "special", None
 
     assert rrule(special, 1.0)[0] == "special"
-    assert rrule(special, 1)[0] == "layer"
+    assert rrule(special, 1)[0] == "special"
+    assert rrule(special, 1j)[0] == "layer"
     assert rrule(Dense(), 1.0)[0] == "dense"
 
 

@@ -2,7 +2,8 @@
 
 from abc import ABC
 from numbers import Number
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
@@ -35,3 +36,22 @@ def _computes_otherwise(kind: type) -> bool:
 
 Numeric = Number | np.generic | Array
 """A Python number, a NumPy scalar or an array: what an elementwise rule accepts."""
+
+_INTEGER = int | np.integer
+_REAL = _INTEGER | float | np.floating
+_MEANT = {Any: object, int: _INTEGER, float: _REAL, complex: _REAL | complex | np.complexfloating}
+
+
+def pattern(annotation: Any) -> Any:
+    """Return the type that is dispatched on for an annotation of a rule.
+
+    Numbers are meant by their kind, Python's and NumPy's alike: who annotates `float` means 3 and
+    `np.float32(3)` too, as type checkers do (PEP 484), and a rule that they passed by would be
+    missed without a word.
+    """
+    if get_origin(annotation) in (Union, UnionType):
+        return Union[tuple(map(pattern, get_args(annotation)))]  # noqa: UP007 - of a computed tuple
+    try:
+        return _MEANT.get(annotation, annotation)
+    except TypeError:  # it cannot be hashed
+        return annotation

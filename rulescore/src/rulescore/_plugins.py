@@ -132,6 +132,7 @@ def _rulesets_of(point: EntryPoint, name: str) -> tuple[RuleSet, ...]:
     for ruleset in given:
         if not isinstance(ruleset, RuleSet):
             raise RuleError(f"its hook returned {ruleset!r} where a RuleSet was due")
+        ruleset.refuse_waiting()
     return tuple(given)
 
 

@@ -236,7 +236,7 @@ def _fits(dx: Any, x: Any) -> bool:
     """Return whether a cotangent has the shape of its primal, as far as a glance tells."""
     kind = type(x)
     if kind is np.ndarray:
-        return bool(getattr(dx, "shape", None) == x.shape)
+        return getattr(dx, "shape", None) == x.shape or (not x.shape and isinstance(dx, Number))
     if kind is type(dx):
         return kind not in (list, tuple) or len(dx) == len(x)
     if isinstance(x, int | float | complex | np.generic):

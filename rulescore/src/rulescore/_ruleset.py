@@ -13,6 +13,7 @@ import plum
 
 from rulescore import _table
 from rulescore._array import Numeric
+from rulescore._declaration import Declaration, is_being_made
 from rulescore._rule import Rule, RuleError, name_of
 from rulescore._scalar import pull_chosen, pull_scalar
 
@@ -40,6 +41,7 @@ class RuleSet:
         self.name = name
         self.rules: list[Rule] = []
         self.reasons: dict[str, str] = {}
+        self._waiting: list[Declaration] = []  # for their bodies
         self._examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
         self._more_examples = examples
 
@@ -77,7 +79,7 @@ class RuleSet:
                 not chosen gets a zero even where the cotangent is infinite or undefined.
         """
 
-        def declare(partials: Body) -> Body:
+        def declare(partials: Body) -> None:
             place = self._place_of(partials)
             parameters = list(inspect.signature(partials).parameters.values())
             if any(p.kind not in _POSITIONAL or p.default is not p.empty for p in parameters):
@@ -103,9 +105,8 @@ class RuleSet:
                 takes_out=takes_out,
                 reverse=pull_chosen if chooses else pull_scalar,
             )
-            return partials
 
-        return declare
+        return self._declaration("rule.scalar", functions, declare)
 
     def __call__(self, *functions: Any) -> Callable[[Body], Body]:
         """Declare a rule for `functions`, dispatched on the annotations of the decorated body.
@@ -115,20 +116,17 @@ class RuleSet:
         Parameters with a default and keyword-only ones are options and carry no gradient. A body
         with a keyword-only parameter `ad` is for functions that take functions: it is given the
         AD, called as `ad(f, *xs)`, which returns `(y, back)`.
+
+        Numbers are matched by their kind, Python's and NumPy's alike: `int` matches integers,
+        `float` these and floating-point numbers, `complex` these and complex numbers, of any
+        precision (PEP 484). A 0-d array is matched as the number that it holds where no rule is
+        for arrays. NumPy's `bool_` is no number.
         """
 
-        for f in functions:
-            if isinstance(f, FunctionType) and f.__name__ == "_":
-                raise RuleError(
-                    f"{self._tell(self._place_of(f))}: a rule is declared by `@rule(f)`, with the "
-                    "function that it is for"
-                )
-
-        def declare(body: Body) -> Body:
+        def declare(body: Body) -> None:
             self._declare_body(functions, "general", body)
-            return body
 
-        return declare
+        return self._declaration("rule", functions, declare)
 
     def of_instances(self, body: Body) -> Body:
         """Declare a rule for calling an object, dispatched on the object's type first.
@@ -142,10 +140,17 @@ class RuleSet:
     def constant(self, *functions: Any) -> None:
         """Declare that no cotangent passes through `functions`, whatever their arguments.
 
-        ChainRules calls this `@non_differentiable`.
+        ChainRules calls this `@non_differentiable`. It is a call and no decorator.
         """
         caller = sys._getframe(1)
         place = (caller.f_code.co_filename, caller.f_lineno)
+        for f in functions:
+            # a decorated `def` would be replaced by `None`
+            if is_being_made(f, caller) and f.__name__ != "<lambda>":
+                raise RuleError(
+                    f"{self._tell(place)}: `constant` is no decorator: write "
+                    f"`rule.constant({f.__name__})` below the function"
+                )
         self._declare(functions, "constant", (), varargs=Any, place=place, options=None)
 
     def example(self, f: Any, /, *xs: Any, **options: Any) -> None:
@@ -166,16 +171,35 @@ class RuleSet:
     def register(self) -> None:
         """Make the rules known to `rrule`, from the next call on.
 
-        Raises `RuleError`, and registers nothing, where a rule clashes with a known one.
+        Raises `RuleError`, and registers nothing, where a rule clashes with a known one or a
+        declaration, such as `rule(f)`, was not given its body.
         """
+        self.refuse_waiting()
         _table.register(self)
 
     def unregister(self) -> None:
         """Take the rules back, from the next call on; nothing happens if they are not known."""
         _table.unregister(self)
 
+    def refuse_waiting(self) -> None:
+        """Raise `RuleError` where a declaration was not given its body, and forget it."""
+        waiting, self._waiting = self._waiting, []
+        for declaration in waiting:
+            raise declaration.never_applied()
+
     def __repr__(self) -> str:
         return f"RuleSet({self.name!r}, {len(self.rules)} rules)"
+
+    def _declaration(
+        self, form: str, functions: tuple[Any, ...], declare: Callable[[Any], None]
+    ) -> Declaration:
+        def apply(declaration: Declaration, body: Any) -> None:
+            self._waiting = [known for known in self._waiting if known is not declaration]
+            declare(body)
+
+        declaration = Declaration(form, functions, sys._getframe(2), self.name, apply)
+        self._waiting.append(declaration)
+        return declaration
 
     def _declare_body(self, functions: tuple[Any, ...], kind: str, body: Any) -> None:
         place = self._place_of(body)

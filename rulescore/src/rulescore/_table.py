@@ -3,7 +3,8 @@
 A call is resolved in this order:
 
 1. the rules of the function itself, found by its identity; among them plum dispatches on the
-   types of the arguments;
+   types of the arguments, then, where there are 0-d arrays and no rule for arrays, on those of
+   the numbers that these hold;
 2. the rules of instances: those for the function's own type, then for its base classes;
 3. `None`: nobody has declared a rule.
 
@@ -15,8 +16,10 @@ from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import plum
 
+from rulescore._array import pattern
 from rulescore._rule import Pullback, Rule, RuleError, name_of, those_given
 
 if TYPE_CHECKING:
@@ -105,9 +108,9 @@ def _ambiguous(rules: list[Rule], arguments: tuple[Any, ...]) -> RuleError:
 
 def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
     """Return the patterns of a rule: its own, and those with positional options given."""
-    types = tuple(object if t is Any else t for t in rule.types + rule.optional)
+    types = tuple(map(pattern, rule.types + rule.optional))
     if rule.varargs is not None:
-        return [(types, object if rule.varargs is Any else rule.varargs)]
+        return [(types, pattern(rule.varargs))]
     return [(types[:n], None) for n in range(len(rule.types), len(types) + 1)]
 
 
@@ -146,6 +149,9 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
             rule = primitive.cache[types]
         except (KeyError, TypeError):
             rule = primitive.find(xs, types)
+        if rule is None and any(map(_is_0d, xs)):
+            numbers = tuple([x[()] if _is_0d(x) else x for x in xs])
+            return find_rule(f, *numbers, ad=ad, **options)
     if rule is None:
         rule = _find_instance_rule(f, xs, types)
     if rule is None or (rule.needs_ad and ad is None):
@@ -179,7 +185,7 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
                 return None
         else:
             rule = primitive.cache[type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))]
-            if rule is None and type(f) in _plain:
+            if rule is None and type(f) in _plain and not any(map(_is_0d, xs)):
                 return None
     except (KeyError, TypeError):
         pass
@@ -235,6 +241,10 @@ def _find_instance_rule(f: Any, xs: tuple[Any, ...], types: Any) -> Rule | None:
         if rule is not None:
             return rule
     return None
+
+
+def _is_0d(x: Any) -> bool:
+    return type(x) is np.ndarray and x.ndim == 0
 
 
 def _has(instances: dict[type, Primitive], base: type) -> bool:

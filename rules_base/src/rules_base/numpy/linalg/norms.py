@@ -32,6 +32,8 @@ def _(x: ArrayLike, ord: float, axis=None, keepdims=False):
     def pullback(dy):
         array = as_array(x)
         dx = project(norm_cotangent(dy, array, y, ord, axis, keepdims), x)
+        if isinstance(ord, int | np.integer):
+            return dx, None  # a choice
         return dx, order_cotangent(dy, array, y, ord, axis, keepdims)
 
     return y, pullback

@@ -1,0 +1,86 @@
+"""A declaration that waits for its body: what `rule(f)` and `rule.scalar(f)` return."""
+
+from collections.abc import Callable
+from types import FrameType, FunctionType
+from typing import Any
+
+from rulescore._rule import RuleError, name_of
+
+
+class Declaration:
+    """Declare a rule with the body that it is given, as a decorator.
+
+    Arguments:
+        form: how it is written, such as `rule.scalar`.
+        functions: the functions that the rule is for.
+        caller: the frame in which it is written.
+        ruleset: the name of the rule set.
+        apply: what declares the rule, once there is a body.
+
+    Raises `RuleError` where `functions` holds the body: `@rule` alone above a `def` would take the
+    body for the function, declare nothing, and stand in its place.
+    """
+
+    def __init__(
+        self,
+        form: str,
+        functions: tuple[Any, ...],
+        caller: FrameType,
+        ruleset: str,
+        apply: Callable[["Declaration", Any], None],
+    ) -> None:
+        self.form, self.functions, self._ruleset, self._apply = form, functions, ruleset, apply
+        self._place = f"rule set {ruleset}, {caller.f_code.co_filename}:{caller.f_lineno}"
+        for f in functions:
+            is_body = isinstance(f, FunctionType) and f.__name__ == "_"
+            if is_body or is_being_made(f, caller):
+                code = f.__code__
+                raise self._forgotten(
+                    f"rule set {ruleset}, {code.co_filename}:{code.co_firstlineno}", f
+                )
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        """Declare the rule, and return its body."""
+        if len(given) == 1 and not options and isinstance(given[0], FunctionType):
+            self._apply(self, given[0])
+            return given[0]
+        if len(self.functions) == 1 and isinstance(self.functions[0], FunctionType):
+            raise self._forgotten(self._place, self.functions[0])  # it stands in its place
+        what = repr(given[0]) if len(given) == 1 and not options else "what it is given"
+        raise RuleError(
+            f"{self._place}: {what} is not a plain function: `{self._written()}` takes the body of "
+            "a rule, a `def` or a `lambda`"
+        )
+
+    def never_applied(self) -> RuleError:
+        """Return the error for a declaration that was not given its body."""
+        return RuleError(
+            f"{self._place}: `{self._written()}` was not given the body of the rule, and declares "
+            f"nothing: write `@{self.form}(f)` above the body, with `f`, the function it is for"
+        )
+
+    def _written(self) -> str:
+        return f"{self.form}({', '.join(map(name_of, self.functions))})"
+
+    def _forgotten(self, place: str, f: Any) -> RuleError:
+        named = f" above {f.__name__}" if f.__name__.isidentifier() and f.__name__ != "_" else ""
+        return RuleError(
+            f"{place}: a rule is declared by `@{self.form}(f)`, with the function that it is for, "
+            f"such as `@{self.form}(np.sin)`; here `@{self.form}`{named} is given the body alone"
+        )
+
+
+def is_being_made(f: Any, caller: FrameType) -> bool:
+    """Return whether a function is being defined at the call that it is given to.
+
+    So it is where `@rule` alone stands above it: the code that calls makes it, on these lines, and
+    has not bound it to a name yet.
+    """
+    made = f.__code__ if isinstance(f, FunctionType) else None
+    if made is None or not any(constant is made for constant in caller.f_code.co_consts):
+        return False
+    lines = [line for _, _, line in made.co_lines() if line is not None]
+    if not made.co_firstlineno <= caller.f_lineno <= max(lines, default=0):
+        return False
+    names = (caller.f_locals, caller.f_globals)
+    return not any(known is f for bound in names for known in list(bound.values()))
