@@ -52,27 +52,25 @@ def test_the_lowered_text_of_foo():
     )
 
 
-def test_the_primal_text_of_foo():
-    assert code_primal(foo) == (
-        "def foo_primal(x):\n"
-        "    t1, back1 = pull((None, True), math.cos, x)\n"
-        "    t2, back2 = pull((None, back1), math.sin, t1)\n"
-        "    return (t2, back2)"
-    )
+RECORDED_FOO = (
+    "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
+    "# Going back is walking the tape backwards (`Tape.back`).\n"
+    "def foo_recorded(tape, nodes, /, x):\n"
+    "    x_, = nodes\n"
+    "    t1_ = None\n"
+    "    t2_ = None\n"
+    "    t1, t1_ = tape.pull((None, x_), math.cos, x)\n"
+    "    t2, t2_ = tape.pull((None, t1_), math.sin, t1)\n"
+    "    return (t2, t2_)"
+)
 
 
-def test_the_adjoint_text_of_foo():
-    assert code_adjoint(foo) == (
-        "def foo_pullback(x):\n"
-        "    t1, back1 = pull((None, True), math.cos, x)\n"
-        "    t2, back2 = pull((None, back1), math.sin, t1)\n"
-        "\n"
-        "    def back(d_t2):\n"
-        "        _, d_t1 = back2(d_t2)\n"
-        "        _, d_x = back1(d_t1)\n"
-        "        return (d_x,)\n"
-        "    return (t2, back, back2)"
-    )
+def test_the_recorded_text_of_foo():
+    assert code_primal(foo) == f"# Recorded, for all types\n{RECORDED_FOO}"
+    assert code_primal(foo, 0.6) == code_primal(foo)
+    first, _, rest = code_adjoint(foo).partition("\n")
+    assert first == "# Recorded, for all types: `code_adjoint(f, *xs)` shows transformed code"
+    assert rest == RECORDED_FOO
 
 
 def test_the_adjoint_text_of_foo_for_a_float():
@@ -130,9 +128,9 @@ def test_what_does_not_qualify_is_shown_as_it_is_run():
             pass
 
     why, _, text = code_adjoint(tried, 1.0).partition("\n")
-    assert why == "# For all types: it has a statement `try:`"
-    assert text == code_adjoint(tried)
-    assert "Recorded code" in text
+    assert why == "# Recorded, not transformed: it has a statement `try:`"
+    assert text == code_adjoint(tried).partition("\n")[2]
+    assert "tape.pull" in text
 
 
 def inner(x):
@@ -149,16 +147,14 @@ class Callable:
         return x * x
 
 
-def test_the_first_line_says_why_code_is_for_all_types():
+def test_the_first_line_says_why_code_is_recorded():
     def why(f, *xs):
         return code_adjoint(f, *xs).partition("\n")[0]
 
-    assert why(through, 1.0) == "# For all types: `complex(y, 1.0)`: a value is complex"
-    assert why(Callable(), 1.0) == "# For all types: it is no Python function"
-    assert (
-        why(lambda x, y: x, 1.0, object())
-        == "# For all types: the argument y is of the type object"
-    )
+    start = "# Recorded, not transformed: "
+    assert why(through, 1.0) == start + "`complex(y, 1.0)`: a value is complex"
+    assert why(Callable(), 1.0) == start + "it is no Python function"
+    assert why(lambda x, y: x, 1.0, object()) == start + "the argument y is of the type object"
     assert not why(lambda x: x * x, 1.0).startswith("#")
 
 

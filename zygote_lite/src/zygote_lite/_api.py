@@ -27,13 +27,13 @@ from zygote_lite._inside import (
 from zygote_lite._jitted import is_jitted, mark, original
 from zygote_lite._kinds import INERT, kind_of
 from zygote_lite._optimize._entry import PRODUCT, PULLBACK, Entries, entries_of
-from zygote_lite._pull import pull
 from zygote_lite._recursion import deeper_recursion
 from zygote_lite._refusal import name_of
 from zygote_lite._rules_inside import pullback_inside
 from zygote_lite._specializations import Specializations, jacobian_by
 from zygote_lite._state import state
 from zygote_lite._store import Store
+from zygote_lite._tape import via_tape
 
 
 class Pullback:
@@ -115,7 +115,7 @@ def _pullback(
             add_addresses(operand)
     try:
         with deeper_recursion():
-            y, back = pull(flags, map_to_list if f is map else f, *xs, **kws)
+            y, back = via_tape(flags, map_to_list if f is map else f, xs, kws)
         if state.written:
             refuse_shared_arrays(operands, flags, state.written)
         stamps = stamp(state.written) if state.written and outer[0] is None else []

@@ -1,4 +1,4 @@
-"""Sixth stage: from IR to Python, whose statements carry the lines of the user's code."""
+"""Fourth stage: from IR to Python, whose statements carry the lines of the user's code."""
 
 import ast
 import copy
@@ -32,7 +32,7 @@ def emit(function: ir.Function, suffix: str = "", leading: list[str] | None = No
     Arguments:
         function: the IR.
         suffix: of the emitted function's name.
-        leading: of recorded code, the names of the tape and of the companions of the parameters;
+        leading: of recording code, the names of the tape and of the companions of the parameters;
             otherwise the captured variables lead.
     """
     tape = leading[0] if leading else None
@@ -76,17 +76,11 @@ class _Emitter:
                 return ast.Expr(call) if target == "_" else _assign([target], call)
             case ir.Move(_, target, source):
                 return _assign([target], self.atom(source))
-            case ir.Pull(_, target, back, flags, function, arguments, keywords):
-                parts: list[ast.expr] = [ast.Tuple([self.atom(f) for f in flags], ast.Load())]
+            case ir.Pull(_, target, companion, nodes, function, arguments, keywords):
+                parts: list[ast.expr] = [ast.Tuple([self.atom(n) for n in nodes], ast.Load())]
                 parts += [self.atom(x) for x in (function, *arguments)]
                 named = [ast.keyword(name, self.atom(x)) for name, x in keywords]
-                pull = self.pull()
-                return _assign([target, back], ast.Call(pull, parts, named))
-            case ir.PullBack(_, targets, back, cotangent):
-                call = ast.Call(_load(back), [self.atom(cotangent)], [])
-                if not any(targets):
-                    return ast.Expr(call)
-                return _assign([t or "_" for t in targets], call, as_tuple=True)
+                return _assign([target, companion], ast.Call(self.of_tape("pull"), parts, named))
             case ir.Closure(_, target, definition, _, defaults):
                 definition = copy.deepcopy(definition)
                 a = definition.args
@@ -115,19 +109,13 @@ class _Emitter:
                 nothing = ast.arguments([], [], None, [], [], None, [])
                 holder = ast.Lambda(nothing, _load(variable))
                 return _assign([target], ast.Call(self.atom(ir.Intrinsic("cell_of")), [holder], []))
-            case ir.Adopt(_, tape, name, companion):
-                adopt = ast.Attribute(_load(tape), "keywords", ast.Load())
+            case ir.Adopt(_, name, companion):
+                adopt = self.of_tape("keywords")
                 return ast.Expr(ast.Call(adopt, [_load(name), _load(companion)], []))
             case ir.Declare(_, name):
                 return ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), None, 1)
             case ir.Delete(_, name):
                 return ast.Delete([ast.Name(name, ast.Del())])
-            case ir.Adjoint(_, name, parameter, body):
-                takes = ast.arguments([], [ast.arg(parameter)], None, [], [], None, [])
-                node = ast.FunctionDef(name, takes, self.block(body), [])
-                if "type_params" in node._fields:
-                    node.type_params = []  # type: ignore[attr-defined]
-                return node
         return self.structure(s)
 
     def class_(self, s: ir.Class) -> ast.stmt:
@@ -175,14 +163,13 @@ class _Emitter:
                 store = ast.Name(target, ast.Store())
                 rest = self.block(orelse) if orelse else []
                 return ast.For(store, self.atom(iterable), self.block(body), rest)
-            case ir.ForEach(_, tape, target, companion, iterable, flag, body, orelse, owned):
+            case ir.ForEach(_, target, companion, iterable, node, body, orelse, owned):
                 pair = ast.Tuple(
                     [ast.Name(target, ast.Store()), ast.Name(companion, ast.Store())], ast.Store()
                 )
-                steps = ast.Attribute(_load(tape), "iterate", ast.Load())
-                operands = [self.atom(iterable), self.atom(flag)]
+                operands = [self.atom(iterable), self.atom(node)]
                 operands += [ast.Constant(True)] if owned else []
-                call = ast.Call(steps, operands, [])
+                call = ast.Call(self.of_tape("iterate"), operands, [])
                 return ast.For(pair, call, self.block(body), self.block(orelse) if orelse else [])
             case ir.While(_, before, test, body, orelse):
                 return self.loop(before, test, body, orelse)
@@ -217,14 +204,15 @@ class _Emitter:
         if self.tape is None or not _leaves(s.final):
             return kind_of_try(body, handlers, orelse, final)  # type: ignore[no-any-return]
         inner = [kind_of_try(body, handlers, orelse, [])] if handlers else body
-        noted = [self.of_tape("note_refusal"), ast.Raise()]
+        noted = [ast.Expr(ast.Call(self.of_tape("note_refusal"), [], [])), ast.Raise()]
         refused = ast.ExceptHandler(self.atom(ir.Intrinsic("DifferentiationError")), None, noted)
-        return ast.Try(inner, [refused], [], [self.of_tape("raise_refusal"), *final])
+        again = ast.Expr(ast.Call(self.of_tape("raise_refusal"), [], []))
+        return ast.Try(inner, [refused], [], [again, *final])
 
-    def of_tape(self, name: str) -> ast.stmt:
-        """Return the call of a method of the tape."""
+    def of_tape(self, name: str) -> ast.expr:
+        """Return a method of the tape."""
         assert self.tape is not None
-        return ast.Expr(ast.Call(ast.Attribute(_load(self.tape), name, ast.Load()), [], []))
+        return ast.Attribute(_load(self.tape), name, ast.Load())
 
     def loop(
         self,
@@ -262,11 +250,6 @@ class _Emitter:
         if kind == "set":
             return ast.Set(items)
         return ast.Tuple(items, ast.Load()) if kind == "tuple" else ast.List(items, ast.Load())
-
-    def pull(self) -> ast.expr:
-        if self.tape is not None:
-            return ast.Attribute(_load(self.tape), "pull", ast.Load())
-        return self.atom(ir.Intrinsic("pull"))
 
     def atom(self, atom: ir.Atom) -> ast.expr:
         match atom:

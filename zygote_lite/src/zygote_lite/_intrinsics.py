@@ -7,7 +7,6 @@ from typing import Any, Never
 
 import numpy as np
 
-from rulescore import Tangent, accumulate
 from zygote_lite._errors import DifferentiationError
 
 
@@ -270,5 +269,4 @@ _BUILTINS = (
 )  # fmt: skip
 INTRINSICS: dict[str, Any] = {f.__name__: f for f in _FUNCTIONS}
 INTRINSICS |= {name: getattr(builtins, name) for name in _BUILTINS}
-INTRINSICS["DifferentiationError"] = DifferentiationError
-INTRINSICS |= {"accumulate": accumulate, "operator": operator, "Tangent": Tangent}
+INTRINSICS |= {"DifferentiationError": DifferentiationError, "operator": operator}

@@ -319,42 +319,23 @@ def blocks_of(statement: Statement) -> Iterator[list[Statement]]:
             yield handler.body
 
 
-# What the primal and the adjoint are made of, beside the above.
+# What recording code is made of: every variable has a companion, the number of its value on the
+# tape, which tells where its cotangent goes.
 
 
 @dataclass
 class Pull(Statement):
-    """`target, back = pull(flags, function, *arguments, **keywords)`.
+    """`target, companion = tape.pull(nodes, function, *arguments, **keywords)`.
 
-    A flag is `None` where the operand does not depend on a differentiated argument, `True`
-    where it does, or the pullback of the call that it came from, which is false where the call
-    turned out to be inactive. The first flag is the function's.
+    `nodes` are the companions of the operands, the function's first.
     """
 
     target: str
-    back: str
-    flags: list[Atom]
+    companion: str
+    nodes: list[Atom]
     function: Atom
     arguments: list[Atom]
     keywords: list[tuple[str, Atom]]
-
-
-@dataclass
-class PullBack(Statement):
-    """`targets = back(cotangent)`; a target of `None` is not looked at."""
-
-    targets: list[str | None]
-    back: str
-    cotangent: Atom
-
-
-@dataclass
-class Adjoint(Statement):
-    """`def name(parameter): body`, inside the primal: the reverse pass."""
-
-    name: str
-    parameter: str
-    body: list[Statement]
 
 
 @dataclass
@@ -362,9 +343,6 @@ class ReturnTuple(Statement):
     """`return values`."""
 
     values: list[Atom]
-
-
-# What recorded code is made of: every variable has a companion that tells where its cotangent goes.
 
 
 @dataclass
@@ -381,16 +359,15 @@ class Track(Statement):
 
 @dataclass
 class ForEach(Statement):
-    """`for target, companion in tape.iterate(iterable, flag): body else: orelse`.
+    """`for target, companion in tape.iterate(iterable, node): body else: orelse`.
 
     The iterable is `owned` where nothing but the loop holds it.
     """
 
-    tape: str
     target: str
     companion: str
     iterable: Atom
-    flag: Atom
+    node: Atom
     body: list[Statement]
     orelse: list[Statement]
     owned: bool = False
@@ -408,7 +385,6 @@ class YieldTuple(Statement):
 class Adopt(Statement):
     """`tape.keywords(name, companion)`: note where the entries of `**name` came from."""
 
-    tape: str
     name: str
     companion: str
 

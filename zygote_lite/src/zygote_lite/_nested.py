@@ -19,13 +19,13 @@ from zygote_lite._attributes import member_of
 from zygote_lite._boxes import Box, box, scaled, unbox
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._kinds import VALUE, kind_of, owner_of
-from zygote_lite._pull import plan_rule
 from zygote_lite._pullbacks import Effect
 from zygote_lite._refusal import where
+from zygote_lite._rules import plan_rule
 from zygote_lite._state import current_store, state, take
 from zygote_lite._store import Store
 from zygote_lite._tables import Recorded
-from zygote_lite._tape import Tape
+from zygote_lite._tape import Tape, handed_in
 from zygote_lite._writes import add_at, read_copy, winning, write_array
 
 
@@ -198,7 +198,7 @@ class NestedTape(Tape):
         self, nodes: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Any:
         """Apply a rule by running its body on the outer tape."""
-        plan = plan_rule(nodes, f, xs, kws)
+        plan = plan_rule(nodes, f, xs, kws, handed_in)
         if plan is None:
             return None
         rule, arguments, options, moved = plan

@@ -1,4 +1,4 @@
-"""Fifth stage, for code with control flow: the forward code that records what it runs on a tape.
+"""Third stage: recording code, the forward code that notes what it runs on a tape.
 
 The user's own control flow stays as it is, whatever it is; every variable `x` gets a companion
 `x_` that goes with it through all of it, and tells where on the tape its cotangent goes (`None`:
@@ -41,8 +41,8 @@ def leading(function: ir.Function) -> list[str]:
 class _Recorder:
     def __init__(self, function: ir.Function) -> None:
         self.function = function
-        self.tape, self.nodes = leading(function)
-        function.used |= {self.tape, self.nodes}
+        tape, self.nodes = leading(function)
+        function.used |= {tape, self.nodes}
         self.companions: dict[str, str] = {}
         self.cells: Cells = {}
         self.inner: list[str] = []  # companions of the names of classes
@@ -62,7 +62,7 @@ class _Recorder:
         if f.parameters.kwarg is not None:
             keywords = f.parameters.kwarg.arg
             companion = self.companion(keywords)
-            start.append(ir.Adopt(origin, self.tape, keywords, companion))
+            start.append(ir.Adopt(origin, keywords, companion))
             start.append(ir.Track(origin, [companion], [NOTHING]))
         others = [c for name, c in self.companions.items() if name not in f.names]
         others += self.inner
@@ -73,7 +73,7 @@ class _Recorder:
                 start.append(ir.Declare(origin, name))
             start.append(ir.CellOf(origin, cell, name))
             if name in f.names:
-                start.append(self.write(origin, name, ir.Name(name), self.flag(ir.Name(name))))
+                start.append(self.write(origin, name, ir.Name(name), self.node(ir.Name(name))))
         return replace(f, body=[*start, *body])
 
     def companion(self, name: str) -> str:
@@ -81,13 +81,13 @@ class _Recorder:
             self.companions[name] = self.function.fresh(name + "_")
         return self.companions[name]
 
-    def flag(self, atom: ir.Atom) -> ir.Atom:
+    def node(self, atom: ir.Atom) -> ir.Atom:
         return ir.Name(self.companion(atom.id)) if isinstance(atom, ir.Name) else NOTHING
 
-    def write(self, origin: ast.AST, name: str, value: ir.Atom, flag: ir.Atom) -> ir.Statement:
+    def write(self, origin: ast.AST, name: str, value: ir.Atom, node: ir.Atom) -> ir.Statement:
         cell = [ir.Name(self.cells[name]), value]
         function = ir.Intrinsic("write_cell")
-        return ir.Pull(origin, "_", "_", [NOTHING, NOTHING, flag], function, list(cell), [])
+        return ir.Pull(origin, "_", "_", [NOTHING, NOTHING, node], function, list(cell), [])
 
     def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
         out: list[ir.Statement] = []
@@ -103,9 +103,9 @@ class _Recorder:
         is_own = atom.id not in self.function.captured
         cell: list[ir.Atom] = [ir.Name(self.cells[atom.id]), ir.Const(atom.id), ir.Const(is_own)]
         function = ir.Intrinsic("read_cell")
-        flags = [NOTHING, NOTHING, NOTHING, NOTHING]
+        nodes = [NOTHING, NOTHING, NOTHING, NOTHING]
         out.append(
-            ir.Pull(origin, value, self.companion(value), list(flags), function, list(cell), [])
+            ir.Pull(origin, value, self.companion(value), list(nodes), function, list(cell), [])
         )
         return ir.Name(value)
 
@@ -117,9 +117,9 @@ class _Recorder:
         if isinstance(last, ir.Pull) and last.target == test.id and last.function in _COMPARISONS:
             return test
         value = self.function.numbered("truth")
-        flags = [NOTHING, self.flag(test)]
+        nodes = [NOTHING, self.node(test)]
         function = ir.Intrinsic("operator.truth")
-        out.append(ir.Pull(origin, value, "_", flags, function, [test], []))
+        out.append(ir.Pull(origin, value, "_", nodes, function, [test], []))
         return ir.Name(value)
 
     def assign(
@@ -129,8 +129,8 @@ class _Recorder:
         if target not in self.cells:
             return target, self.companion(target), []
         new = self.function.numbered(target.strip("_") + "_new")
-        flag = self.flag(ir.Name(new))
-        return new, self.companion(new), [self.write(origin, target, ir.Name(new), flag)]
+        node = self.node(ir.Name(new))
+        return new, self.companion(new), [self.write(origin, target, ir.Name(new), node)]
 
     def class_(self, s: ir.Class, out: list[ir.Statement]) -> list[ir.Statement]:
         """Return what makes a class, and notes where the cotangents of its attributes go.
@@ -151,9 +151,9 @@ class _Recorder:
         self.inner += own.values()
         assigned = {name for name in (*_assigned(body), s.held) if name not in s.names}
         self.declared += sorted(assigned - {*self.function.captured, *self.declared})
-        flags: list[ir.Atom] = [NOTHING] * 4
-        flags += [ir.Name(own[name]) for name in s.names]
-        flags += [self.flag(x) for _, x in keywords]
+        nodes: list[ir.Atom] = [NOTHING] * 4
+        nodes += [ir.Name(own[name]) for name in s.names]
+        nodes += [self.node(x) for _, x in keywords]
         names = (*(_mangled(name, s.target) for name in s.names), *(None for _ in keywords))
         operands: list[ir.Atom] = [ir.Name(s.target), ir.Const(names), ir.Name(s.held)]
         operands += [NOTHING for _ in names]
@@ -161,7 +161,7 @@ class _Recorder:
         return [
             replace(s, bases=bases, keywords=keywords, body=body, outer=sorted(assigned)),
             ir.Track(s.origin, [self.companion(s.target)], [NOTHING]),
-            ir.Pull(s.origin, "_", "_", flags, note, operands, []),
+            ir.Pull(s.origin, "_", "_", nodes, note, operands, []),
         ]
 
     def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:
@@ -171,17 +171,17 @@ class _Recorder:
                 arguments = [self.read(origin, x, out) for x in arguments]
                 keywords = [(name, self.read(origin, x, out)) for name, x in keywords]
                 operands = [function, *arguments, *(x for _, x in keywords)]
-                flags = [self.flag(x) for x in operands]
+                nodes = [self.node(x) for x in operands]
                 then: list[ir.Statement] = []
                 companion = "_"
                 if target != "_":
                     target, companion, then = self.assign(origin, target, out)
-                out.append(ir.Pull(origin, target, companion, flags, function, arguments, keywords))
+                out.append(ir.Pull(origin, target, companion, nodes, function, arguments, keywords))
                 out += then
             case ir.Move(origin, target, source):
                 source = self.read(origin, source, out)
                 target, companion, then = self.assign(origin, target, out)
-                out.append(ir.Track(origin, [target, companion], [source, self.flag(source)]))
+                out.append(ir.Track(origin, [target, companion], [source, self.node(source)]))
                 out += then
             case ir.Closure(origin, target):
                 out.append(s)
@@ -193,7 +193,7 @@ class _Recorder:
                 out += [ir.Track(origin, [self.companion(t)], [NOTHING]) for t in targets]
             case ir.Return(origin, value):
                 value = self.read(origin, value, out)
-                out.append(ir.ReturnTuple(origin, [value, self.flag(value)]))
+                out.append(ir.ReturnTuple(origin, [value, self.node(value)]))
             case ir.If(origin, test, body, orelse):
                 test = self.truth(origin, self.read(origin, test, out), out)
                 out.append(ir.If(origin, test, self.block(body), self.block(orelse)))
@@ -203,12 +203,12 @@ class _Recorder:
                 out.append(ir.While(origin, inner, test, self.block(body), self.block(orelse)))
             case ir.For(origin, target, iterable, body, orelse):
                 iterable = self.read(origin, iterable, out)
-                flag = self.flag(iterable)
+                node = self.node(iterable)
                 target, companion, then = self.assign(origin, target, out)
                 whole = [*then, *self.block(body)]
                 out.append(
                     ir.ForEach(
-                        origin, self.tape, target, companion, iterable, flag, whole,
+                        origin, target, companion, iterable, node, whole,
                         self.block(orelse),
                         isinstance(origin, ast.For) and isinstance(origin.iter, ast.Call),
                     )
@@ -229,7 +229,7 @@ class _Recorder:
             case ir.Yield(origin, target, value):
                 value = self.read(origin, value, out)
                 target, companion, then = self.assign(origin, target, out)
-                out.append(ir.YieldTuple(origin, [target, companion], [value, self.flag(value)]))
+                out.append(ir.YieldTuple(origin, [target, companion], [value, self.node(value)]))
                 out += then
             case ir.Delete(origin, name) if name in self.class_names:
                 out += [s, ir.Track(origin, [self.companion(name)], [NOTHING])]
@@ -250,7 +250,7 @@ def _assigned(body: list[ir.Statement]) -> Iterator[str]:
     """Yield the variables that recorded statements assign."""
     for s in body:
         match s:
-            case ir.Pull(_, target, companion) | ir.ForEach(_, _, target, companion):
+            case ir.Pull(_, target, companion) | ir.ForEach(_, target, companion):
                 yield from (target, companion)
             case ir.Track(_, targets) | ir.Plain(_, targets):
                 yield from targets

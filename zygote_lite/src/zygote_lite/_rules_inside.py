@@ -7,9 +7,8 @@ from zygote_lite._activity import mark_active
 from zygote_lite._boxes import scaled
 from zygote_lite._intrinsics import build_tuple
 from zygote_lite._nested import Differentiated, NestedPullback
-from zygote_lite._pull import handed_in
 from zygote_lite._tables import Node, Recorded, composite
-from zygote_lite._tape import Tape
+from zygote_lite._tape import Tape, handed_in
 
 Nodes = tuple[Node, ...]
 

@@ -7,24 +7,19 @@ import types
 from typing import Any
 
 from zygote_lite._api import pullback
-from zygote_lite._arguments import place_arguments
 from zygote_lite._emit import emit
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
-from zygote_lite._kinds import INERT, kind_of
 from zygote_lite._lower import lower
 from zygote_lite._optimize._entry import INTERNAL
 from zygote_lite._optimize._specialize import specialize
 from zygote_lite._optimize._values import Unfit
-from zygote_lite._primal import forward, primal
-from zygote_lite._record import leading, record
-from zygote_lite._reverse import reverse
 from zygote_lite._state import state
-from zygote_lite._transform import is_pure, lowered
+from zygote_lite._transform import lowered, recording
 
 _LONG = 60
 _RECORDED = (
-    "# Recorded code: `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
+    "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
     "# Going back is walking the tape backwards (`Tape.back`).\n"
 )
 
@@ -36,39 +31,31 @@ def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
 
 
 def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
-    """Return the forward code of a function: every call gives its pullback too.
+    """Return the recording code of a function: its forward code, which notes each call on a tape.
 
-    Without arguments all parameters count as differentiated. (MicroGrad.jl's `primal`.)
+    It serves all types; the arguments are not looked at. (MicroGrad.jl's `primal`.)
     """
-    function = _function_of(f)
-    if not is_pure(function):
-        return _recorded(function)
-    active = _active(function, f, xs, kws)
-    return emit(forward(primal(lowered(function), active)), "_primal").text
+    return _recorded(f, "for all types")
 
 
 def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
-    """Return the code that is run for a gradient: the forward code with the reverse inside.
+    """Return the code that is run for a gradient.
 
-    With arguments it is the code for their types, with the rules inlined, as far as the function
-    qualifies. Without, or where it does not, it is the code for all types: it asks for the rules
-    as it runs, and all parameters count as differentiated if no arguments are given; a first line
-    says why, where arguments are. Of that, code
-    with control flow, writes or calls that may write has no adjoint text of its own: it is recorded
-    on a tape, and the text is that of the recording code. (MicroGrad.jl's
-    `reverse_differentiate`.)
+    With arguments it is the transformed code for their types: the forward code with the reverse
+    inside, and the rules inlined. Without arguments, or if the function cannot be transformed, it
+    is the recording code: it serves all types, asks for the rules as it runs, and has no reverse
+    of its own, because going back is walking the tape. Its first line says which of the two, and
+    why. (MicroGrad.jl's `reverse_differentiate`.)
     """
-    function = _function_of(f)
-    note = ""
-    if xs and not kws:
-        text, reason = _specialized(f, xs)
-        if text is not None:
-            return text
-        note = f"# For all types: {reason}\n"
-    if not is_pure(function):
-        return note + _recorded(function)
-    active = _active(function, f, xs, kws)
-    return note + emit(reverse(primal(lowered(function), active)), "_pullback").text
+    if not xs or kws:
+        return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
+    text, reason = _specialized(f, xs)
+    return _recorded(f, f"not transformed: {reason}") if text is None else text
+
+
+def _recorded(f: Any, why: str) -> str:
+    """Return the recording code of a function, which begins with why it is shown."""
+    return f"# Recorded, {why}\n{_RECORDED}{recording(lowered(_function_of(f))).text}"
 
 
 def _specialized(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
@@ -95,12 +82,6 @@ def _place_of(reason: Unfit) -> str:
     return f"`{text if len(text) < _LONG else text[:_LONG] + ' ...'}`: "
 
 
-def _recorded(function: types.FunctionType) -> str:
-    ir = lowered(function)
-    before = leading(ir)
-    return _RECORDED + emit(record(ir), "_recorded", before).text
-
-
 def _function_of(f: Any) -> types.FunctionType:
     """Return the Python function that a callable stands for."""
     f = original(f)
@@ -121,29 +102,12 @@ def _function_of(f: Any) -> types.FunctionType:
     return f
 
 
-def _active(
-    function: types.FunctionType, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> set[str]:
-    """Return the parameters and captured variables that are differentiated."""
-    code = function.__code__
-    if isinstance(f, types.MethodType | type) or not isinstance(f, types.FunctionType):
-        xs = (f, *xs)
-    names, places = place_arguments(code, len(xs), tuple(kws))
-    active = set(code.co_freevars)
-    if len(xs) + len(kws) <= (f is not function):
-        return {*names, *active}
-    values = (*xs, *kws.values())
-    return active | {
-        names[i] for (i, _), value in zip(places, values, strict=False) if kind_of(value) != INERT
-    }
-
-
 def explain(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return how each call of `f(*xs, **kws)` was resolved, one a line, in order.
 
-    A line has the place of the call, the call, and the rule (plugin, file, line) or transform
-    that was chosen for it. What nothing active went into, and operations of the engine's own, are
-    left out. The function is run.
+    A line has the place of the call, the call, and the rule (plugin, file, line) that answered
+    it, or that its source was recorded. What nothing active went into, and operations of the
+    engine's own, are left out. The function is run on a tape; transformed code has the same rules.
     """
     outer, state.trace = state.trace, []
     try:

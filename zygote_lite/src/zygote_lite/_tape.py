@@ -2,6 +2,17 @@
 
 One tape serves a whole tree of calls: a function called from recorded code records on the same
 tape, so that exceptions, generators and callbacks need nothing of their own.
+
+In its main steps a call is resolved in this order (`Tape.pull`):
+
+1. inactive: nothing that it is given depends on a differentiated argument: it is simply run;
+2. what stands for other calls (`COMPOSITE`): these are resolved in its place;
+3. a structural pullback of the engine's own: attribute access, construction, subscripts;
+4. a rule of an installed plugin, through `rulescore`;
+5. of a function in C that calls others: Python that means the same (`EQUIVALENT`);
+6. what the callable stands for (`Tape.call`): a method, a class, a partial, an object with
+   `__call__`; in the end the source of a function, whose recording code is run on this tape;
+7. an error that names the function and the place of the call, unless no gradient can pass.
 """
 
 import functools
@@ -55,10 +66,10 @@ from zygote_lite._guard import guarded
 from zygote_lite._hooks import hooks_called, hooks_of_operands, unknown_hooks
 from zygote_lite._kinds import TUPLE, VALUE, is_foreign, kind_of
 from zygote_lite._parts import is_part, part_back
-from zygote_lite._pull import apply_rule, apply_structural, option_in_the_way
-from zygote_lite._pullbacks import Effect, Inert, Opaque, inert
+from zygote_lite._pullbacks import Effect, Inert, Opaque, Pulled, inert
 from zygote_lite._reachable import is_users_class
 from zygote_lite._refusal import hook_refusal, name_of, no_rule, note_resolution, refusal
+from zygote_lite._rules import apply_rule, option_in_the_way
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
@@ -150,9 +161,11 @@ class Tape(Entries):
             if known is None:
                 raise hook_refusal(f, hooks)
             return self.pull(nodes, known[1], *xs, **kws)
-        pulled = apply_structural(nodes, f, xs, kws)
+        structural = STRUCTURAL.get(id(f))
+        pulled = None if structural is None else structural[1](nodes, *xs, **kws)
         if pulled is not None:
-            return self.record(*pulled, nodes, fresh=id(f) in MAKING)
+            y, back = pulled
+            return self.record(y, back, nodes, fresh=id(f) in MAKING)
         in_python = known is not None and any(type(x) is Generated for x in xs)
         done = None if in_python else self.by_rule(nodes, f, xs, kws)
         if done is not None:
@@ -202,7 +215,7 @@ class Tape(Entries):
                 if getattr(f, "__module__", None) not in ("builtins", "math"):
                     raise refusal(f, xs)  # others read by index, or by the memory of a list
                 xs, nodes = self.run_out(xs, nodes)
-        pulled = apply_rule(nodes, f, xs, kws)
+        pulled = apply_rule(nodes, f, xs, kws, handed_in)
         if pulled is None:
             return None
         if not simple and type(pulled[1]) is not Inert:
@@ -314,9 +327,9 @@ class Tape(Entries):
         from zygote_lite._transform import recording_of, run_as_called
 
         run, is_generator = recording_of(f)
-        note_resolution(f, xs, f"transformed, recorded on a tape; {place_of(f)}")
+        note_resolution(f, xs, f"recorded; {place_of(f)}")
         given = self.bind(nodes, f, xs, kws)
-        result = run_as_called(run, (self, given), f, xs, kws)
+        result = run_as_called(run, self, given, f, xs, kws)
         if is_generator:
             generated = Generated(result, self, f, any(n is not None for n in nodes))
             mark_active(generated)
@@ -454,10 +467,16 @@ def _spread(count: int) -> Any:
     return spread_back
 
 
-def via_tape(
-    flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> tuple[Any, Any]:
-    """Run a call on a tape of its own, and return its value and its pullback."""
+def via_tape(flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
+    """Run a call on a tape of its own, and return its value and its pullback.
+
+    Arguments:
+        flags: for `f`, for each argument and each keyword in order, whether it is differentiated.
+        f, xs, kws: the call.
+
+    The pullback maps the cotangent of the value to a tuple of those of `f`, the arguments and
+    the keywords; it is false where the value is inactive.
+    """
     tape = Tape()
     operands = (f, *xs, *kws.values())
     nodes = tuple(
@@ -479,3 +498,8 @@ def via_tape(
     if not tape.entries and node is None:
         return y, inert(len(flags))
     return y, tape_back if node is not None or kind_of(y) >= TUPLE else Effect(tape_back)
+
+
+def handed_in(f: Any, /, *xs: Any) -> Pulled:
+    """Differentiate a function for a rule that takes functions: what such a rule calls `ad`."""
+    return via_tape((True,) * (1 + len(xs)), f, xs, {})

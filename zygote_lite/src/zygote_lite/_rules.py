@@ -1,15 +1,4 @@
-"""Resolving a call: `pull` runs it and returns its value and its pullback.
-
-A call is resolved in this order:
-
-1. inactive: nothing that it is given depends on a differentiated argument: it is simply run;
-2. a structural pullback of the engine's own: attribute access, construction, subscripts;
-3. a rule of an installed plugin, through `rulescore`;
-4. the source of the function, transformed; each call in it is resolved in the same way. Straight
-   code has its adjoint emitted; all else, and whatever stands for other calls (a method, a class,
-   a partial, an object with `__call__`), is recorded on a tape;
-5. an error that names the function and the place of the call, unless no gradient can pass.
-"""
+"""A call by its rule: which rule answers, with which arguments and options, and its pullback."""
 
 import types
 from typing import Any
@@ -17,52 +6,19 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity import is_active
 from zygote_lite._arguments import moved, positional_run
 from zygote_lite._errors import NoRuleError
 from zygote_lite._kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._pullbacks import Back, Flags, Opaque, Pulled, inert
 from zygote_lite._refusal import name_of, note_resolution, where
 from zygote_lite._state import state, take
-from zygote_lite._tables import COMPOSITE, STRUCTURAL
 
 
-def pull(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
-    """Run `f(*xs, **kws)` and return its value and its pullback.
-
-    Arguments:
-        flags: for `f`, for each argument and each keyword in order, whether it is active.
-
-    The pullback maps the cotangent of the value to a tuple of those of `f`, the arguments and
-    the keywords; it is false where the value is inactive.
-    """
-    from zygote_lite._tape import via_tape
-    from zygote_lite._transform import is_pure, transformed
-
-    if not is_active(flags, f, xs, kws):
-        return f(*xs, **kws), inert(len(flags))
-    if id(f) not in COMPOSITE:
-        pulled = apply_structural(flags, f, xs, kws)
-        if pulled is None:
-            pulled = apply_rule(flags, f, xs, kws)
-        if pulled is not None:
-            return pulled
-        if isinstance(f, types.FunctionType) and is_pure(f):
-            return transformed(flags, f, xs, kws)
-    return via_tape(flags, f, xs, kws)
-
-
-def apply_structural(
-    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+def apply_rule(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
 ) -> Pulled | None:
-    """Apply a structural pullback, if there is one for these arguments."""
-    found = STRUCTURAL.get(id(f))
-    return None if found is None else found[1](flags, *xs, **kws)
-
-
-def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled | None:
     """Apply a rule of an installed plugin, if there is one for these arguments."""
-    plan = plan_rule(flags, f, xs, kws)
+    plan = plan_rule(flags, f, xs, kws, ad)
     if plan is None:
         return None
     rule, arguments, options, names = plan
@@ -78,10 +34,11 @@ def apply_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -
 
 
 def plan_rule(
-    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any], list[str]] | None:
     """Return the rule for a call, its arguments and options, and the keywords among the arguments.
 
+    A rule for a function that takes functions is given `ad`, which differentiates them.
     Raises `NoRuleError` where a gradient would have to pass through an option.
     """
     named = moved(f, xs, kws, flags) if kws else {}
@@ -92,7 +49,7 @@ def plan_rule(
         del options["out"]  # as if it were not given
     if isinstance(f, np.ufunc) and options.get("where") is True:
         del options["where"]
-    asked = {"ad": handed_in, **options}
+    asked = {"ad": ad, **options}
     rule = find_rule(f, *arguments, **asked)
     if rule is None and kws:
         for name in positional_run(f, xs, kws, named):  # a rule may have no options of these names
@@ -114,7 +71,7 @@ def plan_rule(
             return None  # its source tells more than the rule
         raise _refused_option(f, rule, active)
     if rule.needs_ad:
-        options["ad"] = handed_in
+        options["ad"] = ad
     for x in arguments:
         _refuse_objects(f, x)
     note_resolution(f, arguments, f"rule of {rule.place}")
@@ -202,8 +159,3 @@ def _routed(
         return store.add(f, d_f), *by_value[: len(xs)], *(by_name.get(name) for name in keywords)
 
     return routed
-
-
-def handed_in(f: Any, /, *xs: Any) -> Pulled:
-    """Differentiate a function for a rule that takes functions: what such a rule calls `ad`."""
-    return pull((True,) * (1 + len(xs)), f, *xs)
