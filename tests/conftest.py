@@ -1,5 +1,9 @@
 """What all tests share: the states of the installed rule sets, and a foreign array type."""
 
+import os
+
+os.environ.setdefault("ZYGOTE_LITE_STRICT", "1")  # before the engine is imported
+
 import numpy as np
 import pytest
 

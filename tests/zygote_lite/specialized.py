@@ -4,28 +4,18 @@ A function is specialized at its second call; from the third on specialized code
 its guards hold.
 """
 
-import contextlib
 import copy
 import warnings
-from unittest import mock
 
 import numpy as np
 
 from rulescore import Tangent
-from zygote_lite import _api, _specializations, value_and_grad
-from zygote_lite._optimize import _entry
+from zygote_lite import testing, value_and_grad
 
 CALLS = 3  # the last of them is answered by specialized code
 
 
-@contextlib.contextmanager
-def generic_only():
-    """Keep specialized code away: the generic engine answers."""
-    with (
-        mock.patch.object(_api, "entries_of", return_value=None),
-        mock.patch.object(_specializations, "entries_of", return_value=None),
-    ):
-        yield
+generic_only = testing.recorded_only
 
 
 def outcome(call):
@@ -66,21 +56,16 @@ def is_alike(a, b, tolerance=1e-10):
     return not isinstance(a, int | str | None) or a == b
 
 
-def entries(f):
-    """Return the specializations of a function, for all choices of arguments."""
-    return [entry for key, entry in _entry._known.items() if key[0] is f.__code__]
-
-
 def is_specialized(f):
     """Return whether code was made for a function."""
-    return any(entry.enters for entry in entries(f))
+    return bool(testing.programs(f))
 
 
 def answers(f, xs):
     """Return whether specialized code answers a call."""
-    given = copy.deepcopy(xs)
-    found = [outcome(lambda e=e: e(f, *given)) for entry in entries(f) for e in entry.enters]
-    return any(kind == "value" and rest[0] is not None for kind, *rest in found)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return testing.is_covered(f, *copy.deepcopy(xs))
 
 
 def assert_agreement(f, first, *later, argnums=None, tolerance=1e-10):

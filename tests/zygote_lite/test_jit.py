@@ -20,9 +20,9 @@ from zygote_lite import (
     jacobian,
     jit,
     pullback,
+    testing,
     value_and_grad,
 )
-from zygote_lite._optimize import _entry
 
 pytest.importorskip("numba", reason="compiled code needs Numba (zygote_lite[jit])")
 
@@ -176,8 +176,8 @@ def test_derivatives_of_arrays_that_a_compiled_function_makes():
     np.testing.assert_allclose(h, [[4.0, 2.0], [2.0, 12.0]], rtol=1e-13)
 
 
-def test_an_array_that_was_given_is_not_given_back_compiled(monkeypatch):
-    monkeypatch.setattr(_entry, "_warned", set())
+def test_an_array_that_was_given_is_not_given_back_compiled():
+    testing.forget()
 
     def same(x):
         return x
@@ -226,8 +226,8 @@ def test_what_has_effects_runs_as_it_is(f, capsys):
     assert len(SEEN) == len({*SEEN}) == (0 if f is printing else 5)
 
 
-def test_recursion_runs_as_it_is(monkeypatch):
-    monkeypatch.setattr(_entry, "_warned", set())
+def test_recursion_runs_as_it_is():
+    testing.forget()
 
     @jit
     def fib(n):
@@ -239,8 +239,8 @@ def test_recursion_runs_as_it_is(monkeypatch):
     assert 1 == len([w for w in told if "fib runs uncompiled" in str(w.message)])
 
 
-def test_methods_are_compiled_and_callable_objects_run_as_they_are(monkeypatch):
-    monkeypatch.setattr(_entry, "_warned", set())
+def test_methods_are_compiled_and_callable_objects_run_as_they_are():
+    testing.forget()
 
     class Model:
         def __init__(self):

@@ -16,12 +16,11 @@ from tests.zygote_lite.fold_programs import arguments, program
 from tests.zygote_lite.specialized import (
     answers,
     assert_agreement,
-    entries,
     generic,
     is_alike,
     outcome,
 )
-from zygote_lite import code_adjoint, value_and_grad
+from zygote_lite import code_adjoint, testing, value_and_grad
 
 XS, YS = [0.5, 1.25, -0.75], [2.0, -1.0, 0.25]
 LONG = [0.01 * i - 0.2 for i in range(80)]
@@ -438,4 +437,4 @@ def test_the_loops_are_compiled(f, xs):
     for given in [xs, xs]:
         want = generic(f, given, 0)
         assert is_alike(outcome(lambda given=given: run(*given)), want, 1e-12)
-    assert any(entry.compiled and entry.enters for entry in entries(f))
+    assert testing.programs(f, compiled=True)

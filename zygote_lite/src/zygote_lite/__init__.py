@@ -19,10 +19,11 @@ the forms of `_pullbacks` and listed in `_tables`, are in `_structural`, `_attri
 `_containers`, `_composite`, `_construct`, `_parts` and `_writes`; `_iteration` and `_itertools`
 have the source of what is written in C. `_api` is what users call, `_boundary` checks what goes in
 and comes out, and `_nested` differentiates gradients again.
+`testing` has switches for tests, which `_modes` keeps: which engine answers, and whether the two
+are compared.
 """
 
 from zygote_lite._api import (
-    Pullback,
     grad,
     gradient,
     hessian,
@@ -34,6 +35,7 @@ from zygote_lite._api import (
 )
 from zygote_lite._errors import DifferentiationError, NoRuleError, UnsupportedSyntaxError
 from zygote_lite._export import export_adjoint
+from zygote_lite._recorded import Pullback
 from zygote_lite._show import code_adjoint, code_lowered, code_primal, explain
 
 __all__ = [  # noqa: RUF022 - in the order of the documentation

@@ -7,11 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity import add_addresses
-from zygote_lite._boundary import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
-from zygote_lite._errors import DifferentiationError
-from zygote_lite._generators import Generated
-from zygote_lite._guard import Stamps, refuse_overwritten, stamp
 from zygote_lite._inside import (
     Argnums,
     argument_numbers,
@@ -25,58 +20,11 @@ from zygote_lite._inside import (
     seed,
 )
 from zygote_lite._jitted import is_jitted, mark, original
-from zygote_lite._kinds import INERT, kind_of
-from zygote_lite._optimize._entry import PRODUCT, PULLBACK, Entries, entries_of
-from zygote_lite._recursion import deeper_recursion
-from zygote_lite._refusal import name_of
+from zygote_lite._optimize._entry import Entries, entries_of
+from zygote_lite._optimize._watch import PRODUCT, PULLBACK
+from zygote_lite._recorded import Pullback, recorded
 from zygote_lite._rules_inside import pullback_inside
 from zygote_lite._specializations import Specializations, jacobian_by
-from zygote_lite._state import state
-from zygote_lite._store import Store
-from zygote_lite._tape import via_tape
-
-
-class Pullback:
-    """Map the cotangent of a function's value to those of the function and its arguments.
-
-    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, then those of keyword arguments in their order;
-    `None` is "no gradient". It may be called again and again; it leaves the arguments as they
-    were.
-    """
-
-    def __init__(
-        self,
-        back: Any,
-        f: Any,
-        y: Any,
-        xs: tuple[Any, ...],
-        flags: tuple[Any, ...],
-        stamps: Stamps,
-    ) -> None:
-        self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
-        self._stamps = stamps
-
-    def __call__(self, dy: Any) -> tuple[Any, ...]:
-        check_fit(dy, self._y, self)
-        if self._stamps:
-            refuse_overwritten(self._stamps, name_of(self._f))
-        outer, state.store = state.store, Store()
-        store = state.store
-        try:
-            by_value = self._back(store.add(self._y, dy))
-            operands = (self._f, *self._xs)
-            refuse_shared(operands, self._flags, store)
-            found = tuple(
-                store.collect(x, d) if flag else None
-                for x, d, flag in zip(operands, by_value, self._flags, strict=True)
-            )
-            return own_buffers(found, (dy, operands))  # type: ignore[no-any-return]
-        finally:
-            store.restore()
-            state.store = outer
-
-    def __repr__(self) -> str:
-        return f"∂({getattr(self._f, '__name__', type(self._f).__qualname__)})"
 
 
 def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
@@ -93,47 +41,7 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
     `UnsupportedSyntaxError` where the source has a construct that cannot be differentiated, both
     with the user's file and line. (Zygote's `_pullback`.)
     """
-    return _pullback((True,) * (1 + len(xs) + len(kws)), f, xs, kws)
-
-
-def _pullback(
-    flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> tuple[Any, Pullback]:
-    if not callable(f):
-        raise TypeError(f"cannot differentiate {f!r}: it is not callable")
-    f = original(f)
-    operands = (f, *xs, *kws.values())
-    flags = tuple(
-        [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]
-    )
-    outer = state.active, state.captured, state.written
-    if state.active is None:
-        state.active, state.captured, state.written = {}, {}, {}
-        state.clean.clear()
-    for operand, flag in zip(operands, flags, strict=True):
-        if flag:
-            add_addresses(operand)
-    try:
-        with deeper_recursion():
-            y, back = via_tape(flags, map_to_list if f is map else f, xs, kws)
-        if state.written:
-            refuse_shared_arrays(operands, flags, state.written)
-        stamps = stamp(state.written) if state.written and outer[0] is None else []
-    finally:
-        state.active, state.captured, state.written = outer
-        if state.active is None:
-            state.clean.clear()
-    if isinstance(y, Generated):
-        raise DifferentiationError(
-            f"{name_of(f)} returns an iterator, whose elements would come after the call: return a "
-            "list or a tuple"
-        )
-    return y, Pullback(back, f, y, operands[1:], flags, stamps)
-
-
-def map_to_list(f: Any, /, *xs: Any) -> list[Any]:
-    """Return a list, as Julia's `map` does: what differentiating `map` itself gives."""
-    return list(map(f, *xs))
+    return recorded((True,) * (1 + len(xs) + len(kws)), f, xs, kws)
 
 
 def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
@@ -155,7 +63,7 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
             found = enter(function, *given)
             if found is not None:
                 return found[1]  # type: ignore[no-any-return]
-    y, back = _pullback((None, *(True for _ in xs)), f, xs, {})
+    y, back = recorded((None, *(True for _ in xs)), f, xs, {})
     found = back(seed(f, y))[1:]
     if known is not None:
         known.note(function, given)
@@ -193,7 +101,7 @@ def value_and_grad(
                     return found  # type: ignore[no-any-return]
         numbers = argument_numbers(f, argnums, len(xs))
         flags = (None, *(True if i in numbers else None for i in range(len(xs))))
-        y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
+        y, back = recorded((*flags, *(None for _ in kws)), f, xs, kws)
         cotangents = back(seed(f, y))
         if known is not None:
             known.note(function, given)
@@ -280,7 +188,7 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
                     if matrix is not None:
                         return matrix
         flags = (None, *(True if i == number else None for i in range(len(xs))))
-        y, back = _pullback((*flags, *(None for _ in kws)), f, xs, kws)
+        y, back = recorded((*flags, *(None for _ in kws)), f, xs, kws)
         rows = []
         for dy in basis(f, y, xs[number], number):
             d = back(dy)[1 + number]
@@ -347,7 +255,7 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
                 if found is not None:
                     return found
         flags = (None, *(True if i == number else None for i in range(len(arguments))))
-        _, back = _pullback((*flags, *(None for _ in kws)), derivative, tuple(arguments), kws)
+        _, back = recorded((*flags, *(None for _ in kws)), derivative, tuple(arguments), kws)
         found = back(v)[1 + number]
         if known is not None:
             known.note(function, (*given, v))

@@ -11,7 +11,7 @@ from zygote_lite._emit import emit
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._jitted import original
 from zygote_lite._lower import lower
-from zygote_lite._optimize._entry import INTERNAL
+from zygote_lite._optimize._entry import INTERNAL, raise_if_strict
 from zygote_lite._optimize._specialize import specialize
 from zygote_lite._optimize._values import Unfit
 from zygote_lite._state import state
@@ -70,6 +70,7 @@ def _specialized(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
     except DifferentiationError as reason:
         return None, str(reason)
     except Exception as error:  # as in `Entries.make`: what cannot be done is done without
+        raise_if_strict(f, xs, error)
         return None, f"{INTERNAL}: {type(error).__name__}"
     return "\n".join(line.rstrip() for line in str(made.text).splitlines()), ""
 

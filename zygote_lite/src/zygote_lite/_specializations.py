@@ -13,8 +13,10 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._inside import Argnums, argument_numbers, basis
 from zygote_lite._jitted import original
-from zygote_lite._optimize._entry import GRADIENT, Entries, entries_of, warn_uncompiled
+from zygote_lite._modes import InternalError, TierMismatch
+from zygote_lite._optimize._entry import Entries, entries_of, warn_uncompiled
 from zygote_lite._optimize._objects import of_class
+from zygote_lite._optimize._watch import GRADIENT
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 
@@ -72,6 +74,8 @@ def jacobian_by(back: Any, f: Any, y: Any, x: Any, number: int, place: int) -> A
     for dy in basis(f, y, x, number):
         try:
             d = back(dy)[place]
+        except (InternalError, TierMismatch):
+            raise
         except Exception:  # left to the generic engine, whose errors are the user's
             return None
         if d is None:

@@ -5,6 +5,7 @@ finite: in it, a zero that meets an infinity stays a zero.
 """
 
 import ast
+import functools
 import math
 import operator
 import sys
@@ -18,6 +19,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._modes import InternalError, current, left, watching
 from zygote_lite._optimize._assemble import Specialized
 from zygote_lite._optimize._compiled import (
     MISSING,
@@ -41,12 +43,14 @@ from zygote_lite._optimize._objects import is_plain
 from zygote_lite._optimize._runtime import are_apart, are_distinct, are_keys, are_numbers
 from zygote_lite._optimize._specialize import specialize, specialize_twice
 from zygote_lite._optimize._values import ArrayOf, Other, Unfit, fact_of
+from zygote_lite._optimize._watch import GRADIENT, PRODUCT, PULLBACK, report, watch
 from zygote_lite._source import TREES
 from zygote_lite._state import state
 
 Enter = Callable[..., Any]
-GRADIENT, PRODUCT, PULLBACK = "gradient", "product", "pullback"
 INTERNAL = "internal error"
+DOUBTFUL = Unfit("a gradient is not finite, or a zero that may stand for none")
+NO_KEY = "an argument is no number, array, tuple, list or dict of those"
 _MOST = 8  # specializations of one function
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
 _AGAIN = {8**n for n in range(1, 20)}  # and those after which it is tried again
@@ -54,7 +58,12 @@ _LONG = 16  # items of a list: longer ones are told apart by what they hold, not
 
 
 class Entries:
-    """The specializations of one function, for one choice of differentiated arguments."""
+    """The specializations of one function, for one choice of differentiated arguments.
+
+    Attributes:
+        made: the entries into the code, the newest first.
+        enters: what a call goes through: these, or `watch` while a mode is on.
+    """
 
     def __init__(
         self, active: tuple[bool, ...], single: bool, compiled: bool = False, form: str = GRADIENT
@@ -63,24 +72,49 @@ class Entries:
         self.single = single
         self.compiled = compiled
         self.form = form
+        self.made: tuple[Enter, ...] = ()
         self.enters: tuple[Enter, ...] = ()
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
         self.uncompiled: dict[Any, str] = {}
         self.lock = threading.RLock()  # a finalizer may differentiate while code is made
         self.generation = generation()
+        self.publish()
+
+    def publish(self) -> None:
+        """Let calls go into the code itself, or through `watch` while a mode is on."""
+        with watching.lock:
+            self.enters = (functools.partial(watch, self),) if watching.count else self.made
+
+    def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
+        """Make code for a call at once; return the reason where that cannot be done."""
+        key = key_of(xs)
+        if key is None:
+            return NO_KEY
+        with self.lock:
+            if self.generation != generation():
+                self.renew()
+            if self.compiled and key not in self.uncompiled:
+                reason = self.make(f, xs, key, compiled=True)
+                if reason is None:
+                    return None
+                self.uncompiled[key] = reason
+                warn_uncompiled(f, reason)
+            return self.make(f, xs, key, compiled=False)
+
+    def reason(self, xs: tuple[Any, ...]) -> str | None:
+        """Return why there is no code for arguments of these types, where it is known."""
+        key = key_of(xs)
+        return NO_KEY if key is None else self.reasons.get(key)
 
     def note(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Count a call that no specialization answered; make one when it is worth it."""
-        try:
-            key = signature(xs)
-        except RecursionError:  # a list that holds itself
-            key = None
+        key = key_of(xs)
         if self.generation != generation():
             self.renew()
         if key is None:
             if self.compiled:
-                warn_uncompiled(f, "an argument is no number, array, tuple, list or dict of those")
+                warn_uncompiled(f, NO_KEY)
             return
         if self.compiled and key not in self.uncompiled:
             reason = self.compile(f, xs, key)
@@ -95,7 +129,8 @@ class Entries:
         """Forget everything: rules have come or gone."""
         with self.lock:
             self.generation = generation()
-            self.enters = ()
+            self.made = ()
+            self.publish()
             for known in (self.calls, self.reasons, self.uncompiled):
                 known.clear()
 
@@ -120,10 +155,12 @@ class Entries:
             self.reasons[key] = str(reason)
             return str(reason)
         except Exception as error:  # a defect here must not reach the user's program
+            raise_if_strict(f, xs, error)
             self.reasons[key] = f"{INTERNAL}: {type(error).__name__}: {error}"
             return self.reasons[key]
-        if not any(is_same(enter, known) for known in self.enters):
-            self.enters = (enter, *self.enters[: _MOST - 1])
+        if not any(is_same(enter, known) for known in self.made):
+            self.made = (enter, *self.made[: _MOST - 1])
+            self.publish()
         return None
 
     def compile(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
@@ -149,7 +186,40 @@ def is_same(a: Enter, b: Enter) -> bool:
     return len(a_space["named"]) == len(b_space["named"]) and all(x is y for x, y in pairs)
 
 
+def raise_if_strict(f: Any, xs: tuple[Any, ...], error: Exception) -> None:
+    """Raise an error that came up while code was made, where the mode asks for it."""
+    if current().strict:
+        raise InternalError(
+            report(f"making code raised {type(error).__name__}: {error}", f, xs, None)
+        ) from error
+
+
 _known: dict[Any, Entries] = {}
+
+
+def entries_for(*functions: Any) -> list[Entries]:
+    """Return what is known of some Python functions, for all choices; of all, if none is named."""
+    codes = {getattr(f, "__code__", None) for f in functions}
+    return [found for key, found in [*_known.items()] if not functions or key[0] in codes]
+
+
+def program_of(enter: Enter) -> str:
+    """Return the text of the code behind an entry."""
+    return str(enter.__globals__["made_of"][1])
+
+
+def is_compiled(enter: Enter) -> bool:
+    """Return whether Numba has compiled the code behind an entry."""
+    return not isinstance(enter.__globals__["fast"], types.FunctionType)
+
+
+def publish() -> None:
+    """Let all calls go into the code itself, or through `watch` while a mode is on."""
+    for entries in entries_for():
+        entries.publish()
+
+
+watching.publish.append(publish)
 
 
 def entries_of(
@@ -179,11 +249,17 @@ def entries_of(
                 warn_uncompiled(f, "argnums are not in their order")
             return None
         active = tuple([i in numbers for i in range(count)])
-        found = _known.setdefault(key, Entries(active, single, compiled, form))
+        with watching.lock:  # a mode that comes now finds it
+            found = _known.setdefault(key, Entries(active, single, compiled, form))
     return found
 
 
 _warned: set[Any] = set()
+
+
+def forget_warnings() -> None:
+    """Warn again of functions that run uncompiled."""
+    _warned.clear()
 
 
 def warn_uncompiled(f: Any, reason: str) -> None:
@@ -202,6 +278,14 @@ def _outside() -> int:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("zygote_lite."):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def key_of(xs: tuple[Any, ...]) -> Any:
+    """Return the signature of arguments; `None` too for a list that holds itself."""
+    try:
+        return signature(xs)
+    except RecursionError:
+        return None
 
 
 def signature(xs: tuple[Any, ...]) -> Any:
@@ -323,18 +407,22 @@ def _guarded(
         f"    try:\n"
         f"        if not ({' and '.join(tests)}):\n"
         f"            return None\n"
-        f"        {run}\n"
-        f"    except Exception:\n"
+        f"    except Exception:\n"  # what is tested is gone
         f"        return None\n"
+        f"    try:\n"
+        f"        {run}\n"
+        f"    except Exception as error:\n"
+        f"        return left(error)\n"
         f"    if {' and '.join(checks) or 'True'}:\n"
         f"        return {answer}\n"
-        f"    return None\n"
+        f"    return left(doubtful)\n"
     )
     keys: dict[str, tuple[str, ...]] = {}
     for name, x in zip(names, made.arguments, strict=True):
         keys |= keys_in(x, name)
     space = {
         "code": f.__code__, "state": state, "generation": generation, "fast": fast,
+        "left": left, "doubtful": DOUBTFUL,
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
         "finite": is_finite, "vdot": np.vdot._implementation,  # type: ignore[attr-defined]
         "is_some": is_some, "are_numbers": are_numbers,

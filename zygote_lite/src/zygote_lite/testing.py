@@ -1,0 +1,191 @@
+"""Switches for tests: which engine answers, whether the answers agree, and why one does not.
+
+A gradient is answered by *transformed* code, made for the types of the arguments at the second
+call with them, or else by *recording* on the tape. Both give the same; a test that wants to know
+says which:
+
+    with recorded_only():       # every gradient is answered by the tape
+        want = grad(f)(x)
+    with transformed_only():    # and by transformed code, at the first call, or `NotTransformed`
+        got = grad(f)(x)
+    with compared():            # by both; `TierMismatch` where they differ
+        grad(f)(x)
+    with observed() as answers:
+        grad(f)(x)
+    answers[-1].tier, answers[-1].reason
+
+`ZYGOTE_LITE_CHECK=1` compares every answer in the whole process, `ZYGOTE_LITE_STRICT=1` raises
+internal errors; both are read when the package is imported. A switch holds for the thread, or the
+asynchronous task, that enters it; threads that this starts are outside. Switches nest, and the
+inner one wins. Without any, a call costs what it costs anyway.
+
+Comparing runs the function twice, by transformed code and by the tape. Transformed code writes
+only to what it has made itself; what else a function does (it prints, it counts in a global) the
+tape does once. Values of `jit` functions are compared with those of the function itself, run once
+more.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from zygote_lite._api import value_and_grad
+from zygote_lite._jitted import original
+from zygote_lite._modes import (
+    RECORDED,
+    TRANSFORMED,
+    Answer,
+    InternalError,
+    NotTransformed,
+    TierMismatch,
+    current,
+    switched,
+)
+from zygote_lite._optimize import _entry
+from zygote_lite._optimize._watch import PRODUCT
+
+__all__ = [  # noqa: RUF022 - in the order of the documentation
+    # switches
+    "recorded_only",
+    "transformed_only",
+    "compared",
+    "strict",
+    "observed",
+    # questions
+    "why_recorded",
+    "is_covered",
+    "programs",
+    "reasons",
+    "forget",
+    # what is raised and returned
+    "Answer",
+    "TierMismatch",
+    "NotTransformed",
+    "InternalError",
+]
+
+
+@contextlib.contextmanager
+def recorded_only() -> Iterator[None]:
+    """Have every gradient answered by the tape; functions of `jit` run as they are."""
+    with switched(tier=RECORDED):
+        yield
+
+
+@contextlib.contextmanager
+def transformed_only() -> Iterator[None]:
+    """Have every gradient answered by transformed code, which is made at the first call.
+
+    Raises `NotTransformed`, with the reason, at a gradient that it does not answer. `pullback`
+    records always.
+    """
+    with switched(tier=TRANSFORMED):
+        yield
+
+
+@contextlib.contextmanager
+def compared(tolerance: float | None = None) -> Iterator[None]:
+    """Compare every answer of transformed code, which is made at the first call, with the tape's.
+
+    Arguments:
+        tolerance: the relative difference of two numbers that count as equal; without it, one
+            that fits the least precise of all floats (1.5e-8 for float64).
+
+    Raises `TierMismatch` where values or gradients differ, in number, kind, shape or dtype, or
+    where the tape alone raises an error; the message has the function, the arguments, both
+    answers and the program. `None` and zeros count as equal, and so do Python's and NumPy's
+    numbers where the code is compiled.
+    """
+    tier = None if current().tier == RECORDED else current().tier
+    with switched(tier=tier, compared=True, tolerance=tolerance):
+        yield
+
+
+@contextlib.contextmanager
+def strict(enabled: bool = True) -> Iterator[None]:
+    """Raise internal errors in making and running transformed code as `InternalError`.
+
+    An error that transformed code raises is internal where the tape then answers without one,
+    unless the code leaves on purpose. Without this the tape answers and nothing is said.
+    """
+    with switched(strict=enabled):
+        yield
+
+
+@contextlib.contextmanager
+def observed() -> Iterator[list[Answer]]:
+    """Note how each gradient is answered: give the list to which an `Answer` is added for each."""
+    answers: list[Answer] = []
+    with switched(answers=answers):
+        yield answers
+
+
+def why_recorded(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = None) -> str | None:
+    """Return why the tape answers `value_and_grad(f, argnums)(*xs)`; `None` where it does not.
+
+    Arguments:
+        f: the function.
+        xs: its arguments.
+        argnums: those that are differentiated; without it, all.
+
+    Code is made for the types of the arguments, if there is none, and run.
+    """
+    numbers = tuple(range(len(xs))) if argnums is None else argnums
+    try:
+        with transformed_only():
+            value_and_grad(f, numbers)(*xs)
+    except NotTransformed as error:
+        return error.reason
+    return None
+
+
+def is_covered(f: Any, /, *xs: Any) -> bool:
+    """Return whether code that was made so far for a function answers these arguments.
+
+    It may have been made for a gradient, a Jacobian (`xs` are the arguments), or a Hessian times a
+    vector (which is the last of `xs`). Nothing is made, and errors are none of its answers.
+    """
+    function = original(f)
+    for entries in _entry.entries_for(function):
+        if len(entries.active) + (entries.form == PRODUCT) != len(xs):
+            continue
+        for enter in entries.made:
+            with contextlib.suppress(Exception):
+                if enter(function, *xs) is not None:
+                    return True
+    return False
+
+
+def programs(f: Any, /, form: str | None = None, *, compiled: bool | None = None) -> list[str]:
+    """Return the texts of the code that was made so far for a Python function.
+
+    Arguments:
+        f: the function.
+        form: only those for the `"gradient"`, the Hessian times a vector (`"product"`), or the
+            value and its `"pullback"` (which the Jacobian uses).
+        compiled: only those that Numba has compiled, or only the others.
+    """
+    return [
+        _entry.program_of(enter)
+        for entries in _entry.entries_for(original(f))
+        if form in (None, entries.form)
+        for enter in entries.made
+        if compiled in (None, _entry.is_compiled(enter))
+    ]
+
+
+def reasons(f: Any, /) -> list[str]:
+    """Return why no code was made for a Python function, for each choice of types that was seen."""
+    return [
+        reason for entries in _entry.entries_for(original(f)) for reason in entries.reasons.values()
+    ]
+
+
+def forget(*functions: Any) -> None:
+    """Forget the code that was made for some functions, or for all if none is named.
+
+    Warnings that tell once that a function runs uncompiled are told again.
+    """
+    for entries in _entry.entries_for(*map(original, functions)):
+        entries.renew()
+    _entry.forget_warnings()
