@@ -283,6 +283,20 @@ def test_entries_named_by_tuples_may_repeat():
         assert dx[0, 1] == 4.0
 
 
+def test_a_tuple_inside_an_index_names_entries_and_no_axes():
+    def reads(x):
+        return np.sum(x[(0, 1), (1, 1)] ** 2) + np.sum(x[(0, 1),] ** 2)
+
+    def writes(x, v):
+        y = x.copy()
+        y[(0, 1), (1, 1)] = v
+        return np.sum(y * y * x)
+
+    x, v = np.random.default_rng(0).normal(size=(2, 2, 2, 2)), np.array([2.0, 3.0])
+    assert assert_agreement(reads, (x,), (x[0, 0],))
+    assert assert_agreement(writes, (x, v), (x[0, 0], v))
+
+
 def test_large_gradients_are_looked_at_without_a_warning():
     def f(x):
         return np.sum(np.exp(x) * x)

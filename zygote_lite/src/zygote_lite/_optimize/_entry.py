@@ -19,7 +19,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._modes import InternalError, current, left, watching
+from zygote_lite._modes import RECORDED, InternalError, current, left, watching
 from zygote_lite._optimize._assemble import Specialized
 from zygote_lite._optimize._compiled import (
     MISSING,
@@ -109,6 +109,8 @@ class Entries:
 
     def note(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Count a call that no specialization answered; make one when it is worth it."""
+        if watching.count and current().tier == RECORDED:
+            return
         key = key_of(xs)
         if self.generation != generation():
             self.renew()

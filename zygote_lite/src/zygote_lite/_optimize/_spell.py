@@ -80,7 +80,12 @@ class Speller:
             start, stop, step = ["" if p == "None" else p for p in parts]
             return f"{start}:{stop}" + (f":{step}" if step else "")
         if type(x.sample) is tuple and x.items:
-            text = ", ".join(self.index(item) for item in x.items)
+            # a tuple in a tuple is an array of positions, not more axes
+            items = [
+                self.expression(item) if type(item.sample) is tuple else self.index(item)
+                for item in x.items
+            ]
+            text = ", ".join(items)
             return text + "," * (len(x.items) == 1)
         return self.expression(x)
 

@@ -108,8 +108,11 @@ def _entered(
 
 
 def is_deliberate(error: Exception) -> bool:
-    """Return whether transformed code was left on purpose, or for want of room."""
-    return isinstance(error, Unfit | RecursionError | MemoryError) or (
+    """Return whether transformed code was left on purpose, at a pole, or for want of room.
+
+    At a pole Python's numbers raise where NumPy's are infinite: the tape tells which zero meets it.
+    """
+    return isinstance(error, Unfit | ArithmeticError | RecursionError | MemoryError) or (
         isinstance(error, RuntimeError) and str(error) == LEFT
     )
 
