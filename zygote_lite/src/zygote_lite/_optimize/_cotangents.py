@@ -178,6 +178,8 @@ class Accumulator:
             made = self.interpreter.write(result, np.zeros, [shape], {}).target
             made.shaped = shape_root(x)
             return made
+        if isinstance(fact, ArrayOf) and fact.dtype.kind not in "fc":
+            raise Unfit("the gradient of an array of integers")
         return self.call(np.zeros_like, x)
 
     def zero_in(self, block: list[Node], x: Value) -> Value:
