@@ -73,7 +73,7 @@ class _Emitter:
         match s:
             case ir.Call(_, target, function, arguments, keywords):
                 call = self.call(function, arguments, keywords)
-                return ast.Expr(call) if target == "_" else _assign([target], call)
+                return ast.Expr(call) if target == ir.DISCARD else _assign([target], call)
             case ir.Move(_, target, source):
                 return _assign([target], self.atom(source))
             case ir.Pull(_, target, companion, nodes, function, arguments, keywords):

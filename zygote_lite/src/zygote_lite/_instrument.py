@@ -61,9 +61,9 @@ def _statement(s: ir.Statement, uses: Counter[str]) -> ir.Statement:
         case ir.GetItem(origin, target, value, index):
             return _call(origin, target, "operator.getitem", [value, index])
         case ir.SetAttribute(origin, value, name, source):
-            return _call(origin, "_", "setattr", [value, ir.Const(name), source])
+            return _call(origin, ir.DISCARD, "setattr", [value, ir.Const(name), source])
         case ir.SetItem(origin, value, index, source):
-            return _call(origin, "_", "operator.setitem", [value, index, source])
+            return _call(origin, ir.DISCARD, "operator.setitem", [value, index, source])
         case ir.Build(origin, target, kind, items):
             return _call(origin, target, f"build_{kind}", items)
         case ir.Apply(origin, target, function, arguments, keywords):

@@ -42,6 +42,10 @@ class Intrinsic:
 Atom = Name | Global | Const | Intrinsic
 
 
+DISCARD = ""
+"""The target of a call whose value nobody asks for: no name, so that no variable has it."""
+
+
 @dataclass
 class Statement:
     """What all statements have: the user's syntax node, for its position."""
@@ -266,6 +270,7 @@ class Function:
         shared: variables that functions defined inside capture.
         nonlocals: variables of enclosing functions that it assigns.
         is_generator: whether it yields.
+        discard: the name that emitted code gives to what nobody asks for.
     """
 
     name: str
@@ -278,6 +283,7 @@ class Function:
     shared: list[str] = field(default_factory=list)
     nonlocals: list[str] = field(default_factory=list)
     is_generator: bool = False
+    discard: str = "_"
 
     def fresh(self, stem: str) -> str:
         """Return a name that occurs nowhere in the function, and take it."""

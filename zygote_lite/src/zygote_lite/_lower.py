@@ -65,6 +65,7 @@ class _Lowering(Classes, Folds, Patterns):
             shared=sorted(self.captured - {*code.co_freevars}),
             nonlocals=self.nonlocals,
             is_generator=bool(code.co_flags & inspect.CO_GENERATOR),
+            discard=self.temporary() if _means_something("_", node) else "_",
         )
 
     # -- statements ----------------------------------------------------------------------------
@@ -251,11 +252,11 @@ class _Lowering(Classes, Folds, Patterns):
                 self.out.append(ir.Delete(s, target.id))
             elif isinstance(target, ast.Subscript):
                 owner, index = self.operands(target.value, target.slice)
-                self.out.append(ir.Call(s, "_", ir.Intrinsic("operator.delitem"), [owner, index]))
+                self.out.append(_deleted(s, "operator.delitem", [owner, index]))
             elif isinstance(target, ast.Attribute):
                 name = ir.Const(target.attr)
                 owner = self.expression(target.value)
-                self.out.append(ir.Call(s, "_", ir.Intrinsic("delattr"), [owner, name]))
+                self.out.append(_deleted(s, "delattr", [owner, name]))
             else:
                 self.refuse(s, "this `del`")
 
@@ -289,6 +290,8 @@ class _Lowering(Classes, Folds, Patterns):
         self.out.append(ir.If(s, ir.Name(matched), body, rest))
 
     def stmt_assert(self, s: ast.Assert) -> None:
+        if not __debug__:  # `python -O` leaves assertions out, here as in the user's own code
+            return
         test = self.expression(s.test)
         with self.collected() as failed:
             exception = self.temporary()
@@ -298,11 +301,29 @@ class _Lowering(Classes, Folds, Patterns):
         self.out.append(ir.If(s, test, [], failed))
 
 
+def _deleted(s: ast.Delete, function: str, operands: list[ir.Atom]) -> ir.Call:
+    return ir.Call(s, ir.DISCARD, ir.Intrinsic(function), operands)
+
+
 def _same_displays(target: ast.expr, value: ast.expr) -> bool:
     if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
         return False
     starred = any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
     return not starred and len(target.elts) == len(value.elts)
+
+
+def _means_something(name: str, definition: ast.AST) -> bool:
+    """Return whether a definition does more with a name than to assign it."""
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Name):
+            found = node.id == name and not isinstance(node.ctx, ast.Store)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            found = name in node.names
+        else:
+            found = name in (getattr(node, part, None) for part in ("arg", "name", "asname"))
+        if found:
+            return True
+    return False
 
 
 def _keyword(statement: ast.stmt) -> str:

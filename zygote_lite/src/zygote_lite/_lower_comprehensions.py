@@ -45,7 +45,7 @@ class Comprehensions(Functions):
                 return
             item = self.expression(rename(e.elt))
             arguments: list[ir.Atom] = [ir.Name(result), ir.Const(method), item]
-            self.out.append(ir.Call(e, "_", ir.Intrinsic("invoke"), arguments))
+            self.out.append(ir.Call(e, ir.DISCARD, ir.Intrinsic("invoke"), arguments))
 
         self.loops(e, first, add)
         if target is not None:
@@ -148,8 +148,8 @@ class Comprehensions(Functions):
             definition.type_params = []  # type: ignore[attr-defined]
         ast.copy_location(definition, e)
         ast.fix_missing_locations(definition)
-        remember(self.code.co_filename, name, definition)
-        function = self.fresh_variable(name)
+        remember(self.code.co_filename, definition)
+        function = self.fresh_variable(definition.name)
         captured = self.captures(definition)
         self.out.append(ir.Closure(e, function, definition, captured))
         iterator = self.call(e, None, "iter", [first])

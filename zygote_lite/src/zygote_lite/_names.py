@@ -2,8 +2,10 @@
 
 import ast
 import copy
+import inspect
 import symtable
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from zygote_lite._source import Definition
@@ -11,19 +13,40 @@ from zygote_lite._source import Definition
 
 def mangled(node: Definition, code: types.CodeType) -> Definition:
     """Return a definition with private names as the compiler sees them: `_Model__w` for `__w`."""
-    known = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
-    private = {n.rpartition("__")[2]: n for n in known if n[:1] == "_" and "__" in n[1:]}
+    names = _names_of(code)
+    private = {n.rpartition("__")[2]: n for n in names if n[:1] == "_" and "__" in n[1:]}
     if not any(not n.endswith("__") and not n.startswith("__") for n in private.values()):
         return node
     node = copy.deepcopy(node)
-    for part in ast.walk(node):
+    for part in _outside_of_classes(node):
         for name in ("id", "attr", "arg", "name"):
             given = getattr(part, name, None)
+            if isinstance(part, ast.keyword):  # of a call, whose names are never private
+                continue
             if isinstance(given, str) and given.startswith("__") and not given.endswith("__"):
                 setattr(part, name, private.get(given[2:], given))
-        if isinstance(part, ast.Nonlocal):
+        if isinstance(part, ast.Nonlocal | ast.Global):
             part.names = [private.get(n[2:], n) if n.startswith("__") else n for n in part.names]
     return node
+
+
+def _names_of(code: types.CodeType) -> set[str]:
+    """Return the names in code and in the functions in it; classes have private names of theirs."""
+    names = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType) and inner.co_flags & inspect.CO_OPTIMIZED:
+            names |= _names_of(inner)
+    return names
+
+
+def _outside_of_classes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a definition but for the bodies of classes in it."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if not (isinstance(node, ast.ClassDef) and name == "body"):
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, ast.AST):
+                    yield from _outside_of_classes(part)
 
 
 def free_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:

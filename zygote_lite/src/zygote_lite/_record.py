@@ -85,9 +85,10 @@ class _Recorder:
         return ir.Name(self.companion(atom.id)) if isinstance(atom, ir.Name) else NOTHING
 
     def write(self, origin: ast.AST, name: str, value: ir.Atom, node: ir.Atom) -> ir.Statement:
-        cell = [ir.Name(self.cells[name]), value]
-        function = ir.Intrinsic("write_cell")
-        return ir.Pull(origin, "_", "_", [NOTHING, NOTHING, node], function, list(cell), [])
+        cell: list[ir.Atom] = [ir.Name(self.cells[name]), value]
+        function, discard = ir.Intrinsic("write_cell"), self.function.discard
+        nodes = [NOTHING, NOTHING, node]
+        return ir.Pull(origin, discard, discard, nodes, function, cell, [])
 
     def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
         out: list[ir.Statement] = []
@@ -119,7 +120,7 @@ class _Recorder:
         value = self.function.numbered("truth")
         nodes = [NOTHING, self.node(test)]
         function = ir.Intrinsic("operator.truth")
-        out.append(ir.Pull(origin, value, "_", nodes, function, [test], []))
+        out.append(ir.Pull(origin, value, self.function.discard, nodes, function, [test], []))
         return ir.Name(value)
 
     def assign(
@@ -157,11 +158,11 @@ class _Recorder:
         names = (*(_mangled(name, s.target) for name in s.names), *(None for _ in keywords))
         operands: list[ir.Atom] = [ir.Name(s.target), ir.Const(names), ir.Name(s.held)]
         operands += [NOTHING for _ in names]
-        note = ir.Intrinsic("note_class")
+        note, discard = ir.Intrinsic("note_class"), self.function.discard
         return [
             replace(s, bases=bases, keywords=keywords, body=body, outer=sorted(assigned)),
             ir.Track(s.origin, [self.companion(s.target)], [NOTHING]),
-            ir.Pull(s.origin, "_", "_", nodes, note, operands, []),
+            ir.Pull(s.origin, discard, discard, nodes, note, operands, []),
         ]
 
     def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:
@@ -173,8 +174,9 @@ class _Recorder:
                 operands = [function, *arguments, *(x for _, x in keywords)]
                 nodes = [self.node(x) for x in operands]
                 then: list[ir.Statement] = []
-                companion = "_"
-                if target != "_":
+                if target == ir.DISCARD:
+                    target = companion = self.function.discard
+                else:
                     target, companion, then = self.assign(origin, target, out)
                 out.append(ir.Pull(origin, target, companion, nodes, function, arguments, keywords))
                 out += then

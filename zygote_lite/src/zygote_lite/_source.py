@@ -1,25 +1,23 @@
 """From a function object to the syntax tree of its definition."""
 
-import __future__
-
 import ast
-import inspect
 import linecache
 import re
 import sys
-import threading
 from functools import lru_cache
 from types import CodeType
 from typing import Any
 
 from zygote_lite._bytecode import handing_on
 from zygote_lite._errors import DifferentiationError
+from zygote_lite._recompile import TREES, is_compiled_from, parsed
+
+__all__ = [
+    "TREES", "Definition", "NoSourceError", "definition_of", "place_of", "rebound_near", "remember",
+]  # fmt: skip
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Span = tuple[int, int, int, int]
-
-# Python converts syntax trees with a counter that all threads share (python/cpython#106905).
-TREES = threading.RLock()
 
 _REBOUND = re.compile(r"\b(?:nonlocal|global)[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)")
 
@@ -35,40 +33,69 @@ def definition_of(code: CodeType) -> Definition:
     `NoSourceError` where there is no source text, or where it changed since it was compiled.
     """
     known = _made.get((code.co_filename, code.co_name))
-    if known is not None:
-        return known
-    lines = linecache.getlines(_file_of(code))
-    if not lines:
-        made = handing_on(code)
-        if made is not None:
-            return made
-        raise NoSourceError(
-            f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
-            "define it in a file or a notebook, or declare a rule for it"
-        )
-    for first, last in (_statement_at(lines, code.co_firstlineno), (0, len(lines))):
-        candidates = [
-            node
-            for node in _definitions("".join(lines[first:last]), code.co_filename, first)
-            if code.co_firstlineno in (_first_line(node), node.lineno)
-            and _name(node) == code.co_name
-        ]
-        if len(candidates) > 1:
-            candidates = _enclosing(candidates, code)
-        for node in candidates:
-            if _is_what_was_compiled(node, code):
-                return node
-    raise NoSourceError(
-        f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
-        "what was compiled: it changed since; reload the module"
-    )
+    return known if known is not None else _found(code, code.co_filename)[0]
 
 
 def rebound_near(code: CodeType) -> set[str]:
     """Return the names that functions in the file of `code` say are `nonlocal` or `global`."""
-    names = _rebound_in("".join(linecache.getlines(_file_of(code))))
+    if (code.co_filename, code.co_name) in _made:
+        names = _rebound_in("".join(linecache.getlines(_file_of(code))))
+    else:
+        names = _found(code, code.co_filename)[1]
     shared = {n for n in (*code.co_freevars, *code.co_cellvars) if _unmangled(n) in names}
     return names | shared
+
+
+@lru_cache(maxsize=1024)
+def _found(code: CodeType, _: str) -> tuple[Definition, set[str]]:
+    """Return the definition of a function, and the names that functions in its file rebind.
+
+    Python keeps the text that it read first: only if that is another text is the file read again.
+    What was found once is kept with the code and its file, and outlives the text.
+    """
+    filename = _file_of(code)
+    texts: list[list[str]] = []
+    for _ in range(2):
+        lines = linecache.getlines(filename)
+        if lines and lines not in texts:
+            texts.append(lines)
+            node = _definition_in(lines, code)
+            if node is not None:
+                return node, _rebound_in("".join(lines))
+        linecache.checkcache(filename)
+    made = handing_on(code)
+    if made is not None:
+        return made, set()
+    if not texts:
+        raise NoSourceError(
+            f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
+            "define it in a file or a notebook, or declare a rule for it"
+        )
+    raise NoSourceError(
+        f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
+        "what was compiled: it changed since, or an import hook rewrote it; reload the module "
+        "and take the function from it again, or declare a rule for it"
+    )
+
+
+def _definition_in(lines: list[str], code: CodeType) -> Definition | None:
+    """Return the definition in a text whose code this is; `None` if there is none."""
+    for first, last in dict.fromkeys(
+        (_statement_at(lines, code.co_firstlineno), (0, len(lines)))
+    ):
+        text = "".join(lines[first:last])
+        candidates = [
+            node
+            for node in _definitions(text, code.co_filename, first)
+            if code.co_firstlineno in (_first_line(node), node.lineno)
+            and _name(node) in (code.co_name, _unmangled(code.co_name))
+        ]
+        tree = parsed(text, code.co_filename, first)
+        alone = len(candidates) == 1
+        for node in candidates if alone else _enclosing(candidates, code):
+            if is_compiled_from(code, tree, node, alone):
+                return node
+    return None
 
 
 @lru_cache(maxsize=64)
@@ -113,20 +140,24 @@ def _file_of(code: CodeType) -> str:
 _made: dict[tuple[str, str], Definition] = {}
 
 
-def remember(filename: str, name: str, definition: Definition) -> None:
-    """Remember the definition of a function that lowering made, of a generator expression."""
-    _made[filename, name] = definition
+def remember(filename: str, definition: ast.FunctionDef) -> None:
+    """Remember the definition of a function that lowering made, of a generator expression.
+
+    A definition that is another one, of a text that has changed since, takes another name.
+    """
+    stem, n = definition.name, 1
+    while _made.setdefault((filename, definition.name), definition) is not definition:
+        known = ast.dump(_made[filename, definition.name], include_attributes=True)
+        if known == ast.dump(definition, include_attributes=True):
+            break
+        n += 1
+        definition.name = f"{stem}_{n}"
 
 
 @lru_cache(maxsize=256)
 def _definitions(text: str, filename: str, before: int) -> list[Definition]:
     """Return the definitions in a text that has some lines `before` it."""
-    try:
-        with TREES:
-            tree = ast.parse(text, filename)
-    except SyntaxError:  # a notebook cell with magics, say
-        return []
-    ast.increment_lineno(tree, before)
+    tree = parsed(text, filename, before)
     return [node for node in ast.walk(tree) if isinstance(node, Definition)]
 
 
@@ -160,52 +191,6 @@ def _enclosing(candidates: list[Definition], code: CodeType) -> list[Definition]
             enclosing.append((end, start, node))
     enclosing.sort(key=lambda item: (item[0][0] - item[1][0], item[0][1] - item[1][1]))
     return [node for _, _, node in enclosing]
-
-
-def _is_what_was_compiled(node: Definition, code: CodeType) -> bool:
-    """Return whether the source has the parameters, names and numbers of the code."""
-    flags = code.co_flags & __future__.annotations.compiler_flag
-    return _same_parameters(node, code) and _constants_of(node, flags) <= _numbers_in(code)
-
-
-def _constants_of(node: Definition, flags: int) -> set[Any]:
-    """Return the numbers and the attributes and globals in a definition's body."""
-    body = [node.body] if isinstance(node, ast.Lambda) else node.body
-    module = ast.Module([ast.Return(b) if isinstance(b, ast.expr) else b for b in body], [])
-    wrapped = ast.FunctionDef("f", node.args, module.body, [])
-    for argument in ast.walk(node.args):
-        if isinstance(argument, ast.arg):
-            argument.annotation = None
-    if "type_params" in wrapped._fields:
-        wrapped.type_params = []  # type: ignore[attr-defined]
-    tree = ast.fix_missing_locations(ast.Module([ast.copy_location(wrapped, node)], []))
-    try:
-        with TREES:
-            whole = compile(tree, "<source>", "exec", flags, dont_inherit=True)
-    except SyntaxError:  # `nonlocal` means nothing out of its context
-        return set()
-    codes = [c for c in whole.co_consts if isinstance(c, CodeType)]
-    return _numbers_in(next(c for c in codes if c.co_name == "f"))
-
-
-def _numbers_in(code: CodeType) -> set[Any]:
-    found: set[Any] = {n for n in code.co_names if not n.startswith("_")}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= _numbers_in(constant)
-        elif isinstance(constant, int | float | complex):
-            found.add(repr(constant))
-    names = (*code.co_freevars, *code.co_cellvars, *code.co_varnames)
-    return found | {n for n in names if not n.startswith("_")}
-
-
-def _same_parameters(node: Definition, code: CodeType) -> bool:
-    a = node.args
-    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-    names += [p.arg for p in (a.vararg, a.kwarg) if p is not None]
-    count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return tuple(map(_unmangled, names)) == tuple(map(_unmangled, code.co_varnames[:count]))
 
 
 def _unmangled(name: str) -> str:

@@ -108,7 +108,7 @@ class Interpreter(Paths):
             if done is None:
                 return None
             env = done
-            target = getattr(s, "target", "_")
+            target = getattr(s, "target", ir.DISCARD)
             if env.get(target) in self.iterators and not self.is_ours(target):
                 raise Unfit(f"`{target}` is an iterator, which can be gone through but once")
         return env
@@ -126,7 +126,7 @@ class Interpreter(Paths):
             case ir.Call(_, target, function, arguments, keywords):
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
-                stem = target if target != "_" and not is_temporary(target) else ""
+                stem = target if target != ir.DISCARD and not is_temporary(target) else ""
                 in_place = isinstance(function, ir.Intrinsic) and function.path in _IN_PLACE
                 if in_place:
                     self.refuse_shared(xs[0], target, env)

@@ -157,7 +157,7 @@ def assigned(body: Block) -> set[str]:
     names: set[str] = set()
     for s in body:
         target = getattr(s, "target", None)
-        if isinstance(target, str) and target != "_":
+        if isinstance(target, str) and target != ir.DISCARD:
             names.add(target)
         for inner in ir.blocks_of(s):
             names |= assigned(inner)

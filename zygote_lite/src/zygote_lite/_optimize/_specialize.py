@@ -29,7 +29,7 @@ from zygote_lite._optimize._values import (
 
 _MANY = 64  # items of lists that are taken one by one
 _MODULES = {"np", "math"}  # what the code names so
-_RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back"}
+_RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 
 def specialize(
@@ -146,7 +146,7 @@ def _interpreted(
         arguments.append(value)
     env = inputs.bind(interpreter, f, arguments, {})
     for name in (*code.co_varnames, *code.co_cellvars):
-        if name not in names and name not in _MODULES:
+        if name not in names and name not in (*_MODULES, "_"):
             interpreter.used.discard(name)
     return interpreter, arguments, names, interpreter.function(code, f.__globals__, env)
 
@@ -199,15 +199,21 @@ def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
 
 
 def _parameter_names(code: Any, count: int) -> list[str]:
-    """Return a name for each argument; what `*` takes is numbered."""
-    names = list(code.co_varnames[: min(count, code.co_argcount)])
+    """Return a name for each argument; what `*` takes is numbered.
+
+    A parameter `_` is renamed: the text says `for _ in ...` where nobody reads the variable.
+    """
+    taken = (*code.co_varnames, *code.co_freevars, *code.co_cellvars)
+    other = next(name for i in itertools.count() if (name := f"_{i}") not in taken)
+    given = code.co_varnames[: min(count, code.co_argcount)]
+    names = [other if name == "_" else name for name in given]
     if count > len(names) and not code.co_flags & inspect.CO_VARARGS:
         raise Unfit("a call with too many arguments")
     stem = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if count > len(names) else ""
     numbers = itertools.count()
     while len(names) < count:
         name = f"{stem}_{next(numbers)}"
-        if name not in (*code.co_varnames, *code.co_freevars, *code.co_cellvars):
+        if name not in (*taken, other):
             names.append(name)
     return names
 

@@ -1,0 +1,142 @@
+"""Whether a source text is what a code object was compiled from: compile it again and compare.
+
+Bytecode, constants and names must be the same. Left aside is what says nothing about what the code
+computes: line tables and qualified names, which differ for functions inside emitted code.
+"""
+
+import __future__
+
+import ast
+import copy
+import inspect
+import sys
+import threading
+import warnings
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+# Python converts syntax trees with a counter that all threads share (python/cpython#106905).
+TREES = threading.RLock()
+
+_MEANING = (
+    inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE | inspect.CO_OPTIMIZED
+)  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def parsed(text: str, filename: str, before: int) -> ast.Module:
+    """Return the syntax tree of a text that has some lines `before` it.
+
+    It is empty where the text is no Python, such as a notebook's cell with magics.
+    """
+    try:
+        with TREES, warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # which came with the import
+            tree = ast.parse(text, filename)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+    ast.increment_lineno(tree, before)
+    return tree
+
+
+def is_compiled_from(code: CodeType, tree: ast.Module, node: Any, alone: bool) -> bool:
+    """Return whether compiling a definition gives this very code.
+
+    Arguments:
+        code: a function's.
+        tree: of the text, or of the statement of the module that the definition is in: this tells
+            which variables are captured, and which class private names belong to.
+        node: the definition in it.
+        alone: whether no other definition of this name begins on the line.
+    """
+    flags = code.co_flags & __future__.annotations.compiler_flag
+    line = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    if not alone:
+        line = _last_line(tree) + 1
+    wanted = _normalized(code)
+    moved = None if alone else (node, line)
+    whole = _compiled(tree, moved, code.co_filename, flags, _is_rewritten(code))
+    return any(
+        inner.co_name == getattr(node, "name", "<lambda>")
+        and inner.co_firstlineno == line
+        and _normalized(inner) == wanted
+        for inner in _codes_in(whole)
+    )
+
+
+_known: dict[Any, tuple[ast.Module, CodeType | None]] = {}
+
+
+def _compiled(
+    tree: ast.Module, moved: tuple[Any, int] | None, filename: str, flags: int, rewritten: bool
+) -> CodeType | None:
+    """Return the code of a tree, which is kept; `None` where Python refuses to compile it.
+
+    Arguments:
+        tree: the tree, which stays as it is.
+        moved: a definition in it that is compiled as if it began on a line of its own.
+        filename: of the tree.
+        flags: of the compiler.
+        rewritten: whether pytest rewrote the tree.
+    """
+    key = (id(tree), id(moved and moved[0]), flags, rewritten)
+    known = _known.get(key)
+    if known is not None and known[0] is tree:
+        return known[1]
+    code = None
+    with TREES, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = tree
+        if moved is not None or rewritten:
+            memo: dict[int, Any] = {}
+            given = copy.deepcopy(tree, memo)
+            if moved is not None:
+                memo[id(moved[0])].lineno = memo[id(moved[0])].end_lineno = moved[1]
+        try:
+            if rewritten:
+                _rewrite(given, filename)
+            flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # of a notebook
+            code = compile(given, filename, "exec", flags, dont_inherit=True)
+        except (SyntaxError, ValueError):
+            pass
+        while len(_known) >= 256:
+            _known.pop(next(iter(_known)))
+        _known[key] = (tree, code)
+    return code
+
+
+def _is_rewritten(code: CodeType) -> bool:
+    """Return whether pytest wrote its own statements in the place of `assert`, here or inside."""
+    return any(name.startswith("@py") for name in (*code.co_names, *code.co_varnames)) or any(
+        isinstance(constant, CodeType) and _is_rewritten(constant) for constant in code.co_consts
+    )
+
+
+def _rewrite(tree: ast.Module, filename: str) -> None:
+    """Rewrite the assertions in a tree as pytest does, which is there where it rewrote code."""
+    rewriting: Any = sys.modules.get("_pytest.assertion.rewrite")
+    if rewriting is not None:
+        rewriting.rewrite_asserts(tree, b"", filename)
+
+
+def _codes_in(code: CodeType | None) -> list[CodeType]:
+    found = [c for c in code.co_consts if isinstance(c, CodeType)] if code is not None else []
+    return found + [inner for c in found for inner in _codes_in(c)]
+
+
+def _normalized(code: CodeType) -> CodeType:
+    """Return code that equals other code if both compute the same: names of functions aside."""
+    consts = [_normalized(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    if not code.co_flags & inspect.CO_OPTIMIZED:  # of a class, whose qualified name is a constant
+        last = code.co_qualname
+        consts = [last.rpartition(".")[2] if c == last else c for c in consts]
+    return code.replace(
+        co_name="", co_qualname="", co_filename="", co_firstlineno=1, co_linetable=b"",
+        co_flags=code.co_flags & _MEANING, co_consts=tuple(consts),
+    )  # fmt: skip
+
+
+def _last_line(tree: ast.Module) -> int:
+    return max([getattr(n, "end_lineno", 0) or 0 for n in ast.walk(tree)], default=0)
