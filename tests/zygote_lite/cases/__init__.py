@@ -8,6 +8,7 @@ from tests.zygote_lite.cases import (
     attributes,
     calls,
     higher_order,
+    instances,
     iteration,
     library,
     order,
@@ -20,6 +21,7 @@ from tests.zygote_lite.cases import (
 GROUPS = {
     "Statements": statements,
     "Calls and classes": calls,
+    "Making instances": instances,
     "Attributes": attributes,
     "Iteration": iteration,
     "Lists, dicts, objects, variables": state,

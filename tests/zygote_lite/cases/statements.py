@@ -3,6 +3,7 @@
 import contextlib
 import math
 
+import numpy as np
 import scipy.special
 
 from tests.zygote_lite.cases.declare import declaring
@@ -11,6 +12,11 @@ CASES = []
 works, refused = declaring(CASES)
 sin, cos, exp = math.sin, math.cos, math.exp
 SCALE = 1.7
+
+
+def _(x):
+    """Stand for what programs call `_`, such as `gettext`."""
+    return x * 5.0
 
 
 @works("`if` / `elif` / `else`", (1.5,), (0.5,), (-0.5,))
@@ -1012,3 +1018,111 @@ def errors_of_python(x):
         return total + unbound  # noqa: F821
     except UnboundLocalError as error:
         return total * len(str(error))
+
+
+@works("a variable `_`: a loop's, unpacked, read after writes", (1.3,), (-0.4,))
+def underscore(x):
+    s = 0.0
+    for i, _ in enumerate((x, 3 * x)):
+        s = np.sum(_ * 2.0) + s * i
+    xs = [s, x, 1.0]
+    _, a = x * s, xs[1]
+    xs[0] = _ * a
+    del xs[2]
+    for i in range(3):
+        s = s + i
+    return xs[0] + s * _
+
+
+@works("a variable `_` alone", (1.3,))
+def underscore_alone(x):
+    _ = x * 2.0
+    return np.sum(_)
+
+
+@works("a parameter `_`", (1.3, 0.7))
+def underscore_parameter(x, _):
+    for i in range(3):
+        x = x * _ + i
+    xs = [x]
+    xs[0] = x * _
+    return xs[0] * _
+
+
+@works("a parameter `_` in straight code and loops", (1.3, 0.7))
+def underscore_specialized(x, _):
+    for i in range(1, 3):
+        x = x * _
+    return x * _
+
+
+@works("a variable `_` that loops without a variable follow", (1.3,))
+def underscore_across_loops(x):
+    _ = x * 2.0
+    for i in range(3):
+        x = x * 1.5
+    return _ * x
+
+
+@works("a global `_`, such as `gettext`", (1.3,))
+def underscore_global(x):
+    xs = [x]
+    xs[0] = _(x)
+    return xs[0] * x
+
+
+@works("a variable `_` of functions inside, `nonlocal`", (1.3,))
+def underscore_captured(x):
+    _ = x * 2.0
+
+    def more(y):
+        nonlocal _
+        ys = [y]
+        ys[0] = _ * y
+        _ = ys[0] + x
+        return ys[0]
+
+    return more(x) * _ + (lambda _: _ * x)(x)
+
+
+@works("a variable `_` of comprehensions and generators", (1.3,))
+def underscore_comprehensions(x):
+    _ = x * 2.0
+    total = sum([_ * x for _ in (x, 2.0)]) + sum(_ * x for _ in (x, 3.0))
+    return total * _ + {_: _ * x for _ in (1, 2)}[2]
+
+
+@works("`case _` beside a variable `_`", (1.3,))
+def underscore_case(x):
+    _ = x * 3.0
+    match [x, 2.0]:
+        case [_, 3.0]:
+            return 0.0
+        case [y, _]:
+            return y * _
+
+
+@works("a name `_` in a class", (1.3,))
+def underscore_in_class(x):
+    class A:
+        def _(self):
+            return x * 3.0
+
+        xs = [1.0, x]
+        xs[0] = x * x
+
+    return A()._() * A.xs[0]
+
+
+@works("`_` given by `except`, `with`, `import` and `:=`", (1.3,))
+def underscore_elsewhere(x):
+    xs = [0.0]
+    try:
+        raise ValueError(x * 2.0)
+    except ValueError as _:
+        xs[0] = x
+        a = _.args[0] * xs[0]
+    with contextlib.nullcontext(x * a) as _:
+        xs[0] = x
+        b = _ * xs[0]
+    return (_ := a * b) + _ * x

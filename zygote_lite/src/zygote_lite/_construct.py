@@ -86,7 +86,7 @@ def instantiate(
     new = cls.__new__
     if isinstance(new, types.FunctionType):
         y, node = tape.pull((None, None, *nodes[1:]), new, cls, *xs, **kws)
-        if not isinstance(y, cls):
+        if cls not in type(y).__mro__:
             return y, node
     elif new is object.__new__:
         y, node = object.__new__(cls), None
@@ -113,11 +113,13 @@ def instantiate(
         y, node = new(cls), None
     else:
         return tape.refuse(nodes, cls, xs, kws)
-    init = cls.__init__
+    init = type(y).__init__  # `__new__` may return an object of a subclass
     if is_init_of_dataclass(init, y):
         fill_dataclass(tape, nodes, init, y, xs, kws)
     elif isinstance(init, types.FunctionType):
         tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
+    elif isinstance(new, types.FunctionType) and init is not object.__init__:
+        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)  # of a list, say
     else:
         init(y, *xs, **kws)
     return y, node

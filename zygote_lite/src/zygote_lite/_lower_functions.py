@@ -29,7 +29,8 @@ class Functions(Expressions):
         if any(isinstance(value, ir.Name) for value in defaults):
             names = ir.Const(tuple(p.arg for p in optional))
             arguments = [ir.Name(target), names, *defaults]
-            self.out.append(ir.Call(definition, ir.DISCARD, ir.Intrinsic("set_defaults"), arguments))
+            function = ir.Intrinsic("set_defaults")
+            self.out.append(ir.Call(definition, ir.DISCARD, function, arguments))
 
     def captures(self, definition: ast.FunctionDef | ast.Lambda) -> list[str]:
         """Return the variables that a function defined inside captures, and note them."""

@@ -53,10 +53,9 @@ def is_compiled_from(code: CodeType, tree: ast.Module, node: Any, alone: bool) -
     """
     flags = code.co_flags & __future__.annotations.compiler_flag
     line = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    if not alone:
-        line = _last_line(tree) + 1
+    moved = None if alone else (node, _last_line(tree))
+    line += moved[1] if moved else 0
     wanted = _normalized(code)
-    moved = None if alone else (node, line)
     whole = _compiled(tree, moved, code.co_filename, flags, _is_rewritten(code))
     return any(
         inner.co_name == getattr(node, "name", "<lambda>")
@@ -76,7 +75,7 @@ def _compiled(
 
     Arguments:
         tree: the tree, which stays as it is.
-        moved: a definition in it that is compiled as if it began on a line of its own.
+        moved: a definition in it that is compiled as if it stood that many lines below.
         filename: of the tree.
         flags: of the compiler.
         rewritten: whether pytest rewrote the tree.
@@ -93,7 +92,7 @@ def _compiled(
             memo: dict[int, Any] = {}
             given = copy.deepcopy(tree, memo)
             if moved is not None:
-                memo[id(moved[0])].lineno = memo[id(moved[0])].end_lineno = moved[1]
+                ast.increment_lineno(memo[id(moved[0])], moved[1])
         try:
             if rewritten:
                 _rewrite(given, filename)

@@ -47,11 +47,12 @@ def rebound_near(code: CodeType) -> set[str]:
 
 
 @lru_cache(maxsize=1024)
-def _found(code: CodeType, _: str) -> tuple[Definition, set[str]]:
+def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
     """Return the definition of a function, and the names that functions in its file rebind.
 
     Python keeps the text that it read first: only if that is another text is the file read again.
-    What was found once is kept with the code and its file, and outlives the text.
+    What was found once is kept with the code and its file, and outlives the text: code equals code
+    of other files.
     """
     filename = _file_of(code)
     texts: list[list[str]] = []
@@ -80,9 +81,7 @@ def _found(code: CodeType, _: str) -> tuple[Definition, set[str]]:
 
 def _definition_in(lines: list[str], code: CodeType) -> Definition | None:
     """Return the definition in a text whose code this is; `None` if there is none."""
-    for first, last in dict.fromkeys(
-        (_statement_at(lines, code.co_firstlineno), (0, len(lines)))
-    ):
+    for first, last in dict.fromkeys((_statement_at(lines, code.co_firstlineno), (0, len(lines)))):
         text = "".join(lines[first:last])
         candidates = [
             node
