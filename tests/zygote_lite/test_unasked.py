@@ -1,17 +1,20 @@
 """User code that C calls unasked, and that changes what a gradient depends on: right or refused."""
 
 import bisect
+import dataclasses
 import functools
 import io
 import math
 import operator
 import re
+import reprlib
+import types
 
 import numpy as np
 import pytest
 
 from tests.zygote_lite.differences import slopes
-from zygote_lite import DifferentiationError, gradient
+from zygote_lite import DifferentiationError, gradient, pullback
 
 HELD = [1.0]
 
@@ -40,6 +43,10 @@ class Busy:
     def __str__(self):
         doubled()
         return "busy"
+
+    def __dir__(self):
+        doubled()
+        return ["b", "a"]
 
     def __iter__(self):
         doubled()
@@ -122,8 +129,12 @@ CALLS = {
     "any": lambda: any([Busy()]),
     "filter": lambda: list(filter(None, [Busy()])),
     "str": lambda: str(Busy()),
+    "format": lambda: format(Busy()),
+    "an f-string": lambda: f"{Busy()}{Busy()!s:>8}",
+    "dir": lambda: dir(Busy()),
     "str of a list": lambda: str([Busy(), (Busy(),)]),
     "str.format": lambda: f"{Busy()}".format(),
+    "print of a list": lambda: print("a", [Busy()], file=io.StringIO()),
     "print": lambda: print(Busy(), file=io.StringIO()),
     "re.sub": lambda: re.sub("a", lambda m: str(doubled()), "abc"),
     "cmp_to_key": lambda: sorted([2, 1], key=functools.cmp_to_key(doubled)),
@@ -189,7 +200,8 @@ def test_what_a_pullback_saved_is_right_after_it(name):
 
 
 FOLLOWED = ["in", "list.index", "list.count", "list.remove", "min", "list.sort by a key", "hash",
-            "operator.index", "not", "any", "filter", "str", "iteration", "a loop", "del", "set",
+            "operator.index", "not", "any", "filter", "str", "format",
+            "an f-string", "dir", "print", "iteration", "a loop", "del", "set",
             "an operator", "a method", "a property", "__getattr__", "a sign"]  # fmt: skip
 
 
@@ -234,6 +246,172 @@ def test_comparisons_that_change_nothing_are_simply_run():
 
     x = 1.3
     assert gradient(f, x)[0] == pytest.approx(2 * x + 2 * 3 * x**2 + 3 + 1)
+
+
+class Worded:
+    """Has a text of its own for each way to ask for one, and notes that it was asked."""
+
+    def __init__(self, value, log):
+        self.value, self.log = value, log
+
+    def __str__(self):
+        self.log.append(self.value)
+        return "s"
+
+    def __repr__(self):
+        self.log.append(self.value * 10.0)
+        return "répr"
+
+    def __format__(self, spec):
+        self.log.append(self.value * 100.0)
+        return "format" + spec
+
+
+class WordedFloat(float):
+    def __str__(self):
+        return "a number"
+
+    def __repr__(self):
+        return "n"
+
+
+class WordedList(list):
+    def __repr__(self):
+        return "items"
+
+
+TEXTS = {
+    "str": str,
+    "repr": repr,
+    "ascii": ascii,
+    "format": format,
+    "format with a specification": lambda w: format(w, ">9"),
+    "!r": lambda w: f"{w!r:>12}",
+    "!s": lambda w: f"{w!s:>12}",
+    "!a": lambda w: f"{w!a}",
+    "=": lambda w: f"{w=}",
+    "plain": lambda w: f"{w}",
+    "specification": lambda w: f"{w:>9}",
+    "map": lambda w: "".join(map(repr, [w, w])),
+    "reprlib": reprlib.repr,
+    "object.__str__": lambda w: object.__str__(w),
+    "object.__format__": lambda w: object.__format__(w, ""),
+}
+INSIDE = {
+    "str of a list": lambda w: str([w]),
+    "%r": lambda w: "%r %s" % (w, w),  # noqa: UP031
+    "str.format": lambda w: "{!r} {}".format(w, w),  # noqa: UP032
+}
+
+
+MAKERS = {
+    "dataclass": lambda: dataclasses.make_dataclass("Point", ["a"])(2.0),
+    "float": lambda: WordedFloat(2.0),
+    "list": lambda: WordedList([2.0]),
+    "exception": lambda: ValueError("a", 2),
+    "namespace": lambda: types.SimpleNamespace(a=2.0),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_of_an_object_is_by_the_method_that_python_takes(name):
+    text = TEXTS[name]
+
+    def f(x):
+        log = []
+        n = len(text(Worded(x, log)))
+        return sum(log) * n * len(log)
+
+    ((_, expected, off),) = slopes(f, (1.3,))
+    for _ in range(3):
+        y, back = pullback(f, 1.3)
+        assert y == f(1.3)
+        assert back(1.0)[1] == pytest.approx(expected, abs=10 * off + 1e-9)
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *INSIDE])
+@pytest.mark.parametrize("kind", MAKERS)
+def test_texts_of_classes_that_inherit_from_python_s_own(name, kind):
+    text, make = {**TEXTS, **INSIDE}[name], MAKERS[kind]
+
+    def f(x):
+        try:
+            return x * len(text(make()))
+        except TypeError as e:
+            return x * len(str(e))
+
+    assert gradient(f, 1.3)[0] == f(1.0)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_texts_of_objects_inside_others_are_right_or_refused(name):
+    def f(x):
+        log = []
+        n = len(INSIDE[name](Worded(x, log)))
+        return sum(log) * n
+
+    d = gradient_or_refusal(f)
+    assert d is None or d == pytest.approx(slopes(f, (1.3,))[0][1])
+
+
+def test_a_text_that_an_object_makes_of_an_active_number_is_no_way_around():
+    class Number:
+        def __init__(self, value):
+            self.value = value
+
+        def __str__(self):
+            return str(self.value)
+
+    with pytest.raises(DifferentiationError, match=r"test_unasked\.py:\d+"):
+        gradient(lambda x: float(f"{Number(x)}"), 1.3)
+
+
+def test_what_is_no_text_is_the_error_that_python_raises():
+    class Silent:
+        def __init__(self, value):
+            self.value = value
+
+        def __str__(self):
+            return 5
+
+        __format__ = lambda self, spec: 5
+
+    for text in (str, format, lambda w: f"{w}", lambda w: f"{w!s}"):
+        with pytest.raises(TypeError) as plain:
+            text(Silent(1.3))
+        with pytest.raises(TypeError) as caught:
+            gradient(lambda x, text=text: len(text(Silent(x))) * x, 1.3)
+        assert str(caught.value) == str(plain.value)
+
+
+def test_what_print_writes_is_what_python_writes():
+    def f(x, file):
+        log = []
+        print(Worded(x, log), 1, Worded(x, log), sep="--", end="..", file=file, flush=True)
+        return sum(log)
+
+    file = io.StringIO()
+    y, back = pullback(f, 1.3, file)
+    assert (y, back(1.0)[1], file.getvalue()) == (2.6, 2.0, "s--1--s..")
+
+
+def test_dir_is_sorted_and_may_ask_the_class_above():
+    class Open:
+        def __init__(self, value):
+            self.value = value
+
+        def __dir__(self):
+            self.seen = self.value * 2.0
+            return ["zebra", *super().__dir__(), "ant"]
+
+    def f(x):
+        item = Open(x)
+        names = dir(item)
+        assert names == sorted(names)
+        assert {"zebra", "ant", "value"} <= {*names}
+        return item.seen
+
+    assert gradient(f, 1.3) == (2.0,)
 
 
 def test_text_in_memory_carries_no_gradient_back():

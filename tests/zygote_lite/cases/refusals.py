@@ -1,11 +1,15 @@
 """What is refused, with the file and the line of the user's code."""
 
 import ctypes
+import inspect
 import pickle
 import struct
+import sys
 from fractions import Fraction
 
 import numpy as np
+import scipy.interpolate
+import scipy.spatial
 import scipy.special
 
 from tests.zygote_lite.cases.declare import declaring
@@ -107,3 +111,127 @@ def refused_before_break(x):
         finally:
             break
     return total
+
+
+@refused("numbers through bytes: `struct`, `pickle`", "rule", (0.5,))
+def packed_in_place(x):
+    memory = bytearray(8)
+    struct.pack_into("d", memory, 0, x)
+    return struct.unpack_from("d", memory)[0] * 2.0
+
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+
+@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS[:, 0],))
+def interpolator(d):
+    return float(scipy.interpolate.LinearNDInterpolator(CORNERS, d)(np.array([[0.2, 0.3]]))[0])
+
+
+@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS,))
+def hull(x):
+    return scipy.spatial.ConvexHull(x).volume
+
+
+@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS,))
+def triangulation(x):
+    return np.sum(scipy.spatial.Delaunay(x).points)
+
+
+@refused("objects of classes in C or Cython that hold active values", "rule", (CORNERS,))
+def tree(x):
+    return scipy.spatial.cKDTree(x).query([0.2, 0.3])[0]
+
+
+@refused("objects of classes in C or Cython that hold active values", "rule", (0.5,))
+def error_of_the_system(x):
+    return OSError(1, "a", x).filename * x
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def frame_of_a_traceback(x):
+    try:
+        y = x * x
+        raise ValueError(1)
+    except ValueError as e:
+        return e.__traceback__.tb_frame.f_locals["y"] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def frame_of_exc_info(x):
+    try:
+        y = x * x
+        raise ValueError(1)
+    except ValueError:
+        return getattr(sys.exc_info()[2], "tb_frame").f_locals["y"] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def own_frame(x):
+    y = x * x
+    return sys._getframe().f_locals["y"] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def current_frame(x):
+    y = x * x
+    return inspect.currentframe().f_locals["y"] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def frame_of_the_stack(x):
+    y = x * x
+    return inspect.stack()[0].frame.f_locals["y"] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def frame_of_the_caller(x):
+    def variable(name):
+        return sys._getframe(1).f_locals[name]
+
+    y = x * x
+    return variable("y") * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def frame_of_a_generator(x):
+    def steps():
+        y = x * x
+        yield y
+
+    made = steps()
+    next(made)
+    return made.gi_frame.f_locals["y"] * 2.0
+
+
+@refused(
+    "variables of frames: `tb_frame.f_locals`, `sys._getframe()`, `gi_frame`", "frames", (0.5,)
+)
+def frame_in_exit(x):
+    class Context:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, error, traceback):
+            self.y = traceback.tb_frame.f_locals["y"]
+            return True
+
+    context = Context()
+    with context:
+        y = x * x
+        raise ValueError(y > 0)
+    return context.y * 2.0

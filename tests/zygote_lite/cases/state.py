@@ -769,3 +769,66 @@ def shared_fields(x):
     t.__dict__ = dict(s.__dict__)
     t.a = x * x
     return s.a * t.a * t.b
+
+
+class Owner:
+    w = 2.0
+
+
+OWNERS = [Owner(), Owner()]
+
+
+@works("`WeakKeyDictionary`, `WeakValueDictionary`, `WeakSet` of objects from outside", (0.7,))
+def weak_containers(x):
+    of_keys, of_values = weakref.WeakKeyDictionary(), weakref.WeakValueDictionary()
+    for owner in OWNERS:
+        of_keys[owner] = x * owner.w
+        of_values[len(of_values)] = owner
+    of_keys[OWNERS[0]] *= x
+    members = weakref.WeakSet(OWNERS)
+    total = sum(of_keys.values()) + of_keys[OWNERS[1]] * x * len(of_keys)
+    return total + sum([owner.w * x for owner in members]) + of_values[0].w * x
+
+
+@refused("`WeakKeyDictionary` and its kin, of objects that the function makes", "weak", (0.7,))
+def weak_key(x):
+    table, owner = weakref.WeakKeyDictionary(), Owner()
+    table[owner] = x * 2.0
+    return table[owner] * x
+
+
+@refused("`WeakKeyDictionary` and its kin, of objects that the function makes", "weak", (0.7,))
+def weak_value(x):
+    table, owner = weakref.WeakValueDictionary(), Owner()
+    table["a"] = owner
+    owner.w = x
+    return table["a"].w * x
+
+
+@refused("`WeakKeyDictionary` and its kin, of objects that the function makes", "weak", (0.7,))
+def weak_member(x):
+    members = weakref.WeakSet()
+
+    def add():
+        owner = Owner()
+        owner.w = x
+        members.add(owner)
+        return owner.w
+
+    return add() + len(members) * x
+
+
+@refused("weak references with a callback that has effects", "weak reference", (0.7,))
+def weak_callback(x):
+    table, owner = {}, Owner()
+    reference = weakref.ref(owner, table.pop)
+    table[reference] = x * 2.0
+    return table[reference] * x
+
+
+@refused("weak references with a callback that has effects", "lets go", (0.7,))
+def weak_callback_in_python(x):
+    table, owner = {}, Owner()
+    reference = weakref.ref(owner, lambda r: table.pop(r, None))
+    table[reference] = x * 2.0
+    return table[reference] * x

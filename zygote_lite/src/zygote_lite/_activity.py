@@ -218,6 +218,13 @@ def captured_within(*roots: Any) -> list[Any]:
     return list(found.values())
 
 
+def is_reached(x: Any, roots: Any) -> bool:
+    """Return whether an object can be reached from `roots` (no, if in doubt)."""
+    found: dict[int, Any] = {}
+    _reaches({id(x): x}, roots, found)
+    return id(x) in found
+
+
 def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = None) -> bool:
     """Return whether one of some objects can be reached, and note which (then: if in doubt)."""
     seen: dict[int, Any] = {}

@@ -20,6 +20,7 @@ from zygote_lite._kinds import (
     OBJECT,
     SET,
     TUPLE,
+    VALUE,
     dict_of,
     kind_of,
     slot_names,
@@ -145,6 +146,8 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
         place = next((i for i, given in enumerate(x.args) if given is y), None)
         if place is not None:  # such as the `value` of a StopIteration
             return y, _argument_back(x, place, count)
+        if _is_kept_in_c(member, name) and kind_of(y) == VALUE:
+            raise refusal(member, (x,))  # such as the `filename` of an OSError
     is_field = kind_of(x) != FUNCTION or _is_own_attribute(x, name)
     if kind_of(y) in (INERT, FUNCTION) or not is_field:
         return y, inert(count)
@@ -198,6 +201,14 @@ def _is_own_attribute(x: Any, name: str) -> bool:
     """Return whether an attribute is one that the user gave a function."""
     its_own = not name.startswith("__") or name == "__wrapped__"
     return its_own and isinstance(x, types.FunctionType)
+
+
+def _is_kept_in_c(member: Any, name: str) -> bool:
+    """Return whether an attribute of an exception is kept by a class in C, beside its arguments."""
+    return not name.startswith("__") and not member.__objclass__.__flags__ & _MADE_AT_RUN_TIME
+
+
+_MADE_AT_RUN_TIME = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`
 
 
 def _argument_back(x: BaseException, place: int, count: int) -> Any:

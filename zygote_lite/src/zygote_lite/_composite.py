@@ -19,7 +19,6 @@ from zygote_lite._foreign import rows_of
 from zygote_lite._generators import Generated
 from zygote_lite._intrinsics import (
     apply,
-    format_value,
     invoke,
     join_arguments,
     join_tuple,
@@ -76,7 +75,7 @@ for _f in (
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.singledispatch, functools.total_ordering, functools.cached_property, property,
     property.getter, property.setter, property.deleter, staticmethod, classmethod,
-    contextlib.contextmanager, dir, BaseExceptionGroup.split, BaseExceptionGroup.subgroup,
+    contextlib.contextmanager, BaseExceptionGroup.split, BaseExceptionGroup.subgroup,
     BaseExceptionGroup.derive, BaseException.with_traceback, BaseException.add_note,
 ):  # fmt: skip
     _simply_run(_f)
@@ -266,24 +265,6 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded | None:
         return None
     found, node = tape.pull((None, nodes[1], nodes[2]), method, x, value)
     return tape.pull((None, node), operator.truth, found)
-
-
-@composite(str, repr)
-def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded | None:
-    """Run the user's own `__str__`, for what it does beside."""
-    if len(xs) != 1:
-        return None
-    method = bind_method(type(xs[0]), "__str__") or bind_method(type(xs[0]), "__repr__")
-    return None if method is None else tape.pull((None, nodes[1]), method, xs[0])
-
-
-@composite(format_value)
-def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded | None:
-    method = bind_method(type(x), "__format__")
-    if method is not None and conversion == -1:
-        return tape.pull((None, nodes[1], None), method, x, spec)
-    text, _ = tape.pull((None, nodes[1]), repr if conversion in (114, 97) else str, x)
-    return (format(text, spec), None) if kind_of(x) == OBJECT else None
 
 
 @composite(str.join)

@@ -5,16 +5,15 @@ import dataclasses
 import functools
 import inspect
 import types
-import weakref
 from typing import Any
 
-from zygote_lite._activity import intercepts, mark_active
+from zygote_lite._activity import intercepts, is_active, mark_active
 from zygote_lite._attributes import is_init_of_dataclass, member_of, write_attribute
 from zygote_lite._errors import DifferentiationError
-from zygote_lite._hooks import callbacks, may_write
+from zygote_lite._hooks import may_write
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._reachable import is_library
-from zygote_lite._refusal import where
+from zygote_lite._refusal import refusal, where
 from zygote_lite._source import place_of
 from zygote_lite._state import current_store, forget, give, slots_of
 from zygote_lite._tables import Node, Recorded, composite, structural
@@ -47,26 +46,6 @@ def refused_end(f: Any) -> DifferentiationError:
         f"{where()}: {f.__qualname__} ({place_of(f)}) runs when Python lets go of an object, and "
         "may change what a gradient depends on: call it yourself, or let it change nothing"
     )
-
-
-def _refer(f: Any, tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Recorded:
-    """Make a weak reference or a proxy."""
-    hooks = callbacks((callback,))
-    if hooks:
-        raise refused_end(hooks[0][0])
-    return f(x, callback), None
-
-
-for _f in (weakref.ref, weakref.proxy):
-    composite(_f)(functools.partial(_refer, _f))
-
-
-@composite(weakref.finalize)
-def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Recorded | None:
-    hooks = callbacks((f,))
-    if hooks or not isinstance(f, types.FunctionType):
-        raise refused_end(hooks[0][0] if hooks else f)
-    return None
 
 
 def instantiate(
@@ -118,8 +97,16 @@ def instantiate(
         fill_dataclass(tape, nodes, init, y, xs, kws)
     elif isinstance(init, types.FunctionType):
         tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
-    elif isinstance(new, types.FunctionType) and init is not object.__init__:
+    elif init is object.__init__:
+        init(y, *xs, **kws)
+    elif isinstance(new, types.FunctionType):
         tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)  # of a list, say
+    elif isinstance(y, BaseException):
+        init(y, *xs, **kws)
+    elif isinstance(init, types.WrapperDescriptorType):
+        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
+    elif is_active(nodes, cls, xs, kws):
+        raise refusal(cls, xs, kws)  # such as one of Cython: what the object will hold is not known
     else:
         init(y, *xs, **kws)
     return y, node

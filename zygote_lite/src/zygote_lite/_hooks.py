@@ -59,7 +59,7 @@ _ANY = frozenset(
     | _TEXT
     | _NUMBER
     | _CLASS
-    | {"__contains__", "__missing__", "__delitem__", "__delattr__"}
+    | {"__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__"}
 )
 
 _SPREAD = frozenset(_ITERATE | _NUMBER)
@@ -96,6 +96,7 @@ declare(_ITERATE, False, list, tuple, str.join)
 declare(_CLASS, False, isinstance, issubclass)
 declare({"__delitem__", "__getitem__", "__index__"}, False, operator.delitem)
 declare({"__delattr__"}, False, delattr)
+declare({"__dir__"}, False, dir)
 declare({"__lt__"}, True, bisect.bisect_left, bisect.bisect_right)
 declare(_ATTRIBUTE, False, hasattr)
 declare(set(), False, operator.is_, operator.is_not, id, type, callable, len, vars)

@@ -2,6 +2,7 @@
 
 import builtins
 import operator
+import types
 from collections.abc import Callable
 from typing import Any, Never
 
@@ -172,10 +173,19 @@ def enter_context(manager: Any) -> Any:
     return type(manager).__enter__(manager)
 
 
+def refuse_locals(f: Any) -> None:
+    """Refuse a function of the user's that reads the variables of frames: those of its callers."""
+    if type(f) is types.FunctionType and "f_locals" in f.__code__.co_names:
+        from zygote_lite._refusal import refuse_reader
+
+        refuse_reader(f)
+
+
 def exit_context(manager: Any, raised: Any) -> Any:
     """Leave a context, as `with` does, with the exception that was raised or `None`."""
     if raised is None:
         return type(manager).__exit__(manager, None, None, None)
+    refuse_locals(type(manager).__exit__)
     swallowed = type(manager).__exit__(manager, type(raised), raised, raised.__traceback__)
     return swallowed and not isinstance(raised, DifferentiationError)
 

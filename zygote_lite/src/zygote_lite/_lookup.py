@@ -16,9 +16,10 @@ from zygote_lite._activity import mark_active, referent
 from zygote_lite._attributes import attribute_in_c, fields_of, holder_of, hook_of, member_of
 from zygote_lite._construct import set_field
 from zygote_lite._foreign import foreign_attribute
-from zygote_lite._generators import Returned
+from zygote_lite._generators import Generated, Returned
 from zygote_lite._hooks import may_write
 from zygote_lite._kinds import OBJECT, is_foreign, kind_of
+from zygote_lite._refusal import frame_refusal
 from zygote_lite._tables import Node, Recorded, composite
 from zygote_lite._tape import Tape
 
@@ -86,6 +87,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
         return attribute_of_class(tape, nodes, x, name, *default)
     if isinstance(x, types.ModuleType | types.FunctionType):
         return (default[0], nodes[3]) if default and not hasattr(x, name) else None
+    if isinstance(x, Generated) and name.startswith("gi_"):
+        raise frame_refusal(f"`.{name}` of a generator")
     if isinstance(x, Returned) and name == "value":
         return x.value, x.node
     if isinstance(x, super):

@@ -82,6 +82,7 @@ def recorded(
     outer = state.active, state.captured, state.written
     if state.active is None:
         state.active, state.captured, state.written = {}, {}, {}
+        state.given = operands
         state.clean.clear()
     for operand, flag in zip(operands, flags, strict=True):
         if flag:
@@ -95,6 +96,7 @@ def recorded(
     finally:
         state.active, state.captured, state.written = outer
         if state.active is None:
+            state.given = ()
             state.clean.clear()
     if isinstance(y, Generated):
         raise DifferentiationError(

@@ -16,6 +16,7 @@ from zygote_lite._errors import DifferentiationError, NoRuleError
 from zygote_lite._hooks import callbacks, unknown_hooks
 from zygote_lite._kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._pullbacks import Flags, Opaque, Pulled, inert
+from zygote_lite._reachable import is_library
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 
@@ -87,6 +88,38 @@ def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> DifferentiationError:
     )
 
 
+def frame_refusal(name: str) -> DifferentiationError:
+    """Return the error for user code that looks at the frames of running code."""
+    return DifferentiationError(
+        f"{where()}: {name} looks at the frames of running code, and what the variables there hold "
+        "cannot be followed: pass it on as an argument, or return it"
+    )
+
+
+def refuse_frame() -> None:
+    """Refuse a frame that the user asks for.
+
+    In it lie variables of the recorded code, and numbers of which it is not known where they came
+    from. Python's own library looks there for a line number or the name of a module: to log, say.
+    """
+    if not is_library(asking()):
+        raise frame_refusal("this")
+
+
+def refuse_reader(f: Any) -> None:
+    """Refuse a function of the user's that reads the variables of frames."""
+    if not is_library(f.__code__.co_filename):
+        raise frame_refusal(f"{f.__qualname__} ({place_of(f)})")
+
+
+def asking() -> str:
+    """Return the file of the code that the running call stands in."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_ENGINE):
+        frame = frame.f_back
+    return "" if frame is None else frame.f_code.co_filename
+
+
 def _advice(f: Any) -> str:
     module = getattr(f, "__module__", None) or type(f).__module__ or ""
     top = module.split(".")[0]
@@ -102,6 +135,8 @@ def _advice(f: Any) -> str:
 
 def _is_immutable(x: Any) -> bool:
     kind = kind_of(x)
+    if isinstance(x, bytearray):
+        return False
     if kind == VALUE:
         return isinstance(x, Number | np.generic)
     return kind <= FUNCTION or (kind == TUPLE and all(map(_is_immutable, x)))
@@ -134,6 +169,7 @@ _HERE = tuple(
     os.path.dirname(os.path.abspath(path or "")) + os.sep
     for path in (__file__, np.__file__, rulescore.__file__)
 )
+_ENGINE = _HERE[0]
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 

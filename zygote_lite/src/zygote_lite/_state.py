@@ -31,6 +31,7 @@ class State(threading.local):
     active: dict[int, Any] | None = None  # containers that hold active values, by identity
     captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
     written: dict[int, Any] | None = None  # arrays that were written in place
+    given: tuple[Any, ...] = ()  # what the run was given: the function and its arguments
     store: Store | None = None
     clean: dict[int, Any]  # what is reached by the names of globals and reaches nothing active
     writes = 0  # into arrays, so far

@@ -64,11 +64,19 @@ from zygote_lite._foreign import is_foreign_method, through_foreign_method
 from zygote_lite._generators import Generated
 from zygote_lite._guard import guarded
 from zygote_lite._hooks import hooks_called, hooks_of_operands, unknown_hooks
+from zygote_lite._intrinsics import refuse_locals
 from zygote_lite._kinds import TUPLE, VALUE, is_foreign, kind_of
 from zygote_lite._parts import is_part, part_back
 from zygote_lite._pullbacks import Effect, Inert, Opaque, Pulled, inert
 from zygote_lite._reachable import is_users_class
-from zygote_lite._refusal import hook_refusal, name_of, no_rule, note_resolution, refusal
+from zygote_lite._refusal import (
+    hook_refusal,
+    name_of,
+    no_rule,
+    note_resolution,
+    refusal,
+    refuse_frame,
+)
 from zygote_lite._rules import apply_rule, option_in_the_way
 from zygote_lite._source import place_of
 from zygote_lite._state import state
@@ -96,13 +104,18 @@ class Tape(Entries):
         generated = self.generator_of(f, xs, kws)
         if generated is not None:
             return generated
+        if type(f) is types.FunctionType:
+            refuse_locals(f)
         hooks = hooks_called(f, (*xs, *kws.values()))
         if not hooks and id(f) not in STRUCTURAL and id(f) not in COMPOSITE:
             hooks = unknown_hooks(f, xs)
             if hooks and reaches_active(*hooks):
                 raise hook_refusal(f, hooks)
         if not (state.captured or state.clean):
-            return f(*xs, **kws), None
+            y = f(*xs, **kws)
+            if type(y) is types.FrameType:
+                refuse_frame()
+            return y, None
         harmless = not hooks and is_harmless(f, xs, kws)
         if state.clean and not harmless and may_change(f, xs):
             state.clean.clear()  # something may be written into what was found to be inactive
@@ -113,7 +126,10 @@ class Tape(Entries):
                 if back is not None:
                     self.entries.append((back, (), None))
                 return y, None
-        return f(*xs, **kws), None
+        y = f(*xs, **kws)
+        if type(y) is types.FrameType:
+            refuse_frame()
+        return y, None
 
     def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded | None:
         """Make the generator that an inactive call makes, if it does: it may come to be active."""

@@ -21,6 +21,7 @@ from zygote_lite import (  # noqa: F401 - declare
     _construct,
     _copying,
     _deques,
+    _frames,
     _heaps,
     _iteration,
     _itertools,
@@ -29,7 +30,9 @@ from zygote_lite import (  # noqa: F401 - declare
     _nditer,
     _proxies,
     _subscripts,
+    _texts,
     _unasked,
+    _weak,
 )
 from zygote_lite import _ir as ir
 from zygote_lite._emit import Emitted, emit

@@ -10,7 +10,6 @@ import sys
 import types
 from typing import Any
 
-from zygote_lite._activity import mark_active
 from zygote_lite._attributes import member_of
 from zygote_lite._folds import order_of
 from zygote_lite._hooks import declare
@@ -72,16 +71,6 @@ def _sort(x: Any, key: Any, reverse: Any) -> Any:
     for y in x:
         keys.append(key(y))
     x[:] = [x[i] for i in order_of(keys, reverse)]
-
-
-@composite(print)
-def _(tape: Tape, nodes: Nodes, *xs: Any, file: Any = None, **kws: Any) -> Recorded | None:
-    """A text that is written into memory may be read again: what is printed makes it active."""
-    if not isinstance(file, io.StringIO) or not any(n is not None for n in nodes):
-        return None
-    print(*xs, file=file, **kws)
-    mark_active(file)
-    return None, None
 
 
 @structural(io.StringIO.getvalue)

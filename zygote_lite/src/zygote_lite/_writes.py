@@ -195,6 +195,8 @@ def with_out(
         for name, node in zip(names, nodes[1 + len(xs) :], strict=True)
         if name not in ("out", "where")
     )
+    if type(getattr(f, "__self__", None)) is np.random.Generator and "size" not in rest:
+        rest, flags = {**rest, "size": target.shape}, (*flags, None)
     value, node = tape.pull((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
     return write_whole(tape, target, at, value, node, f)
 
