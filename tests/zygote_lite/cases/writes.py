@@ -718,3 +718,11 @@ def methods_in_place(x):
     except ValueError as error:
         a[0] *= len(str(error))
     return np.sum(a * x)
+
+
+@works("`Generator.random(out=x)`", (np.array([0.3, 0.5, 0.2]),))
+def drawn_in_place(x):
+    y = x * 2.0
+    before = np.sum(y * x)
+    np.random.default_rng(1).random(out=y)
+    return before + np.sum(y * x)
