@@ -225,3 +225,18 @@ def test_a_refusal_names_file_and_line():
 
     with pytest.raises(UnsupportedSyntaxError, match=r"test_show\.py:\d+.*exec"):
         code_lowered(f)
+
+
+def test_a_namespace_that_is_gone_does_not_answer_for_one_in_its_place(tmp_path):
+    class Thrice:
+        def sin(self, x):
+            return x * 3.0
+
+    path = tmp_path / "text.py"
+    path.write_text("def f(x):\n    return m.sin(x) * x\n", encoding="utf-8")
+    for m, call in [(math, "= math.sin(x)"), (Thrice(), "= x * 3.0")] * 4:
+        space = {"m": m, "__name__": "text"}
+        exec(compile(path.read_text(encoding="utf-8"), path, "exec"), space)
+        assert call in code_adjoint(space["f"], 2.0)
+        space.clear()  # else the function and its globals hold each other
+        del space

@@ -176,9 +176,10 @@ def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
 
 
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL")
-_of_code: dict[tuple[types.CodeType, int], Reach] = {}
+_of_code: dict[tuple[types.CodeType, int], tuple[dict[str, Any], Reach]] = {}  # holds the globals
 _of_class: dict[type, Reach] = {}
 _MANY = 512
+_MANY_FUNCTIONS = 4096
 
 
 def reached_by_function(f: types.FunctionType) -> list[Any]:
@@ -187,9 +188,11 @@ def reached_by_function(f: types.FunctionType) -> list[Any]:
         return []
     key = (f.__code__, id(f.__globals__))
     known = _of_code.get(key)
-    if known is None or not known.is_current():
-        known = _of_code[key] = Reach([f])
-    return known.now()
+    if known is None or not known[1].is_current():
+        if len(_of_code) >= _MANY_FUNCTIONS:
+            _of_code.clear()
+        known = _of_code[key] = f.__globals__, Reach([f])
+    return known[1].now()
 
 
 def reached_by_class(cls: type) -> list[Any]:

@@ -66,7 +66,7 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
     key = (
         f.__code__,
         id(f.__globals__),
-    )  # which the code that is made holds: no other has their id
+    )  # the code that is made holds the globals
     known = _recordings.get(key)
     if known is None:
         with _lock:

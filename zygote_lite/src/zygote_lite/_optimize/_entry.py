@@ -66,8 +66,10 @@ class Entries:
     """
 
     def __init__(
-        self, active: tuple[bool, ...], single: bool, compiled: bool = False, form: str = GRADIENT
-    ) -> None:
+        self, globals_: dict[str, Any], active: tuple[bool, ...], single: bool, compiled: bool,
+        form: str,
+    ) -> None:  # fmt: skip
+        self.globals = globals_  # held, because they are known by their identity in `_known`
         self.active = active
         self.single = single
         self.compiled = compiled
@@ -252,7 +254,7 @@ def entries_of(
             return None
         active = tuple([i in numbers for i in range(count)])
         with watching.lock:  # a mode that comes now finds it
-            found = _known.setdefault(key, Entries(active, single, compiled, form))
+            found = _known.setdefault(key, Entries(f.__globals__, active, single, compiled, form))
     return found
 
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from zygote_lite._optimize._interpret import Interpreter
 
 _Lowered = tuple[list[ir.Statement], str, Counter[str]]
-_lowered: dict[Any, _Lowered] = {}
+_lowered: dict[Any, tuple[dict[str, Any], _Lowered]] = {}  # holds the globals
+_MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum))  # fmt: skip
 _PLAIN = (str, bool, int, type(None))  # not what is derived from them: that may have attributes
@@ -43,10 +44,13 @@ _MOST = 256  # entries of a dict
 def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
     """Return the normalized body of a function, the variable of its result, and its assignments."""
     key = (code, id(globals_))
-    if key not in _lowered:
+    known = _lowered.get(key)
+    if known is None:
+        if len(_lowered) >= _MOST_LOWERED:
+            _lowered.clear()
         body, result = normalize(lower(code, globals_, folded=True))
-        _lowered[key] = body, result, assignments(body)
-    return _lowered[key]
+        known = _lowered[key] = globals_, (body, result, assignments(body))
+    return known[1]
 
 
 def _is_fixed(x: tuple[Any, ...]) -> bool:
