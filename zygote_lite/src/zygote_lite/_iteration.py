@@ -1,6 +1,6 @@
 """Iteration: built-in functions that are written in C, in Python that means the same.
 
-They are transformed like any function of the user's, so that what they call is differentiated.
+They are recorded like any function of the user's, so that what they call is differentiated.
 """
 
 import builtins

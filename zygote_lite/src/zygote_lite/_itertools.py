@@ -1,4 +1,4 @@
-"""The functions of `itertools`, in Python that means the same, to be transformed."""
+"""The functions of `itertools`, in Python that means the same, to be recorded."""
 
 import itertools
 import operator

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 Back = Callable[[Any], tuple[Any, ...]]
-Flags = tuple[Any, ...]
+Flags = tuple[int | None, ...]  # the operands' numbers on the tape; `None`: nothing goes there
 Pulled = tuple[Any, Any]
 
 

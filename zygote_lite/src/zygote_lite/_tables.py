@@ -36,7 +36,7 @@ OF_CLASSES: dict[tuple[Any, str], Any] = {}
 Python makes a new one at each look-up."""
 
 EQUIVALENT: dict[int, tuple[Any, Any]] = {}
-"""Functions written in C, by identity, and Python that means the same and is transformed."""
+"""Functions written in C, by identity, and Python that means the same and is recorded."""
 
 
 def structural(*functions: Any) -> Callable[[Structural], Structural]:
