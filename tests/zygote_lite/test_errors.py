@@ -39,6 +39,85 @@ def rules():
     ruleset.unregister()
 
 
+X = np.array([[2.0, -1.0], [0.5, 1.5]])
+UNKNOWN = {
+    "an operator": lambda x: operator.add(x, x, misspelt=1),
+    "an index": lambda x: operator.getitem(x, 0, misspelt=1),
+    "math": lambda x: math.sin(x[0, 0], misspelt=1),
+    "math, out": lambda x: math.sin(x[0, 0], out=None),
+    "a builtin": lambda x: abs(x, misspelt=1),
+    "a type": lambda x: float(x[0, 0], misspelt=1),
+    "a ufunc": lambda x: np.exp(x, misspelt=1),
+    "a mean": lambda x: np.mean(x, axes=0),
+    "of a method": lambda x: x.mean(axes=0),
+    "of lists": lambda x: np.sum([x[0, 0], x[0, 1]], misspelt=1),
+    "given twice": lambda x: np.cumsum(x, 0, axis=0),
+    "a method, given twice": lambda x: x.cumsum(0, axis=0),
+    "no out": lambda x: np.linalg.det(x, out=None),
+    "a method without out": lambda x: x.ravel(out=None),
+    "a matrix product": lambda x: np.matmul(x, x, where=True),
+    "a decomposition": lambda x: np.linalg.qr(x, misspelt=1),
+    "a list": lambda x: [x].append(x, misspelt=1),
+}
+
+
+@pytest.mark.parametrize("f", UNKNOWN.values(), ids=UNKNOWN)
+def test_an_option_that_a_function_does_not_know_is_its_own_error(f):
+    with pytest.raises(TypeError) as expected:
+        f(X)
+    for _ in range(4):  # specialized code answers from the third call on
+        with pytest.raises(TypeError) as caught:
+            gradient(lambda x: np.sum(f(x)), X)
+        assert (type(caught.value), str(caught.value)) == (TypeError, str(expected.value))
+
+
+def test_an_option_that_no_rule_knows_is_named_with_the_place():
+    def f(x):
+        return np.sum(np.matmul(x, x, dtype=np.float64))
+
+    def h(x):
+        return np.linalg.qr(x, mode="raw")[0].sum()
+
+    for _ in range(4):
+        with pytest.raises(NoRuleError, match="`dtype`") as caught:
+            gradient(f, X)
+        assert f"{FILE}:{line_of(f, 'matmul')}: numpy.matmul" in str(caught.value)
+        with pytest.raises(NoRuleError, match=r"qr has no rule for the mode 'raw'") as c:
+            gradient(h, X)
+        assert f"{FILE}:{line_of(h, 'qr')}: " in str(c.value)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: np.sum(np.linalg.qr(x)[1]), np.ones((2, 2))),
+        (lambda x: np.sum(np.linalg.qr(x)[1]), np.zeros((3, 2))),
+        (lambda x: np.linalg.slogdet(x)[1], np.zeros((2, 2))),
+        (lambda x: np.linalg.eigh(x)[1][0, 0], np.eye(2)),
+        (lambda x: np.linalg.svd(x)[0][0, 0], np.eye(2)),
+    ],
+    ids=["qr", "qr of zeros", "slogdet", "eigh", "svd"],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_matrix_without_gradient_is_told_with_the_function_and_the_place(f, x):
+    def in_a_loop(x):
+        for _ in range(1):
+            y = f(x)
+        return y
+
+    for g in (f, in_a_loop):
+        for _ in range(4):
+            with pytest.raises(np.linalg.LinAlgError, match=rf"{FILE}:\d+: .*numpy.linalg.\w+"):
+                gradient(g, x)
+
+
+def test_a_view_by_keyword_has_a_gradient():
+    z = np.array([1 + 2j, 3.0])
+    for f in (lambda z: np.sum(z.view(float) ** 2), lambda z: np.sum(z.view(dtype=float) ** 2)):
+        for _ in range(4):
+            np.testing.assert_array_equal(gradient(f, z)[0], 2 * z)
+
+
 def line_of(f, text):
     lines, start = inspect.getsourcelines(f)
     return start + next(i for i, line in enumerate(lines) if text in line)

@@ -31,6 +31,7 @@ class Rule:
         varargs: annotation of further positional arguments, or `None` where there are none.
         body: what the rule's author wrote.
         optional: annotations of the positional parameters with a default, which are options.
+        optional_names: their names, `None` for one that has no name to the caller.
         options: names that may be given by keyword; `None` where any may.
         needs_ad: whether the body is to be given the AD, because it is for a function that takes
             functions.
@@ -49,6 +50,7 @@ class Rule:
         "line",
         "needs_ad",
         "optional",
+        "optional_names",
         "options",
         "plugin",
         "poles",
@@ -71,6 +73,7 @@ class Rule:
         line: int,
         *,
         optional: tuple[Any, ...] = (),
+        optional_names: tuple[str | None, ...] = (),
         options: frozenset[str] | None = frozenset(),
         needs_ad: bool = False,
         poles: bool = True,
@@ -87,6 +90,7 @@ class Rule:
         self.file = file
         self.line = line
         self.optional = optional
+        self.optional_names = optional_names
         # the ufuncs of NumPy let one choose the precision that they compute in
         self.options = (
             _OF_UFUNCS if kind == "scalar" and isinstance(function, np.ufunc) else options
@@ -115,6 +119,15 @@ class Rule:
         if type(given) is tuple and len(given) == 2 and (given[1] is None or callable(given[1])):
             return given[0], Pullback(self.reverse, self, given[1], f, xs)
         raise self.refusal(given)
+
+    def takes(self, count: int, options: dict[str, Any]) -> bool:
+        """Return whether the rule knows all options, none of them among the `count` arguments."""
+        if self.options is None:
+            return True
+        if not self.options.issuperset(options):
+            return False
+        already = self.optional_names[: max(count - len(self.types), 0)]
+        return not any(name in options for name in already)
 
     def refusal(self, given: Any) -> RuleError:
         """Return the error for a body that has not returned a value and a pullback."""

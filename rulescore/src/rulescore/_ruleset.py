@@ -205,6 +205,7 @@ class RuleSet:
         place = self._place_of(body)
         types: list[Any] = []
         optional: list[Any] = []
+        optional_names: list[str | None] = []
         options: set[str] = set()
         varargs, any_option, needs_ad = None, False, False
         for p in inspect.signature(body).parameters.values():
@@ -220,6 +221,7 @@ class RuleSet:
                 types.append(annotation)
             else:
                 optional.append(annotation)
+                optional_names.append(p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None)
                 if p.kind is p.POSITIONAL_OR_KEYWORD:
                     options.add(p.name)
         if kind == "instance":
@@ -240,6 +242,7 @@ class RuleSet:
             body=body,
             place=place,
             optional=tuple(optional),
+            optional_names=tuple(optional_names),
             options=None if any_option else frozenset(options),
             needs_ad=needs_ad,
         )

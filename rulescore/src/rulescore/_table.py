@@ -156,7 +156,7 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
         rule = _find_instance_rule(f, xs, types)
     if rule is None or (rule.needs_ad and ad is None):
         return None
-    if options and rule.options is not None and not rule.options.issuperset(options):
+    if options and not rule.takes(len(xs), options):
         return None
     return rule
 

@@ -19,6 +19,33 @@ def test_flatten_copies_and_ravel_does_not():
     assert np.shares_memory(rrule(np.ravel, x)[0], x)
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        *[((3,), axes) for axes in (0, -1, (0,), [-1], None)],
+        *[((), axes) for axes in ((), [], None)],
+        *[((2, 3), axes) for axes in ((1, 0), [-1, 0], (0, -1), np.array([1, 0]), range(2), None)],
+        *[((2, 3, 4), axes) for axes in ((2, 0, 1), (-2, -1, 0), [np.int8(1), 0, -1])],
+    ],
+    ids=repr,
+)
+def test_every_way_to_write_the_axes_of_a_transpose(shape, axes):
+    x = np.sin(np.arange(1.0, 1 + np.prod(shape))).reshape(shape)
+    places = np.arange(x.size).reshape(shape)
+    several = isinstance(axes, tuple | list)
+    for f, xs in (
+        (np.transpose, (axes,)),
+        (np.ndarray.transpose, (axes,)),
+        (np.ndarray.transpose, axes if several and axes else (axes,)),
+    ):
+        y, back = rrule(f, x, *xs)
+        moved = np.transpose(places, axes)
+        np.testing.assert_array_equal(y, x.flat[moved])
+        expected = np.zeros(shape)
+        expected.flat[moved] = y**2
+        np.testing.assert_array_equal(back(y**2)[1], expected)
+
+
 def test_a_shape_by_keyword():
     x = np.ones((2, 3))
     y, back = rrule(np.reshape, x, shape=(3, 2))

@@ -51,6 +51,28 @@ def out_position(f: Any, count: int) -> int | None:
     return at if at < count and defaults["out"] is not inspect.Parameter.empty else None
 
 
+def takes_out(f: Any) -> bool:
+    """Return whether a function has a parameter `out`, as far as that is known."""
+    if isinstance(f, np.ufunc):
+        return True
+    if isinstance(f, types.MethodDescriptorType) and issubclass(f.__objclass__, _OF_ARRAYS):
+        return f.__name__ in _WITH_OUT  # their signatures are not known
+    if isinstance(getattr(f, "__self__", None), np.ufunc):
+        return True
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return (getattr(f, "__module__", None) or "").startswith("numpy")
+    return any(p.name == "out" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+_OF_ARRAYS = (np.ndarray, np.generic)
+_WITH_OUT = {
+    *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
+    *("max", "mean", "min", "prod", "round", "std", "sum", "take", "trace", "var"),
+}
+
+
 def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dict[str, Any]:
     """Return the positional arguments that come after `xs`, by name, up to the last active one.
 

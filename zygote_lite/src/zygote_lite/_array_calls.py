@@ -71,9 +71,9 @@ def _(tape: Tape, nodes: Nodes, x: Any, kth: Any, axis: int = -1) -> Recorded:
 
 
 @structural(np.ndarray.view)
-def _(flags: Flags, x: Any, *xs: Any) -> Pulled | None:
+def _(flags: Flags, x: Any, *xs: Any, **kws: Any) -> Pulled | None:
     """Look at complex numbers as pairs of real ones, or at pairs as complex numbers."""
-    y = x.view(*xs)
+    y = x.view(*xs, **kws)
     if type(y) is not np.ndarray or {x.dtype.kind, y.dtype.kind} - {*"fc"}:
         return None
     if np.real(x).dtype != np.real(y).dtype:
@@ -81,7 +81,7 @@ def _(flags: Flags, x: Any, *xs: Any) -> Pulled | None:
 
     def view_back(dy: Any) -> tuple[Any, ...]:
         d = None if dy is None else np.asarray(dy, y.dtype, order="C").view(x.dtype)
-        return (None, d, None)[: len(flags)]
+        return None, d, *(None,) * (len(flags) - 2)
 
     return y, view_back
 

@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from zygote_lite._intrinsics import invoke
-from zygote_lite._tables import COMPOSITE, Node, Recorded, composite
+from zygote_lite._tables import COMPOSITE, Node, Recorded, can_take, composite
 from zygote_lite._tape import Tape
 
 Nodes = tuple[Node, ...]
@@ -30,7 +30,9 @@ def _declare_function(f: Any) -> None:
     def ask(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded | None:
         if any(isinstance(x, Proxy) for x in xs):
             return tape.pull(nodes, f, *map(_behind, xs), **kws)
-        return None if known is None else known[1](tape, nodes, *xs, **kws)
+        if known is None or not can_take(known[1], 2 + len(xs), kws):
+            return None
+        return known[1](tape, nodes, *xs, **kws)
 
 
 def _declare_method(name: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._arguments import moved, positional_run
+from zygote_lite._arguments import moved, positional_run, takes_out
 from zygote_lite._errors import NoRuleError
 from zygote_lite._kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._pullbacks import Back, Flags, Opaque, Pulled, inert
@@ -25,12 +25,42 @@ def apply_rule(
     if rule.kind == "constant":
         y = f(*xs, **kws)
         return y, Opaque(len(flags)) if isinstance(y, str | bytes) else inert(len(flags))
-    y, back = rule(f, *arguments, **options)
+    y, back = _apply(rule, f, arguments, options)
     _refuse_objects(f, y)
     simple = kind_of(y) <= VALUE and not kws and kind_of(f) <= FUNCTION
     for x in xs:
         simple = simple and kind_of(x) <= VALUE
     return y, back if simple else _routed(back, f, xs, y, list(kws), arguments, names)
+
+
+def _apply(
+    rule: Any, f: Any, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, Back]:
+    """Apply a rule; name the place of the call where it refuses, or fails in the reverse pass."""
+    try:
+        y, back = rule(f, *arguments, **options)
+    except NotImplementedError as error:
+        if rule.needs_ad:
+            raise  # it may be the user's own
+        raise NoRuleError(f"{where()}: {error}") from error
+    return y, _placed(f, back, where()) if getattr(f, "__module__", None) in _FAILING else back
+
+
+_FAILING = ("numpy.linalg",)  # whose pullbacks fail where a matrix is not as it has to be
+
+
+def _placed(f: Any, back: Back, place: str) -> Back:
+    """Return a pullback whose `LinAlgError` names the function and the place of the call."""
+
+    def placed(dy: Any) -> tuple[Any, ...]:
+        try:
+            return back(dy)
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(
+                f"{place}: the pullback of {name_of(f)} failed: {error}"
+            ) from error
+
+    return placed
 
 
 def plan_rule(
@@ -45,9 +75,9 @@ def plan_rule(
     names = list(named)
     arguments = (*xs, *named.values())
     options = {name: value for name, value in kws.items() if name not in named}
-    if "out" in options and options["out"] is None:
+    if "out" in options and options["out"] is None and takes_out(f):
         del options["out"]  # as if it were not given
-    if isinstance(f, np.ufunc) and options.get("where") is True:
+    if isinstance(f, np.ufunc) and f.signature is None and options.get("where") is True:
         del options["where"]
     asked = {"ad": ad, **options}
     rule = find_rule(f, *arguments, **asked)

@@ -1,5 +1,7 @@
 """The tables of functions that the engine resolves itself, by the identity of the function."""
 
+import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -37,6 +39,29 @@ Python makes a new one at each look-up."""
 
 EQUIVALENT: dict[int, tuple[Any, Any]] = {}
 """Functions written in C, by identity, and Python that means the same and is recorded."""
+
+
+def can_take(body: Any, count: int, kws: dict[str, Any]) -> bool:
+    """Return whether an entry of these tables has parameters for the keywords of a call.
+
+    Where it has none the call is resolved as if it were not there: the function itself refuses a
+    keyword that it does not know, as it does where nothing is differentiated.
+
+    Arguments:
+        body: the entry.
+        count: how many operands it is given by position.
+        kws: the keywords.
+    """
+    return not kws or _has_parameters(body, count, tuple(kws))
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_parameters(body: Any, count: int, names: tuple[str, ...]) -> bool:
+    try:
+        inspect.signature(body).bind(*range(count), **dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
 
 
 def structural(*functions: Any) -> Callable[[Structural], Structural]:

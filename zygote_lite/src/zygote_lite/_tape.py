@@ -91,6 +91,7 @@ from zygote_lite._tables import (
     STRUCTURAL,
     Node,
     Recorded,
+    can_take,
 )
 
 
@@ -161,23 +162,27 @@ class Tape(Entries):
             xs, kws = xs[:at], {**kws, **given}
         if hooks and isinstance(xs[0], np.ndarray) and reaches_active(*hooks):
             raise hook_refusal(f, hooks)
-        if f is operator.getitem and is_part(*xs):
+        if f is operator.getitem and not kws and is_part(*xs):
             return self.read(nodes, *xs)
         if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
             from zygote_lite._writes import with_out
 
             return with_out(self, nodes, f, xs, kws)
         found = COMPOSITE.get(id(f))
-        if found is not None:
+        if found is not None and can_take(found[1], 2 + len(xs), kws):
             done = found[1](self, nodes, *xs, **kws)
             if done is not None:
                 return done
         known = EQUIVALENT.get(id(f))
+        if known is not None and not can_take(known[1], len(xs), kws):
+            known = None
         if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
             if known is None:
                 raise hook_refusal(f, hooks)
             return self.pull(nodes, known[1], *xs, **kws)
         structural = STRUCTURAL.get(id(f))
+        if structural is not None and not can_take(structural[1], 1 + len(xs), kws):
+            structural = None
         pulled = None if structural is None else structural[1](nodes, *xs, **kws)
         if pulled is not None:
             y, back = pulled

@@ -14,6 +14,7 @@ def by_arrays(f, *xs, **options):
     """Apply the rule for arrays; where none takes these arguments and options, name them."""
     found = rrule(f, *xs, **options)
     if found is None:
+        f(*xs, **options)  # what the call itself refuses is its own error
         given = ", ".join([type(x).__name__ for x in xs] + [f"{name}=" for name in options])
         raise NotImplementedError(f"{f.__name__} of ({given}) has no rule: make arrays of lists")
     return found

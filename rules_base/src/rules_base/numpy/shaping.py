@@ -82,7 +82,7 @@ def _(x: Array | np.generic, *axes: object):
 
 def inverse_of(axes):
     """Return the permutation that undoes `axes`; `None`, which reverses all, undoes itself."""
-    if axes is None:
+    if axes is None or isinstance(axes, int | np.integer):  # the only axis of a vector
         return None
     return [int(a) for a in np.argsort([a % len(axes) for a in axes])]
 

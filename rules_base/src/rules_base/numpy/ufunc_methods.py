@@ -259,6 +259,7 @@ def declare_unbound(name):
     def _(f: np.ufunc, *xs: object, **options):
         found = rrule(getattr(f, name), *xs, **options)
         if found is None:
+            getattr(f, name)(*xs, **options)  # what the call itself refuses is its own error
             given = ", ".join([type(x).__name__ for x in xs] + [f"{key}=" for key in options])
             raise NotImplementedError(f"np.{f.__name__}.{name} of ({given}) has no rule")
         y, back = found

@@ -104,6 +104,38 @@ def refused(f, *xs, dy, match):
         back(dy(y))
 
 
+SINGULAR = {
+    "zero": np.zeros((2, 2)),
+    "equal columns": np.ones((2, 2)),
+    "tall": np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]),
+    "wide": np.array([[1.0, 2.0, 1.0], [2.0, 4.0, 5.0]]),
+    "float32": np.array([[1, 3], [0.1, 0.3]], "f4"),
+    "complex": np.array([[1j, -1.0], [1.0, 1j]]),
+    "one of two": np.stack([np.eye(2), np.ones((2, 2))]),
+}
+
+
+@pytest.mark.parametrize("mode", ["reduced", "r", "complete"])
+@pytest.mark.parametrize("a", SINGULAR.values(), ids=SINGULAR)
+def test_dependent_columns_have_no_gradient(a, mode):
+    def ones(y):
+        return np.ones_like(y) if mode == "r" else tuple(map(np.ones_like, y))
+
+    refused(np.linalg.qr, a, mode, dy=ones, match=r"Singular R in np\.linalg\.qr")
+
+
+def test_dependent_columns_without_influence_get_zeros():
+    a = np.stack([np.ones((2, 2)), np.diag([2.0, 1e-30])])  # a small scale is no dependence
+    (_, r), back = rrule(np.linalg.qr, a)
+    dr = np.zeros_like(r)
+    dr[1, 0, 0] = 1.0
+    np.testing.assert_array_equal(back((None, 0 * dr))[1], np.zeros_like(a))
+    expected = np.zeros_like(a)
+    expected[1, 0, 0] = np.sign(r[1, 0, 0])
+    np.testing.assert_allclose(back((None, dr))[1], expected, atol=1e-15)
+    assert back(None) == (None, None)
+
+
 def test_what_is_not_determined_is_refused():
     rng = np.random.default_rng(1)
     tall, noise = rng.normal(size=(5, 3)), rng.normal(size=(5, 5))

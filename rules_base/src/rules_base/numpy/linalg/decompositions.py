@@ -99,7 +99,26 @@ def tall_qr_cotangent(q, r, dq, dr):
     right = q @ (strict + adjoint(strict) + diagonal_matrix(np.real(diagonal(m))))
     if dq is not None:
         right = right + dq
-    return adjoint(np.linalg.solve(r, adjoint(right)))
+    # a zero cotangent is a strong zero: a matrix that does not matter may be of any rank
+    singular = is_singular(r)
+    given_any = [np.any(d != 0, axis=(-2, -1), keepdims=True) for d in (dq, dr) if d is not None]
+    message = (
+        "Singular R in np.linalg.qr: a matrix whose columns (of a wide one the first) are not "
+        "linearly independent has no gradient"
+    )
+    doubt = singular & np.any(np.concatenate(given_any, axis=-1), axis=-1, keepdims=True)
+    safe = np.where(singular, on_the_diagonal(r.shape[-1], r.shape[-1], r), r)
+    return unless((doubt, message), adjoint(np.linalg.solve(safe, adjoint(right))))
+
+
+def is_singular(r):
+    """Return whether triangular matrices are singular up to rounding, with two axes of length 1.
+
+    An entry of the diagonal is compared with its column, whose scale does not matter.
+    """
+    size = np.sqrt(np.sum(np.abs(r) ** 2, axis=-2, keepdims=True))
+    small = r.shape[-1] * np.finfo(size.dtype).eps * size
+    return np.any(np.abs(columns(diagonal(r))) <= small, axis=(-2, -1), keepdims=True)
 
 
 def within_range(basis, null, dbasis, dnull):
