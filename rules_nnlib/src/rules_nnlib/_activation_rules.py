@@ -26,6 +26,11 @@ from rulescore import RuleSet
 rule = RuleSet("rules_nnlib")
 
 
+def smooth(*functions):
+    """Declare partial derivatives without poles: they are finite wherever the arguments are."""
+    return rule.scalar(*functions, poles=False)
+
+
 def product(x, gate, slope):
     """Return the derivative of x * gate(x), where the gate's slope vanishes at infinity."""
     return gate + bounded(real(x), SATURATED) * slope
@@ -70,42 +75,42 @@ def softsign_slope(x):
     return root * root
 
 
-rule.scalar(of.sigmoid, poles=False)(lambda x, out: out * (1 - out))
-rule.scalar(of.tanh_act, poles=False)(lambda x, out: 1 - out * out)
-rule.scalar(of.relu, poles=False, chooses=True)(lambda x, out: out > 0)
-rule.scalar(of.relu6, poles=False, chooses=True)(lambda x, out: (out > 0) & (out < 6))
-rule.scalar(of.leakyrelu, poles=False)(lambda x: kink(x, 0.01, 1.0))
-rule.scalar(of.leakyrelu, poles=False)(lambda x, a: (kink(x, a, 1.0), np.minimum(real(x), 0.0)))
-rule.scalar(of.trelu, poles=False, chooses=True)(lambda x: x > 1)
-rule.scalar(of.trelu, poles=False)(lambda x, theta: (x > theta, 0.0))
-rule.scalar(of.elu, poles=False)(lambda x, out: np.minimum(out, 0.0) + 1)
-rule.scalar(of.elu, poles=False)(
+smooth(of.sigmoid)(lambda x, out: out * (1 - out))
+smooth(of.tanh_act)(lambda x, out: 1 - out * out)
+rule.scalar(of.relu, chooses=True)(lambda x, out: out > 0)
+rule.scalar(of.relu6, chooses=True)(lambda x, out: (out > 0) & (out < 6))
+smooth(of.leakyrelu)(lambda x: kink(x, 0.01, 1.0))
+smooth(of.leakyrelu)(lambda x, a: (kink(x, a, 1.0), np.minimum(real(x), 0.0)))
+rule.scalar(of.trelu, chooses=True)(lambda x: x > 1)
+smooth(of.trelu)(lambda x, theta: (x > theta, 0.0))
+smooth(of.elu)(lambda x, out: np.minimum(out, 0.0) + 1)
+smooth(of.elu)(
     lambda x, alpha: (kink(x, alpha * (np.minimum(elu(x), 0.0) + 1), 1.0), np.minimum(elu(x), 0.0))
 )
-rule.scalar(of.selu, poles=False)(lambda x, out: kink(x, out + SELU_SCALE * SELU_ALPHA, SELU_SCALE))
-rule.scalar(of.celu, poles=False)(lambda x, out: np.minimum(out, 0.0) + 1)
-rule.scalar(of.celu, poles=False)(
+smooth(of.selu)(lambda x, out: kink(x, out + SELU_SCALE * SELU_ALPHA, SELU_SCALE))
+smooth(of.celu)(lambda x, out: np.minimum(out, 0.0) + 1)
+rule.scalar(of.celu)(
     lambda x, alpha: celu_slopes(np.maximum(np.minimum(real(x), 0.0) / alpha, -SATURATED))
 )
-rule.scalar(of.gelu, poles=False)(lambda x: product(x, normal_cdf(x), normal_pdf(x)))
-rule.scalar(of.gelu_tanh, poles=False)(lambda x: gelu_tanh_slope(real(x)))
-rule.scalar(of.swish, poles=False)(lambda x: swish_slope(x, sigmoid(x)))
-rule.scalar(of.hardswish, poles=False)(lambda x: hardswish_slope(real(x)))
-rule.scalar(of.hardsigmoid, poles=False)(lambda x, out: ((out > 0) & (out < 1)) / 6)
-rule.scalar(of.hardtanh, poles=False, chooses=True)(lambda x, out: (out > -1) & (out < 1))
-rule.scalar(of.softplus, poles=False)(lambda x: sigmoid(x))
-rule.scalar(of.logsigmoid, poles=False)(lambda x: sigmoid(-real(x)))
-rule.scalar(of.softsign, poles=False)(lambda x: softsign_slope(real(x)))
-rule.scalar(of.mish, poles=False)(lambda x: mish_slope(x, tanh_act(softplus(x))))
-rule.scalar(of.tanhshrink, poles=False)(lambda x: tanh_act(x) * tanh_act(x))
-rule.scalar(of.softshrink, poles=False)(lambda x, out: out != 0)
-rule.scalar(of.softshrink, poles=False)(lambda x, lam, out: (out != 0, -np.sign(out)))
-rule.scalar(of.lisht, poles=False)(lambda x: lisht_slope(x, tanh_act(x)))
-rule.scalar(of.logcosh, poles=False)(lambda x: tanh_act(x))
+smooth(of.gelu)(lambda x: product(x, normal_cdf(x), normal_pdf(x)))
+smooth(of.gelu_tanh)(lambda x: gelu_tanh_slope(real(x)))
+smooth(of.swish)(lambda x: swish_slope(x, sigmoid(x)))
+smooth(of.hardswish)(lambda x: hardswish_slope(real(x)))
+smooth(of.hardsigmoid)(lambda x, out: ((out > 0) & (out < 1)) / 6)
+rule.scalar(of.hardtanh, chooses=True)(lambda x, out: (out > -1) & (out < 1))
+smooth(of.softplus)(lambda x: sigmoid(x))
+smooth(of.logsigmoid)(lambda x: sigmoid(-real(x)))
+smooth(of.softsign)(lambda x: softsign_slope(real(x)))
+smooth(of.mish)(lambda x: mish_slope(x, tanh_act(softplus(x))))
+smooth(of.tanhshrink)(lambda x: tanh_act(x) * tanh_act(x))
+smooth(of.softshrink)(lambda x, out: out != 0)
+smooth(of.softshrink)(lambda x, lam, out: (out != 0, -np.sign(out)))
+smooth(of.lisht)(lambda x: lisht_slope(x, tanh_act(x)))
+smooth(of.logcosh)(lambda x: tanh_act(x))
 
 # what the partials above are made of, for the derivative of a derivative
-rule.scalar(normal_cdf, poles=False)(lambda x: normal_pdf(x))
-rule.scalar(normal_pdf, poles=False)(lambda x, out: bounded(-real(x), SATURATED) * out)
+smooth(normal_cdf)(lambda x: normal_pdf(x))
+smooth(normal_pdf)(lambda x, out: bounded(-real(x), SATURATED) * out)
 
 for activation in dict.fromkeys(r.function for r in rule.rules):
     rule.example(activation, 0.3)

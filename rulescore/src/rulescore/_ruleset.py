@@ -14,6 +14,7 @@ import plum
 from rulescore import _table
 from rulescore._array import Numeric
 from rulescore._declaration import Declaration, is_being_made
+from rulescore._poles import may_have_poles
 from rulescore._rule import Rule, RuleError, name_of
 from rulescore._scalar import pull_chosen, pull_scalar
 
@@ -63,7 +64,7 @@ class RuleSet:
         return self._examples
 
     def scalar(
-        self, *functions: Any, poles: bool = True, chooses: bool = False
+        self, *functions: Any, poles: bool | None = None, chooses: bool = False
     ) -> Callable[[Body], Body]:
         """Declare the partial derivatives of elementwise `functions`.
 
@@ -73,8 +74,10 @@ class RuleSet:
 
         Arguments:
             functions: elementwise functions of numbers and arrays with these partials.
-            poles: whether the partials can divide by zero or overflow for finite inputs. `False`
-                spares the pullback the care that this takes.
+            poles: whether the partials can divide by zero or overflow for finite inputs, which
+                takes care. Where it is not given, it is told from their code: partials that only
+                compare, scale an input, and take signs, sines and cosines have none, and any
+                other may have. `False` spares the care where you know better.
             chooses: whether the functions choose among their inputs, as `maximum` does: what was
                 not chosen gets a zero even where the cotangent is infinite or undefined.
         """
@@ -101,7 +104,7 @@ class RuleSet:
                 types,
                 body=partials,
                 place=place,
-                poles=poles,
+                poles=may_have_poles(partials, takes_out) if poles is None else poles,
                 takes_out=takes_out,
                 reverse=pull_chosen if chooses else pull_scalar,
             )

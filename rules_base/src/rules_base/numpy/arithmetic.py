@@ -10,13 +10,13 @@ from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arithmetic")
 
-rule.scalar(operator.add, np.add, poles=False)(lambda x, y: (1, 1))
-rule.scalar(operator.sub, np.subtract, poles=False)(lambda x, y: (1, -1))
-rule.scalar(operator.mul, np.multiply, poles=False)(lambda x, y: (y, x))
+rule.scalar(operator.add, np.add)(lambda x, y: (1, 1))
+rule.scalar(operator.sub, np.subtract)(lambda x, y: (1, -1))
+rule.scalar(operator.mul, np.multiply)(lambda x, y: (y, x))
 rule.scalar(operator.truediv, np.true_divide)(lambda x, y, out: (1 / y, -out / y))
-rule.scalar(operator.neg, np.negative, poles=False)(lambda x: -1)
-rule.scalar(operator.pos, np.positive, poles=False)(lambda x: 1)
-rule.scalar(np.square, poles=False)(lambda x: 2 * x)
+rule.scalar(operator.neg, np.negative)(lambda x: -1)
+rule.scalar(operator.pos, np.positive)(lambda x: 1)
+rule.scalar(np.square)(lambda x: 2 * x)
 rule.scalar(np.reciprocal)(lambda x, out: -out * out)
 
 rule.scalar(operator.mod, np.remainder)(lambda x, y: (1, -(x // y)))

@@ -23,8 +23,8 @@ rule.constant(operator.countOf, operator.indexOf, operator.index, operator.lengt
 
 # on sets and dicts, and on classes of users, these return their arguments: numbers only
 for f in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
-    rule.scalar(f, poles=False)(lambda x, y: (None, None))
-rule.scalar(operator.invert, operator.inv, poles=False)(lambda x: None)
+    rule.scalar(f)(lambda x, y: (None, None))
+rule.scalar(operator.invert, operator.inv)(lambda x: None)
 
 rule.constant(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 rule.constant(np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.all, np.any)

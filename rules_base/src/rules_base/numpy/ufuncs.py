@@ -9,6 +9,7 @@ rule = RuleSet("rules_base", examples="rules_base.examples.numpy.ufuncs")
 
 LOG2, LOG10 = np.log(2.0).item(), np.log(10.0).item()
 DEGREE = np.pi / 180
+RADIAN = 1 / DEGREE
 
 # exponentials and logarithms
 rule.scalar(np.exp)(lambda x, out: out)
@@ -28,17 +29,17 @@ rule.scalar(np.sqrt)(lambda x, out: 0.5 / out)
 rule.scalar(np.cbrt)(lambda x, out: 1 / (3 * out * out))
 
 # trigonometry
-rule.scalar(np.sin, poles=False)(lambda x: np.cos(x))
-rule.scalar(np.cos, poles=False)(lambda x: -np.sin(x))
+rule.scalar(np.sin)(lambda x: np.cos(x))
+rule.scalar(np.cos)(lambda x: -np.sin(x))
 rule.scalar(np.tan, poles=False)(lambda x, out: 1 + out * out)
 rule.scalar(np.arcsin)(lambda x: 1 / np.sqrt(one_less_square(x)))
 rule.scalar(np.arccos)(lambda x: -1 / np.sqrt(one_less_square(x)))
 rule.scalar(np.arctan)(lambda x: 1 / (1 + x * x))
 rule.scalar(np.arctan2)(lambda y, x: (over_square_norm(x, y), -over_square_norm(y, x)))
 rule.scalar(np.hypot)(lambda x, y, out: (x / no_zero(out), y / no_zero(out)))
-rule.scalar(np.deg2rad, np.radians, poles=False)(lambda x: DEGREE)
-rule.scalar(np.rad2deg, np.degrees, poles=False)(lambda x: 1 / DEGREE)
-rule.scalar(np.sinc, poles=False)(lambda x, out: np.pi * sinc_slope(np.pi * x, out))
+rule.scalar(np.deg2rad, np.radians)(lambda x: DEGREE)
+rule.scalar(np.rad2deg, np.degrees)(lambda x: RADIAN)
+rule.scalar(np.sinc)(lambda x, out: np.pi * sinc_slope(np.pi * x, out))
 
 # hyperbolic functions
 rule.scalar(np.sinh)(lambda x: np.cosh(x))
@@ -52,20 +53,20 @@ rule.scalar(np.arctanh)(lambda x: 1 / ((1 - x) * (1 + x)))
 rule.scalar(np.i0)(lambda x: bessel_i1(x))
 
 # kinks: ties are shared, and a missing value (nan) that fmax and fmin pass over gets nothing
-rule.scalar(np.maximum, poles=False, chooses=True)(
+rule.scalar(np.maximum, chooses=True)(
     lambda x, y: ((x > y) + 0.5 * (x == y), (x < y) + 0.5 * (x == y))
 )
-rule.scalar(np.minimum, poles=False, chooses=True)(
+rule.scalar(np.minimum, chooses=True)(
     lambda x, y: ((x < y) + 0.5 * (x == y), (x > y) + 0.5 * (x == y))
 )
-rule.scalar(np.fmax, np.fmin, poles=False, chooses=True)(
+rule.scalar(np.fmax, np.fmin, chooses=True)(
     lambda x, y, out: ((x == out) - 0.5 * (x == y), (y == out) - 0.5 * (x == y))
 )
-rule.scalar(np.fabs, poles=False)(lambda x: np.sign(x))
-rule.scalar(np.copysign, poles=False)(lambda x, y: (np.sign(x) * np.copysign(1.0, y), None))
-rule.scalar(np.heaviside, poles=False)(lambda x, h: (None, 1.0 * (x == 0)))
-rule.scalar(np.nextafter, poles=False)(lambda x, y: (1, None))
-rule.scalar(np.nan_to_num, poles=False)(lambda x: 1.0 * np.isfinite(x))
+rule.scalar(np.fabs)(lambda x: np.sign(x))
+rule.scalar(np.copysign)(lambda x, y: (np.sign(x) * np.copysign(1.0, y), None))
+rule.scalar(np.heaviside)(lambda x, h: (None, 1.0 * (x == 0)))
+rule.scalar(np.nextafter)(lambda x, y: (1, None))
+rule.scalar(np.nan_to_num)(lambda x: 1.0 * np.isfinite(x))
 
 
 def one_less_square(x):

@@ -9,10 +9,10 @@ from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.python.builtins")
 
-rule.scalar(round, poles=False)(lambda x: None)
-rule.scalar(round, poles=False)(lambda x, digits: (None, None))
-rule.scalar(complex, poles=False)(lambda re: 1)
-rule.scalar(complex, poles=False)(lambda re, im: (1, 1j))
+rule.scalar(round)(lambda x: None)
+rule.scalar(round)(lambda x, digits: (None, None))
+rule.scalar(complex)(lambda re: 1)
+rule.scalar(complex)(lambda re, im: (1, 1j))
 
 
 @rule(float)

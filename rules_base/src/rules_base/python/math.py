@@ -12,6 +12,7 @@ rule = RuleSet("rules_base", examples="rules_base.examples.python.math")
 
 LOG2, LOG10 = math.log(2.0), math.log(10.0)
 SQRT_PI = math.sqrt(math.pi)
+DEGREE, RADIAN = math.pi / 180, 180 / math.pi
 
 # A partial that math refuses (a pole) is written with an operator, which NumPy's scalars answer
 # with inf: the rule set asks once more with those.
@@ -31,12 +32,12 @@ rule.scalar(math.pow)(
     lambda x, y, out: (math_power_of_base(x, y), math_power_of_exponent(x, y, out))
 )
 
-rule.scalar(math.sin, poles=False)(lambda x: math.cos(x))
-rule.scalar(math.cos, poles=False)(lambda x: -math.sin(x))
+rule.scalar(math.sin)(lambda x: math.cos(x))
+rule.scalar(math.cos)(lambda x: -math.sin(x))
 rule.scalar(math.tan, poles=False)(lambda x, out: 1 + out * out)
 rule.scalar(math.asin)(lambda x: ((1 - x) * (1 + x)) ** -0.5)
 rule.scalar(math.acos)(lambda x: -(((1 - x) * (1 + x)) ** -0.5))
-rule.scalar(math.atan, poles=False)(lambda x: 1 / (1 + x * x))
+rule.scalar(math.atan)(lambda x: 1 / (1 + x * x))
 rule.scalar(math.atan2)(lambda y, x: (over_square_norm(x, y), -over_square_norm(y, x)))
 rule.scalar(math.sinh)(lambda x: math.cosh(x))
 rule.scalar(math.cosh)(lambda x: math.sinh(x))
@@ -44,24 +45,22 @@ rule.scalar(math.tanh, poles=False)(lambda x, out: 1 - out * out)
 rule.scalar(math.asinh, poles=False)(lambda x: 1 / math.hypot(1, x))
 rule.scalar(math.acosh)(lambda x: ((x - 1) * (x + 1)) ** -0.5)
 rule.scalar(math.atanh)(lambda x: 1 / ((1 - x) * (1 + x)))
-rule.scalar(math.degrees, poles=False)(lambda x: 180 / math.pi)
-rule.scalar(math.radians, poles=False)(lambda x: math.pi / 180)
+rule.scalar(math.degrees)(lambda x: RADIAN)
+rule.scalar(math.radians)(lambda x: DEGREE)
 
-rule.scalar(math.erf, poles=False)(lambda x: 2 / SQRT_PI * math.exp(-x * x))
-rule.scalar(math.erfc, poles=False)(lambda x: -2 / SQRT_PI * math.exp(-x * x))
+rule.scalar(math.erf)(lambda x: 2 / SQRT_PI * math.exp(-x * x))
+rule.scalar(math.erfc)(lambda x: -2 / SQRT_PI * math.exp(-x * x))
 rule.scalar(math.gamma)(lambda x, out: out * digamma(x))
 rule.scalar(math.lgamma)(lambda x: digamma(x))
 
-rule.scalar(math.fabs, poles=False)(lambda x: (x > 0) - 1.0 * (x < 0))
-rule.scalar(math.copysign, poles=False)(
-    lambda x, y: (((x > 0) - 1.0 * (x < 0)) * math.copysign(1.0, y), None)
-)
+rule.scalar(math.fabs)(lambda x: (x > 0) - 1.0 * (x < 0))
+rule.scalar(math.copysign)(lambda x, y: (((x > 0) - 1.0 * (x < 0)) * math.copysign(1.0, y), None))
 rule.scalar(math.fmod)(lambda x, y, out: (1, (out - x) / y))
 rule.scalar(math.remainder)(lambda x, y, out: (1, (out - x) / y))
 rule.scalar(math.ldexp)(lambda x, n: (math.ldexp(1.0, n), None))
-rule.scalar(math.nextafter, poles=False)(lambda x, y: (1, None))
+rule.scalar(math.nextafter)(lambda x, y: (1, None))
 if hasattr(math, "fma"):
-    rule.scalar(math.fma, poles=False)(lambda x, y, z: (y, x, 1))
+    rule.scalar(math.fma)(lambda x, y, z: (y, x, 1))
 
 
 def over_square_norm(x, y):
