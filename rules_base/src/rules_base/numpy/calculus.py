@@ -30,18 +30,8 @@ def differences_back(dy, axis):
     return -np.diff(np.pad(dy, width), axis=axis)
 
 
-@rule(np.ediff1d)
-def _(x: Array):
-    def pullback(dy):
-        if x.size == 0:
-            return (np.zeros_like(x, dtype=inexact_type(dy)),)
-        return (project(np.reshape(differences_back(dy, -1), x.shape), x),)
-
-    return np.ediff1d(x), pullback
-
-
-@rule(np.ediff1d)
-def _(x: Array, to_end: ArrayLike | None, to_begin: ArrayLike | None):
+def ediff1d(x, to_end, to_begin):
+    """Return the value of `np.ediff1d`, and its pullback to all three arguments."""
     end, begin = as_array(to_end), as_array(to_begin)
 
     def pullback(dy):
@@ -58,17 +48,28 @@ def _(x: Array, to_end: ArrayLike | None, to_begin: ArrayLike | None):
 
 
 @rule(np.ediff1d)
-def _(x: Array, to_end: ArrayLike):
-    end = as_array(to_end)
+def _(x: Array):
+    y, back = ediff1d(x, None, None)
 
     def pullback(dy):
-        last = size_of(dy) - size_of(end)
-        dx = np.zeros_like(x, dtype=inexact_type(dy))
-        if x.size:
-            dx = np.reshape(differences_back(dy[:last], -1), x.shape)
-        return project(dx, x), unstacked(np.reshape(dy[last:], np.shape(end)), to_end)
+        return back(dy)[:1]
 
-    return np.ediff1d(x, end), pullback
+    return y, pullback
+
+
+@rule(np.ediff1d)
+def _(x: Array, to_end: ArrayLike | None):
+    y, back = ediff1d(x, to_end, None)
+
+    def pullback(dy):
+        return back(dy)[:2]
+
+    return y, pullback
+
+
+@rule(np.ediff1d)
+def _(x: Array, to_end: ArrayLike | None, to_begin: ArrayLike | None):
+    return ediff1d(x, to_end, to_begin)
 
 
 @rule(np.trapezoid)

@@ -12,9 +12,7 @@ rule = RuleSet("rules_base", examples="rules_base.examples.numpy.shaping")
 @rule(np.reshape)
 def _(x: Numeric, shape=None, order="C"):
     def pullback(dy):
-        if order != "C" and order != "F":
-            return (project(in_order(dy, x, order), x),)
-        return (project(reshaped(dy, shape_of(x), order), x),)
+        return (project(in_order(dy, x, order), x),)
 
     return reshaped(x, shape, order), pullback
 
@@ -22,9 +20,7 @@ def _(x: Numeric, shape=None, order="C"):
 @rule(np.ndarray.reshape, np.generic.reshape)
 def _(x: Array | np.generic, *shape: object, order="C"):
     def pullback(dy):
-        if order != "C" and order != "F":
-            return project(in_order(dy, x, order), x), *(None,) * len(shape)
-        return project(reshaped(dy, x.shape, order), x), *(None,) * len(shape)
+        return project(in_order(dy, x, order), x), *(None,) * len(shape)
 
     y = x.reshape(*shape) if order == "C" else x.reshape(*shape, order=order)
     return y, pullback
@@ -33,9 +29,7 @@ def _(x: Array | np.generic, *shape: object, order="C"):
 @rule(np.ravel, np.ndarray.ravel, np.generic.ravel)
 def _(x: Numeric, order="C"):
     def pullback(dy):
-        if order != "C" and order != "F":
-            return (project(in_order(dy, x, order), x),)
-        return (project(reshaped(dy, shape_of(x), order), x),)
+        return (project(in_order(dy, x, order), x),)
 
     return (np.ravel(x) if order == "C" else np.ravel(x, order)), pullback
 
@@ -43,15 +37,15 @@ def _(x: Numeric, order="C"):
 @rule(np.ndarray.flatten, np.generic.flatten)
 def _(x: Array | np.generic, order="C"):
     def pullback(dy):
-        if order != "C" and order != "F":
-            return (project(in_order(dy, x, order), x),)
-        return (project(reshaped(dy, x.shape, order), x),)
+        return (project(in_order(dy, x, order), x),)
 
     return (x.flatten() if order == "C" else x.flatten(order)), pullback
 
 
 def in_order(dy, x, order):
-    """Return `dy` in the shape of `x`, which was read in an order that its memory decides."""
+    """Return `dy` in the shape of `x`, whose memory decides what the orders "A" and "K" are."""
+    if order == "C" or order == "F":
+        return reshaped(dy, shape_of(x), order)
     order = order.upper()
     if order == "A":
         order = "F" if isinstance(x, np.ndarray) and x.flags.fnc else "C"

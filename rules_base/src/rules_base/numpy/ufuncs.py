@@ -3,13 +3,10 @@
 import numpy as np
 
 from rules_base.shared.axes import like
+from rules_base.shared.constants import DEGREE, LOG2, LOG10, RADIAN
 from rulescore import RuleSet
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.ufuncs")
-
-LOG2, LOG10 = np.log(2.0).item(), np.log(10.0).item()
-DEGREE = np.pi / 180
-RADIAN = 1 / DEGREE
 
 # exponentials and logarithms
 rule.scalar(np.exp)(lambda x, out: out)

@@ -5,14 +5,13 @@ import math
 import numpy as np
 
 from rules_base.shared.axes import inexact
+from rules_base.shared.constants import DEGREE, LOG2, LOG10, RADIAN
 from rules_base.shared.nesting import in_kind_of
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.python.math")
 
-LOG2, LOG10 = math.log(2.0), math.log(10.0)
 SQRT_PI = math.sqrt(math.pi)
-DEGREE, RADIAN = math.pi / 180, 180 / math.pi
 
 # A partial that math refuses (a pole) is written with an operator, which NumPy's scalars answer
 # with inf: the rule set asks once more with those.

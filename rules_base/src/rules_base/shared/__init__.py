@@ -3,6 +3,7 @@
 `axes` puts reduced axes back and decides the dtype and the sign of zeros in cotangents: most rules
 of arrays need it. `nesting` gives a list of numbers a cotangent that is a list. `matrices` takes
 stacks of matrices apart and puts them together, for linear algebra.
+`constants` has the numbers of the formula sheets.
 
-`axes` is the lowest, `matrices` is made of it; `nesting` stands alone.
+`axes` is the lowest, `matrices` is made of it; the others stand alone.
 """
