@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
+from tests.zygote_lite.specialized import is_nothing
 from zygote_lite import (
     DifferentiationError,
     grad,
@@ -265,6 +266,10 @@ def copy_of(f):
 
 
 def assert_same(a, b, at):
+    if a is None or b is None:  # where a branch decides, compiled code gives a zero for `None`
+        assert is_nothing(a), at
+        assert is_nothing(b), at
+        return
     assert type(a) is type(b), at
     if isinstance(a, tuple | list):
         assert len(a) == len(b), at
@@ -296,8 +301,10 @@ def test_what_is_compiled_gives_what_python_gives(f, inputs):
     generic = value_and_grad(copy_of(f), numbers)
     for xs, found in zip(inputs, found_by, strict=True):
         with testing.recorded_only():
-            expected = outcome(generic, xs)
-        assert_same(found, expected, xs)
+            want = outcome(generic, xs)
+        if type(found[0]) is np.float64 and type(want[0]) is float and is_nothing(want[1]):
+            found = float(found[0]), found[1]  # it is NumPy's where that is so on another path
+        assert_same(found, want, xs)
         plain = outcome(f, xs)
         if not isinstance(plain, complex):  # whose gradient is refused
             assert_same(found[0] if type(found[0]) is not type else found, plain, xs)

@@ -309,13 +309,13 @@ def test_code_is_made_again_for_what_changes_often():
 
 
 def test_code_whose_answers_are_refused_is_made_once():
-    """Its gradient is zero, which may stand for `None`: the generic engine has to say."""
+    """Python's power raises at the pole of its derivative: the generic engine says infinity."""
 
-    def f(x, y):
-        return x if x > 0 else y
+    def f(x):
+        return x**0.5
 
     for _ in range(600):
-        assert gradient(f, 2.0, 3.0) == (1.0, None)
+        assert gradient(f, 0.0) == (math.inf,)
     assert len(testing.programs(f)) == 1
 
 

@@ -36,6 +36,7 @@ class Rule:
         needs_ad: whether the body is to be given the AD, because it is for a function that takes
             functions.
         poles: whether the partial derivatives of a scalar rule need care.
+        chooses: whether a partial derivative of zero is a strong zero: the function chooses.
         takes_out: whether they are given the output of the function.
         plugin: the name of the rule set.
         file, line: where the body was written.
@@ -43,6 +44,7 @@ class Rule:
 
     __slots__ = (
         "body",
+        "chooses",
         "due",
         "file",
         "function",
@@ -77,6 +79,7 @@ class Rule:
         options: frozenset[str] | None = frozenset(),
         needs_ad: bool = False,
         poles: bool = True,
+        chooses: bool = False,
         takes_out: bool = False,
         reverse: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
@@ -97,6 +100,7 @@ class Rule:
         )
         self.needs_ad = needs_ad
         self.poles = poles
+        self.chooses = chooses
         self.takes_out = takes_out
         # how many cotangents the pullback of the body has to give, `None` for one per argument
         self.due = len(types) if varargs is None else None

@@ -105,6 +105,7 @@ class RuleSet:
                 body=partials,
                 place=place,
                 poles=may_have_poles(partials, takes_out) if poles is None else poles,
+                chooses=chooses,
                 takes_out=takes_out,
                 reverse=pull_chosen if chooses else pull_scalar,
             )

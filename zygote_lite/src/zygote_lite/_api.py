@@ -47,9 +47,11 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
 def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
     """Return the gradient of `f(*xs)`, a real number, with respect to each argument.
 
-    Returns a tuple with one entry for each argument, of the argument's kind and shape; `None`
-    where the argument does not matter. Raises `TypeError` where the value is not a real number.
-    (Zygote's `gradient`.)
+    Returns a tuple with one entry for each argument, of the argument's kind and shape. It is
+    `None` where the argument cannot have a gradient (text), or where the code has no path from it
+    to the value. Where a branch decides whether the value depends on it, the entry may be `None`
+    or a zero of the argument's kind: both mean the same. Raises `TypeError` where the value is
+    not a real number. (Zygote's `gradient`.)
     """
     compiled, f = is_jitted(f), original(f)
     function, given = f, xs

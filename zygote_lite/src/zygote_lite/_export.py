@@ -46,8 +46,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
 
     The module imports nothing but NumPy and `math`. Its function `<name>_value_and_gradient` takes
     the arguments of `f` and returns what `value_and_grad` does: the gradient of one argument, or a
-    tuple; it may be zero where that has `None`, since nothing passed. Numbers and arrays that `f`
-    reads from around it are written down as they are now.
+    tuple. Numbers and arrays that `f` reads from around it are written down as they are now.
     Raises `DifferentiationError` where the code needs more than this, with the place and the
     reason. What the module cannot answer (other types, a gradient that is not finite) raises.
     """

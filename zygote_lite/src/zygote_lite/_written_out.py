@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, project
-from zygote_lite._optimize._runtime import UNSET, ZERO, Unset, list_cotangent
+from zygote_lite._optimize._runtime import UNSET, Unset
 from zygote_lite._optimize._spell import constant_text, spelled
 from zygote_lite._optimize._values import Unfit
 from zygote_lite._source import TREES
@@ -26,23 +26,6 @@ def project(dx, x):
     if dx.shape != shape:
         raise ValueError(f"a cotangent of the shape {dx.shape} is none of the shape {shape}")
     return dx.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(dx)'''
-
-
-# a zero may stand where nothing passed: no generic engine is there to tell which
-_LIST_COTANGENT = '''\
-def list_cotangent(d):
-    """Return the gradient of a list, with `None` for what no gradient has reached."""
-    found = []
-    for item in d:
-        if type(item) is list:
-            found.append(list_cotangent(item))
-        elif item is ZERO or item is None:
-            found.append(None)
-        elif math.isfinite(item):
-            found.append(float(item))
-        else:
-            raise FloatingPointError("a gradient that is not finite needs zygote_lite")
-    return found if any(item is not None for item in found) else None'''
 
 
 class Helpers:
@@ -68,12 +51,6 @@ class Helpers:
             self.texts.append(_PROJECT.replace("def project(", f"def {name}(", 1))
         elif x is Array:  # the arrays of other libraries are not among the arguments
             self.texts.append(f"{name} = np.ndarray")
-        elif x is list_cotangent:
-            self.add("ZERO", ZERO)
-            self.texts.append(_LIST_COTANGENT.replace("list_cotangent(", f"{name}("))
-        elif type(x) is float:  # asked for by `is`: one object, and not that of the same literal
-            same = [other for other, y in self.named.items() if y is x and other != name]
-            self.texts.append(f"{name} = {same[0]}" if same else f'{name} = float("{x!r}")')
         elif x is UNSET:
             self.texts.append(f"{self.source(Unset, 'Unset')}\n\n\n{name} = Unset()")
         elif isinstance(x, types.FunctionType):

@@ -1,6 +1,7 @@
 """Both passes put together: the gradients that are returned, and the text of the code."""
 
 import ast
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ from zygote_lite._optimize._backward import Backward
 from zygote_lite._optimize._earlier import compute_early
 from zygote_lite._optimize._finish import Namer, drop_dead, keep_records, settle_writes, telling
 from zygote_lite._optimize._hoist import hoist
-from zygote_lite._optimize._nodes import Append, Branch, Loop, Node, Store, leaves, walk
+from zygote_lite._optimize._nodes import Append, Branch, Loop, Node, Op, Store, leaves, walk
+from zygote_lite._optimize._pulls import ItemPull, ScalarPull
 from zygote_lite._optimize._qualify import prepare
 from zygote_lite._optimize._reuse import reuse_memory
 from zygote_lite._optimize._runtime import list_cotangent
@@ -47,7 +49,8 @@ class Specialized:
         result: what is known of the value, if it is returned.
         gradients: for each differentiated leaf, its cotangent; `None` where there is none.
         telling: the cotangents that are not finite if any part of the reverse pass was not.
-        filled: whether a cotangent may be a zero that stands for none.
+        exact: whether gradients that are not finite are the tape's too.
+        structured: whether it has loops or branches, or writes to lists.
     """
 
     text: Text
@@ -58,20 +61,23 @@ class Specialized:
     arguments: list[Value]
     result: Value | None
     gradients: list[Value | None]
-    filled: list[bool]
     telling: set[Value]
     loops: bool
+    exact: bool
+    structured: bool
     generation: int
 
 
 def written(
     inputs: Inputs, f: Any, name: str, names: list[str], arguments: list[Value],
     active: tuple[bool, ...], forward: list[Node], backward: Backward, result: Value | None,
-    gradients: list[Value | None], filled: list[bool], parameter: Value | None = None,
+    gradients: list[Value | None], parameter: Value | None = None,
     compiled: bool = False,
 ) -> Specialized:  # fmt: skip
     """Write the text of both passes: a function that returns the value (if any), and gradients."""
     interpreter, reverse = backward.interpreter, backward.out
+    structured = is_structured(forward)
+    exact = interpreter.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
     interpreter.used |= inputs.names
     settle_writes(forward, reverse)
     found = [d for d in gradients if d is not None]
@@ -113,8 +119,7 @@ def written(
     else:
         writer.block(reverse)
     if isinstance(writer, CompiledWriter):
-        some = [flag for d, flag in zip(gradients, filled, strict=True) if d is not None]
-        values, ends = writer.checked(result, [*zip(found, some, strict=True)])
+        values, ends = writer.checked(result, found)
     else:
         ends = _ends(writer, arguments, active, gradients, parameter is not None)
     writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
@@ -125,7 +130,7 @@ def written(
     loops = any(isinstance(node, Loop) for node in walk(forward))
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
-        filled, telling(reverse, found), loops, generation(),
+        telling(reverse, found), loops, exact, structured, generation(),
     )  # fmt: skip
 
 
@@ -160,18 +165,36 @@ def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
 _NUMPY = {np.float64, np.float32}
 
 
-def gradients_of(
-    backward: Backward, arguments: list[Value], forward: list[Node]
-) -> tuple[list[Value | None], list[bool]]:
-    """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
-    gradients: list[Value | None] = []
-    filled = []
-    seen: set[Value] = set()
-    structured = any(
+def is_structured(forward: list[Node]) -> bool:
+    """Return whether code has loops or branches, or writes to lists."""
+    return any(
         isinstance(node, Loop | Branch | Append)
         or (isinstance(node, Store) and isinstance(node.array.fact, ListOf))
         for node in walk(forward)
     )
+
+
+_SUMS = {np.sum, np.ndarray.sum}
+
+
+def _keeps_zeros(node: Node) -> bool:
+    """Return whether a zero cotangent gives zeros on the way back through a node, always.
+
+    Where a branch decides, the tape has none at all there.
+    """
+    if isinstance(node, Append) or (
+        isinstance(node, Store) and isinstance(node.array.fact, ListOf)
+    ):
+        return False
+    if not isinstance(node, Op) or isinstance(node.pull, ScalarPull | ItemPull | None):
+        return True
+    return isinstance(node.function, Hashable) and node.function in _SUMS
+
+
+def gradients_of(backward: Backward, arguments: list[Value]) -> list[Value | None]:
+    """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
+    gradients: list[Value | None] = []
+    seen: set[Value] = set()
     values = [*backward.interpreter.definitions, *(leaf for a in arguments for leaf in leaves(a))]
     has_numpy = any(
         v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY) for v in values
@@ -180,7 +203,6 @@ def gradients_of(
         if not x.active:
             continue
         d = backward.cotangents.get(x)
-        filled.append(structured)
         if d is None:
             gradients.append(None)
             continue
@@ -206,7 +228,7 @@ def gradients_of(
                 d = _converted(backward, kind, d)
         seen.add(d)
         gradients.append(d)
-    return gradients, filled
+    return gradients
 
 
 def _converted(backward: Backward, kind: type, d: Value) -> Value:

@@ -25,7 +25,6 @@ from zygote_lite._optimize._nodes import (
 from zygote_lite._optimize._places import Sum, sums_in_place
 from zygote_lite._optimize._projection import projected
 from zygote_lite._optimize._pulls import Contribution, Each, Scatter
-from zygote_lite._optimize._runtime import ZERO
 from zygote_lite._optimize._transfer import Result, result_of
 from zygote_lite._optimize._values import (
     FLOATS,
@@ -151,10 +150,10 @@ class Backward(Accumulator):
             part = Result(Scalar(FLOATS), 1.0)
             d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target
             if not self.keeps_cotangent(node):
-                self.write(Store(self.origin, at, path[-1], constant(ZERO)))
+                self.write(Store(self.origin, at, path[-1], constant(0.0)))
             self.add(node.value, projected(self.interpreter, d, node.value))
         else:
-            self.write(Store(self.origin, at, path[-1], constant(ZERO)))
+            self.write(Store(self.origin, at, path[-1], constant(0.0)))
 
     def store(self, node: Store) -> None:
         if isinstance(node.array.fact, ListOf):
@@ -213,8 +212,6 @@ class Backward(Accumulator):
                 self.cotangents[x] = a
                 continue
             joined = self.named(x, a if a is not None else b)
-            if a is None or b is None:
-                self.filled.add(x)
             owned = True
             for d, pairs, nodes in ((a, left, then), (b, right, other)):
                 if d is None:
@@ -284,8 +281,6 @@ class Backward(Accumulator):
             if d is not None and d in self.owned and not d.is_constant:
                 accumulators[x] = d
                 continue
-            if d is None:
-                self.filled.add(x)
             if x.is_scalar:
                 named = self.named(x, d)
                 start.append((named, constant(0.0) if d is None else d))
@@ -297,8 +292,6 @@ class Backward(Accumulator):
             d = after.pop(out, None)
             if phi in carried:
                 variables[phi] = self.named(phi, d)
-                if d is None:
-                    self.filled.add(phi)
                 start.append((variables[phi], self.zero(phi) if d is None else d))
         self.write(Moves(self.origin, start))
         rest = {x: d for x, d in after.items() if x not in outer}
@@ -332,8 +325,6 @@ class Backward(Accumulator):
         pairs = []
         for phi in node.phis:
             if phi in carried:
-                if found.get(phi) is None:
-                    self.filled.add(phi)
                 d = found.get(phi) or self.zero_in(body, phi)
                 if d is not variables[phi]:
                     pairs.append((variables[phi], d))

@@ -217,6 +217,8 @@ def _python(
 
 def reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     """Return what a result is kept under, so that it is computed once; `None` if it may change."""
+    if interpreter.strong:  # (d + e) * inf is not d * inf + e * inf, which the tape computes
+        return None
     operands = [*xs, *kws.values()]
     parts_read = [x for y in operands for x in leaves(y)]
     if any(x.reverse or x.made or (x.base is not None and x.base.made) for x in parts_read):

@@ -174,13 +174,13 @@ def call_of(
     y = _result(made)
     checks = []
     results = ["y"]
-    for (x, d), filled in zip(_active_leaves(made), made.filled, strict=True):
+    for x, d in _active_leaves(made):
         name = names[x] = "None" if d is None else f"g{len(results)}"
         if d is None:
             continue
         results.append(name)
         if x.is_array:
-            checks += [f"finite({name})", *([f"is_some({name})"] if filled else [])]
+            checks.append(f"finite({name})")
         if isinstance(x.sample, np.generic):
             names[x] = f"float64({name})"
     value = f"{kind_name(_class_of(y))}(y)" if not y.is_array else "y"

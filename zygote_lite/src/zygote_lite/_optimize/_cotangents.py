@@ -9,7 +9,7 @@ from zygote_lite._optimize import _calls
 from zygote_lite._optimize._interpret import Interpreter
 from zygote_lite._optimize._nodes import AddInto, Node
 from zygote_lite._optimize._pulls import Contribution, Each, Scatter
-from zygote_lite._optimize._runtime import ZERO, duplicate, zeros
+from zygote_lite._optimize._runtime import duplicate, zeros, zeros_if_set
 from zygote_lite._optimize._transfer import Result, result_of
 from zygote_lite._optimize._values import (
     MANY,
@@ -37,7 +37,6 @@ class Accumulator:
         cotangents: of each value, at the point that the pass has come to.
         owned: the cotangents that nothing else shares, so that they may be added to in place.
         given: the cotangents that something has already.
-        filled: the values whose cotangent may be a zero that no path has given.
     """
 
     def __init__(self, interpreter: Interpreter, again: bool) -> None:
@@ -46,7 +45,6 @@ class Accumulator:
         self.cotangents: Cotangents = {}
         self.owned: set[Value] = set()
         self.given: set[Value] = set()
-        self.filled: set[Value] = set()
 
     def add(self, x: Value, d: Contribution) -> None:
         """Add to the cotangent of a value; the first one is an assignment."""
@@ -111,12 +109,8 @@ class Accumulator:
             path = [] if x.row_of is None else path_of(*x.row_of)[1]
         value = d if isinstance(d, Value) else d.value
         index = structure(tuple, path) if path else None
-        node = AddInto(self.origin, buffer, value, index, each=isinstance(d, Each))
-        if value.is_constant and value.sample is ZERO:
-            return
-        joined = value not in self.interpreter.definitions and not value.is_constant
-        node.unless_none = joined and value.is_scalar
-        self.write(node)
+        if not (value.is_constant and value.is_scalar and value.sample == 0):
+            self.write(AddInto(self.origin, buffer, value, index, each=isinstance(d, Each)))
 
     def scatter(self, x: Value, d: Scatter) -> None:
         first = self.cotangents.get(x) is None
@@ -166,11 +160,14 @@ class Accumulator:
     def zero(self, x: Value) -> Value:
         """Return a cotangent of nothing."""
         if x.is_scalar:
-            return constant(ZERO if self.interpreter.uniform else 0.0)
+            return constant(0.0)
         fact = x.fact
         if isinstance(fact, ListOf):
             result = Result(fact, zeros(x.sample))
             return self.interpreter.write(result, zeros, [x], {}, "d" + x.name).target
+        if x in self.interpreter.uncertain:
+            result = Result(fact, np.zeros_like(x.sample))
+            return self.interpreter.write(result, zeros_if_set, [x], {}).target
         if isinstance(fact, ArrayOf) and fact.dtype == np.float64:
             shape = _calls.array_attribute(self.interpreter, x, "shape")
             result = result_of(np.zeros, [shape], {})
@@ -213,15 +210,13 @@ class Accumulator:
 
     def state(self) -> Any:
         return (
-            dict(self.cotangents), set(self.owned), set(self.given), set(self.filled),
-            set(self.interpreter.used), dict(self.interpreter.definitions),
-            len(self.interpreter.out),
+            dict(self.cotangents), set(self.owned), set(self.given), set(self.interpreter.used),
+            dict(self.interpreter.definitions), len(self.interpreter.out),
         )  # fmt: skip
 
     def restore(self, state: Any) -> None:
-        cotangents, owned, given, filled, used, definitions, length = state
+        cotangents, owned, given, used, definitions, length = state
         self.cotangents, self.owned, self.given = dict(cotangents), set(owned), set(given)
-        self.filled = set(filled)
         self.interpreter.used = set(used)
         self.interpreter.definitions = dict(definitions)
         del self.interpreter.out[length:]

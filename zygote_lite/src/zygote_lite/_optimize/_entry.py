@@ -1,7 +1,7 @@
 """The way into specialized code: guards that are quick to test, and what is made after a miss.
 
-The generic engine answers whenever no specialization fits, fails, or gives a gradient that is not
-finite: in it, a zero that meets an infinity stays a zero.
+The generic engine answers whenever no specialization fits, or it fails. Where the gradient is not
+finite, other code answers, in which a zero that meets an infinity stays a zero, as in the engine.
 """
 
 import ast
@@ -34,7 +34,6 @@ from zygote_lite._optimize._guards import (
     checks_of,
     guards_of,
     is_finite,
-    is_some,
     keys_in,
     lists_in,
 )
@@ -49,7 +48,7 @@ from zygote_lite._state import state
 
 Enter = Callable[..., Any]
 INTERNAL = "internal error"
-DOUBTFUL = Unfit("a gradient is not finite, or a zero that may stand for none")
+DOUBTFUL = Unfit("a gradient is not finite")
 NO_KEY = "an argument is no number, array, tuple, list or dict of those"
 _MOST = 8  # specializations of one function
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
@@ -323,14 +322,45 @@ def signature(xs: tuple[Any, ...]) -> Any:
 
 
 def entered(
-    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, compiled: bool = False
-) -> Enter:
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, compiled: bool = False,
+    strong: bool = False,
+) -> Enter:  # fmt: skip
     """Return a function that tests the guards and runs the code of a new specialization."""
-    made = specialize(f, xs, active, compiled=compiled)
+    made = specialize(f, xs, active, compiled=compiled, strong=strong)
     fast: Enter = compile_text(made, f)
     if compiled:
         fast = compile_code(fast, made)
-    return _guarded(f, made, fast, active, single, compiled)
+    again = None if compiled or strong else WithStrongZeros(active, single)
+    return _guarded(f, made, fast, active, single, compiled, again=again)
+
+
+class WithStrongZeros:
+    """The code that answers where a gradient is not finite: it is made when that first happens.
+
+    A product with a partial derivative costs more in it, for a zero that meets an infinity has
+    to stay a zero. Most functions never need it.
+    """
+
+    def __init__(self, active: tuple[bool, ...], single: bool) -> None:
+        self.active, self.single = active, single
+        self.enter: Enter | None = None
+        self.lock = threading.RLock()
+
+    def __call__(self, f: Any, *xs: Any) -> Any:
+        with self.lock:
+            if self.enter is None:
+                self.enter = self.made(f, xs)
+        return self.enter(f, *xs)
+
+    def made(self, f: Any, xs: tuple[Any, ...]) -> Enter:
+        """Return an entry; one that leaves all to the tape where there is no such code."""
+        try:
+            return entered(f, xs, self.active, self.single, strong=True)
+        except Exception as error:
+            if not isinstance(error, Unfit | DifferentiationError):
+                raise_if_strict(f, xs, error)
+            reason = error
+            return lambda f, *xs: left(reason)
 
 
 def entered_twice(f: Any, xs: tuple[Any, ...], active: tuple[bool, ...]) -> Enter:
@@ -365,7 +395,7 @@ def compile_text(made: Specialized, f: Any) -> types.FunctionType:
 
 def _guarded(
     f: Any, made: Specialized, fast: Any, active: tuple[bool, ...], single: bool, compiled: bool,
-    is_pullback: bool = False,
+    is_pullback: bool = False, again: WithStrongZeros | None = None,
 ) -> Enter:  # fmt: skip
     """Return the entry: `enter(f, *xs)` gives the value and the gradient, or `None`.
 
@@ -406,6 +436,11 @@ def _guarded(
         if isinstance(made.arguments[-1].fact, ArrayOf):
             tests.append(f"{names[-1]}.shape == {differentiated}.shape")
         answer = gradient
+    other = "left(doubtful)" if again is None else f"again(f, {', '.join(names)})"
+    # where warnings are errors, a zero that meets an infinity raises one
+    warned = f"    except (FloatingPointError, RuntimeWarning):\n        return {other}\n"
+    if again is None:
+        warned = ""
     text = (
         f"def enter(f, {', '.join(names)}):\n"
         f"    try:\n"
@@ -415,21 +450,22 @@ def _guarded(
         f"        return None\n"
         f"    try:\n"
         f"        {run}\n"
+        f"{warned}"
         f"    except Exception as error:\n"
         f"        return left(error)\n"
         f"    if {' and '.join(checks) or 'True'}:\n"
         f"        return {answer}\n"
-        f"    return left(doubtful)\n"
+        f"    return {other}\n"
     )
     keys: dict[str, tuple[str, ...]] = {}
     for name, x in zip(names, made.arguments, strict=True):
         keys |= keys_in(x, name)
     space = {
-        "code": f.__code__, "state": state, "generation": generation, "fast": fast,
+        "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "left": left, "doubtful": DOUBTFUL,
         "ndarray": np.ndarray, "float64": np.float64, "isfinite": math.isfinite,
         "finite": is_finite, "vdot": np.vdot._implementation,  # type: ignore[attr-defined]
-        "is_some": is_some, "are_numbers": are_numbers,
+        "are_numbers": are_numbers,
         "are_distinct": are_distinct, "are_apart": are_apart, "are_keys": are_keys,
         "is_": operator.is_, **keys,
         **{dtype_name(d): d for d in map(np.dtype, "fdlqih?B")},

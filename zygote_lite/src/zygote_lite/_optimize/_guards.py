@@ -26,11 +26,6 @@ def is_finite(x: np.ndarray) -> bool:
     return bool(np.isfinite(x).all())
 
 
-def is_some(x: np.ndarray) -> bool:
-    """Return whether an array has an entry that is not zero."""
-    return bool(x.flat[:8].any() or x.any())
-
-
 _MANY = 100_000  # above this, a dot product may start threads
 KINDS = (float, int, bool, str, tuple, list, dict, np.float64, np.float32, np.int64, np.int32,
          np.bool_)  # fmt: skip
@@ -87,32 +82,25 @@ def keys_in(x: Value, name: str) -> dict[str, tuple[str, ...]]:
 
 
 def checks_of(made: Specialized, active: tuple[bool, ...]) -> list[str]:
-    """Return the tests that the gradients must pass: finite, and not a zero that is none."""
+    """Return the tests that the gradients must pass: they are finite, where that matters."""
+    if made.exact:
+        return []
     checks = []
-    given = iter(zip(made.gradients, made.filled, strict=True))
+    given = iter(made.gradients)
     for i, (x, flag) in enumerate(zip(made.arguments, active, strict=True)):
         if not flag:
             continue
         for path, leaf in paths_of(x, f"d{i}"):
             if not leaf.active:
                 continue
-            d, filled = next(given)
-            if d is None:
+            d = next(given)
+            if d is None or isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
                 continue
-            if isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
-                if leaf is not x:  # of a structure none of whose parts has one, it is `None`
-                    checks.append(f"{path} is not None")
-                continue
-            if isinstance(leaf.fact, ArrayOf):
-                if d in made.telling:
-                    quick = f"isfinite(vdot({path}, {path})) or " if np.size(d.sample) < 256 else ""
-                    checks.append(f"({quick}finite({path}))")
-                if filled:
-                    checks.append(f"is_some({path})")
-            else:
+            if not isinstance(leaf.fact, ArrayOf):
                 checks.append(f"isfinite({path})")
-                if filled:
-                    checks.append(f"{path} != 0")
+            elif d in made.telling:
+                quick = f"isfinite(vdot({path}, {path})) or " if np.size(d.sample) < 256 else ""
+                checks.append(f"({quick}finite({path}))")
     return checks
 
 

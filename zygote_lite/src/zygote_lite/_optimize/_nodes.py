@@ -65,8 +65,7 @@ class AddInto(Node):
     """`target += value`, or `target[index] += value`, where indices may repeat.
 
     The target may be a list: then an index is a tuple of those that lead to the item; where
-    `each`, the value is added to each item, and where `unless_none`, the value may be the zero
-    that stands for no gradient, which is not added. What is added `first`, to zeros, is assigned.
+    `each`, the value is added to each item. What is added `first`, to zeros, is assigned.
     """
 
     target: Value
@@ -75,7 +74,6 @@ class AddInto(Node):
     sign: str = "+"
     repeats: bool = False
     each: bool = False
-    unless_none: bool = False
     first: bool = False
 
 

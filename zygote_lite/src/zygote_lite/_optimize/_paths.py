@@ -88,7 +88,7 @@ class Paths(Recorder):
                     missing = left if a is None else right
                     if self.is_ours(name):  # none of our own is read too early
                         missing.append((value, constant(None)))
-                    elif self.may_be_stale(name):
+                    elif (value.is_array and value.active) or self.may_be_stale(name):
                         missing.append((value, constant(UNSET)))
         node.joined = [value for value, _ in (*left, *right)]
         self.note_moved([source for _, source in (*left, *right)])

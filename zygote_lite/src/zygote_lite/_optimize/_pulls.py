@@ -10,7 +10,7 @@ from zygote_lite._optimize import _calls
 from zygote_lite._optimize._nodes import Op, Store, leaves
 from zygote_lite._optimize._plugins import is_of_plugin
 from zygote_lite._optimize._projection import projected
-from zygote_lite._optimize._runtime import call_back
+from zygote_lite._optimize._runtime import call_back, chosen_product, strong_product
 from zygote_lite._optimize._transfer import result_of, shares_memory
 from zygote_lite._optimize._values import (
     ArrayOf,
@@ -58,7 +58,7 @@ class ScalarPull:
 
     def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands that are active, and return them."""
-        if self.rule.poles and any(_warns(x) for x in self.xs):
+        if interpreter.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
             interpreter.poles = True
         body = self.rule.body
         given = [*self.xs, self.out] if self.rule.takes_out else self.xs
@@ -74,7 +74,11 @@ class ScalarPull:
             if not x.active or (partial.is_constant and partial.sample is None):
                 found.append(None)
                 continue
-            d = times(interpreter, dy, partial, self.out)
+            product = _strong_times if interpreter.strong else times
+            d = product(interpreter, dy, partial, self.out)
+            if interpreter.strong and self.rule.chooses and d in interpreter.definitions:
+                op = interpreter.definitions[d]
+                op.function = chosen_product if op.function is strong_product else op.function
             if d in interpreter.definitions and not partial.is_constant:
                 interpreter.definitions[d].suspect = True
             arrays = isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
@@ -107,6 +111,16 @@ def times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> 
     if made is not None and made.function is operator.neg:
         return _call(interpreter, operator.neg, times(interpreter, dy, made.arguments[0], out))
     return _call(interpreter, operator.mul, dy, partial)
+
+
+def _strong_times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> Value:
+    """Write that product with a strong zero, in its simplest form that has one."""
+    if partial.is_constant and type(partial.sample) in (int, float) and partial.sample in (1, -1):
+        return times(interpreter, dy, partial, out)
+    result = result_of(strong_product, [dy, partial], {})
+    d = interpreter.write(result, strong_product, [dy, partial], {}).target
+    d.base, d.fresh = None, True  # it gives a new array each time
+    return d
 
 
 def _is_one(x: Value) -> bool:

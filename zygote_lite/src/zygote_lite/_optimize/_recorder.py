@@ -62,6 +62,7 @@ class Recorder:
         self.poles = False  # whether the reverse pass may meet a pole of a rule
         self.recording = False  # of the reverse pass, to run it backwards in its turn
         self.twice = False  # whether that is to come
+        self.strong = False  # whether a zero cotangent stays a zero where it meets an infinity
         self.compiled = False  # whether the code is for Numba
         self.uncertain: set[Value] = set()  # variables that may have no value
         self.operations = 0

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._optimize._values import Unfit
 
 # -- leaving for the generic engine --------------------------------------------------------------
@@ -35,6 +37,34 @@ def has_value(x: Any) -> None:
         raise Unfit("left")
 
 
+def zeros_if_set(x: Any) -> Any:
+    """Return the cotangent of an array that no gradient has reached; a variable may have none.
+
+    The cotangent of a variable without a value goes nowhere: it may be any zero.
+    """
+    return np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0
+
+
+def strong_product(dy: Any, partial: Any) -> Any:
+    """Return a cotangent times a partial derivative, and 0 where the cotangent is 0.
+
+    A zero cotangent is a strong zero: it wins over an infinite or undefined partial derivative,
+    so that what does not matter cannot spoil a gradient.
+    """
+    if isinstance(dy, np.ndarray) or isinstance(partial, np.ndarray):
+        return np.where(dy == 0, dy, dy * partial)
+    d = dy * partial
+    return d if dy else type(d)(0)
+
+
+def chosen_product(dy: Any, partial: Any) -> Any:
+    """Return the same for a function that chooses, where a partial derivative of 0 wins too."""
+    if isinstance(dy, np.ndarray) or isinstance(partial, np.ndarray):
+        return np.where(np.equal(dy, 0) | np.equal(partial, 0), 0.0, dy * partial)
+    d = dy * partial
+    return d if dy and partial else type(d)(0)
+
+
 def as_it_is(x: Any) -> Any:
     """Return the argument, whose type is looked at."""
     return x
@@ -59,17 +89,15 @@ def call_back(back: Any, dy: Any) -> Any:
 
 # -- cotangents of lists -------------------------------------------------------------------------
 
-ZERO = float("0")  # an object of its own: what no gradient has reached is this one
-
 
 def zeros(x: list[Any]) -> list[Any]:
     """Return the cotangent of a list that no gradient has reached."""
-    return [zeros(item) if type(item) is list else ZERO for item in x]
+    return [zeros(item) if type(item) is list else 0.0 for item in x]
 
 
 def duplicate(d: list[Any]) -> list[Any]:
     """Return a cotangent that may be written to."""
-    return [duplicate(item) if type(item) is list else ZERO if item is None else item for item in d]
+    return [duplicate(item) if type(item) is list else 0.0 if item is None else item for item in d]
 
 
 def add_lists(total: list[Any], d: Any) -> None:
@@ -79,7 +107,7 @@ def add_lists(total: list[Any], d: Any) -> None:
     for i, item in enumerate(d):
         if type(item) is list:
             add_lists(total[i], item)
-        elif item is not None and item is not ZERO:
+        elif item is not None:
             total[i] += item
 
 
@@ -88,26 +116,23 @@ def add_to_part(total: list[Any], part: slice, d: list[Any]) -> None:
     for i, item in zip(range(*part.indices(len(total))), d, strict=True):
         if type(item) is list:
             add_lists(total[i], item)
-        elif item is not None and item is not ZERO:
+        elif item is not None:
             total[i] += item
 
 
-def list_cotangent(d: list[Any]) -> list[Any] | None:
-    """Return the gradient of a list, with `None` for what no gradient has reached.
-
-    Raises `Unfit` for an entry that is zero or not finite: the generic engine tells what it is.
-    """
+def list_cotangent(d: list[Any]) -> list[Any]:
+    """Return the gradient of a list: of each number, a float."""
     found: list[Any] = []
     for item in d:
         if type(item) is list:
             found.append(list_cotangent(item))
-        elif item is ZERO or item is None:
-            found.append(None)
-        elif item == 0 or not math.isfinite(item):
-            raise Unfit("left")
-        else:
+        elif item is None:
+            found.append(0.0)
+        elif math.isfinite(item):
             found.append(float(item))
-    return found if any(item is not None for item in found) else None
+        else:
+            raise FloatingPointError("a gradient that is not finite needs zygote_lite")
+    return found
 
 
 def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:

@@ -34,7 +34,7 @@ _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 def specialize(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
-    compiled: bool = False,
+    compiled: bool = False, strong: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code for the value and the gradient of a function.
 
@@ -44,6 +44,7 @@ def specialize(
         active: which of them are differentiated.
         as_pullback: whether the reverse pass is to be a function inside, `back`.
         compiled: whether the code is for Numba.
+        strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
 
     Raises `Unfit` where the function is left to the generic engine.
     """
@@ -52,17 +53,17 @@ def specialize(
     many = not compiled and sum(map(_items_of_lists, xs)) > _MANY
 
     def uniform() -> Specialized:
-        return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, uniform=True)
+        return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, True, strong)
 
     try:
-        made = _specialized(inputs, f, xs, active, as_pullback, compiled, uniform=many)
+        made = _specialized(inputs, f, xs, active, as_pullback, compiled, many, strong)
     except Unfit:
         if compiled or many or not inputs.lists:
             raise
         return uniform()
-    if compiled or many or not (inputs.lists and any(made.filled)):
+    if compiled or many or not (inputs.lists and made.structured):
         return made
-    with contextlib.suppress(Unfit):  # item by item, a zero that is none leaves all to the engine
+    with contextlib.suppress(Unfit):  # one code for lists of every length, and a shorter one
         return uniform()
     return made
 
@@ -76,11 +77,11 @@ def _items_of_lists(x: Any) -> int:
 
 def _specialized(
     inputs: Inputs, f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool,
-    compiled: bool, uniform: bool,
+    compiled: bool, uniform: bool, strong: bool,
 ) -> Specialized:  # fmt: skip
     """Return the code, with lists of any length (`uniform`), or item by item."""
     interpreter, arguments, names, result = _interpreted(
-        inputs, f, xs, active, uniform=uniform, compiled=compiled
+        inputs, f, xs, active, uniform=uniform, compiled=compiled, strong=strong
     )
     forward = interpreter.out
     checked = _checked(interpreter, result) if not compiled else result
@@ -98,10 +99,10 @@ def _specialized(
     backward.given.add(seed)
     if result.active:
         backward.block(forward)
-    gradients, filled = gradients_of(backward, arguments, forward)
+    gradients = gradients_of(backward, arguments)
     name = _plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
     return written(
-        inputs, f, name, names, arguments, active, forward, backward, checked, gradients, filled,
+        inputs, f, name, names, arguments, active, forward, backward, checked, gradients,
         parameter, compiled,
     )  # fmt: skip
 
@@ -129,10 +130,12 @@ def _interpreted(
     twice: bool = False,
     uniform: bool = False,
     compiled: bool = False,
+    strong: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     interpreter = Interpreter(inputs)
-    interpreter.twice, interpreter.uniform, interpreter.compiled = twice, uniform, compiled
+    interpreter.twice, interpreter.uniform = twice, uniform
+    interpreter.compiled, interpreter.strong = compiled, strong
     code = f.__code__
     interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(code, len(xs))
@@ -183,12 +186,12 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     second.cotangents[slope] = vector
     second.given.add(vector)
     second.block(forward)
-    gradients, filled = gradients_of(second, arguments, forward)
+    gradients = gradients_of(second, arguments)
     if None in gradients:
         raise Unfit("its second derivative is zero")
     return written(
         inputs, f, _plain_name(f) + "_hessian_times_vector", [*names, vector.name],
-        [*arguments, vector], (*active, False), forward, second, None, gradients, filled,
+        [*arguments, vector], (*active, False), forward, second, None, gradients,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from zygote_lite._optimize._calls import Attribute
 from zygote_lite._optimize._finish import Namer
 from zygote_lite._optimize._nodes import Op
-from zygote_lite._optimize._runtime import ZERO, as_it_is, call_back
+from zygote_lite._optimize._runtime import as_it_is, call_back
 from zygote_lite._optimize._values import Value
 
 _BINARY: dict[Any, tuple[str, int]] = {
@@ -139,8 +139,6 @@ class Speller:
         return name
 
     def constant(self, x: Any) -> tuple[str, int]:
-        if x is ZERO:
-            return self.bind(ZERO, "zero"), ATOM
         text = constant_text(x)
         if text is None:
             return self.function(x), ATOM

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._optimize._runtime import chosen_product, strong_product
 from zygote_lite._optimize._values import (
     FLOATS,
     MANY,
@@ -49,7 +50,7 @@ ELEMENTWISE = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
     operator.pow, operator.neg, operator.pos, operator.abs, abs, operator.lt, operator.le,
     operator.gt, operator.ge, operator.eq, operator.ne, operator.and_, operator.or_, operator.xor,
-    operator.invert, np.where,
+    operator.invert, np.where, strong_product, chosen_product,
 }  # fmt: skip
 _VIEWS = {np.transpose, np.swapaxes, np.reshape, np.ravel, np.broadcast_to, np.expand_dims,
           np.squeeze, np.moveaxis, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.transpose,

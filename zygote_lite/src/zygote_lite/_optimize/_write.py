@@ -27,7 +27,6 @@ from zygote_lite._optimize._nodes import (
 from zygote_lite._optimize._reuse import IN_PLACE, SWAPPED, is_huge
 from zygote_lite._optimize._runtime import (
     UNSET,
-    ZERO,
     abandon,
     add_lists,
     add_to_part,
@@ -220,9 +219,6 @@ class Writer(Speller):
         path = [] if node.index is None else node.index.items or []
         at = self.read(node.target) + "".join(f"[{self.index(i)}]" for i in path)
         value = self.expression(node.value)
-        if node.unless_none:
-            self.line(f"if {value} is not {self.constant(ZERO)[0]}:")
-            self.depth += 1
         if node.each:
             k = self.namer("k")
             self.line(f"for {k} in range(len({at})):")
@@ -235,7 +231,6 @@ class Writer(Speller):
             self.line(f"{self.function(add_to_part)}({at}, {where}, {value})")
         else:
             self.line(f"{self.function(add_lists)}({at}, {value})")
-        self.depth -= node.unless_none
 
     def moves(self, pairs: list[tuple[Value, Value]]) -> None:
         pairs = [(t, s) for t, s in pairs if s.is_constant or self.read(t) != self.expression(s)]

@@ -82,14 +82,12 @@ class CompiledWriter(Writer):
                 self.line(f"    {', '.join(kept)} = {tape}[{k}]")
         self.indented(body)
 
-    def checked(
-        self, result: Value | None, gradients: list[tuple[Value, bool]]
-    ) -> tuple[list[str], list[str]]:
+    def checked(self, result: Value | None, gradients: list[Value]) -> tuple[list[str], list[str]]:
         """Leave the code where a number at its end may be another in Python.
 
         Arguments:
             result: the value.
-            gradients: cotangents, each with whether a zero may stand for none.
+            gradients: the cotangents.
 
         Returns the names of the value and of the gradients.
         """
@@ -97,10 +95,12 @@ class CompiledWriter(Writer):
         tests = []
         if result is not None and not result.is_array and kind_of_number(result) == FLOAT:
             tests.append(f"math.isfinite({values[0]})")
-        names = [self.named(d) for d, _ in gradients]
-        for name, (d, some) in zip(names, gradients, strict=True):
-            if not d.is_array:
-                tests += [f"math.isfinite({name})", *([f"{name} != 0"] if some else [])]
+        names = [self.named(d) for d in gradients]
+        tests += [
+            f"math.isfinite({name})"
+            for name, d in zip(names, gradients, strict=True)
+            if not d.is_array
+        ]
         if tests:
             self.line(f"if not ({' and '.join(tests)}):")
             self.line(f"    {LEFT}")
