@@ -71,9 +71,13 @@ def tests(session):
 
 @nox.session
 def fuzz(session):
-    """Differentiate 20,000 random programs (or as many as given), against the complex step."""
+    """Differentiate 20,000 random programs of each fuzzer, or as many as given.
+
+    The first compares with the complex step, the second transformed code with the tape.
+    """
     session.install("-r", "requirements.txt")
-    session.run("python", "-m", "tests.zygote_lite.fuzzer", *(session.posargs or ["20000"]))
+    for fuzzer in ("fuzzer", "specialized_fuzzer"):
+        session.run("python", "-m", f"tests.zygote_lite.{fuzzer}", *(session.posargs or ["20000"]))
 
 
 @nox.session

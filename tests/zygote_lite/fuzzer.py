@@ -3,8 +3,8 @@
 A program is made as text, from a number; it is run with complex numbers (the complex step gives
 its derivatives to the last digit) and with floats (Richardson's differences, along one direction).
 Where these two disagree the program stands at a kink and is thrown away. Then value, gradient
-and side effects of the engine have to be the same. `python -m tests.zygote_lite.fuzzer 20000`
-runs many, and prints what it finds, made small.
+and side effects of the engine have to be the same, and transformed code has to agree with the tape.
+`python -m tests.zygote_lite.fuzzer 20000` runs many, and prints what it finds, made small.
 """
 
 import ast
@@ -30,7 +30,7 @@ from tests.zygote_lite import library
 from tests.zygote_lite.author_of_calls import Author
 from tests.zygote_lite.conftest import assert_same
 from tests.zygote_lite.differences import slope
-from zygote_lite import DifferentiationError, gradient, pullback
+from zygote_lite import DifferentiationError, gradient, pullback, testing
 
 HEADER = """from collections import deque
 from contextlib import ExitStack, suppress
@@ -196,9 +196,12 @@ def examine(text, xs, folder):
         once = flat(back(1.0)[1:])
         assert_same(given, after)
         again = flat(back(1.0)[1:])
-        other = flat(gradient(f, *copy.deepcopy(xs)))
+        with testing.compared(), testing.strict():  # by transformed code, where there is some
+            other = flat(gradient(f, *copy.deepcopy(xs)))
     except DifferentiationError as e:
         return f"loud: {str(e).split(': ', 1)[-1]}"
+    except (testing.TierMismatch, testing.InternalError) as e:
+        return f"WRONG: {e}"
     except AssertionError as e:
         return f"WRONG: value or arguments {' '.join(str(e).split())[:200]}"
     except Exception:

@@ -384,6 +384,12 @@ def test_what_dicts_do_otherwise(f):
     assert_agreement(f, (1.5,), (0.5,), (-0.5,))
 
 
+def test_a_dict_that_grows_while_it_is_walked_has_no_code():
+    """Not even at the first call, before the tape has raised the program's error."""
+    for f in (grows_while_walked, grows_while_its_items_are_walked):
+        assert "walks over" in testing.why_recorded(f, 1.5)
+
+
 def loaded(text):
     space = {"np": np, "math": math}
     exec(compile(text, "<exported>", "exec"), space)

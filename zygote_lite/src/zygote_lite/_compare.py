@@ -80,6 +80,11 @@ def is_nothing(x: Any) -> bool:
     return entries is not None and all(map(is_nothing, entries.values()))
 
 
+def is_finite(x: Any) -> bool:
+    """Return whether all numbers of an answer are finite."""
+    return all(bool(np.isfinite(numbers).all()) for numbers in _numbers(x))
+
+
 def _entries(x: Any) -> dict[Any, Any] | None:
     """Return the entries of a structure; `None` for other things."""
     if isinstance(x, list | tuple):

@@ -129,7 +129,10 @@ def _active(
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unfit("an option that depends on a differentiated argument")
     if rule.kind == "constant":
-        return inactive(interpreter, f, xs, kws, stem)
+        found = inactive(interpreter, f, xs, kws, stem)
+        if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
+            raise Unfit("bytes of a differentiated argument")
+        return found
     if rule.kind == "instance" or rule.needs_ad:
         raise Unfit(f"the rule {rule.signature}")
     return pull_of(interpreter, rule, f, xs, kws, stem)

@@ -60,6 +60,8 @@ def iterate(
         raise Unfit("a function defined inside reads the variable of a loop")
     walked = len(interpreter.walked)
     interpreter.walked += interpreter.iterators.get(iterable, [])
+    if type(iterable.sample) is dict:  # Python raises where it grows meanwhile
+        interpreter.walked.append(iterable)
     interpreter.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
     turn, place = body, target
     if is_left(body):

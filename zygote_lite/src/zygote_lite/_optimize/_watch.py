@@ -9,7 +9,7 @@ import reprlib
 from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
-from zygote_lite._compare import difference
+from zygote_lite._compare import difference, is_finite
 from zygote_lite._inside import inside, inside_value_and_grad, seed
 from zygote_lite._modes import (
     RECORDED,
@@ -166,7 +166,7 @@ class WatchedPullback:
 
                 refuse_internal(self.known, self.f, self.xs, self.enter, error, again)
             raise
-        if self.reference is not None:
+        if self.reference is not None and is_finite(found):  # else it is left to the tape
             try:
                 expected = self.reference(dy)
             except Exception as error:
