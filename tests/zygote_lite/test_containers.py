@@ -1,11 +1,15 @@
 """Containers as arguments: their gradients, and what they hold afterwards."""
 
+import array
+import fractions
+import itertools
+import types
 from collections import deque
 
 import numpy as np
 import pytest
 
-from zygote_lite import DifferentiationError, gradient, pullback
+from zygote_lite import DifferentiationError, grad, gradient, pullback
 
 
 def test_a_deque_as_the_argument():
@@ -62,3 +66,105 @@ def test_one_array_as_two_arguments_is_refused_by_the_call_once_it_is_written():
     with pytest.raises(DifferentiationError, match="are one array"):
         pullback(f, x, x[:])
     assert pullback(lambda a, b: np.sum(a * b), x, x)[0] == 20.0
+
+
+HOLDERS = [
+    (lambda: np.ma.array([1.5, 2.0], mask=[0, 1]), np.sum, "filled"),
+    (lambda: np.ma.array([1.5, 2.0]), lambda x: (x * x).sum(), "filled"),
+    (lambda: np.array([[1.5, 2.0]]).view(np.matrix), lambda x: x.sum(), "asarray"),
+    (lambda: np.rec.array([(1.5,)], dtype=[("a", float)]), lambda x: x.a[0], "fields"),
+    (lambda: np.array([(1.5,)], dtype=[("a", float)]), lambda x: x["a"][0], "dtype"),
+    (lambda: np.array([1.5, 2.0], object), lambda x: x[0] * x[1], "object"),
+    (lambda: array.array("d", [1.5, 2.0]), lambda x: x[0] * x[1], "np.array"),
+    (lambda: memoryview(np.array([1.5, 2.0])), lambda x: x[0] * x[1], "asarray"),
+    (lambda: {1.5, 2.0}, sum, "list"),
+    (lambda: frozenset([1.5, 2.0]), max, "list"),
+    (lambda: (x for x in [1.5, 2.0]), sum, "list"),
+    (lambda: iter([1.5, 2.0]), next, "list"),
+    (lambda: map(float, [1.5, 2.0]), lambda x: np.sum(np.array(list(x))), "list"),
+    (lambda: zip([1.5], [2.0], strict=True), lambda x: next(x)[0], "list"),
+    (lambda: itertools.chain([1.5], [2.0]), lambda x: np.sum(np.fromiter(x, float)), "list"),
+    (lambda: {"a": 1.5}.values(), sum, "list"),
+    (lambda: {"a": 1.5}.items(), lambda x: sum(v for _, v in x), "list"),
+    (lambda: {1.5: "a"}.keys(), sum, "list"),
+    (lambda: fractions.Fraction(3, 2), lambda x: float(x) ** 2, "float"),
+]
+
+
+@pytest.mark.parametrize(("make", "f", "instead"), HOLDERS, ids=range(len(HOLDERS)))
+def test_holders_of_numbers_that_carry_no_gradient_say_what_to_pass(make, f, instead):
+    class Holder:
+        pass
+
+    def of_field(h):
+        return float(f(h.held))
+
+    holder = Holder()
+    holder.held = make()
+    assert np.isfinite(f(make()))
+    with pytest.raises(DifferentiationError, match=instead):
+        gradient(lambda x: float(f(x)), make())
+    with pytest.raises(DifferentiationError, match=instead):
+        gradient(lambda xs, y: f(xs[0]) * y, [make()], 2.0)
+    with pytest.raises(DifferentiationError, match=instead):
+        gradient(of_field, holder)
+
+
+@pytest.mark.parametrize("make", [make for make, _, _ in HOLDERS], ids=range(len(HOLDERS)))
+def test_holders_of_numbers_that_do_not_matter_have_no_gradient(make):
+    held = make()
+    for _ in range(4):
+        assert gradient(lambda x, y: y * y, held, 3.0) == (None, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "f"), [(make, f) for make, f, _ in HOLDERS], ids=range(len(HOLDERS))
+)
+def test_holders_of_numbers_that_are_not_asked_for_are_data(make, f):
+    for _ in range(4):
+        assert grad(lambda y, x: y * float(f(x)))(3.0, make()) == float(f(make()))
+
+
+@pytest.mark.parametrize(
+    ("x", "f"),
+    [
+        (b"ab", len),
+        ("1.5", float),
+        (np.array(["1.5"]), lambda x: np.sum(x.astype(float))),
+        (range(3), lambda x: sum(x) * 1.5),
+        (bytearray(b"ab"), lambda x: x[0] * 1.5),
+        ({"a", "b"}, lambda x: len(x) * 1.5),
+        ({"a": 1.5}.keys(), lambda x: len([*x]) * 1.5),
+        (np.timedelta64(5, "s"), lambda x: float(x / np.timedelta64(2, "s"))),
+    ],
+    ids=range(8),
+)
+def test_text_and_integers_in_containers_have_no_gradient(x, f):
+    assert gradient(lambda x, y: f(x) * y, x, 2.0) == (None, float(f(x)))
+
+
+def test_a_set_of_indices_is_no_set_of_numbers():
+    x = np.array([0.5, 0.6, 0.7])
+    dx, none = gradient(lambda x, where: sum(x[i] ** 2 for i in where), x, {0, 2})
+    np.testing.assert_allclose(dx, [1.0, 0.0, 1.4])
+    assert none is None
+
+
+def test_a_read_only_view_of_a_dict_has_the_gradient_of_the_dict():
+    def f(p):
+        return p["a"] * p.get("b") + sum(p.values())
+
+    p = types.MappingProxyType({"a": 1.5, "b": 2.0, "c": 3.0})
+    assert gradient(f, p) == ({"a": 3.0, "b": 2.5, "c": 1.0},)
+    assert gradient(lambda ps: f(ps[0]), [p]) == ([{"a": 3.0, "b": 2.5, "c": 1.0}],)
+    assert gradient(lambda p: 2.0, p) == (None,)
+
+
+def test_a_flat_iterator_as_the_argument():
+    x = np.array([0.5, 0.6, 0.7])
+
+    def f(it):
+        next(it)
+        return next(it) * next(it)
+
+    np.testing.assert_allclose(gradient(f, x.flat)[0], [0.0, 0.7, 0.6])

@@ -206,3 +206,30 @@ def test_rrule_inside_what_is_differentiated():
 
 def slopes_of_number(f, x, h=1e-5):
     return (f(x + h) - f(x - h)) / (2 * h)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.abs(x.view(complex)) ** 4),
+        lambda x: np.sum((x.view(complex) ** 3).imag),
+        lambda x: np.sum((x * x).view(complex).view(float) ** 2 * x),
+    ],
+    ids=["modulus", "power", "there and back"],
+)
+def test_pairs_of_numbers_seen_as_complex_are_differentiated_twice(f):
+    x, v, h = np.array([0.5, 0.7, 0.2, 0.9]), np.array([1.0, -2.0, 0.5, 0.3]), 1e-5
+    expected = (gradient(f, x + h * v)[0] - gradient(f, x - h * v)[0]) / (2 * h)
+    for _ in range(4):
+        np.testing.assert_allclose(hvp(f)(x, v), expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(hessian(f)(x) @ v, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_text_is_no_way_around_a_nested_gradient():
+    def f(x):
+        return gradient(lambda y: y * float({"a": str(y)}["a"]), x)[0]
+
+    with pytest.raises(DifferentiationError, match="text"):
+        gradient(f, 0.5)
+    labelled = gradient(lambda x: gradient(lambda y: y**3 * len(f"{y:.3f}"), x)[0], 0.5)
+    assert labelled == (15.0,)

@@ -5,6 +5,7 @@ import enum
 import functools
 import math
 import operator
+import types
 from collections import Counter, namedtuple
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -1012,3 +1013,30 @@ class Doubled(Square):
 def abstract_classes(x, y):
     forms = sorted([Doubled(x), Square(y), Square(x * y)])
     return forms[0].side * forms[2].area() * (x if isinstance(forms[1], Form) else 1.0)
+
+
+@works("`type(name, bases, dict)`, enumerations, whose methods use variables", (0.5,))
+def classes_made_by_calls(x):
+    made = type("Made", (), {"f": lambda self: x * self.k, "k": x * x})
+
+    class Level(enum.Enum):
+        LOW = 1
+        HIGH = 2
+
+        def scaled(self):
+            return x * self.value
+
+        @property
+        def squared(self):
+            return x**self.value
+
+    assert made.__module__ == __name__
+    return made().f() + Level.HIGH.scaled() * Level.HIGH.squared
+
+
+@works("attributes of modules that are made inside", (0.5,))
+def attributes_of_a_module(x):
+    module = types.ModuleType("made")
+    vars(module)["v"] = x * x
+    module.__dict__.update(w=x)
+    return module.v * module.w

@@ -229,3 +229,21 @@ def copies_of_objects(x):
 def inactive_library(x):
     n = fractions.Fraction(1, 3) + 2
     return x * float(n) * len(str(n))
+
+
+@works("`scipy.stats`: the distribution of a number", (0.5,), (-1.5,))
+def log_density_of_a_number(x):
+    return scipy.stats.norm.logpdf(x) * x
+
+
+@works("texts of numbers that stay texts: labels, keys, printing", (V,))
+def labels(x):
+    texts = [f"{v:.2f}" for v in x]
+    wide = np.char.upper(np.array(texts))
+    several = np.unique(wide)
+    order = np.argsort(np.array(texts))
+    values = {f"{v:.3f}": v * v for v in x}
+    line = ", ".join(wide.tolist()) + str(wide == wide[0])
+    kinds = {"name": texts[0], "kind": "double"}
+    scale = {"double": 2.0}[kinds["kind"]]
+    return scale * sum(values.values()) * len(several) + x[order][0] * len(line)

@@ -1,10 +1,16 @@
 """What is refused, with the file and the line of the user's code."""
 
+import array
+import ast
 import ctypes
+import enum
 import inspect
+import io
+import json
 import pickle
 import struct
 import sys
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -235,3 +241,198 @@ def frame_in_exit(x):
         y = x * x
         raise ValueError(y > 0)
     return context.y * 2.0
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_in_array(x):
+    return np.array([f"{x}"], dtype=float)[0] * 2.0
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_in_nested_lists(x):
+    return np.array([[f"{x}", "1"], ["2", "3"]], dtype=float)[0, 0] * 2.0
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_beside_a_number(x):
+    return np.sum(np.array([str(x), x], dtype=float))
+
+
+@refused("numbers through text", "text", (np.array([0.5, 0.7]),))
+def array_of_texts_and_back(x):
+    return np.sum(x.astype(str).astype(float))
+
+
+@refused("numbers through text", "text", (np.array([0.5, 0.7]),))
+def entries_of_array_of_texts(x):
+    return sum([float(s) for s in np.array(x, dtype=str).tolist()])
+
+
+@refused("numbers through text", "text", (0.5,))
+def vectorized_float(x):
+    return np.vectorize(float)([f"{x}"])[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_written_into_array(x):
+    a = np.zeros(2)
+    a[0] = str(x)
+    return a[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def texts_written_into_array(x):
+    a = np.zeros(2)
+    a[:] = [str(x), "1"]
+    return a[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_of_full_array(x):
+    return np.full(2, str(x), dtype=float)[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def number_written_into_texts(x):
+    a = np.array(["0" * 30])
+    a[0] = str(x)
+    return a.astype(float)[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_in_list(x):
+    texts = []
+    texts.append(str(x))
+    return float(texts[0])
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_in_dict(x):
+    return float({"a": str(x)}["a"])
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_as_key(x):
+    return float(next(iter({str(x): 1})))
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_in_field(x):
+    class Holder:
+        pass
+
+    holder = Holder()
+    holder.text = str(x)
+    return float(holder.text)
+
+
+@refused("numbers through text", "text", (0.5,))
+def text_in_scalar_of_numpy(x):
+    return float(np.array([str(x)])[0])
+
+
+@refused("numbers through text", "text", (0.5,))
+def fraction_of_text(x):
+    return float(Fraction(str(x)))
+
+
+@refused("numbers through text", "text", (0.5,))
+def decimal_of_text(x):
+    return float(Decimal(str(x)))
+
+
+@refused("numbers through text", "text", (0.5,))
+def scalar_of_text(x):
+    return np.float64(str(x)) * 2.0
+
+
+@refused("numbers through text", "rule", (0.5,))
+def evaluated_literal(x):
+    return ast.literal_eval(repr([x]))[0] * 2.0
+
+
+@refused("numbers through text", "rule", (0.5,))
+def hexadecimal(x):
+    return float.fromhex(x.hex())
+
+
+@refused("numbers through text", "rule", (0.5,))
+def through_json(x):
+    return json.loads(json.dumps([x]))[0]
+
+
+@refused("numbers through text", "rule", (0.5,))
+def from_string(x):
+    return np.fromstring(f"{x},2", sep=",")[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def generic_reader(x):
+    return np.genfromtxt([f"{x},2"], delimiter=",")[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def plain_reader(x):
+    return np.loadtxt([f"{x},2"], delimiter=",")[0]
+
+
+@refused("numbers through text", "StringIO", (0.5,))
+def lines_of_text_in_memory(x):
+    return sum([float(line) for line in io.StringIO(f"{x}\n2\n")])
+
+
+@refused("numbers through text", "StringIO", (0.5,))
+def reader_of_text_in_memory(x):
+    return np.loadtxt(io.StringIO(f"{x},2"), delimiter=",")[0]
+
+
+@refused("numbers through text", "text", (0.5,))
+def texts_joined_by_numpy(x):
+    return np.char.add(np.array([f"{x}"]), "1").astype(float)[0]
+
+
+@refused("numbers through bytes: `struct`, `pickle`", "rule", (0.5,))
+def packed_into_bytes(x):
+    b = bytearray(8)
+    struct.pack_into("d", b, 0, x)
+    return struct.unpack_from("d", b)[0]
+
+
+@refused("numbers through bytes: `struct`, `pickle`", "rule", (0.5,))
+def bytes_that_are_written(x):
+    b = bytearray(8)
+    b[:] = struct.pack("d", x)
+    return struct.unpack("d", b)[0]
+
+
+@refused("members of enumerations", "enumeration", (0.5,))
+def functional_enumeration(x):
+    return enum.Enum("E", {"A": x * x}).A.value
+
+
+@refused("members of enumerations", "`A`", (0.5,))
+def enumeration(x):
+    class E(enum.Enum):
+        A = x * x
+
+    return E.A.value
+
+
+@refused("`array.array`", "array", (0.5,))
+def array_of_the_standard_library(x):
+    return array.array("d", [x])[0]
+
+
+@refused("masked arrays, `np.matrix`", "rule", (np.array([0.5, 0.7]),))
+def masked_array(x):
+    return np.ma.array(x, mask=[0, 1]).sum()
+
+
+@refused("masked arrays, `np.matrix`", "rule", (np.array([0.5, 0.7]),))
+def matrix(x):
+    return x.view(np.matrix).sum()
+
+
+@refused("`np.ndarray` over the memory of an active array", "ndarray", (np.array([0.5, 0.7]),))
+def array_over_memory(x):
+    return np.ndarray(2, buffer=x).sum()

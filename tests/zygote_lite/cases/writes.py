@@ -726,3 +726,43 @@ def drawn_in_place(x):
     before = np.sum(y * x)
     np.random.default_rng(1).random(out=y)
     return before + np.sum(y * x)
+
+
+@works("an array of no axes, through masks, `np.place`, `np.putmask`, `np.copyto`, `np.put`",
+       (0.5,), (-0.5,))  # fmt: skip
+def masks_of_no_axes(x):
+    a = np.array(x)
+    a[a > 0] = 2.0 * x
+    a[a > 0] *= x
+    a[a < 0] = 3.0 * x * x
+    return a[()] + np.sum(a[a > 0.1]) * a[...] + np.sum(a[True])
+
+
+@works("an array of no axes, through masks, `np.place`, `np.putmask`, `np.copyto`, `np.put`",
+       (0.5,), (-0.5,))  # fmt: skip
+def places_of_no_axes(x):
+    a, b, c, d = np.array(x), np.array(x), np.array(x), np.zeros(())
+    np.place(a, a > 0, [2.0 * x, 7.0])
+    np.putmask(b, b > 0, x * x)
+    np.copyto(c, 3.0 * x, where=c > 0)
+    np.put(d, [0, 0], [5.0, x * x])
+    np.multiply.at(d, (), x)
+    return a * x + b + c * x + d
+
+
+@works("`np.ndarray(shape)`, written in place", (V,))
+def new_array_by_constructor(x):
+    a = np.ndarray((2, 4), float, order="F")
+    a[0] = x
+    a[1] = x * x
+    b = np.ndarray(shape=x.shape)
+    b[...] = a[0] * a[1]
+    return np.sum(a) + np.sum(b * x)
+
+
+@works("`np.ndarray(shape)`, written in place", (V,))
+def new_array_over_another(x):
+    b = np.zeros(8)
+    a = np.ndarray((4,), float, b, 8, (16,))
+    a[:] = x
+    return np.sum(b * np.arange(8.0) * b)

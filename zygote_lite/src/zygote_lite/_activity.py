@@ -3,12 +3,14 @@
 Both are found from the values that a call is given and all that can be reached from them.
 """
 
+import fractions
 import functools
 import gc
 import inspect
 import operator
 import types
 import weakref
+from collections.abc import Iterator
 from numbers import Number
 from typing import Any
 
@@ -30,10 +32,11 @@ from zygote_lite._kinds import (
     is_written_in_python,
     kind_of,
     owner_of,
+    shown_by_proxy,
     slot_names,
     type_in_c,
 )
-from zygote_lite._pullbacks import Flags
+from zygote_lite._pullbacks import Flags, Opaque
 from zygote_lite._reachable import (
     held_beside,
     is_users_class,
@@ -131,6 +134,60 @@ def mark_active(x: Any) -> None:
             state.clean.clear()
 
 
+def opaque(y: Any, count: int) -> Opaque:
+    """Return the pullback of a text that was made of active values, and note the text.
+
+    A text may be kept in a container, whose cotangents know nothing of it: so it is known by its
+    identity wherever it comes up again. Texts of one character are shared by all that read them.
+    """
+    if state.active is not None:
+        stack = [y]
+        while stack:
+            x = stack.pop()
+            if isinstance(x, list | tuple):
+                stack += x
+            elif isinstance(x, np.ndarray) or (isinstance(x, _TEXTS) and len(x) > 1):
+                x = owner_of(x) if isinstance(x, np.ndarray) else x
+                state.active[id(x)] = x
+                state.has_texts = True
+        if isinstance(y, list):
+            mark_active(y)
+    return Opaque(count)
+
+
+_TEXTS = (str, bytes, bytearray)
+
+
+def is_active_text(x: Any) -> bool:
+    """Return whether a text was made of active values, as far as its identity tells."""
+    return state.has_texts and isinstance(x, _TEXTS) and id(x) in (state.active or ())
+
+
+def holds_text(x: Any, flag: Any) -> bool:
+    """Return whether a text that was made of active values is an operand, or in a sequence.
+
+    Arguments:
+        x: the operand.
+        flag: whether it is active.
+    """
+    if isinstance(x, _TEXTS):
+        return bool(flag) or is_active_text(x)
+    if not state.has_texts:
+        return False
+    if isinstance(x, np.ndarray):
+        return is_text(x) and id(owner_of(x)) in (state.active or ())
+    return isinstance(x, list | tuple) and any(holds_text(y, None) for y in x)
+
+
+def is_text(x: Any) -> bool:
+    """Return whether a value is a text, or an array or a sequence of nothing but texts."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "UST"
+    if type(x) in (list, tuple):
+        return bool(x) and all(map(is_text, x))
+    return isinstance(x, _TEXTS)
+
+
 def mark_fields(x: Any, fields: Any) -> None:
     """Note that the `__dict__` of an object (or class) holds an active value now."""
     if state.active is not None:
@@ -141,6 +198,11 @@ def mark_fields(x: Any, fields: Any) -> None:
 def is_veiled(x: Any) -> bool:
     """Return whether something is the `__dict__` of a class that is active, say."""
     return type(x) is dict and type((state.active or {}).get(id(x))) is Veil
+
+
+HOLDERS: tuple[Any, ...] = (np.ma.MaskedArray, np.matrix, fractions.Fraction, Iterator,
+                            type({}.keys()), type({}.values()), type({}.items()))  # fmt: skip
+"""Kinds of what holds numbers, computes or walks in its own way, and carries no gradient."""
 
 
 def add_addresses(x: Any) -> None:
@@ -158,6 +220,15 @@ def addresses_of(x: Any) -> dict[int, Any]:
     while stack:
         value = stack.pop()
         kind = kind_of(value)
+        if (
+            kind in (VALUE, OBJECT)
+            and type(value) not in _NUMBERS
+            and type(value) is not np.ndarray
+        ):
+            if isinstance(value, types.MappingProxyType):
+                stack.append(shown_by_proxy(value))
+            elif isinstance(value, HOLDERS):
+                state.held[id(value)] = value
         if kind < FUNCTION or id(value) in seen:
             continue
         seen.add(id(value))
@@ -284,7 +355,10 @@ def _walk(
                 return True
             continue
         if kind == INERT:
-            if isinstance(x, type):
+            if isinstance(x, _TEXTS) and id(x) in active:
+                if found is None:
+                    return True
+            elif isinstance(x, type):
                 seen[id(x)] = x
                 if _is_class_active(active, x):
                     if found is None:
@@ -293,6 +367,8 @@ def _walk(
                 by_name += reached_by_class(x)
                 if is_users_class(type(x)):
                     stack.append(type(x))
+            elif type(x).__flags__ & 512 and id(type(x)) not in seen:
+                stack.append(type(x))  # a member of an enumeration: methods may use variables
             continue
         if kind == VALUE or isinstance(x, np.ndarray):  # masked arrays and matrices are objects
             if isinstance(x, np.ndarray):

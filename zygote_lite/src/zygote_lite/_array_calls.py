@@ -1,12 +1,18 @@
 """NumPy functions that write at places or call functions of the user's, in simpler steps."""
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
 
+from rulescore import project
+from zygote_lite._activity import reaches_active
 from zygote_lite._intrinsics import refuse_resize
 from zygote_lite._pullbacks import Flags, Pulled
-from zygote_lite._tables import Node, Recorded, composite, equivalent, structural
+from zygote_lite._refusal import refusal, text_refusal
+from zygote_lite._store import Boxed
+from zygote_lite._tables import MAKING, Node, Recorded, composite, equivalent, structural
 from zygote_lite._tape import Tape
 from zygote_lite._writes import write_array, write_whole
 
@@ -16,6 +22,14 @@ Nodes = tuple[Node, ...]
 @composite(np.ndarray.resize)
 def _(tape: Tape, nodes: Nodes, x: Any, *shape: Any, **kws: Any) -> Recorded | None:
     return refuse_resize()
+
+
+def _read_text(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+    raise text_refusal(f, xs)
+
+
+for _f in (np.loadtxt, np.genfromtxt, np.fromregex):
+    composite(_f)(functools.partial(_read_text, _f))
 
 
 # -- writes at places --------------------------------------------------------------------------
@@ -58,7 +72,9 @@ def _write_places(
         node = nodes[3]
     flat, node = tape.pull((None, node), np.ravel, values)
     taken, node = tape.pull((None, node, None), np.take, flat, numbers % flat.size)
-    index = np.unravel_index(places, x.shape)
+    index: Any = np.unravel_index(places, x.shape) if x.ndim else ()
+    if not x.ndim:  # one entry, where the last value stays
+        taken, node = tape.pull((None, node, None), operator.getitem, taken, -1)
     tape.pull((None, nodes[1], None, node), write_array, x, index, taken)
     return None, None
 
@@ -80,16 +96,50 @@ def _(flags: Flags, x: Any, *xs: Any, **kws: Any) -> Pulled | None:
         return None
 
     def view_back(dy: Any) -> tuple[Any, ...]:
-        d = None if dy is None else np.asarray(dy, y.dtype, order="C").view(x.dtype)
-        return None, d, *(None,) * (len(flags) - 2)
+        return None, _viewed_as(dy, y.dtype, x.dtype), *(None,) * (len(flags) - 2)
 
     return y, view_back
+
+
+def viewed(d: Any, made: Any, seen: Any) -> Any:
+    """Return the cotangent of an array of the type `made` as that of what it was a view of."""
+    return np.asarray(d, made, order="C").view(seen)
+
+
+@structural(viewed)
+def _(flags: Flags, d: Any, made: Any, seen: Any) -> Pulled:
+    def viewed_back(dy: Any) -> tuple[Any, ...]:
+        back = _viewed_as(dy, seen, made)
+        return None, back.projected(d) if isinstance(back, Boxed) else project(back, d), None, None
+
+    return viewed(d, made, seen), viewed_back
+
+
+def _viewed_as(d: Any, made: Any, seen: Any) -> Any:
+    if d is None:
+        return None
+    return d.through(viewed, made, seen) if isinstance(d, Boxed) else viewed(d, made, seen)
+
+
+MAKING.add(id(viewed))
+
+
+@composite(np.ndarray)
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+    """Make an array without values; one over memory that is active cannot be followed."""
+    named = [*zip(kws, nodes[1 + len(xs) :], strict=True)]
+    memory = [n for name, n in named if name not in ("shape", "dtype", "order")]
+    if any(n is not None for n in (*nodes[3 : 1 + len(xs)], *memory)) or reaches_active(
+        *xs[2:], kws.get("buffer")
+    ):
+        raise refusal(np.ndarray, xs, kws)
+    return np.ndarray(*xs, **kws), None
 
 
 def apply_at(f: Any, x: Any, places: Any, values: Any) -> Any:
     """Apply a ufunc at places counted in C order, one after the other: `f.at`."""
     for i, place in enumerate(places):
-        at = np.unravel_index(place, x.shape)
+        at = np.unravel_index(place, x.shape) if x.ndim else ()
         x[at] = f(x[at]) if values is None else f(x[at], values[i])
 
 

@@ -26,7 +26,7 @@ from zygote_lite._kinds import (
     slot_names,
 )
 from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._refusal import refusal, where
+from zygote_lite._refusal import COMPUTING, refusal, refused_holder, where
 from zygote_lite._state import current_store, give, slots_of, state
 from zygote_lite._structural import field_of_tuple_back
 from zygote_lite._tables import structural
@@ -123,13 +123,19 @@ def _refuse_fields_of_class(x: Any) -> None:
 def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     count = len(flags)
     if isinstance(x, types.ModuleType):
-        return getattr(x, name, *default), inert(count)
+        y = getattr(x, name, *default)
+        is_held = id(vars(x)) in (state.active or {}) and name in vars(x)
+        if not is_held or kind_of(y) in (INERT, FUNCTION):
+            return y, inert(count)
+        return y, _field_back(vars(x), name, count)
     if isinstance(x, type):
         if name == "__dict__":
             _refuse_fields_of_class(x)
         y = getattr(x, name, *default)
         holder = holder_of(x.__mro__, name, y)
         return y, inert(count) if holder is None else _field_back(holder, name, count)
+    if id(x) in state.held and isinstance(x, COMPUTING) and name not in _OF_SHAPE:
+        raise refused_holder(x)
     member = member_of(type(x), name)
     fields = dict_of(x)
     if kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x)):
@@ -154,6 +160,9 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     if member is y and name not in fields_of(x):
         return y, _field_back(holder_of(type(x).__mro__, name, y) or x, name, count)
     return y, _field_back(x, name, count)
+
+
+_OF_SHAPE = ("shape", "ndim", "size", "dtype", "mask", "__class__", "__dict__")
 
 
 def fields_of(x: Any) -> Any:

@@ -35,6 +35,11 @@ class Box(Boxed):
         value, node = self.tape.pull((None, self.node, None), project, self.value, x)
         return None if value is None else Box(value, node, self.tape)
 
+    def through(self, f: Any, *xs: Any) -> "Box":
+        """Return the cotangent that a linear function makes of this one."""
+        nodes = (None, self.node, *(None for _ in xs))
+        return Box(*self.tape.pull(nodes, f, self.value, *xs), self.tape)
+
     def expanded(self, x: Any) -> "Box":
         """Return the cotangent repeated to the shape of `x`."""
         return Box(*self.tape.pull((None, self.node, None), expand, self.value, x), self.tape)

@@ -18,7 +18,7 @@ from zygote_lite._errors import DifferentiationError
 from zygote_lite._generators import Generated
 from zygote_lite._intrinsics import note_class
 from zygote_lite._pullbacks import Effect
-from zygote_lite._refusal import where
+from zygote_lite._refusal import users_module, where
 from zygote_lite._state import slots_of
 from zygote_lite._tables import Node, Recorded, composite, made_by
 from zygote_lite._tape import Tape
@@ -87,7 +87,8 @@ def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded | None:
         return xs[0].kind, None
     if len(xs) != 3:
         return None
-    made: Any = type(*xs, **kws)
+    held = xs[2] if "__module__" in xs[2] else {**xs[2], "__module__": users_module()}
+    made: Any = type(*xs[:2], held, **kws)
     found = [tape.pull((None, nodes[3], None), operator.getitem, xs[2], name)[1] for name in xs[2]]
     flags = (None, None, None, None, *found, *nodes[4:])
     names = (*xs[2], *(None for _ in kws))

@@ -9,6 +9,7 @@ import functools
 import gc
 import operator
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,20 @@ from zygote_lite._intrinsics import (
     join_tuple,
     set_defaults,
 )
-from zygote_lite._iteration import KEYS
-from zygote_lite._kinds import OBJECT, VALUE, is_foreign, is_written_in_python, kind_of
+from zygote_lite._iteration import ITEMS, KEYS, VALUES, flat_entries
+from zygote_lite._kinds import (
+    FUNCTION,
+    INERT,
+    OBJECT,
+    VALUE,
+    is_foreign,
+    is_written_in_python,
+    kind_of,
+)
 from zygote_lite._lookup import bind_method
 from zygote_lite._native import is_native, take_step
+from zygote_lite._refusal import instead_of, refused_holder
+from zygote_lite._state import state
 from zygote_lite._tables import Node, Recorded, composite
 from zygote_lite._tape import Tape
 from zygote_lite._writes import in_place, write_item
@@ -286,8 +297,25 @@ def _is_walked(x: Any, node: Node) -> bool:
     return is_native(x) and (node is None or not isinstance(x, np.flatiter))
 
 
+def _is_given(x: Any) -> bool:
+    """Return whether an iterator in C, or a view of a dict, is itself what is differentiated."""
+    return id(x) in state.held and kind_of(x) == VALUE and instead_of(x) is not None
+
+
+def _carries_none(x: Any) -> bool:
+    """Return whether a gradient with respect to a value is of no interest: it is an index, say."""
+    if isinstance(x, tuple | list):
+        return all(map(_carries_none, x))
+    return kind_of(x) in (INERT, FUNCTION) or isinstance(x, int | np.integer)
+
+
 @composite(iter)
 def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
+    if _is_given(x):
+        if isinstance(x, KEYS | VALUES | ITEMS) and not all(map(_carries_none, x)):
+            raise refused_holder(x)
+        if isinstance(x, Iterator):
+            return x, nodes[1]
     if isinstance(x, Generated) or _is_walked(x, nodes[1]):
         return x, None
     method = rows_of if is_foreign(type(x)) else bind_method(type(x), "__iter__")
@@ -296,6 +324,18 @@ def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
 
 @composite(next)
 def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
+    if _is_given(x):
+        y = next(x, *default)
+        if default and y is default[0]:
+            return y, nodes[2]
+        if not _carries_none(y):
+            raise refused_holder(x)
+        return y, nodes[1] if isinstance(y, str | bytes) else None
+    if isinstance(x, np.flatiter) and nodes[1] is not None and x.index < x.base.size:
+        place = x.index
+        next(x)
+        entries, node = tape.pull((None, nodes[1]), flat_entries, x)
+        return tape.pull((None, node, None), operator.getitem, entries, place)
     method = None if isinstance(x, Generated) else bind_method(type(x), "__next__")
     if _is_walked(x, nodes[1]) and reaches_active(x):
         try:

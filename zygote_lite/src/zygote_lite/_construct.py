@@ -7,7 +7,7 @@ import inspect
 import types
 from typing import Any
 
-from zygote_lite._activity import intercepts, is_active, mark_active
+from zygote_lite._activity import intercepts, is_active, mark_active, reaches_active
 from zygote_lite._attributes import is_init_of_dataclass, member_of, write_attribute
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._hooks import may_write
@@ -28,11 +28,22 @@ def construct(
     """Make an instance of a class on a tape."""
     called = member_of(type(cls), "__call__")
     if isinstance(called, types.FunctionType):
+        if called.__module__ == "enum" and not vars(cls).get("_member_map_") and reaches(nodes, xs):
+            raise DifferentiationError(
+                f"{where()}: what makes an enumeration is given values that depend on what is "
+                "differentiated, and no gradient passes through its members: use a class, a dict "
+                "or `types.SimpleNamespace`"
+            )
         given = any(n is not None for n in nodes[1:]) and called.__module__ != "enum"
         if given or not is_library(called.__code__.co_filename):
             return tape.pull((None, *nodes), called, cls, *xs, **kws)
         return cls(*xs, **kws), None
     return instantiate(tape, nodes, cls, xs, kws)
+
+
+def reaches(nodes: Nodes, xs: tuple[Any, ...]) -> bool:
+    """Return whether the arguments of a call depend on what is differentiated."""
+    return any(n is not None for n in nodes[1:]) or reaches_active(*xs)
 
 
 @composite(vars(type)["__call__"])

@@ -9,6 +9,7 @@ import contextlib
 import datetime
 import enum
 import functools
+import gc
 import re
 import threading
 import types
@@ -23,7 +24,8 @@ INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
 _INERT_TYPES = (
     type(None), bool, np.bool_, str, bytes, bytearray, type, types.ModuleType, range, slice,
     type(...), type(NotImplemented), np.dtype, np.random.Generator, re.Pattern, re.Match,
-    datetime.date, datetime.timedelta, types.CodeType, types.GenericAlias, enum.Enum,
+    datetime.date, datetime.timedelta, np.datetime64, np.timedelta64, types.CodeType,
+    types.GenericAlias, enum.Enum,
 )  # fmt: skip
 _FUNCTION_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
@@ -149,6 +151,11 @@ def slot_names(t: type) -> tuple[str, ...]:
         ]
         _slots[t] = tuple(names)
         return _slots[t]
+
+
+def shown_by_proxy(x: types.MappingProxyType[Any, Any]) -> Any:
+    """Return the mapping that a read-only view of one shows."""
+    return gc.get_referents(x)[0]
 
 
 def held_by(f: Any) -> list[Any]:

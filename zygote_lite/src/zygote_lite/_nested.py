@@ -21,7 +21,7 @@ from zygote_lite._errors import DifferentiationError
 from zygote_lite._kinds import VALUE, kind_of, owner_of
 from zygote_lite._pullbacks import Effect
 from zygote_lite._refusal import where
-from zygote_lite._rules import plan_rule
+from zygote_lite._rules import plan_rule, pull_text
 from zygote_lite._state import current_store, state, take
 from zygote_lite._store import Store
 from zygote_lite._tables import Recorded
@@ -102,6 +102,10 @@ class NestedTape(Tape):
         super().__init__()
         self.outer = outer
         self.written = {}  # writes of rule bodies are the outer tape's alone
+
+    def text_node(self) -> Any:
+        """Return the numbers of a text that comes out of a container."""
+        return pair(self.input(), self.outer.input())
 
     def record(self, y: Any, back: Any, nodes: tuple[Any, ...], fresh: bool = False) -> Any:
         """Note a step of the engine's own on both tapes."""
@@ -202,6 +206,9 @@ class NestedTape(Tape):
         if plan is None:
             return None
         rule, arguments, options, moved = plan
+        through_text = pull_text(nodes, f, xs, kws, rule)
+        if through_text is not None:
+            return self.record(*through_text, nodes)
         if rule.kind != "constant":
             note_captured(f, xs)
         names = list(kws)

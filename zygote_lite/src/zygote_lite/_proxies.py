@@ -1,11 +1,11 @@
 """Views of dicts that can only be read (`types.MappingProxyType`): their dicts answer for them."""
 
-import gc
 import operator
 import types
 from typing import Any
 
 from zygote_lite._intrinsics import invoke
+from zygote_lite._kinds import shown_by_proxy
 from zygote_lite._tables import COMPOSITE, Node, Recorded, can_take, composite
 from zygote_lite._tape import Tape
 
@@ -15,7 +15,7 @@ Proxy: Any = types.MappingProxyType
 
 def _behind(x: Any) -> Any:
     """Return the mapping that a proxy shows, or `x` itself."""
-    return gc.get_referents(x)[0] if isinstance(x, Proxy) else x
+    return shown_by_proxy(x) if isinstance(x, Proxy) else x
 
 
 @composite(Proxy)

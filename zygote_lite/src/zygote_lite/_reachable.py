@@ -44,8 +44,14 @@ def is_library_class(cls: type) -> bool:
     """Return whether a class is written in C, or defined in a library file."""
     if not is_written_in_python(cls) or cls.__module__ in ("builtins", "typing", "abc"):
         return True
-    path = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return path is not None and is_library(os.path.abspath(path))
+    module = sys.modules.get(cls.__module__)
+    path = getattr(module, "__file__", None)
+    if path is None or not is_library(os.path.abspath(path)):
+        return False
+    if cls.__module__.split(".")[0] == __name__.split(".")[0]:
+        # `type(...)` or `namedtuple(...)` of the user's, which takes the name from its caller
+        return "<locals>" in cls.__qualname__ or hasattr(module, cls.__name__)
+    return True
 
 
 def is_users_class(cls: type) -> bool:

@@ -83,6 +83,7 @@ def recorded(
     if state.active is None:
         state.active, state.captured, state.written = {}, {}, {}
         state.given = operands
+        state.has_texts = False
         state.clean.clear()
     for operand, flag in zip(operands, flags, strict=True):
         if flag:
@@ -97,6 +98,7 @@ def recorded(
         state.active, state.captured, state.written = outer
         if state.active is None:
             state.given = ()
+            state.held.clear()
             state.clean.clear()
     if isinstance(y, Generated):
         raise DifferentiationError(

@@ -1,9 +1,14 @@
 """Refusal: what is said of a call that no gradient can pass, and of where it stands."""
 
+import array
+import decimal
+import fractions
+import io
 import operator
 import os
 import sys
 import types
+from collections.abc import Iterator
 from numbers import Number
 from typing import Any
 
@@ -11,11 +16,11 @@ import numpy as np
 
 import rulescore
 from rulescore import find_rule
-from zygote_lite._activity import captured_within, reaches_active
+from zygote_lite._activity import captured_within, is_text, mark_active, opaque, reaches_active
 from zygote_lite._errors import DifferentiationError, NoRuleError
 from zygote_lite._hooks import callbacks, unknown_hooks
 from zygote_lite._kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
-from zygote_lite._pullbacks import Flags, Opaque, Pulled, inert
+from zygote_lite._pullbacks import Flags, Pulled, inert
 from zygote_lite._reachable import is_library
 from zygote_lite._source import place_of
 from zygote_lite._state import state
@@ -37,9 +42,13 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     if not given and not reaches:
         return y, inert(len(flags))
     only_text = all(kind_of(x) == INERT for x in given) and not reaches
-    carries_none = kind_of(y) in ((INERT, OBJECT) if only_text else (INERT,))
-    if carries_none and all(_is_immutable(x) for x in operands):
-        return y, Opaque(len(flags))
+    is_file = isinstance(y, io.IOBase)
+    is_apart = kind_of(y) == OBJECT and (is_file or not any(map(is_text, given)))
+    carries_none = kind_of(y) == INERT or _is_text_array(y) or (only_text and is_apart)
+    if carries_none and all(_is_immutable(x) or _is_text_array(x) for x in operands):
+        if is_file:
+            mark_active(y)  # what is read from it is text that depends on what is differentiated
+        return y, opaque(y, len(flags))
     raise refusal(f, xs, kws)
 
 
@@ -47,6 +56,15 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     """Return the error for a function that a gradient passes, and that has no rule."""
     named = [f"{name}={type(x).__name__}" for name, x in (kws or {}).items()]
     given = ", ".join([*(type(x).__name__ for x in xs), *named])
+    if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
+        return text_refusal(f, xs)
+    for x in (*xs, *(kws or {}).values()):
+        instead = instead_of(x)
+        if instead is not None:
+            return NoRuleError(
+                f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
+                f"it: a {type(x).__name__} carries no gradient; pass {instead}"
+            )
     options = _options_without_rule(f, xs, kws or {})
     if options:
         return NoRuleError(
@@ -56,6 +74,53 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     return NoRuleError(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
         f"passes through it; {_advice(f)}"
+    )
+
+
+_INSTEAD: list[tuple[Any, str]] = [
+    (array.array, "`np.array(...)` of it"),
+    (memoryview, "`np.asarray(...)` of it"),
+    (np.ma.MaskedArray, "`.filled(...)`, or `.data` and the mask, of it"),
+    (np.matrix, "`np.asarray(...)` of it"),
+    (np.recarray | np.void, "its fields, as arrays or numbers"),
+    (fractions.Fraction | decimal.Decimal, "`float(...)` of it"),
+    (type({}.values()) | type({}.items()) | type({}.keys()), "`list(...)` of it, or the dict"),
+    (Iterator, "`list(...)` of it, or leave it out by `argnums`"),
+]
+"""Holders of numbers that carry no gradient, and what does."""
+
+
+def instead_of(x: Any) -> str | None:
+    """Return what to pass for a holder of numbers that carries no gradient, if it is one."""
+    if type(x) in _PLAIN:
+        return None
+    if isinstance(x, np.flatiter | io.IOBase):
+        return None
+    return next((advice for kind, advice in _INSTEAD if isinstance(x, kind)), None)
+
+
+_PLAIN = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}
+
+
+def refused_holder(x: Any) -> NoRuleError:
+    """Return the error for a holder of numbers that carries no gradient."""
+    return NoRuleError(
+        f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; pass "
+        f"{instead_of(x)}"
+    )
+
+
+COMPUTING = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
+"""Classes that compute in their own way, in Python that ends in C."""
+
+
+def text_refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+    """Return the error for a function that makes numbers of a text made of active values."""
+    given = ", ".join(type(x).__name__ for x in xs)
+    return NoRuleError(
+        f"{where()}: {name_of(f)} of ({given}) makes numbers of a text that depends on what is "
+        "differentiated, and no gradient passes through a text: use the numbers that it was made "
+        "of"
     )
 
 
@@ -133,6 +198,10 @@ def _advice(f: Any) -> str:
     )
 
 
+def _is_text_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and is_text(x)  # functions in C make new ones
+
+
 def _is_immutable(x: Any) -> bool:
     kind = kind_of(x)
     if isinstance(x, bytearray):
@@ -175,13 +244,24 @@ _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 def where() -> str:
     """Return the user's file and line that the running call stands for."""
+    frame = _users_frame()
+    return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def users_module() -> str:
+    """Return the name of the user's module whose code is running."""
+    frame = _users_frame()
+    return "__main__" if frame is None else str(frame.f_globals.get("__name__", "__main__"))
+
+
+def _users_frame() -> Any:
+    """Return the innermost frame of the user's code, else of Python's own library, or `None`."""
     frame: Any = sys._getframe(1)
     nearest = None
     while frame is not None:
-        place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         if not frame.f_code.co_filename.startswith(_HERE):
             if not frame.f_code.co_filename.startswith(_STANDARD):
-                return place
-            nearest = nearest or place
+                return frame
+            nearest = nearest or frame
         frame = frame.f_back
-    return nearest or "<unknown>"
+    return nearest

@@ -6,12 +6,21 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
+from zygote_lite._activity import holds_text, is_active_text, is_text, opaque
 from zygote_lite._arguments import moved, positional_run, takes_out
 from zygote_lite._errors import NoRuleError
 from zygote_lite._kinds import FUNCTION, INERT, VALUE, kind_of
-from zygote_lite._pullbacks import Back, Flags, Opaque, Pulled, inert
-from zygote_lite._refusal import name_of, note_resolution, where
+from zygote_lite._pullbacks import Back, Flags, Pulled, inert
+from zygote_lite._refusal import name_of, note_resolution, text_refusal, where
 from zygote_lite._state import state, take
+
+
+def with_texts(flags: Flags, operands: tuple[Any, ...], flag: Any) -> Flags:
+    """Give a flag to the operands of a call that are texts made of active values."""
+    if not any(map(is_active_text, operands)):
+        return flags
+    given = zip(flags[1:], operands, strict=True)
+    return (flags[0], *(flag if n is None and is_active_text(x) else n for n, x in given))
 
 
 def apply_rule(
@@ -22,10 +31,15 @@ def apply_rule(
     if plan is None:
         return None
     rule, arguments, options, names = plan
+    through_text = pull_text(flags, f, xs, kws, rule)
+    if through_text is not None:
+        return through_text
     if rule.kind == "constant":
         y = f(*xs, **kws)
-        return y, Opaque(len(flags)) if isinstance(y, str | bytes) else inert(len(flags))
+        return y, opaque(y, len(flags)) if is_text(y) else inert(len(flags))
     y, back = _apply(rule, f, arguments, options)
+    if is_text(y):
+        return y, opaque(y, len(flags))
     _refuse_objects(f, y)
     simple = kind_of(y) <= VALUE and not kws and kind_of(f) <= FUNCTION
     for x in xs:
@@ -91,8 +105,6 @@ def plan_rule(
         names, arguments = list(named), (*xs, *named.values())
     if rule is None:
         return None
-    if rule.kind != "constant" and _is_text_of_numbers(flags[1:], (*xs, *kws.values())):
-        return None
     if rule.kind == "constant":
         return rule, arguments, options, names
     active = _active_option(rule, flags, xs, kws, names)
@@ -147,11 +159,26 @@ def _active_option(
     return None
 
 
-def _is_text_of_numbers(flags: Flags, xs: tuple[Any, ...]) -> bool:
-    """Return whether a text that was made of active values is among the operands."""
-    return any(
-        flag and isinstance(x, str | bytes | bytearray) for flag, x in zip(flags, xs, strict=True)
-    )
+def _makes_numbers(f: Any) -> bool:
+    """Return whether a constant function makes numbers of texts, as `int` does."""
+    return type in type(f).__mro__ and issubclass(f, int | np.number) and f is not bool
+
+
+def pull_text(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], rule: Any
+) -> Pulled | None:
+    """Run a function with a rule that is given texts made of active values, if it is.
+
+    Raises `NoRuleError` where it makes numbers of them: no gradient passes through a text.
+    """
+    if rule.kind == "constant" and not _makes_numbers(f):  # such as `len`
+        return None
+    if not any(map(holds_text, (*xs, *kws.values()), flags[1:])):
+        return None
+    y = f(*xs, **kws)
+    if not is_text(y):
+        raise text_refusal(f, xs)
+    return y, opaque(y, len(flags))
 
 
 def _is_quantity(x: Any) -> bool:

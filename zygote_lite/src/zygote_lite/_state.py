@@ -32,6 +32,8 @@ class State(threading.local):
     captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
     written: dict[int, Any] | None = None  # arrays that were written in place
     given: tuple[Any, ...] = ()  # what the run was given: the function and its arguments
+    held: dict[int, Any]  # holders of numbers that carry no gradient, within the arguments
+    has_texts = False  # whether texts made of active values are among what is active
     store: Store | None = None
     clean: dict[int, Any]  # what is reached by the names of globals and reaches nothing active
     writes = 0  # into arrays, so far
@@ -39,6 +41,7 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.clean = {}
+        self.held = {}
 
 
 state = State()

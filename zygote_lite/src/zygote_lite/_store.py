@@ -23,12 +23,14 @@ from zygote_lite._kinds import (
     INERT,
     LIST,
     OBJECT,
+    SET,
     TUPLE,
     VALUE,
     address_of,
     entries_of,
     kind_of,
     owner_of,
+    shown_by_proxy,
 )
 from zygote_lite._places import Places, Row
 
@@ -161,6 +163,8 @@ class Store:
         seen = {} if seen is None else seen
         kind = kind_of(x)
         if kind == VALUE:
+            if isinstance(x, types.MappingProxyType):
+                return self.collect(shown_by_proxy(x), dx, seen)
             if self.shadows and isinstance(x, np.ndarray):
                 dx = self._with_shadow(x, dx)
             if isinstance(dx, Boxed):
@@ -185,6 +189,11 @@ class Store:
             return None
         seen[address] = x
         slots = self.entries[address][1] if address in self.entries else {}
+        if kind == SET and not self.taking and any(d is not None for d in slots.values()):
+            raise DifferentiationError(
+                f"the elements of a {type(x).__name__} that is differentiated have a gradient, and "
+                "they have no order to give it in: pass a list, as by `list(...)` or `sorted(...)`"
+            )
         if self.taking:
             self.entries.pop(address, None)  # it goes to the operands, which may hold `x` itself
         parts_by_key = {
@@ -246,6 +255,10 @@ class Boxed:
 
     def projected(self, x: Any) -> Any:
         """Return the cotangent with the kind of its primal `x`."""
+        raise NotImplementedError
+
+    def through(self, f: Any, *xs: Any) -> Any:
+        """Return the cotangent that a linear function makes of this one."""
         raise NotImplementedError
 
 

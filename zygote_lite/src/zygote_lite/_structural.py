@@ -12,7 +12,7 @@ import types
 from typing import Any
 
 from rulescore import accumulate
-from zygote_lite._activity import mark_active
+from zygote_lite._activity import mark_active, opaque
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._intrinsics import (
     build_dict,
@@ -36,17 +36,21 @@ from zygote_lite._intrinsics import (
 from zygote_lite._keys import refuse_active_key
 from zygote_lite._kinds import DICT, INERT, LIST, TUPLE, kind_of
 from zygote_lite._lists import extend
-from zygote_lite._pullbacks import Effect, Flags, Opaque, Pulled, inert
+from zygote_lite._pullbacks import Effect, Flags, Pulled, inert
 from zygote_lite._state import forget, give, slots_of
 from zygote_lite._tables import structural
 
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 
 
-structural(join_text)(lambda flags, *xs: (join_text(*xs), Opaque(len(flags))))
-structural(format_value)(lambda flags, *xs: (format_value(*xs), Opaque(len(flags))))
-structural(str.join)(lambda flags, *xs: (str.join(*xs), Opaque(len(flags))))
-structural(str.format)(lambda flags, *xs, **kws: (str.format(*xs, **kws), Opaque(len(flags))))
+def _as_text(y: str, flags: Flags) -> Pulled:
+    return y, opaque(y, len(flags))
+
+
+structural(join_text)(lambda flags, *xs: _as_text(join_text(*xs), flags))
+structural(format_value)(lambda flags, *xs: _as_text(format_value(*xs), flags))
+structural(str.join)(lambda flags, *xs: _as_text(str.join(*xs), flags))
+structural(str.format)(lambda flags, *xs, **kws: _as_text(str.format(*xs, **kws), flags))
 structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
 
 for _matches in (matches_sequence, matches_class, matches_mapping):

@@ -32,6 +32,7 @@ from zygote_lite._activity import (
     is_veiled,
     mark_active,
     note_captured,
+    opaque,
     reaches_active,
 )
 from zygote_lite._arguments import (
@@ -67,17 +68,19 @@ from zygote_lite._hooks import hooks_called, hooks_of_operands, unknown_hooks
 from zygote_lite._intrinsics import refuse_locals
 from zygote_lite._kinds import TUPLE, VALUE, is_foreign, kind_of
 from zygote_lite._parts import is_part, part_back
-from zygote_lite._pullbacks import Effect, Inert, Opaque, Pulled, inert
+from zygote_lite._pullbacks import Effect, Inert, Pulled, inert
 from zygote_lite._reachable import is_users_class
 from zygote_lite._refusal import (
+    COMPUTING,
     hook_refusal,
     name_of,
     no_rule,
     note_resolution,
     refusal,
     refuse_frame,
+    refused_holder,
 )
-from zygote_lite._rules import apply_rule, option_in_the_way
+from zygote_lite._rules import apply_rule, option_in_the_way, with_texts
 from zygote_lite._source import place_of
 from zygote_lite._state import state
 from zygote_lite._structural import adopted
@@ -144,6 +147,8 @@ class Tape(Entries):
 
     def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
         """Run `f(*xs, **kws)`, record it, and return its value and the value's number."""
+        if state.has_texts:
+            nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
         hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
         active = is_active(nodes, f, xs, kws) or id(f) in ALWAYS
         if not active and not (hooks and reaches_active(*hooks)):
@@ -201,6 +206,10 @@ class Tape(Entries):
             return self.pull(nodes, f, *xs, **kws)
         return self.call(nodes, f, xs, kws)
 
+    def text_node(self) -> Node:
+        """Return the number of a text that comes out of a container: nothing goes back to it."""
+        return self.input()
+
     def read(self, nodes: tuple[Node, ...], x: Any, index: Any) -> Recorded:
         """Read a part of an array."""
         return self.record(x[index], part_back(x, index), nodes)
@@ -239,6 +248,10 @@ class Tape(Entries):
         pulled = apply_rule(nodes, f, xs, kws, handed_in)
         if pulled is None:
             return None
+        if not simple and type(pulled[1]) is not Inert:
+            for x in xs:
+                if id(x) in state.held and isinstance(x, COMPUTING):
+                    raise refused_holder(x)
         if not simple and type(pulled[1]) is not Inert:
             for n, x in zip(nodes[1:], xs, strict=False):
                 if n is None and is_opaque(x) and reaches_active(x):
@@ -333,7 +346,8 @@ class Tape(Entries):
         if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
             raise hook_refusal(f, hooks)
         y = f(*xs)
-        return self.record(y, (Opaque if isinstance(y, str) else inert)(len(nodes)), nodes)
+        how = opaque if isinstance(y, str) else lambda _, count: inert(count)
+        return self.record(y, how(y, len(nodes)), nodes)
 
     def refuse(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]

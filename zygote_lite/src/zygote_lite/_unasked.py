@@ -10,10 +10,11 @@ import sys
 import types
 from typing import Any
 
+from zygote_lite._activity import opaque
 from zygote_lite._attributes import member_of
 from zygote_lite._folds import order_of
 from zygote_lite._hooks import declare
-from zygote_lite._pullbacks import Flags, Opaque, Pulled
+from zygote_lite._pullbacks import Flags, Pulled
 from zygote_lite._tables import Node, Recorded, composite, equivalent, structural
 from zygote_lite._tape import Tape
 
@@ -75,7 +76,8 @@ def _sort(x: Any, key: Any, reverse: Any) -> Any:
 
 @structural(io.StringIO.getvalue)
 def _(flags: Flags, x: io.StringIO) -> Pulled:
-    return x.getvalue(), Opaque(len(flags))
+    y = x.getvalue()
+    return y, opaque(y, len(flags))
 
 
 @equivalent(operator.contains, list.__contains__, tuple.__contains__)

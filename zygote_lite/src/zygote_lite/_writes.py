@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
-from zygote_lite._activity import mark_active
+from zygote_lite._activity import is_text, mark_active
 from zygote_lite._attributes import member_of
 from zygote_lite._errors import DifferentiationError
 from zygote_lite._guard import note_write, restore
 from zygote_lite._kinds import owner_of
 from zygote_lite._pullbacks import Effect, Flags, Pulled
-from zygote_lite._refusal import name_of, where
+from zygote_lite._refusal import name_of, text_refusal, where
 from zygote_lite._state import current_store
 from zygote_lite._tables import Node, Recorded, composite, structural
 from zygote_lite._tape import Tape
@@ -96,6 +96,8 @@ def _check_kinds(x: Any, value: Any, active: bool) -> None:
             f"{where()}: a write into an array of dtype {x.dtype} cannot be differentiated; use an "
             "array of numbers, or a list"
         )
+    if active and is_text(value) and x.dtype.kind not in "UST":
+        raise text_refusal(np.ndarray.__setitem__, (x, value))
     if active and x.dtype.kind in "iub" and np.result_type(value).kind in "fc":
         raise DifferentiationError(
             f"{where()}: a write into an array of {x.dtype} truncates the value that a gradient "
@@ -139,6 +141,7 @@ def _held(index: Any) -> Any:
 
 def write_whole(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: Any) -> Recorded:
     """Write the whole of an array, as `out=` and the operators in place do."""
+    _check_kinds(x, value, at_value is not None)
     if np.shape(value) != x.shape and f is not np.copyto:
         raise ValueError(
             f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "

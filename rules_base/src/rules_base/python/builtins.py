@@ -31,6 +31,14 @@ def _(text: str):
     return float(text), pullback
 
 
+@rule(float)
+def _(text: np.str_):  # which is both a text and a NumPy scalar
+    def pullback(dy):
+        return (None,)
+
+    return float(text), pullback
+
+
 @rule(pow)
 def _(x: int, y: int, modulus: int):
     def pullback(dy):
