@@ -14,7 +14,7 @@ from time import process_time
 import numpy as np
 
 from zygote_lite import value_and_grad
-from zygote_lite._optimize import _entry
+from zygote_lite._specialize import cache as _entry
 
 LIMIT = 1.0  # microseconds of an entry
 MAKING_LIMIT = 50.0  # milliseconds

@@ -1,13 +1,13 @@
 """Train a small network to tell two moons apart: what `zygote-lite moons` does.
 
-The model and the training loop are in `zygote_lite._demo`, and are plain Python and NumPy.
+The model and the training loop are in `zygote_lite._interface.demo.moons`, and are plain Python and NumPy.
 
     python examples/moons.py --out moons.png
 """
 
 import sys
 
-from zygote_lite._cli import main
+from zygote_lite._interface.demo.cli import main
 
 if __name__ == "__main__":
     sys.exit(main(["moons", *sys.argv[1:]]))

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from rulescore import Tangent
-from zygote_lite import _cli, _demo, pullback
+from zygote_lite import pullback
+from zygote_lite._interface.demo import cli as _cli
+from zygote_lite._interface.demo import moons as _demo
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -113,7 +115,7 @@ def test_missing_nnlib_is_told(monkeypatch, capsys):
 
 def test_missing_rules_of_numpy_are_told(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "zygote_lite._cli", "moons"],
+        [sys.executable, "-m", "zygote_lite._interface.demo.cli", "moons"],
         env={**os.environ, "RULESCORE_DISABLE": "rules_base"},
         cwd=tmp_path,
         capture_output=True,

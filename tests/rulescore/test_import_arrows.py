@@ -14,10 +14,10 @@ MAY_IMPORT = {
     "zygote_lite": {"rulescore", "numpy"},
 }
 EXTRA = {  # what single modules may import besides
-    "zygote_lite/_demo.py": {"rich", "matplotlib"},
-    "zygote_lite/_cli.py": {"rich"},
+    "zygote_lite/_interface/demo/moons.py": {"rich", "matplotlib"},
+    "zygote_lite/_interface/demo/cli.py": {"rich"},
     "rulescore/__main__.py": {"rich"},
-    "zygote_lite/_optimize/_compiled.py": {"numba"},
+    "zygote_lite/_specialize/numba/compile.py": {"numba"},
 }
 OPTIONAL = {"numba": "jit", "matplotlib": "demo"}  # the extras of `zygote_lite` that bring them
 MODULES = sorted(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from zygote_lite import code_lowered
-from zygote_lite._intrinsics import INTRINSICS
+from zygote_lite._ir.intrinsics import INTRINSICS
 
 
 def run(f, *xs, **kws):

@@ -17,9 +17,9 @@ from tests.zygote_lite.specialized import (
     outcome,
 )
 from zygote_lite import DifferentiationError, testing, value_and_grad
-from zygote_lite._optimize import _specialize
-from zygote_lite._optimize._entry import compile_text
-from zygote_lite._optimize._values import Unfit
+from zygote_lite._specialize import driver as _specialize
+from zygote_lite._specialize.cache import compile_text
+from zygote_lite._specialize.typed.values import Unfit
 
 RNG = np.random.default_rng(0)
 

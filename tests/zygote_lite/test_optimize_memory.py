@@ -9,8 +9,8 @@ from tests.zygote_lite import array_programs
 from tests.zygote_lite.specialized import answers, assert_agreement
 from tests.zygote_lite.test_optimize_programs import differs
 from zygote_lite import value_and_grad
-from zygote_lite._optimize import _reuse
-from zygote_lite._optimize._specialize import specialize
+from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.passes import buffer_reuse as _reuse
 
 X = np.linspace(-2.0, 2.0, 7)
 

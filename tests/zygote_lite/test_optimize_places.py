@@ -16,8 +16,8 @@ from tests.zygote_lite.specialized import (
     outcome,
 )
 from zygote_lite import value_and_grad
-from zygote_lite._optimize import _reuse
-from zygote_lite._optimize._specialize import specialize
+from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.passes import buffer_reuse as _reuse
 
 X = np.linspace(-0.8, 0.9, 7)
 

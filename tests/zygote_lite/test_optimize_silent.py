@@ -15,7 +15,7 @@ from tests.zygote_lite.specialized import (
     is_specialized,
 )
 from zygote_lite import export_adjoint, gradient, testing, value_and_grad
-from zygote_lite._optimize import _plugins
+from zygote_lite._specialize.typed import plugins as _plugins
 
 CALLS = 8
 

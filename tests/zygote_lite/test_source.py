@@ -14,8 +14,9 @@ import threading
 import numpy as np
 import pytest
 
-from zygote_lite import _source, gradient, value_and_grad
-from zygote_lite._source import NoSourceError, definition_of
+from zygote_lite import gradient, value_and_grad
+from zygote_lite._ir import source as _source
+from zygote_lite._ir.source import NoSourceError, definition_of
 
 # fmt: off
 same_line = [lambda x: x * 2.0, lambda x: x * 3.0, lambda y: y * 3.0, lambda: 1.0]

@@ -5,7 +5,7 @@ import numpy as np
 from tests.zygote_lite import specialized_fuzzer
 from tests.zygote_lite.cases import refusals
 from zygote_lite import testing
-from zygote_lite._optimize import _entry
+from zygote_lite._specialize import cache as _entry
 
 
 def test_a_few_programs():

@@ -22,8 +22,8 @@ from zygote_lite import (
     testing,
     value_and_grad,
 )
-from zygote_lite._compare import difference
-from zygote_lite._optimize import _entry
+from zygote_lite._specialize import cache as _entry
+from zygote_lite._specialize.compare import difference
 
 X = np.array([0.5, 1.5, -2.0])
 

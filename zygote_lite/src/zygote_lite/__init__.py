@@ -23,7 +23,8 @@ and comes out, and `_nested` differentiates gradients again.
 are compared.
 """
 
-from zygote_lite._api import (
+from zygote_lite._interface.export.module import export_adjoint
+from zygote_lite._interface.gradients import (
     grad,
     gradient,
     hessian,
@@ -33,10 +34,9 @@ from zygote_lite._api import (
     pullback,
     value_and_grad,
 )
-from zygote_lite._errors import DifferentiationError, NoRuleError, UnsupportedSyntaxError
-from zygote_lite._export import export_adjoint
-from zygote_lite._recorded import Pullback
-from zygote_lite._show import code_adjoint, code_lowered, code_primal, explain
+from zygote_lite._interface.show import code_adjoint, code_lowered, code_primal, explain
+from zygote_lite._tape.run import Pullback
+from zygote_lite.errors import DifferentiationError, NoRuleError, UnsupportedSyntaxError
 
 __all__ = [  # noqa: RUF022 - in the order of the documentation
     # gradients

@@ -29,9 +29,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from zygote_lite._api import value_and_grad
-from zygote_lite._jitted import original
-from zygote_lite._modes import (
+from zygote_lite._interface.gradients import value_and_grad
+from zygote_lite._specialize import cache as _entry
+from zygote_lite._specialize.watch import PRODUCT
+from zygote_lite._tape.jitted import original
+from zygote_lite.modes import (
     RECORDED,
     TRANSFORMED,
     Answer,
@@ -41,8 +43,6 @@ from zygote_lite._modes import (
     current,
     switched,
 )
-from zygote_lite._optimize import _entry
-from zygote_lite._optimize._watch import PRODUCT
 
 __all__ = [  # noqa: RUF022 - in the order of the documentation
     # switches

@@ -21,7 +21,7 @@ from numbers import Real
 from typing import Any, TextIO
 
 from rulescore import rrule
-from zygote_lite._errors import NoRuleError
+from zygote_lite.errors import NoRuleError
 
 _SYMBOLS = {
     "add": "+",

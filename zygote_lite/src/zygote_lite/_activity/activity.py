@@ -1,0 +1,449 @@
+"""Activity: what depends on a differentiated argument, and what pullbacks have saved.
+
+Both are found from the values that a call is given and all that can be reached from them.
+"""
+
+import fractions
+import functools
+import gc
+import inspect
+import operator
+import types
+import weakref
+from collections.abc import Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.reachability import (
+    held_beside,
+    is_users_class,
+    reached_by_class,
+    reached_by_function,
+)
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    VALUE,
+    dict_of,
+    entries_of,
+    held_by,
+    is_written_in_python,
+    kind_of,
+    owner_of,
+    shown_by_proxy,
+    slot_names,
+    type_in_c,
+)
+from zygote_lite._cotangents.pullbacks import Flags, Opaque
+from zygote_lite._cotangents.registry import STRUCTURAL
+from zygote_lite._cotangents.run import Veil, state
+from zygote_lite._ir.intrinsics import join_dict, join_list, join_tuple, unpack
+
+
+def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
+    """Return whether a call can depend on a differentiated argument."""
+    for flag in flags:
+        if flag:
+            return True
+    active = state.active
+    if not active:
+        return False
+    if (
+        id(f) in STRUCTURAL
+        and f is not operator.truth
+        and (f not in _SUBSCRIPTS or type(xs[0]) in (list, dict))
+    ):
+        if f is getattr or f is object.__getattribute__:
+            if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+                return (
+                    id(dict_of(xs[0])) in active
+                    or _is_any_active(active, xs)
+                    or _is_class_active(active, xs[0])
+                )
+        elif not _has_methods(f, xs) and not any(kind_of(x) == FUNCTION for x in kws.values()):
+            return _is_any_active(active, xs)
+    return reaches_active(f, *xs, *kws.values())
+
+
+_SUBSCRIPTS = (operator.getitem, operator.setitem)
+_ATTRIBUTE_WRITERS = (setattr, delattr, object.__setattr__, object.__delattr__)
+_OVERRIDABLE = {
+    id(f): (f, count)
+    for count, functions in {
+        2: (operator.add, operator.concat, operator.mul, operator.or_, operator.iadd,
+            operator.getitem, operator.setitem, operator.delitem),
+        9: (list, tuple, dict, dict.update, list.extend, list.__iadd__, unpack, join_list,
+            join_tuple, join_dict),
+    }.items()
+    for f in functions
+}  # fmt: skip
+"""Structural functions that call a method of an operand's class, and of how many operands."""
+
+
+def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether a class in Python has a say in a call of a structural function."""
+    if f in _ATTRIBUTE_WRITERS:
+        return intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
+    known = _OVERRIDABLE.get(id(f))
+    return known is not None and any(is_written_in_python(type(x)) for x in xs[: known[1]])
+
+
+@functools.lru_cache(maxsize=4096)
+def intercepts(kind: type, name: str) -> bool:
+    """Return whether writing or deleting an attribute may run Python code."""
+    member = inspect.getattr_static(kind, name, None)
+    own = (kind.__setattr__, kind.__delattr__)
+    if any(isinstance(f, types.FunctionType) for f in own):
+        return True
+    return isinstance(member, property) or is_users_class(type(member))
+
+
+def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
+    return any(id(x) in active or (kind_of(x) == VALUE and reaches_active(x)) for x in xs)
+
+
+def _is_class_active(active: dict[int, Any], x: Any) -> bool:
+    cls = x if isinstance(x, type) else type(x)
+    return bool(cls.__flags__ & 512) and any(id(base) in active for base in cls.__mro__)
+
+
+@functools.lru_cache(maxsize=4096)
+def _computes(kind: type, name: str) -> bool:
+    """Return whether looking up an attribute may run Python code."""
+    member = inspect.getattr_static(kind, name, None)
+    if isinstance(member, property | functools.cached_property):
+        return True
+    own: Any = kind.__getattribute__
+    if isinstance(own, types.FunctionType):
+        return True
+    return hasattr(kind, "__getattr__") or type(member).__module__ not in ("builtins", "numpy")
+
+
+def mark_active(x: Any) -> None:
+    """Note that a container holds an active value now."""
+    if state.active is not None:
+        state.active[id(x)] = x
+        if id(x) in state.clean:
+            state.clean.clear()
+
+
+def opaque(y: Any, count: int) -> Opaque:
+    """Return the pullback of a text that was made of active values, and note the text.
+
+    A text may be kept in a container, whose cotangents know nothing of it: so it is known by its
+    identity wherever it comes up again. Texts of one character are shared by all that read them.
+    """
+    if state.active is not None:
+        stack = [y]
+        while stack:
+            x = stack.pop()
+            if isinstance(x, list | tuple):
+                stack += x
+            elif isinstance(x, np.ndarray) or (isinstance(x, _TEXTS) and len(x) > 1):
+                x = owner_of(x) if isinstance(x, np.ndarray) else x
+                state.active[id(x)] = x
+                state.has_texts = True
+        if isinstance(y, list):
+            mark_active(y)
+    return Opaque(count)
+
+
+_TEXTS = (str, bytes, bytearray)
+
+
+def is_active_text(x: Any) -> bool:
+    """Return whether a text was made of active values, as far as its identity tells."""
+    return state.has_texts and isinstance(x, _TEXTS) and id(x) in (state.active or ())
+
+
+def holds_text(x: Any, flag: Any) -> bool:
+    """Return whether a text that was made of active values is an operand, or in a sequence.
+
+    Arguments:
+        x: the operand.
+        flag: whether it is active.
+    """
+    if isinstance(x, _TEXTS):
+        return bool(flag) or is_active_text(x)
+    if not state.has_texts:
+        return False
+    if isinstance(x, np.ndarray):
+        return is_text(x) and id(owner_of(x)) in (state.active or ())
+    return isinstance(x, list | tuple) and any(holds_text(y, None) for y in x)
+
+
+def is_text(x: Any) -> bool:
+    """Return whether a value is a text, or an array or a sequence of nothing but texts."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "UST"
+    if type(x) in (list, tuple):
+        return bool(x) and all(map(is_text, x))
+    return isinstance(x, _TEXTS)
+
+
+def mark_fields(x: Any, fields: Any) -> None:
+    """Note that the `__dict__` of an object (or class) holds an active value now."""
+    if state.active is not None:
+        is_object = kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x))
+        state.active.setdefault(id(fields), fields if is_object else Veil(fields))
+
+
+def is_veiled(x: Any) -> bool:
+    """Return whether something is the `__dict__` of a class that is active, say."""
+    return type(x) is dict and type((state.active or {}).get(id(x))) is Veil
+
+
+HOLDERS: tuple[Any, ...] = (np.ma.MaskedArray, np.matrix, fractions.Fraction, Iterator,
+                            type({}.keys()), type({}.values()), type({}.items()))  # fmt: skip
+"""Kinds of what holds numbers, computes or walks in its own way, and carries no gradient."""
+
+
+def add_addresses(x: Any) -> None:
+    """Note that all that can be reached from a differentiated argument is active."""
+    assert state.active is not None
+    state.active.update(addresses_of(x))
+    state.clean.clear()
+
+
+def addresses_of(x: Any) -> dict[int, Any]:
+    """Return all that has an address and can be reached from `x`."""
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    stack = [x]
+    while stack:
+        value = stack.pop()
+        kind = kind_of(value)
+        if (
+            kind in (VALUE, OBJECT)
+            and type(value) not in _NUMBERS
+            and type(value) is not np.ndarray
+        ):
+            if isinstance(value, types.MappingProxyType):
+                stack.append(shown_by_proxy(value))
+            elif isinstance(value, HOLDERS):
+                state.held[id(value)] = value
+        if kind < FUNCTION or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if kind == FUNCTION:
+            stack += held_by(value)
+        else:
+            if kind >= LIST:
+                found[id(value)] = value
+            if kind == OBJECT and type(dict_of(value)) is dict:
+                fields = dict_of(value)
+                found[id(fields)] = Veil(fields) if slot_names(type(value)) else fields
+            stack += [entry for _, entry in entries_of(value)]
+    return found
+
+
+def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
+    """Note what the pullback of a rule may have saved."""
+    captured = state.captured
+    if captured is None:
+        return
+    for x in (f, *xs):
+        kind = kind_of(x)
+        if isinstance(x, np.ndarray):
+            owner = owner_of(x)
+            captured[id(owner)] = owner
+        elif kind in (LIST, DICT, TUPLE):
+            if kind != TUPLE:
+                captured[id(x)] = x
+            for _, entry in entries_of(x):
+                if isinstance(entry, np.ndarray):
+                    owner = owner_of(entry)
+                    captured[id(owner)] = owner
+
+
+_PLAIN = {list, tuple, dict, set, frozenset}
+LIMIT = 2000
+LIMIT_BY_NAME = 50_000
+_NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
+
+
+def reaches_active(*roots: Any) -> bool:
+    """Return whether something active can be reached from `roots`.
+
+    After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
+    """
+    active = state.active
+    return bool(active) and _reaches(active or {}, roots)
+
+
+def captured_within(*roots: Any) -> list[Any]:
+    """Return what pullbacks have saved and can be reached from `roots` (all of it, if in doubt)."""
+    captured = state.captured
+    if not captured:
+        return []
+    found: dict[int, Any] = {}
+    if _reaches(captured, roots, found):
+        return list(captured.values())
+    return list(found.values())
+
+
+def is_reached(x: Any, roots: Any) -> bool:
+    """Return whether an object can be reached from `roots` (no, if in doubt)."""
+    found: dict[int, Any] = {}
+    _reaches({id(x): x}, roots, found)
+    return id(x) in found
+
+
+def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = None) -> bool:
+    """Return whether one of some objects can be reached, and note which (then: if in doubt)."""
+    seen: dict[int, Any] = {}
+    by_name: list[Any] = []
+    if _walk(active, [*roots], seen, found, by_name, LIMIT):
+        return True
+    if found is not None:
+        return _walk(active, by_name, seen, found, by_name, LIMIT)
+    return any(_is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or _is_class(x))
+
+
+def _is_class(x: Any) -> bool:
+    return isinstance(x, type)
+
+
+def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -> bool:
+    """Return whether what a variable of a module holds reaches something active.
+
+    What does not is remembered, until something may have been written into it.
+    """
+    clean = state.clean
+    if id(x) in before or id(x) in clean:
+        return clean.get(id(x)) is _VAST
+    seen: dict[int, Any] = {}
+    more: list[Any] = [x]
+    while more:
+        if _walk(active, more, seen, None, more, LIMIT_BY_NAME):
+            if len(seen) > LIMIT_BY_NAME:
+                clean[id(x)] = _VAST
+            return True
+    clean.update(seen)
+    return False
+
+
+_VAST = object()
+
+
+def _walk(
+    active: dict[int, Any],
+    stack: list[Any],
+    seen: dict[int, Any],
+    found: dict[int, Any] | None,
+    by_name: list[Any],
+    limit: int,
+) -> bool:
+    """Walk over all that can be reached from `stack`; put what is reached by name aside."""
+    clean = state.clean if active is state.active else {}
+    while stack:
+        x = stack.pop()
+        kind = kind_of(x)
+        if kind == VALUE and type(x) in _NUMBERS:
+            continue
+        if id(x) in seen:
+            continue
+        if id(x) in clean:
+            if clean[id(x)] is _VAST:
+                return True
+            continue
+        if kind == INERT:
+            if isinstance(x, _TEXTS) and id(x) in active:
+                if found is None:
+                    return True
+            elif isinstance(x, type):
+                seen[id(x)] = x
+                if _is_class_active(active, x):
+                    if found is None:
+                        return True
+                    found.update({id(b): b for b in x.__mro__ if id(b) in active})
+                by_name += reached_by_class(x)
+                if is_users_class(type(x)):
+                    stack.append(type(x))
+            elif type(x).__flags__ & 512 and id(type(x)) not in seen:
+                stack.append(type(x))  # a member of an enumeration: methods may use variables
+            continue
+        if kind == VALUE or isinstance(x, np.ndarray):  # masked arrays and matrices are objects
+            if isinstance(x, np.ndarray):
+                if id(owner_of(x)) in active:
+                    if found is None:
+                        return True
+                    found[id(owner_of(x))] = owner_of(x)
+                elif isinstance(owner_of(x).base, np.nditer):
+                    stack += owner_of(x).base.operands
+                elif x.dtype.hasobject and x.dtype.names is None:
+                    seen[id(x)] = x
+                    stack += x.flat[: LIMIT + 1].tolist()
+                if type(x) is not np.ndarray:
+                    stack += (dict_of(x) or {}).values()
+            elif not isinstance(x, np.generic | Number):
+                if id(x) in active and found is None:
+                    return True
+                seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
+                stack += _behind(x)
+            continue
+        if len(seen) > limit:
+            return True
+        if id(x) in active or (kind == OBJECT and id(dict_of(x)) in active):
+            if found is None:
+                return True
+            found[id(x)] = x
+        seen[id(x)] = x
+        if kind == FUNCTION:
+            held, named = _held_by(x)
+            stack += held
+            by_name += named
+        elif kind == SET:
+            stack += type_in_c(x).__iter__(x)
+        elif kind in (LIST, TUPLE):
+            items = x if type(x) in _PLAIN else [*type_in_c(x).__iter__(x)]
+            if not _NUMBERS.issuperset(map(type, items)):
+                stack += items
+            if type(x).__flags__ & 512:
+                stack += [value for _, value in entries_of(x)]
+        else:
+            stack += [value for _, value in entries_of(x)]
+        if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _PLAIN:
+            stack += (dict_of(x) or {}).values()
+            stack.append(getattr(x, "default_factory", None))
+        if type(x).__flags__ & 512 and id(type(x)) not in seen:
+            stack.append(type(x))
+    return False
+
+
+def _behind(x: Any) -> list[Any]:
+    """Return what an object written in C refers to, as far as it tells."""
+    if isinstance(x, np.nditer):
+        return [*x.operands]
+    if isinstance(x, memoryview):
+        return [x.obj]
+    if isinstance(x, np.broadcast):
+        return [part.base for part in x.iters]
+    if type(x) in weakref.ProxyTypes:
+        return [referent(x)]
+    return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
+
+
+def referent(x: Any) -> Any:
+    """Return the object that a weak proxy stands for, or `None`."""
+    try:
+        return x.__repr__.__self__  # proxies hand on all look-ups of attributes
+    except ReferenceError:
+        return None
+
+
+def _held_by(f: Any) -> tuple[list[Any], list[Any]]:
+    """Return what a function holds itself, and what it can reach by the names of globals."""
+    if isinstance(f, types.MethodType):
+        return [f.__self__, f.__func__], []
+    if not isinstance(f, types.FunctionType):
+        owner = getattr(f, "__self__", None)
+        return [] if owner is None else [owner], []
+    return held_beside(f), reached_by_function(f)

@@ -1,0 +1,217 @@
+"""What code can reach by name: the variables of modules, through the functions that it names.
+
+To ask whether a call can reach something active, what its function names is followed, and what
+the functions and classes that it names name in turn. That changes rarely: it is found once for
+each function (and looked at again in each run, should a name stand for something else by then).
+What the variables hold is another matter: it is read each time.
+"""
+
+import builtins
+import dis
+import functools
+import os
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+import rulescore
+from zygote_lite import errors
+from zygote_lite._cotangents.kinds import is_written_in_python
+
+Variable = tuple[Any, str]  # the namespace, and the name in it
+
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_OWN = tuple(
+    os.path.dirname(os.path.abspath(p or "")) + os.sep
+    for p in (np.__file__, rulescore.__file__, errors.__file__)
+)
+_MISSING = object()
+
+
+def is_library(path: str) -> bool:
+    """Return whether a file is of Python's own library, of NumPy, or of this package.
+
+    Such code holds nothing of the user's in its modules' variables.
+    """
+    if path.startswith("<frozen "):  # a module of Python's own: `abc`, `os`
+        return True
+    return path.startswith(_OWN) or (path.startswith(_LIBRARY) and "site-packages" not in path)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library_class(cls: type) -> bool:
+    """Return whether a class is written in C, or defined in a library file."""
+    if not is_written_in_python(cls) or cls.__module__ in ("builtins", "typing", "abc"):
+        return True
+    module = sys.modules.get(cls.__module__)
+    path = getattr(module, "__file__", None)
+    if path is None or not is_library(os.path.abspath(path)):
+        return False
+    if cls.__module__.split(".")[0] == __name__.split(".")[0]:
+        # `type(...)` or `namedtuple(...)` of the user's, which takes the name from its caller
+        return "<locals>" in cls.__qualname__ or hasattr(module, cls.__name__)
+    return True
+
+
+def is_users_class(cls: type) -> bool:
+    """Return whether a class is defined in Python, and not in a library file."""
+    return not is_library_class(cls)
+
+
+class Reach:
+    """The variables that functions can read or write by name."""
+
+    __slots__ = ("bindings", "values", "variables")
+
+    def __init__(self, functions: list[types.FunctionType]) -> None:
+        self.variables: list[Variable] = []
+        self.values: list[Any] = []  # what functions on the way hold themselves
+        self.bindings: list[tuple[Any, str, Any]] = []
+        seen: set[Any] = set()
+        named: set[tuple[int, str]] = set()
+        stack = list(functions)
+        while stack:
+            f = stack.pop()
+            key = (f.__code__, id(f.__globals__))
+            if key in seen or is_library(f.__code__.co_filename):
+                continue
+            seen.add(key)
+            for space, name in _variables_of(f):
+                if (id(space), name) in named:
+                    continue
+                named.add((id(space), name))
+                value = space.get(name, _MISSING)
+                found = _functions_in(value)
+                if found is None:
+                    self.variables.append((space, name))
+                    continue
+                self.bindings.append((space, name, value))
+                self.values += [x for g in found for x in held_beside(g)]
+                stack += found
+                if isinstance(value, type):
+                    self.add_class(value)
+
+    def add_class(self, cls: type) -> None:
+        """Add a class of the user's, and what it holds in its attributes."""
+        self.values.append(cls)
+        for base in cls.__mro__:
+            if not is_library_class(base):
+                for name, value in vars(base).items():
+                    if _functions_in(value) is not None:
+                        self.bindings.append((vars(base), name, value))
+                    elif not name.startswith("__"):
+                        self.variables.append((vars(base), name))
+
+    def is_current(self) -> bool:
+        """Return whether all names stand for the functions that they stood for."""
+        return all(space.get(name, _MISSING) is value for space, name, value in self.bindings)
+
+    def now(self) -> list[Any]:
+        """Return what the variables hold now, and what the functions on the way hold."""
+        return [*[space.get(name) for space, name in self.variables], *self.values]
+
+
+def _variables_of(f: types.FunctionType) -> list[Variable]:
+    """Return the variables of modules that the code of a function names."""
+    names, attributes = _names_in(f.__code__)
+    found: list[Variable] = []
+    for name in names:
+        value = f.__globals__.get(name)
+        if isinstance(value, types.ModuleType):
+            path = getattr(value, "__file__", None)
+            if path is None or not is_library(os.path.abspath(path)):
+                found += [(vars(value), n) for n in attributes if n in vars(value)]
+        elif name in f.__globals__ or not hasattr(builtins, name):
+            found.append((f.__globals__, name))
+    return found
+
+
+def _functions_in(x: Any) -> list[types.FunctionType] | None:
+    """Return the Python functions that a value stands for; `None` where it is data."""
+    if isinstance(x, functools._lru_cache_wrapper):
+        x = x.__wrapped__
+    if isinstance(x, _WRAPPERS):
+        found = [getattr(x, n, None) for n in ("__func__", "fget", "fset", "fdel", "func")]
+        return [f for f in found if isinstance(f, types.FunctionType)]
+    if isinstance(x, types.FunctionType):
+        return [x]
+    if isinstance(x, type):
+        return methods_of(x)
+    if isinstance(x, types.BuiltinFunctionType | np.ufunc | types.ModuleType):
+        return []
+    return None
+
+
+_WRAPPERS = (staticmethod, classmethod, property, functools.cached_property)
+
+
+def methods_of(cls: type) -> list[types.FunctionType]:
+    """Return the functions that a class of the user's defines, those of properties too."""
+    return [
+        f
+        for base in cls.__mro__
+        if not is_library_class(base)
+        for member in vars(base).values()
+        if not isinstance(member, type)
+        for f in _functions_in(member) or ()
+    ]
+
+
+def held_beside(f: types.FunctionType) -> list[Any]:
+    """Return what a function holds itself: cells, defaults, attributes."""
+    held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ())]
+    if f.__kwdefaults__:
+        held += f.__kwdefaults__.values()
+    if f.__dict__:
+        held.append(f.__dict__)
+    return held
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the variables and the attributes that a function names, with functions inside it."""
+    names = {str(i.argval) for i in dis.get_instructions(code) if i.opname in _BY_NAME}
+    attributes = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            inner = _names_in(constant)
+            names |= inner[0]
+            attributes |= inner[1]
+    return frozenset(names), frozenset(attributes)
+
+
+_BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL")
+_of_code: dict[tuple[types.CodeType, int], tuple[dict[str, Any], Reach]] = {}  # holds the globals
+_of_class: dict[type, Reach] = {}
+_MANY = 512
+_MANY_FUNCTIONS = 4096
+
+
+def reached_by_function(f: types.FunctionType) -> list[Any]:
+    """Return what a function can reach by name now."""
+    if is_library(f.__code__.co_filename):
+        return []
+    key = (f.__code__, id(f.__globals__))
+    known = _of_code.get(key)
+    if known is None or not known[1].is_current():
+        if len(_of_code) >= _MANY_FUNCTIONS:
+            _of_code.clear()
+        known = _of_code[key] = f.__globals__, Reach([f])
+    return known[1].now()
+
+
+def reached_by_class(cls: type) -> list[Any]:
+    """Return what a class of the user's and its methods hold, and what they can reach by name."""
+    if is_library_class(cls):
+        return []
+    known = _of_class.get(cls)
+    if known is None or not known.is_current():
+        if len(_of_class) > _MANY:  # classes that are made anew in each call
+            _of_class.clear()
+        methods = methods_of(cls)
+        known = _of_class[cls] = Reach(methods)
+        known.add_class(cls)
+        known.values += [x for f in methods for x in held_beside(f)]
+    return known.now()

@@ -1,0 +1,140 @@
+"""Inactive calls: they are simply run, but what pullbacks have saved must not change unnoticed."""
+
+import bisect
+import functools
+import heapq
+import operator
+import types
+import weakref
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._cotangents.kinds import owner_of
+from zygote_lite._cotangents.pullbacks import Effect
+from zygote_lite._cotangents.run import current_store, state
+from zygote_lite.errors import DifferentiationError
+
+
+def note_write(x: Any) -> None:
+    """Note that an array is written in place."""
+    owner = owner_of(x)
+    if state.written is not None:
+        state.written[id(owner)] = owner
+    state.writes += 1
+
+
+def restore(x: Any, index: Any, old: Any) -> None:
+    """Put back what a write overwrote, and note how to make the write again."""
+    now = np.copy(x[index])
+    _set(x, index, old)
+    current_store().redo.append(lambda: _set(x, index, now))
+
+
+def _set(x: Any, index: Any, value: Any) -> None:
+    writeable = x.flags.writeable
+    if not writeable:
+        x.flags.writeable = True
+    x[index] = value
+    if not writeable:
+        x.flags.writeable = False
+
+
+def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -> tuple[Any, Any]:
+    """Run an inactive call that can reach what pullbacks saved; log what it changed of that."""
+    before = [np.copy(x) if isinstance(x, np.ndarray) else x.copy() for x in held]
+    y = f(*xs, **kws)
+    changed = [(x, old) for x, old in zip(held, before, strict=True) if not _same(x, old)]
+    if not changed:
+        return y, None
+
+    def guarded_back(dy: Any) -> tuple[Any, ...]:
+        redo = current_store().redo
+        for x, old in changed:
+            if isinstance(x, np.ndarray):
+                restore(x, Ellipsis, old)
+            else:
+                now = x.copy()
+                _refill(x, old)
+                redo.append(functools.partial(_refill, x, now))
+        return ()
+
+    for x, _ in changed:
+        state.writes += 1
+        if isinstance(x, np.ndarray):
+            note_write(x)
+    return y, Effect(guarded_back)
+
+
+def _same(x: Any, old: Any) -> bool:
+    if isinstance(x, np.ndarray):
+        return bool(x.tobytes() == old.tobytes())
+    if isinstance(x, dict):
+        return list(x) == list(old) and all(x[k] is old[k] for k in x)
+    return len(x) == len(old) and all(a is b for a, b in zip(x, old, strict=True))
+
+
+def _refill(x: Any, old: Any) -> None:
+    x.clear()
+    x.update(old) if isinstance(x, dict) else x.extend(old)
+
+
+_versions: dict[int, tuple[Any, int]] = {}  # how many runs have written an array, by identity
+Stamps = list[tuple[Any, int]]
+
+
+def stamp(written: dict[int, Any]) -> Stamps:
+    """Note that a run has written arrays; return them, each with the number of such runs."""
+    stamps = []
+    for key, owner in written.items():
+        known = _versions.get(key)
+        count = known[1] + 1 if known is not None and known[0]() is owner else 1
+        gone = functools.partial(_forget_version, key)
+        _versions[key] = weakref.ref(owner, gone), count
+        stamps.append((owner, count))
+    return stamps
+
+
+def _forget_version(key: int, reference: Any) -> None:
+    if key in _versions and _versions[key][0] is reference:
+        del _versions[key]
+
+
+def refuse_overwritten(stamps: Stamps, name: str) -> None:
+    """Refuse to go back where a later run has written what this one wrote."""
+    for owner, count in stamps:
+        if _versions[id(owner)][1] != count:
+            raise DifferentiationError(
+                f"an array of shape {owner.shape} that {name} wrote in place has been written by a "
+                "later run, so that its pullback can no longer tell what it was: call the pullback "
+                "before the next run, or let the function write into an array of its own"
+            )
+
+
+def is_writer(f: Any, kws: dict[str, Any]) -> bool:
+    """Return whether a function without Python source is known to write into its first argument."""
+    return (
+        id(f) in _WRITERS
+        or kws.get("out") is not None
+        or (
+            isinstance(f, types.BuiltinFunctionType)
+            and isinstance(f.__self__, np.ufunc)
+            and f.__name__ == "at"
+        )
+    )
+
+
+_WRITERS = {
+    id(f): f
+    for f in (
+        operator.setitem, operator.delitem, setattr, delattr, np.copyto, np.ndarray.fill,
+        np.ndarray.sort, np.ndarray.__setitem__, list.append, list.extend, list.insert, list.pop,
+        list.remove, list.clear, list.sort, list.reverse, list.__setitem__, list.__iadd__, dict.pop,
+        dict.update, dict.setdefault, dict.clear, dict.__setitem__, dict.popitem, list.__delitem__,
+        set.add, set.discard, set.remove, set.pop, set.clear, set.update, heapq.heapify,
+        heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop, bisect.insort_left,
+        bisect.insort_right,
+        *(getattr(operator, "i" + n) for n in ("add", "sub", "mul", "truediv", "floordiv", "mod",
+                                              "pow", "matmul", "and", "or", "xor")),
+    )
+}  # fmt: skip

@@ -1,0 +1,337 @@
+"""User code that C calls unasked: `__eq__` in `x in xs`, `__hash__` of a key, `__str__` in `print`.
+
+Such code runs past the tape. It may look at anything; but what it changes must not matter to a
+gradient. So a function written in C is not simply run where a class of the user's among its
+operands has a method that may change something, and something active or saved can be reached
+from that method: it is taken in Python that means the same, if there is some, or refused.
+"""
+
+import bisect
+import builtins
+import dis
+import functools
+import inspect
+import math
+import operator
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.reachability import is_library
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    entries_of,
+    is_foreign,
+    kind_of,
+    kind_of_type,
+)
+from zygote_lite._ir.intrinsics import (
+    build_dict,
+    build_set,
+    format_value,
+    join_dict,
+    join_set,
+    matches_mapping,
+)
+
+Hook = tuple[types.FunctionType, Any]
+Named = tuple[str, bool]
+
+_COMPARE = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+_ITERATE = {"__iter__", "__next__", "__len__", "__length_hint__", "__getitem__"}
+_HASH = {"__hash__", "__eq__"}
+_TEXT = {"__str__", "__repr__", "__format__", "write", "flush"}
+_NUMBER = {"__index__", "__int__", "__float__", "__complex__", "__bool__", "__len__", "__trunc__",
+           "__round__", "__floor__", "__ceil__", "__array__"}  # fmt: skip
+_CLASS = {"__instancecheck__", "__subclasscheck__"}
+_ATTRIBUTE = {"__getattr__", "__getattribute__"}
+_ANY = frozenset(
+    _ATTRIBUTE
+    | _COMPARE
+    | _ITERATE
+    | _HASH
+    | _TEXT
+    | _NUMBER
+    | _CLASS
+    | {"__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__"}
+)
+
+_SPREAD = frozenset(_ITERATE | _NUMBER)
+
+_called: dict[int, tuple[Any, frozenset[str], bool]] = {}
+"""Functions written in C, by identity: the methods that they call, and if also on elements."""
+
+
+def declare(names: set[str], deep: bool, *functions: Any) -> None:
+    """Declare which methods functions call, and if also on what is within their operands."""
+    for f in functions:
+        _called[id(f)] = (f, frozenset(names), deep)
+
+
+declare(_COMPARE | _ITERATE | {"__contains__"}, True, operator.contains, operator.countOf,
+         operator.indexOf, list.index, list.count, list.remove, list.__contains__, tuple.index,
+         tuple.count, tuple.__contains__)  # fmt: skip
+declare(_COMPARE | _ITERATE, True, sorted, min, max, list.sort, operator.eq, operator.ne,
+         operator.lt, operator.le, operator.gt, operator.ge)  # fmt: skip
+declare(_HASH | _ITERATE, True, set, frozenset, dict, dict.update, dict.fromkeys, set.update,
+         set.union, set.intersection, set.difference, build_set, join_set, join_dict,
+         matches_mapping)  # fmt: skip
+declare(_HASH, True, hash, build_dict, set.add, set.discard, set.remove, set.__contains__,
+         dict.__contains__, dict.get, dict.pop, dict.setdefault)  # fmt: skip
+declare(_HASH | _CLASS | {"__index__"}, False, operator.getitem, operator.setitem,
+         dict.__getitem__, dict.__setitem__, list.__getitem__,
+         list.__setitem__, list.pop, list.insert, np.ndarray.__getitem__)  # fmt: skip
+declare(_TEXT | {"__getitem__", "__missing__"}, True, str, repr, ascii, format, print,
+         format_value, operator.mod, str.format, str.format_map, str.__mod__)  # fmt: skip
+declare(_NUMBER, False, int, float, complex, bool, round, range, operator.index, operator.not_,
+         operator.truth, math.floor, math.ceil, math.trunc, bin, hex, oct, chr)  # fmt: skip
+declare(_NUMBER | _ITERATE, True, any, all, filter)
+declare(_ITERATE, False, list, tuple, str.join)
+declare(_CLASS, False, isinstance, issubclass)
+declare({"__delitem__", "__getitem__", "__index__"}, False, operator.delitem)
+declare({"__delattr__"}, False, delattr)
+declare({"__dir__"}, False, dir)
+declare({"__lt__"}, True, bisect.bisect_left, bisect.bisect_right)
+declare(_ATTRIBUTE, False, hasattr)
+declare(set(), False, operator.is_, operator.is_not, id, type, callable, len, vars)
+
+_INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem)}
+_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
+_plain: set[type] = {float, int, complex, bool, str, bytes, type(None), np.ndarray, np.float64,
+                     slice, type, types.FunctionType, types.BuiltinFunctionType}  # fmt: skip
+_PYTHON = (types.FunctionType, types.MethodType, type, functools.partial)
+_containers = {list, tuple, dict, set, frozenset}
+_plain_or_containers = _plain | _containers
+
+
+def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
+    """Return the methods of user classes that `f`, written in C, may call and that may write."""
+    known = _called.get(id(f))
+    if known is None:
+        return []
+    _, names, deep = known
+    if id(f) in _INDEXED:
+        return _hooks_of_index(names, *xs)
+    if (_plain if deep else _plain_or_containers).issuperset(map(type, xs)):
+        return []
+    return _hooks_of(xs, deep, names)
+
+
+def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> list[Hook]:
+    """Return the hooks of a subscript: of what the index holds, and of what is spread there."""
+    parts = [*index] if type(index) is tuple else [index]
+    for part in parts:
+        if type(part) is slice:
+            parts += [part.start, part.stop, part.step]
+    found: list[Hook] = []
+    if not _plain_or_containers.issuperset(map(type, (x, *parts, *value))):
+        found = _hooks_of((x, *parts, *value), False, names)
+        if value and (isinstance(x, np.ndarray) or (isinstance(x, list) and type(index) is slice)):
+            found += _hooks_of(value, False, _SPREAD)
+    return found
+
+
+def hooks_of_operands(f: Any, xs: Iterable[Any]) -> list[Hook]:
+    """Return the methods of operands that C or NumPy may call where a rule is applied."""
+    if isinstance(f, types.FunctionType) and not is_library(f.__code__.co_filename):
+        return []  # whoever declared a rule for it knows
+    known = id(f) in _called or _plain.issuperset(map(type, xs))
+    return [] if known else _hooks_of(xs, deep=True, names=_SPREAD)
+
+
+def unknown_hooks(f: Any, xs: Iterable[Any]) -> list[Hook]:
+    """Return the methods of operands that a function written in C may call, whichever they are."""
+    if id(f) in _called or isinstance(f, _PYTHON) or _plain.issuperset(map(type, xs)):
+        return []
+    return _hooks_of(xs, deep=True, names=_ANY)
+
+
+def callbacks(xs: Iterable[Any]) -> list[Hook]:
+    """Return the functions among the operands of a function written in C that may write."""
+    found: list[Hook] = []
+    for x in xs:
+        f = x.func if isinstance(x, functools.partial) else x
+        f = f.__func__ if isinstance(f, types.MethodType) else f
+        if not isinstance(f, types.FunctionType):
+            f = inspect.getattr_static(type(x), "__call__", None)
+        if isinstance(f, types.FunctionType) and may_write(f):
+            found.append((f, x))
+    return found
+
+
+def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook]:
+    found: list[Hook] = []
+    seen: set[int] = set()
+    stack = [*xs]
+    while stack:
+        x = stack.pop()
+        kind: type = type(x)
+        if kind in _plain or id(x) in seen:
+            continue
+        seen.add(id(x))
+        if kind not in _containers:
+            found += [(f, x) for name, f in _writing_hooks(kind) if name in names]
+        held = kind_of(x) if deep else None
+        if held in (LIST, TUPLE, DICT, SET) or (held == OBJECT and _looks_inside(kind, names)):
+            stack += _parts(x, names)
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _looks_inside(kind: type, names: frozenset[str]) -> bool:
+    """Return whether one of some methods of a class is another than that of any object."""
+    return any(getattr(kind, name, None) is not getattr(object, name, None) for name in names)
+
+
+def _is_quiet(kind: type, names: frozenset[str]) -> bool:
+    """Return whether objects of a class have none of some methods, for what they hold neither."""
+    if kind_of_type(kind) != OBJECT or _looks_inside(kind, names):
+        return False
+    return not any(name in names for name, _ in _writing_hooks(kind))
+
+
+def _parts(x: Any, names: frozenset[str]) -> Iterator[Any]:
+    """Return what a container holds that is not plain."""
+    kind = kind_of(x)
+    if kind == SET:
+        items: Any = x
+    elif kind == DICT:
+        items = [*dict.keys(x), *dict.values(x)]
+    elif kind == OBJECT:
+        if type(x).__module__.startswith("zygote_lite."):  # a tape holds all that was computed
+            return iter(())
+        items = [value for _, value in entries_of(x)]
+    else:
+        items = x if type(x) in _containers else [value for _, value in entries_of(x)]
+    kinds = {*map(type, items)} - _plain
+    return iter(()) if all(_is_quiet(kind, names) for kind in kinds) else iter(items)
+
+
+@functools.lru_cache(maxsize=4096)
+def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
+    """Return the methods that C calls unasked, as the user's classes define them."""
+    found: dict[str, Any] = {}
+    for base in kind.__mro__:
+        for name, member in vars(base).items():
+            if name in _ANY:
+                found.setdefault(name, getattr(member, "__func__", member))
+    return tuple([(n, f) for n, f in found.items() if isinstance(f, types.FunctionType)])
+
+
+def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
+    hooks = [] if is_foreign(kind) else _own_hooks(kind)  # arrays are for the rules
+    if not hooks and not kind.__flags__ & _PYTHON_TYPE:
+        _plain.add(kind)
+        _plain_or_containers.add(kind)
+    return [(name, f) for name, f in hooks if may_write(f, kind)]
+
+
+# -- what a function may write, told from its code ---------------------------------------------
+
+_HARMLESS = {
+    id(f)
+    for f in (
+        *(getattr(builtins, n) for n in (
+            "abs", "all", "any", "bool", "callable", "complex", "dict", "divmod", "enumerate",
+            "float", "format", "frozenset", "getattr", "hasattr", "hash", "id", "int", "isinstance",
+            "issubclass", "iter", "len", "list", "map", "max", "min", "pow", "range", "repr",
+            "reversed", "round", "set", "sorted", "str", "sum", "super", "tuple", "type", "zip")),
+        NotImplementedError, TypeError, ValueError, KeyError, IndexError, AttributeError,
+        StopIteration, AssertionError,
+    )
+}  # fmt: skip
+_HARMLESS_METHODS = {
+    "items", "keys", "values", "get", "join", "format", "startswith", "endswith", "lower", "upper",
+    "strip", "split", "replace", "index", "count", "copy", "sum", "all", "any", "mean", "max",
+    "min", "tolist", "item", "tobytes", "casefold", "union", "intersection", "issubset", "sqrt",
+    "array_equal", "allclose", "isclose", "floor", "ceil", "hypot",
+}  # fmt: skip
+_STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME", "STORE_SLICE",
+           "DELETE_ATTR", "DELETE_SUBSCR", "DELETE_GLOBAL", "DELETE_DEREF", "IMPORT_NAME",
+           "STORE_MAP")  # fmt: skip
+
+
+@functools.lru_cache(maxsize=4096)
+def _deeds(code: types.CodeType) -> tuple[bool, set[Named], set[str], set[Named]]:
+    """Return whether code writes itself, and the globals, free variables and methods it names.
+
+    With each global and method goes whether it is called there.
+    """
+    writes = False
+    names: set[Named] = set()
+    free: set[str] = set()
+    methods: set[Named] = set()
+    for i in dis.get_instructions(code):
+        if i.opname.startswith(_STORES) or (i.opname == "BINARY_OP" and i.argrepr.endswith("=")):
+            writes = True
+        elif i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            names.add((str(i.argval), "NULL" in i.argrepr))
+        elif i.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF"):
+            free.add(str(i.argval))
+        elif i.opname in ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR"):
+            methods.add((str(i.argval), i.opname == "LOAD_METHOD" or "NULL" in i.argrepr))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            inner = _deeds(constant)
+            writes = writes or inner[0]
+            names |= inner[1]
+            free |= inner[2]
+            methods |= inner[3]
+    return writes, names, free, methods
+
+
+def may_write(f: types.FunctionType, kind: Any = None, seen: frozenset[Any] = frozenset()) -> bool:
+    """Return whether a function may change more than its own variables, as far as its code tells.
+
+    Arguments:
+        f: the function.
+        kind: the class that it is a method of.
+        seen: the code that is being looked at.
+    """
+    code = f.__code__
+    if code in seen or is_library(code.co_filename):
+        return False
+    seen = seen | {code}
+    writes, names, free, methods = _deeds(code)
+    if writes:
+        return True
+    for name, called in names:
+        value = f.__globals__.get(name, getattr(builtins, name, None))
+        if isinstance(value, types.FunctionType):
+            if may_write(value, None, seen):
+                return True
+        elif called and id(value) not in _HARMLESS:
+            return True
+    for name in free:
+        value = _value_of(f, name)
+        if isinstance(value, types.FunctionType):
+            if may_write(value, None, seen):
+                return True
+        elif callable(value) and not isinstance(value, type):
+            return True
+    return any(_method_may_write(name, called, kind, seen) for name, called in methods)
+
+
+def _method_may_write(name: str, called: bool, kind: Any, seen: frozenset[Any]) -> bool:
+    """Return whether the method or property of that name may write, as the class defines it."""
+    member = None if kind is None else inspect.getattr_static(kind, name, None)
+    member = getattr(member, "__func__", getattr(member, "fget", member))
+    if isinstance(member, types.FunctionType):
+        return may_write(member, kind, seen)
+    return called and name not in _HARMLESS_METHODS
+
+
+def _value_of(f: types.FunctionType, name: str) -> Any:
+    """Return the value of a captured variable, or `None`."""
+    if name not in f.__code__.co_freevars:
+        return None
+    try:
+        return (f.__closure__ or ())[f.__code__.co_freevars.index(name)].cell_contents
+    except ValueError:
+        return None

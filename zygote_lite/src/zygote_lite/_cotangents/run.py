@@ -1,0 +1,91 @@
+"""The state of a run, which belongs to the thread: what pullbacks read and write besides `dy`.
+
+Going forward it is what is active and what was saved; going back it is the store of cotangents.
+"""
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from rulescore import accumulate
+from zygote_lite._cotangents.kinds import LIST, TUPLE, address_of, kind_of, owner_of
+from zygote_lite._cotangents.store import Store
+
+
+class Veil:
+    """What stands for the `__dict__` of a class among what is active: it is read by attribute.
+
+    So does that of a list, dict or set of the user's class.
+    """
+
+    __slots__ = ("fields",)
+
+    def __init__(self, fields: Any) -> None:
+        self.fields = fields
+
+
+class State(threading.local):
+    """What belongs to the thread: the run that goes forward, the store of that going back."""
+
+    active: dict[int, Any] | None = None  # containers that hold active values, by identity
+    captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
+    written: dict[int, Any] | None = None  # arrays that were written in place
+    given: tuple[Any, ...] = ()  # what the run was given: the function and its arguments
+    held: dict[int, Any]  # holders of numbers that carry no gradient, within the arguments
+    has_texts = False  # whether texts made of active values are among what is active
+    store: Store | None = None
+    clean: dict[int, Any]  # what is reached by the names of globals and reaches nothing active
+    writes = 0  # into arrays, so far
+    trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
+
+    def __init__(self) -> None:
+        self.clean = {}
+        self.held = {}
+
+
+state = State()
+
+
+def current_store() -> Store:
+    """Return the store of the call of `back` that is running."""
+    assert state.store is not None
+    return state.store
+
+
+def slots_of(x: Any) -> dict[Any, Any]:
+    """Return the cotangents of the entries of a container."""
+    return current_store().slots(x)
+
+
+def give(slots: dict[Any, Any], key: Any, d: Any) -> None:
+    """Add the cotangent `d` to that of one entry."""
+    if d is not None:
+        slots[key] = accumulate(slots.get(key), d)
+
+
+def forget(x: Any) -> dict[Any, Any]:
+    """Return the cotangents of the entries of a container at its creation, and forget them."""
+    entry = current_store().entries.pop(address_of(x), None)
+    return {} if entry is None else entry[1]
+
+
+def take(y: Any, dy: Any, xs: tuple[Any, ...] = ()) -> Any:
+    """Return the whole cotangent of a value at its creation from `xs`, and forget it.
+
+    What lives in the memory of an array among `xs` is not new: its cotangent stays where it is.
+    """
+    kind = kind_of(y)
+    if kind < TUPLE:
+        return dy
+    store = state.store
+    assert store is not None
+    store.taking = True
+    held = [*xs, *(entry for x in xs if kind_of(x) in (LIST, TUPLE) for entry in x)]
+    store.aliases = {id(owner_of(x)) for x in held if isinstance(x, np.ndarray)}
+    try:
+        dy = store.collect(y, dy)
+    finally:
+        store.taking, store.aliases = False, set()
+    store.entries.pop(address_of(y), None)
+    return dy

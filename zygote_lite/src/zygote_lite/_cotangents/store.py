@@ -1,0 +1,316 @@
+"""The store: the cotangents of what has an address.
+
+Numbers, arrays, tuples and functions are identified by their value: their cotangents go from
+pullback to pullback. Lists, dicts, sets and objects are identified by their address: the
+cotangents of their entries accumulate in a `Store`, keyed by identity, that lives in one call of
+`back`; so all aliases of a list see the same cotangent, and a write can move it. The cotangent
+of an array that is written in place lives there too, in a shadow of its memory.
+"""
+
+import collections
+import types
+from collections.abc import Callable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, Tangent, accumulate, project
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    VALUE,
+    address_of,
+    entries_of,
+    kind_of,
+    owner_of,
+    shown_by_proxy,
+)
+from zygote_lite._cotangents.sequences import Places, Row
+from zygote_lite.errors import DifferentiationError
+
+
+class Store:
+    """Hold the cotangents of the entries of containers, by the identity of the container."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, tuple[Any, Any]] = {}
+        self.redo: list[Callable[[], None]] = []
+        self.shadows: dict[int, tuple[Any, Any]] = {}  # of arrays that are written in place
+        self.written: dict[int, Any] = {}  # arrays that are written in place, of the run
+        self.taking = False  # whether a cotangent is collected at the making of its value
+        self.aliases: set[int] = set()  # memory of the operands that the value was made of
+
+    def slots(self, x: Any) -> dict[Any, Any]:
+        """Return the cotangents of the entries of `x`, by index, key or field."""
+        address = address_of(x)
+        try:
+            return self.entries[address][1]  # type: ignore[no-any-return]
+        except KeyError:
+            slots: Any = Places(len(x)) if isinstance(x, collections.deque) else {}
+            self.entries[address] = (x, slots)
+            return slots  # type: ignore[no-any-return]
+
+    def row(self, x: Any) -> Row:
+        """Return the cotangents of the entries of a list, in a form that can be shifted."""
+        slots: Any = self.slots(x)
+        if isinstance(slots, Row):
+            return slots
+        row = Row(slots)
+        self.entries[id(x)] = (x, row)
+        return row
+
+    def shadow_view(self, x: Any, make: bool = False) -> Any:
+        """Return the cotangent of an array that is written in place, or `None` if it has none yet.
+
+        It is a view, with the offset and strides of `x`, of the shadow of the memory of `x`.
+        """
+        owner = owner_of(x)
+        known = self.shadows.get(id(owner))
+        if known is None:
+            if not make:
+                return None
+            dtype = owner.dtype if owner.dtype.kind in "fc" else float
+            known = self.shadows[id(owner)] = (
+                owner,
+                np.zeros_like(owner, dtype=dtype, subok=False),
+            )
+        return known[1] if x is owner else _same_view(known[1], owner, x)
+
+    def overlaps(self, x: Any) -> bool:
+        """Return whether two entries of a view may be one place in memory."""
+        return _overlaps_itself(x)
+
+    def add_to_shadow(self, x: Any, dx: Any) -> None:
+        """Add to the cotangent of an array that is written in place."""
+        shadow = self.shadow_view(x, make=True)
+        if not self.overlaps(x):
+            shadow += dx
+            return
+        owner, whole = self.shadows[id(owner_of(x))]
+        if x.dtype != owner.dtype:
+            raise refused_view(x, owner)
+        numbers = np.arange(whole.size)
+        places = _same_view(np.reshape(numbers, whole.shape, order=_order(whole)), owner, x)
+        flat = np.ravel(whole, order="K")
+        np.add.at(flat, np.array(places), dx)
+
+    def take_shadow(self, x: Any) -> Any:
+        """Return the cotangent of an array that is written in place at its making; forget it."""
+        shadow = self.shadow_view(x)
+        if shadow is None:
+            return None
+        d = np.copy(shadow)
+        shadow[...] = 0
+        return d
+
+    def add(self, x: Any, dx: Any) -> Any:
+        """Add the cotangent `dx` of `x`; return the part of it that goes by value."""
+        if dx is None:
+            return None
+        kind = kind_of(x)
+        if self.written and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
+            self.add_to_shadow(x, dx)
+            return None
+        if kind == FUNCTION and isinstance(dx, Tangent):
+            return self._add_function(x, dx)
+        if kind < LIST:
+            return self._add_tuple(x, dx) if kind == TUPLE and isinstance(dx, tuple) else dx
+        if kind == OBJECT and not isinstance(dx, Tangent):
+            raise TypeError(
+                f"the cotangent of a {type(x).__qualname__} must be a Tangent, and it is a "
+                f"{type(dx).__qualname__}"
+            )
+        slots = self.slots(x)
+        for key, value in entries_of(x):
+            d = _entry(dx, key, kind)
+            if d is not None:
+                d = self.add(value, d)
+                if d is not None:
+                    slots[key] = accumulate(slots.get(key), d)
+        return None
+
+    def _add_tuple(self, x: Any, dx: Any) -> Any:
+        parts = [self.add(value, d) for value, d in zip(x, dx, strict=True)]
+        if all(d is None for d in parts):
+            return None
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+
+    def _add_function(self, f: Any, dx: Any) -> Any:
+        """Add the cotangent of a function: those of captured variables live in their cells."""
+        if isinstance(f, types.MethodType):
+            d = self.add(f.__self__, dx["__self__"])
+            return None if d is None else Tangent(type(f), __self__=d)
+        if not isinstance(f, types.FunctionType) or not f.__closure__:
+            return dx
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
+            d = self.add(cell.cell_contents, dx[name]) if name in dx else None
+            if d is not None:
+                slots = self.slots(cell)
+                slots["cell_contents"] = accumulate(slots.get("cell_contents"), d)
+        return None
+
+    def collect(self, x: Any, dx: Any, seen: dict[int, Any] | None = None) -> Any:
+        """Return the whole cotangent of `x`: the part `dx` that goes by value, and the store's.
+
+        An object that is met a second time has given its cotangent at the first place.
+        """
+        seen = {} if seen is None else seen
+        kind = kind_of(x)
+        if kind == VALUE:
+            if isinstance(x, types.MappingProxyType):
+                return self.collect(shown_by_proxy(x), dx, seen)
+            if self.shadows and isinstance(x, np.ndarray):
+                dx = self._with_shadow(x, dx)
+            if isinstance(dx, Boxed):
+                return dx.projected(x)
+            return project(dx, x) if isinstance(x, Number | np.generic | Array) else dx
+        if kind == INERT:
+            return None
+        if kind == TUPLE:
+            parts = [
+                self.collect(value, None if dx is None else dx[i], seen)
+                for i, value in enumerate(x)
+            ]
+            if all(d is None for d in parts):
+                return None
+            return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        if kind == FUNCTION:
+            return self._collect_function(x, dx, seen)
+        if kind < LIST:
+            return dx
+        address = address_of(x)
+        if address in seen:
+            return None
+        seen[address] = x
+        slots = self.entries[address][1] if address in self.entries else {}
+        if kind == SET and not self.taking and any(d is not None for d in slots.values()):
+            raise DifferentiationError(
+                f"the elements of a {type(x).__name__} that is differentiated have a gradient, and "
+                "they have no order to give it in: pass a list, as by `list(...)` or `sorted(...)`"
+            )
+        if self.taking:
+            self.entries.pop(address, None)  # it goes to the operands, which may hold `x` itself
+        parts_by_key = {
+            key: self.collect(value, slots.get(key), seen) for key, value in entries_of(x)
+        }
+        if all(d is None for d in parts_by_key.values()):
+            return None
+        if kind == LIST:
+            return list(parts_by_key.values())
+        if kind == DICT:
+            return parts_by_key
+        return Tangent(type(x), **{str(k): d for k, d in parts_by_key.items()})
+
+    def _collect_function(self, f: Any, dx: Any, seen: dict[int, Any]) -> Any:
+        """Return the cotangents of what a function holds, by the names of captured variables."""
+        if id(f) in seen:
+            return dx
+        seen[id(f)] = f
+        if isinstance(f, types.MethodType):
+            inner = None if dx is None else dx["__self__"]
+            d = self.collect(f.__self__, inner, seen)
+            return None if d is None else Tangent(type(f), __self__=d)
+        if not isinstance(f, types.FunctionType) or not f.__closure__:
+            return dx
+        fields: dict[str, Any] = {}
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
+            slots = self.entries[id(cell)][1] if id(cell) in self.entries else {}
+            if self.taking:
+                self.entries.pop(id(cell), None)
+            given = dx[name] if isinstance(dx, Tangent) and name in dx else None
+            d = accumulate(slots.get("cell_contents"), given)
+            try:
+                fields[name] = self.collect(cell.cell_contents, d, seen)
+            except ValueError:  # not assigned yet
+                fields[name] = None
+        return None if all(d is None for d in fields.values()) else Tangent(type(f), **fields)
+
+    def _with_shadow(self, x: Any, dx: Any) -> Any:
+        """Return the cotangent of an array, of which a part may live in a shadow."""
+        owner = owner_of(x)
+        if id(owner) not in self.shadows or id(owner) in self.aliases:
+            return dx
+        shadow = self.shadow_view(x)
+        dx = accumulate(dx, np.copy(shadow))
+        if self.taking:
+            shadow[...] = 0
+        return dx
+
+    def restore(self) -> None:
+        """Put the state of the containers back to what it was before the reverse pass."""
+        while self.redo:
+            self.redo.pop()()
+
+
+class Boxed:
+    """A cotangent that knows how to take the kind of its primal."""
+
+    __slots__ = ()
+
+    def projected(self, x: Any) -> Any:
+        """Return the cotangent with the kind of its primal `x`."""
+        raise NotImplementedError
+
+    def through(self, f: Any, *xs: Any) -> Any:
+        """Return the cotangent that a linear function makes of this one."""
+        raise NotImplementedError
+
+
+def _entry(dx: Any, key: Any, kind: int) -> Any:
+    if kind == LIST:
+        return dx[key]
+    if kind == DICT:
+        return dx.get(key)
+    return dict(dx).get(key)
+
+
+def _order(x: Any) -> Any:
+    return "C" if x.flags.c_contiguous else "F"
+
+
+def _overlaps_itself(x: Any) -> bool:
+    """Return whether two entries of a view may be one place in memory, as after broadcasting."""
+    reach = x.itemsize
+    for n, stride in sorted(zip(x.shape, map(abs, x.strides), strict=True), key=lambda p: p[1]):
+        if n > 1:
+            if stride < reach:
+                return True
+            reach += stride * (n - 1)
+    return False
+
+
+def _same_view(shadow: Any, owner: Any, x: Any) -> Any:
+    """Return the view of `shadow` that lies in it as `x` lies in `owner`."""
+    if x.size == 0:
+        return np.zeros(x.shape, shadow.dtype)
+    offset = x.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    flat = np.ravel(shadow, order="K")
+    if x.dtype != owner.dtype:
+        if not are_parts(x, owner):
+            raise refused_view(x, owner)
+        return np.ndarray(x.shape, x.dtype, flat, offset, x.strides)
+    size = owner.itemsize
+    if offset % size or any(s % size for s in x.strides):
+        raise refused_view(x, owner)
+    strides = tuple([s // size * shadow.itemsize for s in x.strides])
+    return np.lib.stride_tricks.as_strided(flat[offset // size :], x.shape, strides)
+
+
+def are_parts(x: Any, owner: Any) -> bool:
+    """Return whether an array sees complex numbers as pairs of real ones, or pairs as complex."""
+    kinds = {x.dtype.kind, owner.dtype.kind}
+    return kinds == {*"fc"} and x.real.dtype == owner.real.dtype
+
+
+def refused_view(x: Any, owner: Any) -> DifferentiationError:
+    """Return the error for an array in memory that is written as another kind of number."""
+    return DifferentiationError(
+        f"an array of {owner.dtype} that is written in place is also seen as {x.dtype} (by "
+        "`.view`): its gradient cannot be followed through such a view; write into a copy"
+    )

@@ -1,0 +1,1 @@
+"""The command `zygote-lite` (`cli`), and the network that it trains (`moons`)."""

@@ -1,0 +1,126 @@
+"""Functions that specialized code calls, written out with what they need in their turn."""
+
+import ast
+import builtins
+import dis
+import inspect
+import math
+import textwrap
+import types
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, project
+from zygote_lite._ir.source import TREES
+from zygote_lite._specialize.text.spell import constant_text, spelled
+from zygote_lite._specialize.typed.runtime import UNSET, Unset
+from zygote_lite._specialize.typed.values import Unfit
+
+_PROJECT = '''\
+def project(dx, x):
+    """Give a cotangent the shape and the precision of what it belongs to."""
+    dx, shape = np.asarray(dx), np.shape(x)
+    dx = dx.sum(axis=tuple(range(dx.ndim - len(shape))))
+    dx = dx.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+    if dx.shape != shape:
+        raise ValueError(f"a cotangent of the shape {dx.shape} is none of the shape {shape}")
+    return dx.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(dx)'''
+
+
+class Helpers:
+    """The texts of functions, each before those that call it.
+
+    Attributes:
+        texts: what is to stand above the code.
+    """
+
+    def __init__(self, taken: set[str]) -> None:
+        self.texts: list[str] = []
+        self.named: dict[str, Any] = {}
+        self.taken = taken
+
+    def add(self, name: str, x: Any) -> None:
+        """Write what is known by a name. Raises `Unfit` where that cannot be done."""
+        if name in self.named and self.named[name] is x:
+            return
+        if name in self.named or name in self.taken:
+            raise Unfit(f"two things that it calls are named {name}")
+        self.named[name] = x
+        if x is project:
+            self.texts.append(_PROJECT.replace("def project(", f"def {name}(", 1))
+        elif x is Array:  # the arrays of other libraries are not among the arguments
+            self.texts.append(f"{name} = np.ndarray")
+        elif x is UNSET:
+            self.texts.append(f"{self.source(Unset, 'Unset')}\n\n\n{name} = Unset()")
+        elif isinstance(x, types.FunctionType):
+            self.texts.append(self.source(x, name))
+        else:
+            text = constant_text(x) or spelled(x)
+            if text is None:
+                raise Unfit(f"it calls {_described(x)} as it is")
+            self.texts.append(f"{name} = {text}")
+
+    def source(self, x: Any, name: str) -> str:
+        """Return the source of a function or class under another name."""
+        try:
+            with TREES:
+                (tree,) = ast.parse(textwrap.dedent(inspect.getsource(x))).body
+        except (OSError, TypeError, SyntaxError, ValueError):
+            raise Unfit(f"it calls {_described(x)}, whose source is not to be had") from None
+        if not isinstance(tree, ast.FunctionDef | ast.ClassDef) or tree.decorator_list:
+            raise Unfit(f"it calls {_described(x)}, which is no plain function")
+        if isinstance(x, types.FunctionType):
+            if x.__closure__ or x.__defaults__ or x.__kwdefaults__:
+                raise Unfit(f"it calls {_described(x)}, which has variables around it, or defaults")
+            self.add_globals(x.__code__, x.__globals__, x)
+        tree.name = name
+        return ast.unparse(_Unannotated().visit(tree))
+
+    def add_globals(self, code: types.CodeType, globals_: dict[str, Any], f: Any) -> None:
+        """Write what a function reads from its module."""
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                self.add_globals(inner, globals_, f)
+        for name in _global_names(code):
+            x = globals_.get(name, vars(builtins).get(name))
+            if x is np or x is math:
+                if name not in ("np", "math"):
+                    raise Unfit(f"{_described(f)} knows {x.__name__} as {name}")
+            elif name not in globals_ and name in vars(builtins):
+                continue
+            elif isinstance(x, types.ModuleType):
+                raise Unfit(f"it calls {_described(f)}, which uses the module {x.__name__}")
+            else:
+                self.add(name, x)
+
+
+def _global_names(code: types.CodeType) -> list[str]:
+    """Return the names that code reads from its module, each once."""
+    steps = dis.get_instructions(code)
+    return [*dict.fromkeys(str(step.argval) for step in steps if step.opname == "LOAD_GLOBAL")]
+
+
+def _described(x: Any) -> str:
+    """Return the name of what is called, and its place where it has one."""
+    code = getattr(x, "__code__", None)
+    if code is not None:
+        return f"{x.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+    return repr(x).strip("<>")
+
+
+class _Unannotated(ast.NodeTransformer):
+    """Take annotations away: they name what is not there."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        return ast.copy_location(ast.Assign([node.target], node.value), node)

@@ -1,0 +1,281 @@
+"""Specialized code written out as a module of its own, which imports only NumPy and `math`."""
+
+import builtins
+import math
+import re
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._interface.export.helpers import Helpers
+from zygote_lite._ir.source import place_of
+from zygote_lite._specialize.assemble import Specialized
+from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.guards import lists_in
+from zygote_lite._specialize.text.spell import constant_text
+from zygote_lite._specialize.text.writer import LEFT
+from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.runtime import are_distinct, are_numbers
+from zygote_lite._specialize.typed.values import (
+    MANY,
+    ONE,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    parts_of,
+    paths_of,
+)
+from zygote_lite._tape.jitted import original
+from zygote_lite._tape.refusal import name_of
+from zygote_lite.errors import DifferentiationError
+
+_MOST = 1000  # entries of an array that is written out
+
+
+def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+    """Return a Python module that computes the value and the gradient of a function.
+
+    Arguments:
+        f: a Python function whose value is a float.
+        xs: arguments like those that it will be given: of their types and, of tuples and lists,
+            their lengths, and of dicts their keys.
+        argnums: the argument, or arguments, to differentiate; all of them, if none is named.
+
+    The module imports nothing but NumPy and `math`. Its function `<name>_value_and_gradient` takes
+    the arguments of `f` and returns what `value_and_grad` does: the gradient of one argument, or a
+    tuple. Numbers and arrays that `f` reads from around it are written down as they are now.
+    Raises `DifferentiationError` where the code needs more than this, with the place and the
+    reason. What the module cannot answer (other types, a gradient that is not finite) raises.
+    """
+    f = original(f)
+    if type(f) is not types.FunctionType:
+        raise TypeError(f"{name_of(f)} is no Python function: export a function that calls it")
+    single = isinstance(argnums, int)
+    numbers = _numbers(argnums, len(xs))
+    active = tuple([i in numbers for i in range(len(xs))])
+    try:
+        made = specialize(f, xs, active)
+        return _module(f, made, active, single)
+    except Unfit as reason:
+        raise _refusal(f, str(reason)) from None
+
+
+def _numbers(argnums: int | tuple[int, ...] | None, count: int) -> list[int]:
+    """Return the positions of the differentiated arguments."""
+    if argnums is None:
+        argnums = tuple(range(count))
+    numbers = [argnums] if isinstance(argnums, int) else [*argnums]
+    if not numbers or any(not 0 <= n < count for n in numbers):
+        raise ValueError(f"argnums are {argnums}, and {count} arguments were given as an example")
+    if numbers != sorted({*numbers}):
+        raise ValueError(f"argnums are {argnums}: name each once, in their order")
+    return numbers
+
+
+def _refusal(f: Any, reason: str) -> DifferentiationError:
+    return DifferentiationError(
+        f"{place_of(f)}: {f.__qualname__} cannot be written as a module of its own: {reason}. "
+        "Write that part in other words, or give it to the function as an argument; "
+        "value_and_grad differentiates it as it is"
+    )
+
+
+def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -> str:
+    """Return the text of the module."""
+    public = made.name
+    inner = public.removesuffix("_value_and_gradient") + "_adjoint"
+    if any(leaf.where for x in made.arguments for leaf in leaves(x)):
+        raise Unfit("an argument is an object")
+    outside = [value.name for value, _ in made.inputs.given.values()]
+    helpers = Helpers({public, inner, "np", "math", *outside})
+    for name, x in made.bound.items():
+        helpers.add(name, x)
+    entry = _entry(made, active, single, public, inner)
+    for test in (are_numbers, are_distinct):
+        if f"{test.__name__}(" in entry:
+            helpers.add(test.__name__, test)
+    constants = [f"{value.name} = {_written(value.sample, value.name)}"
+                 for value, _ in made.inputs.given.values()]  # fmt: skip
+    lines = [line.rstrip() for line in str(made.text).splitlines()]
+    lines[0] = lines[0].replace(f"def {public}(", f"def {inner}(", 1)
+    other = 'raise ValueError("other code than this is needed for these arguments")'
+    core = "\n".join(lines).replace(LEFT, other)
+    body = "".join(f"\n\n{part}\n" for part in [*helpers.texts, core, entry])
+    body = "\n".join([*constants, body]).rstrip() if constants else body.rstrip()[1:]
+    for name in made.parameters:
+        if hasattr(builtins, name) and re.search(rf"\b{name}\(", body):
+            raise Unfit(f"an argument is named {name}, as what Python has built in")
+    imports = [line for name, line in (("math", "import math"), ("np", "import numpy as np"))
+               if re.search(rf"\b{name}\.", body)]  # fmt: skip
+    head = f'"""The value and the gradient of `{f.__name__}`, as zygote_lite wrote them."""'
+    return "\n\n".join([head, *imports]) + "\n\n" + body + "\n"
+
+
+def _written(x: Any, name: str) -> str:
+    """Return the text of a number or an array that is read from outside."""
+    if isinstance(x, np.ndarray):
+        if x.size > _MOST:
+            raise Unfit(f"{name} is an array of {x.size} numbers")
+        entries = ", ".join(_number(v, name) for v in x.ravel().tolist())
+        flat = f"np.array([{entries}], dtype=np.{x.dtype.name})"
+        return flat if x.ndim == 1 else f"{flat}.reshape({x.shape})"
+    return _number(x, name)
+
+
+def _number(x: Any, name: str) -> str:
+    text = constant_text(x)
+    if text is None and isinstance(x, np.floating) and not np.isfinite(x):
+        text = f"np.{type(x).__name__}({constant_text(float(x))})"
+    if text is None:
+        raise Unfit(f"{name} is a {type(x).__name__}")
+    return text
+
+
+# -- the function that is called ---------------------------------------------------------------
+
+
+def _entry(made: Specialized, active: tuple[bool, ...], single: bool, name: str, inner: str) -> str:
+    """Return the function that looks at what it is given, and at what it returns."""
+    parameters = made.parameters[: len(made.arguments)]
+    pairs = [*zip(parameters, made.arguments, strict=True)]
+    taken = {*made.parameters}
+    found = [_unlike(f"d{p}", taken) for p, flag in zip(parameters, active, strict=True) if flag]
+    value = _unlike("y", taken)
+    kinds = "; ".join(f"{p}: {_kind(x)}" for p, x in pairs)
+    wanted = [p for p, flag in zip(parameters, active, strict=True) if flag]
+    by = wanted[0] if single else f"({', '.join(wanted)}{',' * (len(wanted) == 1)})"
+    tests = [test for p, x in pairs for test in _tests(p, x)]
+    lines = [
+        f"def {name}({', '.join(parameters)}):",
+        f'    """Return the value, and the gradient by {by}."""',
+        *_where(tests, f"raise TypeError({_quoted('wanted are ' + kinds)})"),
+    ]
+    lists = [path for p, x in pairs for path in lists_in(x, p)]
+    if len(lists) > 1:  # their gradients would be one
+        refusal = 'raise ValueError("one list or dict is given twice")'
+        lines += _where([f"not are_distinct({', '.join(lists)})"], refusal)
+    lines.append(f"    {', '.join([value, *found])} = {inner}({', '.join(made.parameters)})")
+    infinite = 'raise FloatingPointError("a gradient that is not finite needs zygote_lite")'
+    lines += _where(_not_finite(made, active, found), infinite)
+    gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
+    return "\n".join([*lines, f"    return {value}, {gradient}"])
+
+
+def _where(tests: list[str], statement: str) -> list[str]:
+    """Return the lines of a statement that is run where one of the tests holds."""
+    if not tests:
+        return []
+    if len(tests) == 1:
+        return [f"    if {tests[0]}:", f"        {statement}"]
+    first, *rest = tests
+    return ["    if (", f"        {first}", *(f"        or {test}" for test in rest), "    ):",
+            f"        {statement}"]  # fmt: skip
+
+
+def _quoted(text: str) -> str:
+    """Return the text of a string, over several lines where it is long."""
+    parts = re.findall(r".{1,70}(?:\s|$)", text) or [text]
+    quoted = [repr(part) if '"' in part or "\\" in part else f'"{part}"' for part in parts]
+    if len(quoted) == 1:
+        return quoted[0]
+    return "\n" + "".join(f"            {part}\n" for part in quoted) + "        "
+
+
+def _unlike(stem: str, taken: set[str]) -> str:
+    """Return a name that is not taken, and take it."""
+    name = stem
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _kind(x: Value) -> str:
+    """Return what an argument is to be, in words."""
+    if x.items is not None:
+        kind = type(x.sample).__name__
+        if kind == "dict":
+            return f"dict ({', '.join(f'{at}: {_kind(part)}' for at, part in parts_of(x))})"
+        inner = [_kind(item) for item in x.items]
+        if len({*inner}) == 1:
+            return f"{kind} of {len(inner)} ({inner[0]})"
+        return f"{kind} ({', '.join(inner)})"
+    if isinstance(x.fact, ListOf):
+        if isinstance(x.fact.item, ListOf):
+            return f"list of lists of {_class_in(x.fact.item)}"
+        return f"list of {_class_in(x.fact)}"
+    if x.is_constant:
+        return repr(x.sample)
+    if isinstance(x.fact, Scalar):
+        (kind_of_number,) = x.fact.classes
+        return _class(kind_of_number)
+    assert isinstance(x.fact, ArrayOf)
+    lengths = ", ".join({ONE: "1", MANY: "not 1"}.get(axis, "any") for axis in x.fact.axes)
+    return f"{x.fact.dtype} array ({lengths})"
+
+
+def _class_in(fact: ListOf) -> str:
+    """Return the class of the numbers in a list."""
+    assert isinstance(fact.item, Scalar)
+    (kind,) = fact.item.classes
+    return _class(kind)
+
+
+def _class(kind: type) -> str:
+    return kind.__name__ if kind in (float, int, bool) else f"np.{kind.__name__}"
+
+
+def _tests(path: str, x: Value) -> list[str]:
+    """Return what must not hold of an argument."""
+    if x.items is not None:
+        kind, parts = type(x.sample).__name__, parts_of(x)
+        tests = [f"type({path}) is not {kind}", f"len({path}) != {len(parts)}"]
+        if kind == "dict":
+            tests[1] = f"[*{path}] != [{', '.join(at for at, _ in parts)}]"
+        inner = [t for at, part in parts for t in _tests(f"{path}[{at}]", part)]
+        return [*tests, *inner]
+    if isinstance(x.fact, ListOf):
+        rows = isinstance(x.fact.item, ListOf)
+        inner_fact = x.fact.item if isinstance(x.fact.item, ListOf) else x.fact
+        numbers = f"are_numbers({path}, {_class_in(inner_fact)}, {rows})"
+        return [f"type({path}) is not list", f"not {numbers}"]
+    if x.is_constant:
+        return [f"type({path}) is not type({x.sample!r})", f"{path} != {x.sample!r}"]
+    if isinstance(x.fact, Scalar):
+        (kind_of_number,) = x.fact.classes
+        return [f"type({path}) is not {_class(kind_of_number)}"]
+    assert isinstance(x.fact, ArrayOf)
+    tests = [
+        f"type({path}) is not np.ndarray",
+        f"{path}.dtype != np.{x.fact.dtype.name}",
+        f"{path}.ndim != {len(x.fact.axes)}",
+    ]
+    lengths = {ONE: "!=", MANY: "=="}
+    for i, axis in enumerate(x.fact.axes):
+        if axis in lengths:
+            tests.append(f"{path}.shape[{i}] {lengths[axis]} 1")
+    return tests
+
+
+def _not_finite(made: Specialized, active: tuple[bool, ...], found: list[str]) -> list[str]:
+    """Return the tests that a gradient is not finite, where that can be."""
+    given = iter(made.gradients)
+    tops = iter(found)
+    tests = []
+    for x, flag in zip(made.arguments, active, strict=True):
+        if not flag:
+            continue
+        for path, leaf in paths_of(x, next(tops)):
+            d = next(given) if leaf.active else None
+            if d is None or (d.is_constant and math.isfinite(d.sample)):
+                continue
+            if isinstance(leaf.fact, ListOf):
+                continue  # the code has looked
+            if not leaf.is_array:
+                tests.append(f"not math.isfinite({path})")
+            elif d in made.telling:
+                tests.append(f"not np.isfinite({path}).all()")
+    return tests

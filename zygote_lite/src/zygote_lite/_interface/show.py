@@ -1,0 +1,123 @@
+"""Looking inside: the text of each stage, and how each call was resolved."""
+
+import ast
+import functools
+import inspect
+import types
+from typing import Any
+
+from zygote_lite._cotangents.run import state
+from zygote_lite._interface.gradients import pullback
+from zygote_lite._ir.compile import lowered, recording
+from zygote_lite._ir.emit import emit
+from zygote_lite._ir.lower.function import lower
+from zygote_lite._specialize.cache import INTERNAL, raise_if_strict
+from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.typed.values import Unfit
+from zygote_lite._tape.jitted import original
+from zygote_lite.errors import DifferentiationError
+
+_LONG = 60
+_RECORDED = (
+    "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
+    "# Going back is walking the tape backwards (`Tape.back`).\n"
+)
+
+
+def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
+    """Return the lowered code of a function: one operation a statement, as readable Python."""
+    function = _function_of(f)
+    return emit(lower(function.__code__, function.__globals__)).text
+
+
+def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
+    """Return the recording code of a function: its forward code, which notes each call on a tape.
+
+    It serves all types; the arguments are not looked at. (MicroGrad.jl's `primal`.)
+    """
+    return _recorded(f, "for all types")
+
+
+def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
+    """Return the code that is run for a gradient.
+
+    With arguments it is the transformed code for their types: the forward code with the reverse
+    inside, and the rules inlined. Without arguments, or if the function cannot be transformed, it
+    is the recording code: it serves all types, asks for the rules as it runs, and has no reverse
+    of its own, because going back is walking the tape. Its first line says which of the two, and
+    why. (MicroGrad.jl's `reverse_differentiate`.)
+    """
+    if not xs or kws:
+        return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
+    text, reason = _specialized(f, xs)
+    return _recorded(f, f"not transformed: {reason}") if text is None else text
+
+
+def _recorded(f: Any, why: str) -> str:
+    """Return the recording code of a function, which begins with why it is shown."""
+    return f"# Recorded, {why}\n{_RECORDED}{recording(lowered(_function_of(f))).text}"
+
+
+def _specialized(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
+    """Return the code for the types of the arguments, or why there is none."""
+    f = original(f)
+    if type(f) is not types.FunctionType:
+        return None, "it is no Python function"
+    try:
+        made = specialize(f, xs, (True,) * len(xs), as_pullback=True)
+    except Unfit as reason:
+        return None, f"{_place_of(reason)}{reason}"
+    except DifferentiationError as reason:
+        return None, str(reason)
+    except Exception as error:  # as in `Entries.make`: what cannot be done is done without
+        raise_if_strict(f, xs, error)
+        return None, f"{INTERNAL}: {type(error).__name__}"
+    return "\n".join(line.rstrip() for line in str(made.text).splitlines()), ""
+
+
+def _place_of(reason: Unfit) -> str:
+    """Return the beginning of the statement that is not specialized, to stand before the reason."""
+    if reason.origin is None or not hasattr(reason.origin, "lineno"):
+        return ""
+    text = ast.unparse(reason.origin).partition("\n")[0]
+    return f"`{text if len(text) < _LONG else text[:_LONG] + ' ...'}`: "
+
+
+def _function_of(f: Any) -> types.FunctionType:
+    """Return the Python function that a callable stands for."""
+    f = original(f)
+    while not isinstance(f, types.FunctionType):
+        implementation = getattr(f, "_implementation", None)
+        if isinstance(f, types.MethodType):
+            f = f.__func__
+        elif isinstance(f, functools.partial):
+            f = f.func
+        elif isinstance(f, type):
+            f = inspect.getattr_static(f, "__init__")
+        elif isinstance(implementation, types.FunctionType):
+            f = implementation
+        elif isinstance(inspect.getattr_static(type(f), "__call__", None), types.FunctionType):
+            f = type(f).__call__
+        else:
+            raise TypeError(f"{f!r} has no Python source")
+    return f
+
+
+def explain(f: Any, /, *xs: Any, **kws: Any) -> str:
+    """Return how each call of `f(*xs, **kws)` was resolved, one a line, in order.
+
+    A line has the place of the call, the call, and the rule (plugin, file, line) that answered
+    it, or that its source was recorded. What nothing active went into, and operations of the
+    engine's own, are left out. The function is run on a tape; transformed code has the same rules.
+    """
+    outer, state.trace = state.trace, []
+    try:
+        pullback(f, *xs, **kws)
+        lines = state.trace
+    finally:
+        state.trace = outer
+    if not lines:
+        return "nothing was differentiated"
+    places = max(len(place) for place, _, _ in lines)
+    calls = max(len(call) for _, call, _ in lines)
+    return "\n".join(f"{place:{places}}  {call:{calls}}  {how}" for place, call, how in lines)

@@ -1,0 +1,142 @@
+"""Recording code: the stages in their order, and the functions that came out of them.
+
+    function --lower--> IR --instrument--> IR --record--> IR --emit--> Python --> code
+
+It serves all types of arguments, and is made once for each code object. (The source transform
+writes code for certain types: `_optimize`.)
+"""
+
+import __future__
+
+import ast
+import inspect
+import threading
+import types
+from typing import Any
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.emit import Emitted, emit
+from zygote_lite._ir.instrument import instrument
+from zygote_lite._ir.intrinsics import INTRINSICS
+from zygote_lite._ir.lower.function import lower
+from zygote_lite._ir.record import leading, record
+from zygote_lite._ir.source import TREES, NoSourceError
+from zygote_lite._numpy import functions as _array_calls  # noqa: F401 - declare
+from zygote_lite._numpy import nditer as _nditer  # noqa: F401 - declare
+from zygote_lite._python import implicit_calls as _unasked  # noqa: F401 - declare
+from zygote_lite._python import operators as _composite  # noqa: F401 - declare
+from zygote_lite._python import subscripts as _subscripts  # noqa: F401 - declare
+from zygote_lite._python import texts as _texts  # noqa: F401 - declare
+from zygote_lite._python.containers import deques as _deques  # noqa: F401 - declare
+from zygote_lite._python.containers import mappingproxy as _proxies  # noqa: F401 - declare
+from zygote_lite._python.library import builtins as _iteration  # noqa: F401 - declare
+from zygote_lite._python.library import copy as _copying  # noqa: F401 - declare
+from zygote_lite._python.library import heapq as _heaps  # noqa: F401 - declare
+from zygote_lite._python.library import itertools as _itertools  # noqa: F401 - declare
+from zygote_lite._python.library import lru_cache as _memo  # noqa: F401 - declare
+from zygote_lite._python.objects import classes as _classes  # noqa: F401 - declare
+from zygote_lite._python.objects import construct as _construct  # noqa: F401 - declare
+from zygote_lite._python.objects import frames as _frames  # noqa: F401 - declare
+from zygote_lite._python.objects import lookup as _lookup  # noqa: F401 - declare
+from zygote_lite._python.objects import weak as _weak  # noqa: F401 - declare
+from zygote_lite._tape.refusal import where
+
+_recordings: dict[Any, tuple[types.FunctionType, bool]] = {}
+_MOST = 4096
+_lock = threading.RLock()
+
+
+def run_as_called(
+    run: Any, tape: Any, nodes: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Any:
+    """Run recording code; arguments that do not fit raise what the user's function raises."""
+    try:
+        return run(tape, nodes, *xs, **kws)
+    except TypeError as error:
+        traceback = error.__traceback__
+        if traceback is not None and traceback.tb_next is None:
+            f(*xs, **kws)
+        raise
+
+
+def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
+    """Return the recording code of a function, with its cells, and whether it is a generator."""
+    key = (
+        f.__code__,
+        id(f.__globals__),
+    )  # the code that is made holds the globals
+    known = _recordings.get(key)
+    if known is None:
+        with _lock:
+            function = lowered(f)
+            made = compile_emitted(recording(function), f)
+            if len(_recordings) >= _MOST:
+                _recordings.clear()
+            known = _recordings[key] = (made, function.is_generator)
+    run, is_generator = known
+    if f.__closure__ or f.__defaults__ or f.__kwdefaults__:
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        own = zip(run.__code__.co_freevars, run.__closure__ or (), strict=True)
+        closure = tuple([cells.get(name, cell) for name, cell in own])
+        made = types.FunctionType(
+            run.__code__, run.__globals__, run.__name__, f.__defaults__, closure
+        )
+        made.__kwdefaults__ = f.__kwdefaults__
+        return made, is_generator
+    return run, is_generator
+
+
+def recording(function: ir.Function) -> Emitted:
+    """Return the recording code of an instrumented function."""
+    before = leading(function)
+    return emit(record(function), "_recorded", before)
+
+
+def lowered(f: Any) -> ir.Function:
+    """Return the instrumented IR of a Python function, anew: later stages take names in it."""
+    try:
+        return instrument(lower(f.__code__, f.__globals__))
+    except NoSourceError as error:
+        raise NoSourceError(f"{where()}: {error}") from None
+
+
+def compile_emitted(emitted: Emitted, f: Any) -> types.FunctionType:
+    """Compile emitted Python, with the file name, lines, globals and name of the user's function.
+
+    Variables that `f` captures stay free variables of the compiled function.
+    """
+    free = f.__code__.co_freevars
+    names = [*emitted.intrinsics, *free]
+    parameters = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    tree = emitted.tree
+    give = ast.Return(ast.Name(tree.name, ast.Load()))
+    factory = ast.FunctionDef("factory", parameters, [tree, give], [])
+    if "type_params" in factory._fields:
+        factory.type_params = []  # type: ignore[attr-defined]
+    ast.copy_location(factory, tree)
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    scope: dict[str, Any] = {}
+    flags = f.__code__.co_flags & __future__.annotations.compiler_flag
+    with TREES:
+        code = compile(module, f.__code__.co_filename, "exec", flags, dont_inherit=True)
+    exec(code, f.__globals__, scope)
+    values = [INTRINSICS[path] for path in emitted.intrinsics.values()]
+    made: types.FunctionType = scope["factory"](*values, *(None for _ in free))
+    made.__code__ = _as_the_users(made.__code__, tree.name, f.__code__)
+    return made
+
+
+def _as_the_users(code: types.CodeType, name: str, own: types.CodeType) -> types.CodeType:
+    """Return emitted code under the user's names, and so all functions defined inside it."""
+    old, new = f"factory.<locals>.{name}", own.co_qualname
+
+    def renamed(c: types.CodeType) -> types.CodeType:
+        consts = [renamed(k) if isinstance(k, types.CodeType) else k for k in c.co_consts]
+        if not c.co_flags & inspect.CO_OPTIMIZED:  # of a class, whose name is a constant
+            consts = [
+                new + k[len(old) :] if isinstance(k, str) and f"{k}.".startswith(old + ".") else k
+                for k in consts
+            ]
+        return c.replace(co_consts=tuple(consts), co_qualname=c.co_qualname.replace(old, new, 1))
+
+    return renamed(code).replace(co_name=own.co_name)

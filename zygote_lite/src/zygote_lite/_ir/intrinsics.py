@@ -1,0 +1,282 @@
+"""Functions that only lowered code calls, for what the language has syntax for."""
+
+import builtins
+import operator
+import types
+from collections.abc import Callable
+from typing import Any, Never
+
+import numpy as np
+
+from zygote_lite.errors import DifferentiationError
+
+
+def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
+    """Call a method."""
+    if name == "resize" and isinstance(x, np.ndarray):
+        refuse_resize()
+    return getattr(x, name)(*xs, **kws)
+
+
+def refuse_resize() -> Never:
+    """Refuse to change the size of an array in place: the engine holds references to it."""
+    from zygote_lite._tape.refusal import where
+
+    raise DifferentiationError(
+        f"{where()}: `resize` of an array in place cannot be differentiated: use `np.resize` or "
+        "`np.pad`, which return a new array"
+    )
+
+
+def apply(f: Any, xs: Any, kws: Any, /) -> Any:
+    """Call a function with a sequence of arguments and a mapping of keywords."""
+    return f(*xs, **kws)
+
+
+def unpack(x: Any, count: int, star: int | None, /) -> tuple[Any, ...]:
+    """Take a sequence apart, as an assignment to `count` targets does."""
+    if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
+        raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object")
+    parts = tuple(x)
+    if star is None:
+        if len(parts) < count:
+            raise ValueError(f"not enough values to unpack (expected {count}, got {len(parts)})")
+        if len(parts) > count:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        return parts
+    if len(parts) < count - 1:
+        raise ValueError(
+            f"not enough values to unpack (expected at least {count - 1}, got {len(parts)})"
+        )
+    after = len(parts) - (count - 1 - star)
+    return (*parts[:star], list(parts[star:after]), *parts[after:])
+
+
+def taken_for(f: Any, known: Any, /, *start: Any) -> None:
+    """Tell that a call is done as the call of a known function, from a number or an array."""
+
+
+def write_global(here: Any, name: str, value: Any, /) -> None:
+    """Give a variable of the module of the function `here` another value."""
+    here.__globals__[name] = value
+
+
+def build_tuple(*items: Any) -> tuple[Any, ...]:
+    """Return a tuple."""
+    return items
+
+
+def build_list(*items: Any) -> list[Any]:
+    """Return a list."""
+    return list(items)
+
+
+def build_set(*items: Any) -> set[Any]:
+    """Return a set."""
+    return set(items)
+
+
+def build_slice(*items: Any) -> slice:
+    """Return a slice."""
+    return slice(*items)
+
+
+def build_dict(*items: Any) -> dict[Any, Any]:
+    """Return a dict of keys and values that alternate."""
+    return dict(zip(items[::2], items[1::2], strict=True))
+
+
+def join_tuple(*parts: Any) -> tuple[Any, ...]:
+    """Return the elements of all parts as a tuple."""
+    return tuple(join_list(*parts))
+
+
+def join_arguments(f: Any, /, *parts: Any) -> tuple[Any, ...]:
+    """Return the positional arguments of a call of `f` with `*`."""
+    for part in parts:
+        if not hasattr(type(part), "__iter__") and not hasattr(type(part), "__getitem__"):
+            f(*part)  # raises what Python raises
+    return join_tuple(*parts)
+
+
+def join_list(*parts: Any) -> list[Any]:
+    """Return the elements of all parts as a list."""
+    out = []
+    for part in parts:
+        out += list(part)
+    return out
+
+
+def join_set(*parts: Any) -> set[Any]:
+    """Return the elements of all parts as a set."""
+    return {x for part in parts for x in part}
+
+
+def join_dict(*parts: Any) -> dict[Any, Any]:
+    """Return the entries of all parts as a dict."""
+    for part in parts:
+        if not hasattr(part, "keys"):
+            raise TypeError(f"{type(part).__name__!r} object is not a mapping")
+    return {key: value for part in parts for key, value in dict(part).items()}
+
+
+def join_text(*parts: str) -> str:
+    """Return an f-string from its parts."""
+    return "".join(parts)
+
+
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {
+    -1: lambda x: x,
+    ord("s"): str,
+    ord("r"): repr,
+    ord("a"): ascii,
+}
+
+
+def format_value(x: Any, conversion: int, spec: str) -> str:
+    """Return one part of an f-string."""
+    return format(_CONVERSIONS[conversion](x), spec)
+
+
+def read_cell(cell: Any, name: str, is_own: bool, /) -> Any:
+    """Return the value of a variable that functions share."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        pass
+    ending = "where it is not associated with a value"
+    if is_own:
+        raise UnboundLocalError(f"cannot access local variable {name!r} {ending}")
+    raise NameError(f"cannot access free variable {name!r} {ending} in enclosing scope")
+
+
+def write_cell(cell: Any, value: Any, /) -> None:
+    """Give a variable that functions share a value."""
+    cell.cell_contents = value
+
+
+def cell_of(holder: Any, /) -> Any:
+    """Return the cell of the one variable that `holder` captures."""
+    return holder.__closure__[0]
+
+
+# -- with --------------------------------------------------------------------------------------
+
+
+def enter_context(manager: Any) -> Any:
+    """Enter a context, as `with` does."""
+    kind = type(manager)
+    if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
+        missed = " (missed __exit__ method)" if hasattr(kind, "__enter__") else ""
+        message = f"{kind.__name__!r} object does not support the context manager protocol"
+        raise TypeError(message + missed)
+    return type(manager).__enter__(manager)
+
+
+def refuse_locals(f: Any) -> None:
+    """Refuse a function of the user's that reads the variables of frames: those of its callers."""
+    if type(f) is types.FunctionType and "f_locals" in f.__code__.co_names:
+        from zygote_lite._tape.refusal import refuse_reader
+
+        refuse_reader(f)
+
+
+def exit_context(manager: Any, raised: Any) -> Any:
+    """Leave a context, as `with` does, with the exception that was raised or `None`."""
+    if raised is None:
+        return type(manager).__exit__(manager, None, None, None)
+    refuse_locals(type(manager).__exit__)
+    swallowed = type(manager).__exit__(manager, type(raised), raised, raised.__traceback__)
+    return swallowed and not isinstance(raised, DifferentiationError)
+
+
+def resume(iterator: Any, sent: Any, thrown: Any) -> Any:
+    """Take the next element for `yield from`: pass on what was sent or thrown in."""
+    if thrown is None:
+        return next(iterator) if sent is None else iterator.send(sent)
+    if isinstance(thrown, GeneratorExit):
+        if hasattr(iterator, "close"):
+            iterator.close()
+        raise thrown
+    if not hasattr(iterator, "throw"):
+        raise thrown
+    return iterator.throw(thrown)
+
+
+# -- match -------------------------------------------------------------------------------------
+
+
+def matches_sequence(x: Any, count: int, star: int | None) -> bool:
+    """Return whether `x` is a sequence of a length that a pattern asks for."""
+    match x:
+        case [*_]:
+            return len(x) == count if star is None else len(x) >= count - 1
+    return False
+
+
+def matches_class(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> bool:
+    """Return whether `x` is an instance with the attributes that a pattern asks for."""
+    return isinstance(x, cls) and all(hasattr(x, n) for n in _attributes_in_pattern(cls, spec))
+
+
+def _attributes_in_pattern(cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[str, ...]:
+    count, names = spec
+    if count and cls in (int, float, complex, str, bytes, bool, list, tuple, dict, set, frozenset):
+        return names
+    return (*getattr(cls, "__match_args__", ())[:count], *names)
+
+
+def class_parts(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[Any, ...]:
+    """Return the attributes that a class pattern looks at."""
+    names = _attributes_in_pattern(cls, spec)
+    if len(names) < spec[0] + len(spec[1]):
+        return (x,)
+    parts: tuple[Any, ...] = ()
+    for name in names:
+        parts = (*parts, getattr(x, name))
+    return parts
+
+
+def matches_mapping(x: Any, keys: tuple[Any, ...]) -> bool:
+    """Return whether `x` is a mapping with the keys that a pattern asks for."""
+    match x:
+        case {}:
+            return all(key in x for key in keys)
+    return False
+
+
+def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values that a mapping pattern looks at."""
+    parts: tuple[Any, ...] = ()
+    for key in keys:
+        parts = (*parts, x[key])
+    return parts
+
+
+def mapping_rest(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
+    """Return the entries that a mapping pattern leaves over, for its `**rest`."""
+    return {key: x[key] for key in x if key not in keys}
+
+
+def set_defaults(f: Any, names: tuple[str, ...], /, *values: Any) -> None:
+    """Note where the defaults of a function defined inside came from."""
+
+
+def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *values: Any) -> None:
+    """Note where the attributes of a class defined inside came from."""
+
+
+_FUNCTIONS = (
+    apply, build_dict, build_list, build_set, build_slice, build_tuple, cell_of,
+    class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
+    join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
+    matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, taken_for,
+    unpack, write_cell, write_global,
+)  # fmt: skip
+_BUILTINS = (
+    "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",
+    "setattr", "super",
+)  # fmt: skip
+INTRINSICS: dict[str, Any] = {f.__name__: f for f in _FUNCTIONS}
+INTRINSICS |= {name: getattr(builtins, name) for name in _BUILTINS}
+INTRINSICS |= {"DifferentiationError": DifferentiationError, "operator": operator}

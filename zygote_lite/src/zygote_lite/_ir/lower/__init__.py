@@ -1,0 +1,5 @@
+"""From the syntax tree to the IR: one module for each kind of construct.
+
+Read `function` first, then `statements`-like `variables`, `expressions`, `comprehensions`, `folds`,
+`functions`, `classes`, `patterns`.
+"""

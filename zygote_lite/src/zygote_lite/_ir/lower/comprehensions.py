@@ -1,0 +1,178 @@
+"""Lowering of comprehensions to loops, and of generator expressions to functions inside."""
+
+import ast
+import copy
+import types
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.lower.functions import Functions
+from zygote_lite._ir.source import remember
+
+Rename = Callable[[Any], Any]
+"""What gives the variables of a comprehension the names that they have in the function."""
+
+
+class Comprehensions(Functions):
+    """Lowering that knows comprehensions and generator expressions."""
+
+    def expr_listcomp(self, e: ast.ListComp, target: str | None) -> ir.Atom:
+        return self.comprehension(e, target, "list", "append")
+
+    def expr_setcomp(self, e: ast.SetComp, target: str | None) -> ir.Atom:
+        return self.comprehension(e, target, "set", "add")
+
+    def expr_dictcomp(self, e: ast.DictComp, target: str | None) -> ir.Atom:
+        return self.comprehension(e, target, "dict", "")
+
+    def comprehension(
+        self, e: Any, target: str | None, kind: str, method: str, first: ir.Atom | None = None
+    ) -> ir.Atom:
+        """Lower a comprehension to loops; its variables are its own."""
+        if first is None and self.is_function(e):
+            if kind == "dict":
+                pair = ast.copy_location(ast.Tuple([e.key, e.value], ast.Load()), e)
+                return self.call(e, target, "dict", [self.generator(e, pair)])
+            return self.call(e, target, kind, [self.generator(e, e.elt)])
+        result = self.temporary()
+        self.build(e, result, kind, [])
+
+        def add(rename: Rename) -> None:
+            if kind == "dict":
+                key, value = self.operands(rename(e.key), rename(e.value))
+                self.out.append(ir.SetItem(e, ir.Name(result), key, value))
+                return
+            item = self.expression(rename(e.elt))
+            arguments: list[ir.Atom] = [ir.Name(result), ir.Const(method), item]
+            self.out.append(ir.Call(e, ir.DISCARD, ir.Intrinsic("invoke"), arguments))
+
+        self.loops(e, first, add)
+        if target is not None:
+            self.out.append(ir.Move(e, target, ir.Name(result)))
+        return ir.Name(target or result)
+
+    def is_function(self, e: ast.expr) -> bool:
+        """Return whether a comprehension becomes a function: one inside captures its variables."""
+        return any(isinstance(n, ast.Lambda | ast.GeneratorExp) for n in ast.walk(e))
+
+    def loops(
+        self, e: Any, first: ir.Atom | None, inner: Callable[[Rename], None],
+        after: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Append the loops of a comprehension; its variables are its own.
+
+        Arguments:
+            e: the comprehension.
+            first: what the outermost loop walks over, if it was evaluated before.
+            inner: appends what is done with each element; it is given what renames variables.
+            after: appends what comes after each loop but the outermost.
+        """
+        own = {n.id for g in e.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        names = {name: self.fresh_variable(name) for name in own}
+        first = self.expression(e.generators[0].iter) if first is None else first
+
+        def rename(node: Any) -> Any:
+            return _Rename(names).visit(copy.deepcopy(node))
+
+        def nest(generators: list[ast.comprehension], iterable: ir.Atom | None) -> None:
+            if not generators:
+                inner(rename)
+                return
+            g = generators[0]
+            if g.is_async:
+                self.refuse(e, "an `async` comprehension")
+            is_first = iterable is not None
+            iterable = self.expression(rename(g.iter)) if iterable is None else iterable
+            with self.collected() as body:
+                goal = rename(g.target)
+                variable = goal.id if isinstance(goal, ast.Name) else self.temporary()
+                if not isinstance(goal, ast.Name):
+                    self.assign(goal, ir.Name(variable))
+                self.conditions([rename(c) for c in g.ifs], lambda: nest(generators[1:], None), e)
+            self.out.append(ir.For(e, variable, iterable, body, []))
+            if after is not None and not is_first:
+                after()
+
+        nest(e.generators, first)
+
+    def conditions(self, tests: list[ast.expr], inner: Callable[[], None], origin: ast.AST) -> None:
+        if not tests:
+            inner()
+            return
+        test = self.expression(tests[0])
+        with self.collected() as body:
+            self.conditions(tests[1:], inner, origin)
+        self.out.append(ir.If(origin, test, body, []))
+
+    def fresh_variable(self, name: str) -> str:
+        """Return a name for a variable of a comprehension: its own, unless it is taken."""
+        taken = name in self.locals or name in self.given
+        if taken or name in self.code.co_varnames or name in names_from_outside(self.code):
+            n = 1
+            while f"{name}_{n}" in self.used:
+                n += 1
+            name = f"{name}_{n}"
+        self.used.add(name)
+        self.given.add(name)
+        self.locals.add(name)
+        return name
+
+    def expr_generatorexp(self, e: ast.GeneratorExp, target: str | None) -> ir.Atom:
+        generated = self.generator(e, e.elt)
+        if target is not None:
+            self.out.append(ir.Move(e, target, generated))
+            return ir.Name(target)
+        return generated
+
+    def generator(self, e: Any, element: ast.expr) -> ir.Atom:
+        """Lower a generator expression to a generator function defined inside, and its call."""
+        first = self.expression(e.generators[0].iter)
+        body: list[ast.stmt] = [ast.Expr(ast.Yield(copy.deepcopy(element)))]
+        for i, g in reversed(list(enumerate(e.generators))):
+            if g.is_async:
+                self.refuse(e, "an `async` generator expression")
+            for test in reversed(g.ifs):
+                body = [ast.If(copy.deepcopy(test), body, [])]
+            source = copy.deepcopy(g.iter) if i else ast.Name("iterable_", ast.Load())
+            body = [ast.For(copy.deepcopy(g.target), source, body, [])]
+        name = f"genexpr_{e.lineno}_{e.col_offset}"
+        bound = sorted(
+            {n.target.id for n in ast.walk(e) if isinstance(n, ast.NamedExpr)} & self.locals
+        )
+        if bound:
+            body.insert(0, ast.Nonlocal(bound))
+        arguments = ast.arguments([], [ast.arg("iterable_")], None, [], [], None, [])
+        definition = ast.FunctionDef(name, arguments, body, [])
+        if "type_params" in definition._fields:
+            definition.type_params = []  # type: ignore[attr-defined]
+        ast.copy_location(definition, e)
+        ast.fix_missing_locations(definition)
+        remember(self.code.co_filename, definition)
+        function = self.fresh_variable(definition.name)
+        captured = self.captures(definition)
+        self.out.append(ir.Closure(e, function, definition, captured))
+        iterator = self.call(e, None, "iter", [first])
+        generated = self.temporary()
+        self.out.append(ir.Call(e, generated, ir.Name(function), [iterator]))
+        return ir.Name(generated)
+
+
+def names_from_outside(code: types.CodeType) -> set[str]:
+    """Return the names of globals, and of variables around it, that code may read."""
+    names = {*code.co_names, *code.co_freevars, *code.co_cellvars}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= names_from_outside(constant)
+    return names
+
+
+class _Rename(ast.NodeTransformer):
+    """Rename the variables of a comprehension."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.names.get(node.id, node.id)
+        return node

@@ -1,0 +1,285 @@
+"""Lowering of expressions: one call per statement, in Python's order of evaluation.
+
+Targets of assignments are expressions too, that are stored to.
+"""
+
+import ast
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.lower.variables import Variables
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.MatMult: "matmul", ast.BitAnd: "and_",
+    ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift", ast.RShift: "rshift",
+}  # fmt: skip
+UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_",
+}  # fmt: skip
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+    ast.Is: "is_", ast.IsNot: "is_not",
+}  # fmt: skip
+_LOOKING_AT_LOCALS = ("exec", "eval", "locals", "globals", "vars")
+
+
+class Expressions(Variables):
+    """The lowering of one function: how expressions add to its statements."""
+
+    def statements(self, body: list[ast.stmt]) -> None:
+        """Append what does the statements of a block."""
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: ir.Atom) -> None:
+        if isinstance(target, ast.Name):
+            if target.id in self.locals:
+                self.out.append(ir.Move(target, target.id, value))
+            else:
+                self.assign_global(target, value)
+        elif isinstance(target, ast.Attribute):
+            owner = self.expression(target.value)
+            self.out.append(ir.SetAttribute(target, owner, target.attr, value))
+        elif isinstance(target, ast.Subscript):
+            owner, index = self.operands(target.value, target.slice)
+            self.out.append(ir.SetItem(target, owner, index, value))
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target, value)
+        else:
+            self.refuse(target, "this assignment")
+
+    def unpack(self, target: ast.Tuple | ast.List, value: ir.Atom) -> None:
+        star = next((i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
+        parts = self.temporary()
+        counts = [ir.Const(len(target.elts)), ir.Const(star)]
+        self.out.append(ir.Call(target, parts, ir.Intrinsic("unpack"), [value, *counts]))
+        for i, element in enumerate(target.elts):
+            inner = element.value if isinstance(element, ast.Starred) else element
+            name = inner.id if self.is_local(inner) else self.temporary()  # type: ignore[attr-defined]
+            self.out.append(ir.GetItem(element, name, ir.Name(parts), ir.Const(i)))
+            if not self.is_local(inner):
+                self.assign(inner, ir.Name(name))
+
+    def expression(self, e: ast.expr, target: str | None = None) -> ir.Atom:
+        """Append what computes `e`, into `target` if given, and return where its value is."""
+        method = getattr(self, "expr_" + type(e).__name__.lower(), None)
+        if method is None:
+            self.refuse(e, f"`{ast.unparse(e)}` ({type(e).__name__})")
+        atom: ir.Atom = method(e, target)
+        if target is not None and atom != ir.Name(target):
+            if target not in self.locals and not target.startswith("t"):
+                self.refuse(e, f"an assignment to the global `{target}`")
+            self.out.append(ir.Move(e, target, atom))
+            return ir.Name(target)
+        return atom
+
+    def operands(self, *nodes: ast.expr) -> list[ir.Atom]:
+        """Evaluate expressions from left to right; a later one does not change an earlier one."""
+        return [self.kept(self.expression(n), n, nodes[i + 1 :]) for i, n in enumerate(nodes)]
+
+    def build(self, e: ast.AST, target: str | None, kind: str, items: list[ir.Atom]) -> ir.Atom:
+        target = target or self.temporary()
+        self.out.append(ir.Build(e, target, kind, items))
+        return ir.Name(target)
+
+    def expr_constant(self, e: ast.Constant, target: str | None) -> ir.Atom:
+        return ir.Const(e.value)
+
+    def expr_name(self, e: ast.Name, target: str | None) -> ir.Atom:
+        name = e.id
+        return ir.Name(name) if name in self.locals else ir.Global(name)
+
+    def expr_attribute(self, e: ast.Attribute, target: str | None) -> ir.Atom:
+        path = self.path(e)
+        if path is not None:
+            return ir.Global(path)
+        value = self.expression(e.value)
+        target = target or self.temporary()
+        self.out.append(ir.GetAttribute(e, target, value, e.attr))
+        return ir.Name(target)
+
+    def expr_subscript(self, e: ast.Subscript, target: str | None) -> ir.Atom:
+        value, index = self.operands(e.value, e.slice)
+        target = target or self.temporary()
+        self.out.append(ir.GetItem(e, target, value, index))
+        return ir.Name(target)
+
+    def expr_slice(self, e: ast.Slice, target: str | None) -> ir.Atom:
+        none = ast.copy_location(ast.Constant(None), e)
+        return self.build(
+            e, target, "slice", self.operands(*(x or none for x in (e.lower, e.upper, e.step)))
+        )
+
+    def expr_binop(self, e: ast.BinOp, target: str | None) -> ir.Atom:
+        arguments = self.operands(e.left, e.right)
+        return self.call(e, target, "operator." + BINARY[type(e.op)], arguments)
+
+    def expr_unaryop(self, e: ast.UnaryOp, target: str | None) -> ir.Atom:
+        if isinstance(e.operand, ast.Constant) and isinstance(e.op, ast.USub):
+            return ir.Const(-e.operand.value)  # type: ignore[operator]
+        return self.call(e, target, "operator." + UNARY[type(e.op)], [self.expression(e.operand)])
+
+    def expr_compare(self, e: ast.Compare, target: str | None) -> ir.Atom:
+        left = self.expression(e.left)
+        if target is None or len(e.ops) > 1:  # what raises half way has assigned nothing
+            target = self.temporary()
+        self.comparisons(e, target, left, list(zip(e.ops, e.comparators, strict=True)))
+        return ir.Name(target)
+
+    def comparisons(
+        self,
+        e: ast.Compare,
+        target: str,
+        left: ir.Atom,
+        rest: list[tuple[ast.cmpop, ast.expr]],
+    ) -> None:
+        op, comparator = rest[0]
+        left = self.kept(left, e, [comparator])
+        right = self.expression(comparator)
+        if isinstance(op, ast.In | ast.NotIn):
+            self.call(e, target, "operator.contains", [right, left])
+            if isinstance(op, ast.NotIn):
+                self.call(e, target, "operator.not_", [ir.Name(target)])
+        else:
+            self.call(e, target, "operator." + COMPARE[type(op)], [left, right])
+        if len(rest) > 1:
+            with self.collected() as body:
+                self.comparisons(e, target, right, rest[1:])
+            self.out.append(ir.If(e, ir.Name(target), body, []))
+
+    def expr_boolop(self, e: ast.BoolOp, target: str | None) -> ir.Atom:
+        result = self.temporary()
+        self.expression(e.values[0], result)
+        self.boolean(e, result, e.values[1:])
+        return ir.Name(result)
+
+    def boolean(self, e: ast.BoolOp, result: str, rest: list[ast.expr]) -> None:
+        with self.collected() as body:
+            self.expression(rest[0], result)
+            if len(rest) > 1:
+                self.boolean(e, result, rest[1:])
+        branches = (body, []) if isinstance(e.op, ast.And) else ([], body)
+        self.out.append(ir.If(e, ir.Name(result), *branches))
+
+    def expr_ifexp(self, e: ast.IfExp, target: str | None) -> ir.Atom:
+        test = self.expression(e.test)
+        result = self.temporary()
+        branches = []
+        for branch in (e.body, e.orelse):
+            with self.collected() as body:
+                self.expression(branch, result)
+            branches.append(body)
+        self.out.append(ir.If(e, test, *branches))
+        return ir.Name(result)
+
+    def expr_namedexpr(self, e: ast.NamedExpr, target: str | None) -> ir.Atom:
+        if self.is_local(e.target):
+            return self.expression(e.value, e.target.id)
+        value = self.snapshot(self.expression(e.value), e)
+        self.assign(e.target, value)
+        return value
+
+    def expr_tuple(self, e: ast.Tuple, target: str | None) -> ir.Atom:
+        return self.display(e, target, "tuple", e.elts)
+
+    def expr_list(self, e: ast.List, target: str | None) -> ir.Atom:
+        return self.display(e, target, "list", e.elts)
+
+    def expr_set(self, e: ast.Set, target: str | None) -> ir.Atom:
+        return self.display(e, target, "set", e.elts)
+
+    def display(
+        self, e: ast.expr, target: str | None, kind: str, elements: list[ast.expr]
+    ) -> ir.Atom:
+        if not any(isinstance(x, ast.Starred) for x in elements):
+            return self.build(e, target, kind, self.operands(*elements))
+        return self.call(e, target, f"join_{kind}", self.operands(*self.spread(elements, [])))
+
+    def spread(self, elements: list[ast.expr], after: list[ast.expr]) -> list[ast.expr]:
+        """Return expressions for the parts that a display with `*` joins.
+
+        What is spread is walked through before what comes after it is evaluated, which may change
+        it, or be changed.
+        """
+        parts: list[ast.expr] = []
+        for i, x in enumerate(elements):
+            rest = [*elements[i + 1 :], *after]
+            if not isinstance(x, ast.Starred):
+                parts.append(ast.copy_location(ast.Tuple([x], ast.Load()), x))
+            elif all(self.is_settled(y) for y in rest):
+                parts.append(x.value)
+            else:
+                parts.append(ast.copy_location(ast.List([x], ast.Load()), x))
+        return parts
+
+    def is_settled(self, e: ast.expr) -> bool:
+        """Return whether an expression does nothing, and has one value whenever it is evaluated."""
+        if isinstance(e, ast.Name):
+            own = e.id in self.code.co_varnames
+            return own and e.id not in (*self.code.co_cellvars, *self.code.co_freevars)
+        return isinstance(e, ast.Constant)
+
+    def expr_dict(self, e: ast.Dict, target: str | None) -> ir.Atom:
+        if any(key is None for key in e.keys):
+            pairs = [*zip(e.keys, e.values, strict=True)]
+            rest = [*e.keys, *e.values]
+            alone = len(pairs) == 1 or all(self.is_settled(x) for x in rest if x is not None)
+            parts = self.operands(
+                *(value if key is None and alone
+                  else ast.copy_location(ast.Dict([key], [value]), value)
+                  for key, value in pairs)
+            )  # fmt: skip
+            return self.call(e, target, "join_dict", parts)
+        items = [x for pair in zip(e.keys, e.values, strict=True) for x in pair if x is not None]
+        return self.build(e, target, "dict", self.operands(*items))
+
+    def expr_joinedstr(self, e: ast.JoinedStr, target: str | None) -> ir.Atom:
+        return self.call(e, target, "join_text", self.operands(*e.values))
+
+    def expr_formattedvalue(self, e: ast.FormattedValue, target: str | None) -> ir.Atom:
+        none = ast.copy_location(ast.Constant(""), e)
+        value, spec = self.operands(e.value, e.format_spec or none)
+        return self.call(e, target, "format_value", [value, ir.Const(e.conversion), spec])
+
+    def expr_call(self, e: ast.Call, target: str | None) -> ir.Atom:
+        name = e.func.id if isinstance(e.func, ast.Name) else ""
+        if (
+            name in _LOOKING_AT_LOCALS
+            and name not in self.locals
+            and not (name == "vars" and e.args)
+        ):
+            self.refuse(e, f"`{name}`, which looks at the variables of its caller")
+        arguments = [*e.args]
+        if name == "super" and not arguments:
+            first = self.code.co_varnames[0]
+            atoms: list[ir.Atom] = [ir.Name("__class__"), ir.Name(first)]
+            return self.call(e, target, "super", atoms)
+        if any(isinstance(a, ast.Starred) for a in arguments) or any(
+            k.arg is None for k in e.keywords
+        ):
+            return self.apply(e, target)
+        values = [k.value for k in e.keywords]
+        function, *atoms = self.operands(e.func, *arguments, *values)
+        target = target or self.temporary()
+        names = [k.arg or "" for k in e.keywords]
+        positional, keyword = atoms[: len(arguments)], atoms[len(arguments) :]
+        self.out.append(
+            ir.Call(e, target, function, positional, list(zip(names, keyword, strict=True)))
+        )
+        return ir.Name(target)
+
+    def apply(self, e: ast.Call, target: str | None) -> ir.Atom:
+        plain = not any(isinstance(a, ast.Starred) for a in e.args)
+        positional = ast.copy_location(ast.Tuple(list(e.args)), e)
+        alone = len(e.args) == 1  # Python walks over it when it calls, after the keywords
+        starred = self.spread(list(e.args), [] if alone else [k.value for k in e.keywords])
+        keys = [None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value)
+                for k in e.keywords]  # fmt: skip
+        keyword = ast.copy_location(ast.Dict(list(keys), [k.value for k in e.keywords]), e)
+        if plain:
+            function, arguments, keywords = self.operands(e.func, positional, keyword)
+        else:
+            function, *parts, keywords = self.operands(e.func, *starred, keyword)
+            arguments = self.call(e, None, "join_arguments", [function, *parts])
+        target = target or self.temporary()
+        self.out.append(ir.Apply(e, target, function, arguments, keywords))
+        return ir.Name(target)

@@ -1,0 +1,263 @@
+"""Third stage: recording code, the forward code that notes what it runs on a tape.
+
+The user's own control flow stays as it is, whatever it is; every variable `x` gets a companion
+`x_` that goes with it through all of it, and tells where on the tape its cotangent goes (`None`:
+nowhere). The reverse pass walks the tape backwards: it needs no control flow of its own.
+
+Variables that functions defined inside share live in cells, and are read and written through them.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from zygote_lite._ir import nodes as ir
+
+NOTHING = ir.Const(None)
+Cells = dict[str, str]
+_COMPARISONS = {
+    ir.Intrinsic(f"operator.{name}")
+    for name in ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not", "not_", "contains")
+}
+
+
+def record(function: ir.Function) -> ir.Function:
+    """Return the recording forward code of an instrumented function.
+
+    It takes `tape` and the companions of its parameters before the parameters, and returns its
+    value and the companion of its value.
+    """
+    return _Recorder(function).run()
+
+
+def leading(function: ir.Function) -> list[str]:
+    """Return the parameters that recorded code takes before the user's."""
+    names = ["tape", "nodes"]
+    while not function.used.isdisjoint(names):
+        names = [name + "_" for name in names]
+    return names
+
+
+class _Recorder:
+    def __init__(self, function: ir.Function) -> None:
+        self.function = function
+        tape, self.nodes = leading(function)
+        function.used |= {tape, self.nodes}
+        self.companions: dict[str, str] = {}
+        self.cells: Cells = {}
+        self.inner: list[str] = []  # companions of the names of classes
+        self.declared: list[str] = []  # variables that bodies of classes assign
+        self.class_names: list[str] = []  # of the class whose body this is
+        for name in (*function.captured, *function.shared):
+            self.cells[name] = function.fresh(name.strip("_") + "_cell")
+
+    def run(self) -> ir.Function:
+        f = self.function
+        origin = f.body[0].origin
+        parameters = [self.companion(name) for name in f.names]
+        body = self.block(f.body)
+        start: list[ir.Statement] = []
+        if parameters:
+            start.append(ir.Track(origin, parameters, [ir.Name(self.nodes)], unpack=True))
+        if f.parameters.kwarg is not None:
+            keywords = f.parameters.kwarg.arg
+            companion = self.companion(keywords)
+            start.append(ir.Adopt(origin, keywords, companion))
+            start.append(ir.Track(origin, [companion], [NOTHING]))
+        others = [c for name, c in self.companions.items() if name not in f.names]
+        others += self.inner
+        start += [ir.Track(origin, [c], [NOTHING]) for c in others]
+        start += [ir.Declare(origin, name) for name in self.declared]
+        for name, cell in self.cells.items():
+            if name in f.shared and name not in f.names:
+                start.append(ir.Declare(origin, name))
+            start.append(ir.CellOf(origin, cell, name))
+            if name in f.names:
+                start.append(self.write(origin, name, ir.Name(name), self.node(ir.Name(name))))
+        return replace(f, body=[*start, *body])
+
+    def companion(self, name: str) -> str:
+        if name not in self.companions:
+            self.companions[name] = self.function.fresh(name + "_")
+        return self.companions[name]
+
+    def node(self, atom: ir.Atom) -> ir.Atom:
+        return ir.Name(self.companion(atom.id)) if isinstance(atom, ir.Name) else NOTHING
+
+    def write(self, origin: ast.AST, name: str, value: ir.Atom, node: ir.Atom) -> ir.Statement:
+        cell: list[ir.Atom] = [ir.Name(self.cells[name]), value]
+        function, discard = ir.Intrinsic("write_cell"), self.function.discard
+        nodes = [NOTHING, NOTHING, node]
+        return ir.Pull(origin, discard, discard, nodes, function, cell, [])
+
+    def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
+        out: list[ir.Statement] = []
+        for s in body:
+            self.statement(s, out)
+        return out
+
+    def read(self, origin: ast.AST, atom: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
+        """Return an atom for the value of an operand now: shared variables are read from cells."""
+        if not isinstance(atom, ir.Name) or atom.id not in self.cells:
+            return atom
+        value = self.function.numbered(atom.id.strip("_") + "_now")
+        is_own = atom.id not in self.function.captured
+        cell: list[ir.Atom] = [ir.Name(self.cells[atom.id]), ir.Const(atom.id), ir.Const(is_own)]
+        function = ir.Intrinsic("read_cell")
+        nodes = [NOTHING, NOTHING, NOTHING, NOTHING]
+        out.append(
+            ir.Pull(origin, value, self.companion(value), list(nodes), function, list(cell), [])
+        )
+        return ir.Name(value)
+
+    def truth(self, origin: ast.AST, test: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
+        """Return an atom for the truth of a value, whose class may have a say in it."""
+        if not isinstance(test, ir.Name):
+            return test
+        last = out[-1] if out else None
+        if isinstance(last, ir.Pull) and last.target == test.id and last.function in _COMPARISONS:
+            return test
+        value = self.function.numbered("truth")
+        nodes = [NOTHING, self.node(test)]
+        function = ir.Intrinsic("operator.truth")
+        out.append(ir.Pull(origin, value, self.function.discard, nodes, function, [test], []))
+        return ir.Name(value)
+
+    def assign(
+        self, origin: ast.AST, target: str, out: list[ir.Statement]
+    ) -> tuple[str, str, list[ir.Statement]]:
+        """Return where a new value of `target` goes, its companion, and what then must follow."""
+        if target not in self.cells:
+            return target, self.companion(target), []
+        new = self.function.numbered(target.strip("_") + "_new")
+        node = self.node(ir.Name(new))
+        return new, self.companion(new), [self.write(origin, target, ir.Name(new), node)]
+
+    def class_(self, s: ir.Class, out: list[ir.Statement]) -> list[ir.Statement]:
+        """Return what makes a class, and notes where the cotangents of its attributes go.
+
+        All that its body assigns besides the attributes are variables of the function around.
+        """
+        bases = [(starred, self.read(s.origin, x, out)) for starred, x in s.bases]
+        keywords = [(name, self.read(s.origin, x, out)) for name, x in s.keywords]
+        outer = self.cells, self.companions, self.class_names
+        self.class_names = s.names
+        self.cells = {name: cell for name, cell in self.cells.items() if name not in s.names}
+        own = {name: self.function.fresh((name.strip("_") or "name") + "_") for name in s.names}
+        self.companions = {**self.companions, **own}
+        body = self.block(s.body)
+        made = {n: c for n, c in self.companions.items() if n not in own}
+        self.cells, self.companions, self.class_names = outer
+        self.companions.update({n: c for n, c in made.items() if n not in self.companions})
+        self.inner += own.values()
+        assigned = {name for name in (*_assigned(body), s.held) if name not in s.names}
+        self.declared += sorted(assigned - {*self.function.captured, *self.declared})
+        nodes: list[ir.Atom] = [NOTHING] * 4
+        nodes += [ir.Name(own[name]) for name in s.names]
+        nodes += [self.node(x) for _, x in keywords]
+        names = (*(_mangled(name, s.target) for name in s.names), *(None for _ in keywords))
+        operands: list[ir.Atom] = [ir.Name(s.target), ir.Const(names), ir.Name(s.held)]
+        operands += [NOTHING for _ in names]
+        note, discard = ir.Intrinsic("note_class"), self.function.discard
+        return [
+            replace(s, bases=bases, keywords=keywords, body=body, outer=sorted(assigned)),
+            ir.Track(s.origin, [self.companion(s.target)], [NOTHING]),
+            ir.Pull(s.origin, discard, discard, nodes, note, operands, []),
+        ]
+
+    def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:
+        match s:
+            case ir.Call(origin, target, function, arguments, keywords):
+                function = self.read(origin, function, out)
+                arguments = [self.read(origin, x, out) for x in arguments]
+                keywords = [(name, self.read(origin, x, out)) for name, x in keywords]
+                operands = [function, *arguments, *(x for _, x in keywords)]
+                nodes = [self.node(x) for x in operands]
+                then: list[ir.Statement] = []
+                if target == ir.DISCARD:
+                    target = companion = self.function.discard
+                else:
+                    target, companion, then = self.assign(origin, target, out)
+                out.append(ir.Pull(origin, target, companion, nodes, function, arguments, keywords))
+                out += then
+            case ir.Move(origin, target, source):
+                source = self.read(origin, source, out)
+                target, companion, then = self.assign(origin, target, out)
+                out.append(ir.Track(origin, [target, companion], [source, self.node(source)]))
+                out += then
+            case ir.Closure(origin, target):
+                out.append(s)
+                out.append(ir.Track(origin, [self.companion(target)], [NOTHING]))
+            case ir.Class():
+                out += self.class_(s, out)
+            case ir.Plain(origin, targets):
+                out.append(s)
+                out += [ir.Track(origin, [self.companion(t)], [NOTHING]) for t in targets]
+            case ir.Return(origin, value):
+                value = self.read(origin, value, out)
+                out.append(ir.ReturnTuple(origin, [value, self.node(value)]))
+            case ir.If(origin, test, body, orelse):
+                test = self.truth(origin, self.read(origin, test, out), out)
+                out.append(ir.If(origin, test, self.block(body), self.block(orelse)))
+            case ir.While(origin, before, test, body, orelse):
+                inner = self.block(before)
+                test = self.truth(origin, self.read(origin, test, inner), inner)
+                out.append(ir.While(origin, inner, test, self.block(body), self.block(orelse)))
+            case ir.For(origin, target, iterable, body, orelse):
+                iterable = self.read(origin, iterable, out)
+                node = self.node(iterable)
+                target, companion, then = self.assign(origin, target, out)
+                whole = [*then, *self.block(body)]
+                out.append(
+                    ir.ForEach(
+                        origin, target, companion, iterable, node, whole,
+                        self.block(orelse),
+                        isinstance(origin, ast.For) and isinstance(origin.iter, ast.Call),
+                    )
+                )  # fmt: skip
+            case ir.Try(origin, body, handlers, orelse, final, star):
+                caught = []
+                for h in handlers:
+                    first = (
+                        [ir.Track(origin, [self.companion(h.name)], [NOTHING])] if h.name else []
+                    )
+                    caught.append(ir.Handler(h.kind, h.name, [*first, *self.block(h.body)]))
+                blocks = (self.block(orelse), self.block(final))
+                out.append(ir.Try(origin, self.block(body), caught, *blocks, star))
+            case ir.Raise(origin, exception, cause):
+                exception = None if exception is None else self.read(origin, exception, out)
+                cause = None if cause is None else self.read(origin, cause, out)
+                out.append(ir.Raise(origin, exception, cause))
+            case ir.Yield(origin, target, value):
+                value = self.read(origin, value, out)
+                target, companion, then = self.assign(origin, target, out)
+                out.append(ir.YieldTuple(origin, [target, companion], [value, self.node(value)]))
+                out += then
+            case ir.Delete(origin, name) if name in self.class_names:
+                out += [s, ir.Track(origin, [self.companion(name)], [NOTHING])]
+            case ir.Break() | ir.Continue() | ir.Delete():
+                out.append(s)
+            case _:
+                raise AssertionError(f"{type(s).__name__} was not instrumented")
+
+
+def _mangled(name: str, cls: str) -> str:
+    """Return the name of an attribute as a class has it: private ones carry the class's name."""
+    if not name.startswith("__") or name.endswith("__") or not cls.strip("_"):
+        return name
+    return f"_{cls.lstrip('_')}{name}"
+
+
+def _assigned(body: list[ir.Statement]) -> Iterator[str]:
+    """Yield the variables that recorded statements assign."""
+    for s in body:
+        match s:
+            case ir.Pull(_, target, companion) | ir.ForEach(_, target, companion):
+                yield from (target, companion)
+            case ir.Track(_, targets) | ir.Plain(_, targets):
+                yield from targets
+            case ir.Closure(_, target) | ir.Class(_, target):
+                yield target
+        if not isinstance(s, ir.Class):
+            for block in ir.blocks_of(s):
+                yield from _assigned(block)

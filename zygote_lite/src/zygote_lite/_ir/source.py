@@ -1,0 +1,204 @@
+"""From a function object to the syntax tree of its definition."""
+
+import ast
+import linecache
+import re
+import sys
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from zygote_lite._ir.bytecode import handing_on
+from zygote_lite._ir.recompile import TREES, is_compiled_from, parsed
+from zygote_lite.errors import DifferentiationError
+
+__all__ = [
+    "TREES", "Definition", "NoSourceError", "definition_of", "place_of", "rebound_near", "remember",
+]  # fmt: skip
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Span = tuple[int, int, int, int]
+
+_REBOUND = re.compile(r"\b(?:nonlocal|global)[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)")
+
+
+class NoSourceError(DifferentiationError, OSError):
+    """Tell that the source text of a function cannot be found."""
+
+
+def definition_of(code: CodeType) -> Definition:
+    """Return the syntax tree of the function that `code` was compiled from.
+
+    Several lambdas on one line are told apart by the positions in the code object. Raises
+    `NoSourceError` where there is no source text, or where it changed since it was compiled.
+    """
+    known = _made.get((code.co_filename, code.co_name))
+    return known if known is not None else _found(code, code.co_filename)[0]
+
+
+def rebound_near(code: CodeType) -> set[str]:
+    """Return the names that functions in the file of `code` say are `nonlocal` or `global`."""
+    if (code.co_filename, code.co_name) in _made:
+        names = _rebound_in("".join(linecache.getlines(_file_of(code))))
+    else:
+        names = _found(code, code.co_filename)[1]
+    shared = {n for n in (*code.co_freevars, *code.co_cellvars) if _unmangled(n) in names}
+    return names | shared
+
+
+@lru_cache(maxsize=1024)
+def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
+    """Return the definition of a function, and the names that functions in its file rebind.
+
+    Python keeps the text that it read first: only if that is another text is the file read again.
+    What was found once is kept with the code and its file, and outlives the text: code equals code
+    of other files.
+    """
+    filename = _file_of(code)
+    texts: list[list[str]] = []
+    for _ in range(2):
+        lines = linecache.getlines(filename)
+        if lines and lines not in texts:
+            texts.append(lines)
+            node = _definition_in(lines, code)
+            if node is not None:
+                return node, _rebound_in("".join(lines))
+        linecache.checkcache(filename)
+    made = handing_on(code)
+    if made is not None:
+        return made, set()
+    if not texts:
+        raise NoSourceError(
+            f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
+            "define it in a file or a notebook, or declare a rule for it"
+        )
+    raise NoSourceError(
+        f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
+        "what was compiled: it changed since, or an import hook rewrote it; reload the module "
+        "and take the function from it again, or declare a rule for it"
+    )
+
+
+def _definition_in(lines: list[str], code: CodeType) -> Definition | None:
+    """Return the definition in a text whose code this is; `None` if there is none."""
+    for first, last in dict.fromkeys((_statement_at(lines, code.co_firstlineno), (0, len(lines)))):
+        text = "".join(lines[first:last])
+        candidates = [
+            node
+            for node in _definitions(text, code.co_filename, first)
+            if code.co_firstlineno in (_first_line(node), node.lineno)
+            and _name(node) in (code.co_name, _unmangled(code.co_name))
+        ]
+        tree = parsed(text, code.co_filename, first)
+        alone = len(candidates) == 1
+        for node in candidates if alone else _enclosing(candidates, code):
+            if is_compiled_from(code, tree, node, alone):
+                return node
+    return None
+
+
+@lru_cache(maxsize=64)
+def _rebound_in(text: str) -> set[str]:
+    return {name for found in _REBOUND.findall(text) for name in re.findall(r"\w+", found)}
+
+
+def _statement_at(lines: list[str], number: int) -> tuple[int, int]:
+    """Return where the statement of the module begins and ends that has a line, by its indents.
+
+    A string with lines that are not indented leads astray: then the whole text is read.
+    """
+    first = min(number, len(lines)) - 1
+    while first > 0 and not _begins(lines[first]):
+        first -= 1
+    last = first
+    while last < len(lines) and lines[last].startswith("@"):
+        last = _next_beginning(lines, last)
+    return first, _next_beginning(lines, last)
+
+
+def _next_beginning(lines: list[str], number: int) -> int:
+    number += 1
+    while number < len(lines) and not _begins(lines[number]):
+        number += 1
+    return number
+
+
+def _begins(line: str) -> bool:
+    """Return whether a line may begin a statement of a module."""
+    return line[0] not in " \t\r\n\f#)]}"
+
+
+def _file_of(code: CodeType) -> str:
+    """Return the file of a code object; modules frozen into Python have one all the same."""
+    if not code.co_filename.startswith("<frozen "):
+        return code.co_filename
+    module = sys.modules.get(code.co_filename[8:-1])
+    return getattr(module, "__file__", None) or code.co_filename
+
+
+_made: dict[tuple[str, str], Definition] = {}
+
+
+def remember(filename: str, definition: ast.FunctionDef) -> None:
+    """Remember the definition of a function that lowering made, of a generator expression.
+
+    A definition that is another one, of a text that has changed since, takes another name.
+    """
+    stem, n = definition.name, 1
+    while _made.setdefault((filename, definition.name), definition) is not definition:
+        known = ast.dump(_made[filename, definition.name], include_attributes=True)
+        if known == ast.dump(definition, include_attributes=True):
+            break
+        n += 1
+        definition.name = f"{stem}_{n}"
+
+
+@lru_cache(maxsize=256)
+def _definitions(text: str, filename: str, before: int) -> list[Definition]:
+    """Return the definitions in a text that has some lines `before` it."""
+    tree = parsed(text, filename, before)
+    return [node for node in ast.walk(tree) if isinstance(node, Definition)]
+
+
+def _first_line(node: Definition) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+def _name(node: Definition) -> str:
+    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
+
+
+def _enclosing(candidates: list[Definition], code: CodeType) -> list[Definition]:
+    """Return the definitions whose body encloses every instruction, the smallest first."""
+    positions: list[Span] = [
+        (line, column, end_line, end_column)
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None
+        and end_line is not None
+        and column is not None
+        and end_column is not None
+        and end_column > 0
+    ]
+    enclosing = []
+    for node in candidates:
+        body = node.body if isinstance(node.body, ast.AST) else node.body[-1]
+        first = node.body if isinstance(node.body, ast.AST) else node.body[0]
+        start = (first.lineno, first.col_offset)
+        end = (body.end_lineno or 0, body.end_col_offset or 0)
+        if all(start <= (p[0], p[1]) and (p[2], p[3]) <= end for p in positions):
+            enclosing.append((end, start, node))
+    enclosing.sort(key=lambda item: (item[0][0] - item[1][0], item[0][1] - item[1][1]))
+    return [node for _, _, node in enclosing]
+
+
+def _unmangled(name: str) -> str:
+    """Return a private name without its class: `_Model__w` and `__w` are the same parameter."""
+    head, separator, tail = name.partition("__")
+    return separator + tail if head.startswith("_") and separator and tail else name
+
+
+def place_of(f: Any) -> str:
+    """Return where a function is defined, such as `model.py:12`, or its name."""
+    code = getattr(f, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(f)

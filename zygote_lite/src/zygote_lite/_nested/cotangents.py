@@ -1,0 +1,174 @@
+"""Cotangents of a nested tape: values with their numbers on the outer tape, entry by entry."""
+
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+
+from rulescore import Tangent, accumulate, project
+from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
+from zygote_lite._cotangents.registry import MAKING, Node, Recorded, composite, structural
+from zygote_lite._cotangents.store import Boxed
+from zygote_lite._ir.intrinsics import build_list, build_tuple
+from zygote_lite._tape.refusal import where
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+
+class Box(Boxed):
+    """A cotangent of the inner tape: a value, and its number on the outer one."""
+
+    __slots__ = ("node", "tape", "value")
+
+    def __init__(self, value: Any, node: Any, tape: Tape) -> None:
+        self.value, self.node, self.tape = value, node, tape
+
+    def __add__(self, other: Any) -> "Box":
+        if not isinstance(other, Box):
+            return NotImplemented
+        nodes = (None, self.node, other.node)
+        return Box(*self.tape.pull(nodes, accumulate, self.value, other.value), self.tape)
+
+    def projected(self, x: Any) -> "Box | None":
+        """Return the cotangent with the kind of its primal."""
+        value, node = self.tape.pull((None, self.node, None), project, self.value, x)
+        return None if value is None else Box(value, node, self.tape)
+
+    def through(self, f: Any, *xs: Any) -> "Box":
+        """Return the cotangent that a linear function makes of this one."""
+        nodes = (None, self.node, *(None for _ in xs))
+        return Box(*self.tape.pull(nodes, f, self.value, *xs), self.tape)
+
+    def expanded(self, x: Any) -> "Box":
+        """Return the cotangent repeated to the shape of `x`."""
+        return Box(*self.tape.pull((None, self.node, None), expand, self.value, x), self.tape)
+
+
+def box(value: Any, node: Any, tape: Tape) -> Any:
+    """Return a cotangent with its numbers boxed, entry by entry."""
+    if value is None:
+        return None
+    if isinstance(value, tuple | list):
+        getitem = [
+            tape.pull((None, node, None), operator.getitem, value, i) for i in range(len(value))
+        ]
+        entries = [box(*found, tape) for found in getitem]
+        return entries if isinstance(value, list) else _like(value, entries)
+    if isinstance(value, dict):
+        return {
+            k: box(*tape.pull((None, node, None), operator.getitem, value, k), tape) for k in value
+        }
+    if isinstance(value, Tangent):
+        fields = {n: box(*tape.pull((None, node, None), field_of, value, n), tape) for n in value}
+        return Tangent(value._primal, **fields)
+    return Box(value, node, tape)
+
+
+def _like(value: tuple[Any, ...], entries: list[Any]) -> Any:
+    return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
+
+
+def unbox(d: Any, tape: Tape) -> Recorded:
+    """Return a boxed cotangent as a value with one number on the outer tape."""
+    if isinstance(d, Box):
+        return d.value, d.node
+    if isinstance(d, list | tuple):
+        parts = [unbox(entry, tape) for entry in d]
+        nodes = (None, *(node for _, node in parts))
+        build = build_list if isinstance(d, list) else build_tuple
+        return tape.pull(nodes, build, *(value for value, _ in parts))
+    if isinstance(d, dict | Tangent):
+        parts = [unbox(d[key], tape) for key in d]
+        names = tuple(d)
+        kind = d._primal if isinstance(d, Tangent) else dict
+        nodes = (None, None, None, *(node for _, node in parts))
+        return tape.pull(nodes, _make_fields, kind, names, *(value for value, _ in parts))
+    return d, None
+
+
+def _make_fields(kind: Any, names: tuple[Any, ...], *values: Any) -> Any:
+    fields = dict(zip(names, values, strict=True))
+    return fields if kind is dict else Tangent(kind, **fields)
+
+
+@structural(_make_fields)
+def _(flags: Flags, kind: Any, names: tuple[Any, ...], *values: Any) -> Pulled:
+    if any(flags[3:]):
+        raise DifferentiationError(
+            f"{where()}: the gradient of an object or a dict cannot itself be differentiated; "
+            "differentiate with respect to its fields"
+        )
+    return _make_fields(kind, names, *values), inert(len(flags))
+
+
+def field_of(d: Tangent, name: str) -> Any:
+    """Return one field of the cotangent of an object."""
+    return d[name]
+
+
+@structural(field_of)
+def _(flags: Flags, d: Tangent, name: str) -> Pulled:
+    raise DifferentiationError(
+        f"{where()}: the cotangent of an object, which a rule returned, cannot itself be "
+        "differentiated; differentiate the function that the rule is for from its source"
+    )
+
+
+def _by_entries(f: Any, tape: Tape, nodes: tuple[Node, ...], a: Any, b: Any) -> Recorded | None:
+    """Take the cotangents of lists, tuples and dicts entry by entry, as the source of `f` does."""
+    if a is None or not isinstance(b, list | tuple | dict):
+        return None
+    return tape.function(nodes, f, (a, b), {})
+
+
+for _f in (accumulate, project):
+    composite(_f)(functools.partial(_by_entries, _f))
+
+
+@structural(accumulate)
+def _(flags: Flags, a: Any, b: Any) -> Pulled:
+    def accumulate_back(dy: Any) -> tuple[Any, ...]:
+        return None, None if a is None else dy, None if b is None else dy
+
+    return accumulate(a, b), accumulate_back
+
+
+def expand(dy: Any, x: Any) -> Any:
+    """Return `dy` repeated to the shape of `x`, in the kind of `x`: the adjoint of `project`."""
+    kept = (1,) * (np.ndim(x) - np.ndim(dy)) + np.shape(dy)
+    return project(np.broadcast_to(np.reshape(dy, kept), np.shape(x)), x)
+
+
+@structural(project)
+def _(flags: Flags, dx: Any, x: Any) -> Pulled:
+    y = project(dx, x)
+
+    def project_back(dy: Any) -> tuple[Any, ...]:
+        if dy is None:
+            return None, None, None
+        return None, dy.expanded(dx) if isinstance(dy, Box) else expand(dy, dx), None
+
+    return y, project_back if y is not None else inert(3)
+
+
+@structural(expand)
+def _(flags: Flags, dy: Any, x: Any) -> Pulled:
+    def expand_back(d: Any) -> tuple[Any, ...]:
+        if d is None:
+            return None, None, None
+        return None, d.projected(dy) if isinstance(d, Box) else project(d, dy), None
+
+    return expand(dy, x), expand_back
+
+
+MAKING.update(map(id, (accumulate, project, expand)))
+
+
+def scaled(dy: Any, partial: Any) -> Any:
+    """Return `dy * conj(partial)`, where a zero in `dy` wins over an infinite `partial`."""
+    if np.iscomplexobj(partial):
+        partial = np.conj(partial)
+    if np.all(np.isfinite(partial)):
+        return dy * partial
+    return np.where(dy == 0, 0.0, dy * np.where(np.isfinite(partial), partial, 0.0))

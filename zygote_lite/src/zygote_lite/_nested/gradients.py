@@ -1,0 +1,133 @@
+"""The functions of the interface inside a function that is itself differentiated.
+
+What they share with those outside: which arguments are differentiated, and with what they begin.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._nested.cotangents import Box, box
+from zygote_lite._nested.tape import Differentiated
+from zygote_lite._tape.refusal import name_of
+from zygote_lite._tape.validate import describe, is_real_array
+
+Argnums = int | Sequence[int]
+
+
+def inside(how: Any) -> Callable[[Any], Any]:
+    """Declare what a function of this module does inside a function that is differentiated."""
+
+    def declare(f: Any) -> Any:
+        f.__differentiates__ = (f, how)
+        return f
+
+    return declare
+
+
+def inside_run(f: Any) -> Any:
+    """Declare that a function is simply run inside one that is differentiated: it makes another."""
+    return inside(lambda tape, nodes, xs, kws: (f(*xs, **kws), None))(f)
+
+
+def inside_gradient(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+    """Differentiate on the outer tape: `gradient` inside."""
+    f, *arguments = xs
+    run = Differentiated(tape, f, nodes[1:], (None, *(True for _ in arguments)), arguments, {})
+    return run.value_with(tuple(run.back(Box(seed(f, run.y), None, tape))[1:]))
+
+
+def inside_value_and_grad(f: Any, argnums: Argnums, both: bool) -> Any:
+    """Return what `value_and_grad(f)`, or `grad(f)`, does inside."""
+
+    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+        numbers = argument_numbers(f, argnums, len(xs))
+        flags = (None, *(True if i in numbers else None for i in range(len(xs))))
+        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
+        cotangents = run.back(Box(seed(f, run.y), None, tape))
+        found: Any = tuple(cotangents[1 + i] for i in numbers)
+        found = found[0] if isinstance(argnums, int) else found
+        return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
+
+    return how
+
+
+def inside_jacobian(f: Any, argnum: int) -> Any:
+    """Return what `jacobian(f)` does inside."""
+
+    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+        (number,) = argument_numbers(f, argnum, len(xs))
+        flags = (None, *(True if i == number else None for i in range(len(xs))))
+        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
+        rows = []
+        for dy in basis(f, run.y, xs[number], number):
+            d = run.back(Box(dy, None, tape))[1 + number]
+            rows.append(Box(np.zeros(np.shape(xs[number])), None, tape) if d is None else d)
+        values, node = run.value_with(rows)
+        stacked, node = tape.pull((None, node), np.array, values)
+        shape = (*np.shape(run.y), *np.shape(xs[number]))
+        return tape.pull((None, node, None), np.reshape, stacked, shape)
+
+    return how
+
+
+def inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
+    """Return what `hvp(f)` does inside; `derivative` is that of `f`."""
+
+    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+        *arguments, v = xs
+        last = len(xs)  # of the operands: the vector
+        (number,) = argument_numbers(f, argnum, len(arguments))
+        flags = (None, *(True if i == number else None for i in range(len(arguments))))
+        given = (*nodes[:last], *nodes[last + 1 :])
+        every = (*flags, *(None for _ in kws))
+        run = Differentiated(tape, derivative, given, every, arguments, kws)
+        return run.value_with(run.back(box(v, nodes[last], tape))[1 + number])
+
+    return how
+
+
+def basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:
+    """Yield the cotangents of a value that pick out one of its entries each."""
+    if not is_real_array(y) or not is_real_array(x):
+        raise TypeError(
+            f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
+            f"{describe(y)}, its argument {number} is {describe(x)}"
+        )
+    if np.ndim(y) == 0:
+        yield seed(f, y)
+        return
+    for i in range(np.size(y)):
+        dy = np.zeros(np.shape(y), y.dtype if y.dtype.kind == "f" else float)
+        dy.flat[i] = 1
+        yield dy
+
+
+def argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
+    """Return which of `count` positional arguments are differentiated."""
+    numbers = list(argnums) if isinstance(argnums, Sequence) else [argnums]
+    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in numbers)
+    if not whole or isinstance(argnums, str):
+        raise TypeError(f"argnums must be an int or a sequence of ints, and it is {argnums!r}")
+    for n in numbers:
+        if not -count <= n < count:
+            raise TypeError(
+                f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
+                f"argument{'s' * (count != 1)}; only these can be differentiated"
+            )
+    return [n % count for n in numbers]
+
+
+def seed(f: Any, y: Any) -> Any:
+    """Return the cotangent one of a real number, of its kind."""
+    if type(y) is float or type(y) is int:
+        return 1.0
+    if is_real_array(y) and np.ndim(y) == 0:
+        if isinstance(y, np.generic):
+            return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
+        return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
+    raise TypeError(
+        f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
+        "for other values use `pullback` or `jacobian`"
+    )

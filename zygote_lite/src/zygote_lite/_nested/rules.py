@@ -1,0 +1,71 @@
+"""`rrule` inside code that is differentiated, as rule bodies use it: the rule's body, recorded."""
+
+from typing import Any
+
+from rulescore import find_rule, project, rrule
+from zygote_lite._activity.activity import mark_active
+from zygote_lite._cotangents.registry import Node, Recorded, composite
+from zygote_lite._ir.intrinsics import build_tuple
+from zygote_lite._nested.cotangents import scaled
+from zygote_lite._nested.tape import Differentiated, NestedPullback
+from zygote_lite._tape.tape import Tape, handed_in
+
+Nodes = tuple[Node, ...]
+
+
+@composite(rrule)
+def _(
+    tape: Tape, nodes: Nodes, f: Any, *xs: Any, ad: Any = None, **options: Any
+) -> Recorded | None:
+    rule = find_rule(f, *xs, ad=ad, **options)
+    if rule is None or rule.kind == "constant":
+        return rrule(f, *xs, ad=ad, **options), None
+    if rule.needs_ad:
+        options["ad"] = ad
+    operands = (f, *xs) if rule.kind == "instance" else xs
+    at = nodes[1 : 2 + len(xs)] if rule.kind == "instance" else nodes[2 : 2 + len(xs)]
+    named = (None,) * len(options)
+    if rule.kind == "scalar":
+        inner = (None, None, None, None, *at)
+        return tape.pull(inner, _by_partials, f, rule.body, rule.takes_out, *operands)
+    inner = (None, None, None, *at, *named)
+    return tape.pull(inner, _by_body, rule.body, rule.kind == "instance", *operands, **options)
+
+
+def _by_body(body: Any, is_whole: Any, *xs: Any, **options: Any) -> Any:
+    y, back = body(*xs, **options)
+
+    def pullback(dy: Any) -> Any:
+        if dy is None or back is None:
+            return (None,) * (len(xs) + 1 - is_whole)
+        return back(dy) if is_whole else (None, *back(dy))
+
+    return y, pullback
+
+
+def _by_partials(f: Any, partials: Any, takes_out: Any, *xs: Any) -> Any:
+    y = f(*xs)
+
+    def pullback(dy: Any) -> Any:
+        if dy is None:
+            return (None,) * (len(xs) + 1)
+        found = partials(*xs, y) if takes_out else partials(*xs)
+        each = (found,) if len(xs) == 1 else found
+        cotangents = [
+            None if p is None else project(scaled(dy, p), x) for p, x in zip(each, xs, strict=True)
+        ]
+        return (None, *cotangents)
+
+    return y, pullback
+
+
+def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+    """Differentiate a function on a nested tape: what `pullback` and a rule's `ad` do inside."""
+    f, *arguments = xs
+    run = Differentiated(tape, f, nodes[1:], (True,) * (len(nodes) - 1), arguments, kws)
+    back = NestedPullback(run)
+    mark_active(back)
+    return tape.pull((None, run.at_y, None), build_tuple, run.y, back)
+
+
+handed_in.__differentiates__ = (handed_in, pullback_inside)  # type: ignore[attr-defined]

@@ -1,0 +1,76 @@
+"""Arrays of other libraries: their methods and attributes have the rules of NumPy's.
+
+An array of dask or CuPy is one value. Nothing is looked for inside it, however its class is
+written: a method of its class is the method of that name of NumPy's arrays, or it is refused.
+"""
+
+import types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulescore import find_rule
+from zygote_lite._cotangents.registry import Node, Recorded
+from zygote_lite._python.objects.attributes import attribute_by_rule, member_of
+from zygote_lite._tape.arguments import OPERATORS
+from zygote_lite._tape.refusal import name_of, refusal, where
+from zygote_lite.errors import NoRuleError
+
+if TYPE_CHECKING:
+    from zygote_lite._tape.tape import Tape
+
+
+def foreign_attribute(tape: "Tape", nodes: tuple[Node, ...], x: Any, name: str) -> Recorded:
+    """Read an attribute of a foreign array by the rule for NumPy's arrays, if there is one."""
+    y = getattr(x, name)
+    own = vars(np.ndarray).get(name)
+    if isinstance(own, types.GetSetDescriptorType) and find_rule(own, x) is not None:
+        return tape.record(*attribute_by_rule(nodes, x, name, own), nodes)
+    if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+        return y, nodes[1]
+    if _says_nothing(y):
+        return y, None
+    raise _refused(f"{name_of(type(x))}.{name}")
+
+
+def is_foreign_method(f: types.FunctionType, kind: type) -> bool:
+    """Return whether a function is a method of a class of foreign arrays."""
+    return member_of(kind, f.__name__) is f
+
+
+def through_foreign_method(
+    tape: "Tape", nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Call a method of a foreign array by the rule for NumPy's arrays, or refuse it."""
+    own = vars(np.ndarray).get(f.__name__)
+    rule = None if own is None else find_rule(own, *xs, **kws)
+    if rule is not None:
+        if rule.kind == "constant":
+            return f(*xs, **kws), None
+        return tape.pull(nodes, own, *xs, **kws)
+    if f.__name__ in OPERATORS and len(xs) == 2:  # `x.__rsub__(2.0)`
+        meant, is_swapped = OPERATORS[f.__name__]
+        order = (1, 0) if is_swapped else (0, 1)
+        return tape.pull((None, *(nodes[1 + i] for i in order)), meant, *(xs[i] for i in order))
+    raise refusal(own, xs, kws) if kws and own is not None else _refused(name_of(f))
+
+
+def _refused(name: str) -> NoRuleError:
+    return NoRuleError(
+        f"{where()}: {name} has no rule, and a gradient passes through it; use a function of NumPy "
+        f"(np.reshape, np.sum, ...) or declare one: `rule = RuleSet('mine'); @rule({name}) "
+        "def _(x: Array): ...; rule.register()` (see rulescore)"
+    )
+
+
+def _says_nothing(y: Any) -> bool:
+    """Return whether an attribute tells of the array, as its shape does, and not what it holds."""
+    if isinstance(y, tuple):
+        return all(_says_nothing(part) or part != part for part in y)  # nan: an unknown length
+    return y is None or isinstance(y, bool | int | str | np.dtype)
+
+
+def rows_of(x: Any) -> Any:
+    """Walk over an array by its subscripts."""
+    for i in range(len(x)):
+        yield x[i]

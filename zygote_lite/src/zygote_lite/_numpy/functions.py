@@ -1,0 +1,221 @@
+"""NumPy functions that write at places or call functions of the user's, in simpler steps."""
+
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+
+from rulescore import project
+from zygote_lite._activity.activity import reaches_active
+from zygote_lite._cotangents.pullbacks import Flags, Pulled
+from zygote_lite._cotangents.registry import (
+    MAKING,
+    Node,
+    Recorded,
+    composite,
+    equivalent,
+    structural,
+)
+from zygote_lite._cotangents.store import Boxed
+from zygote_lite._ir.intrinsics import refuse_resize
+from zygote_lite._numpy.writes import write_array, write_whole
+from zygote_lite._tape.refusal import refusal, text_refusal
+from zygote_lite._tape.tape import Tape
+
+Nodes = tuple[Node, ...]
+
+
+@composite(np.ndarray.resize)
+def _(tape: Tape, nodes: Nodes, x: Any, *shape: Any, **kws: Any) -> Recorded | None:
+    return refuse_resize()
+
+
+def _read_text(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+    raise text_refusal(f, xs)
+
+
+for _f in (np.loadtxt, np.genfromtxt, np.fromregex):
+    composite(_f)(functools.partial(_read_text, _f))
+
+
+# -- writes at places --------------------------------------------------------------------------
+
+
+@composite(np.ndarray.put)
+def _(tape: Tape, nodes: Nodes, x: Any, indices: Any, values: Any, mode: Any = "raise") -> Recorded:
+    np.copy(x).put(indices, values, mode)  # raises what NumPy raises
+    places = np.ravel(np.asarray(indices)).astype(int)
+    if mode == "clip":
+        places = np.clip(places, 0, x.size - 1)
+    else:
+        places = places % x.size
+    return _write_places(tape, nodes, x, places, values, np.arange(places.size))
+
+
+@composite(np.place)
+def _(tape: Tape, nodes: Nodes, arr: Any, mask: Any, vals: Any) -> Recorded:
+    np.place(np.copy(arr), mask, vals)
+    places = np.flatnonzero(np.asarray(mask))
+    return _write_places(tape, nodes, arr, places, vals, np.arange(places.size))
+
+
+@composite(np.putmask)
+def _(tape: Tape, nodes: Nodes, a: Any, mask: Any, values: Any) -> Recorded:
+    np.putmask(np.copy(a), mask, values)
+    places = np.flatnonzero(np.asarray(mask))
+    return _write_places(tape, nodes, a, places, values, places)
+
+
+def _write_places(
+    tape: Tape, nodes: Nodes, x: Any, places: Any, values: Any, numbers: Any
+) -> Recorded:
+    """Write `values[numbers]`, values repeated as often as needed, at places counted in C order."""
+    if not places.size or not np.size(values):
+        return None, None
+    if not isinstance(values, np.ndarray):
+        values, node = tape.pull((None, nodes[3]), np.array, values)
+    else:
+        node = nodes[3]
+    flat, node = tape.pull((None, node), np.ravel, values)
+    taken, node = tape.pull((None, node, None), np.take, flat, numbers % flat.size)
+    index: Any = np.unravel_index(places, x.shape) if x.ndim else ()
+    if not x.ndim:  # one entry, where the last value stays
+        taken, node = tape.pull((None, node, None), operator.getitem, taken, -1)
+    tape.pull((None, nodes[1], None, node), write_array, x, index, taken)
+    return None, None
+
+
+@composite(np.ndarray.partition)
+def _(tape: Tape, nodes: Nodes, x: Any, kth: Any, axis: int = -1) -> Recorded:
+    value, node = tape.pull((None, nodes[1], None, None), np.partition, x, kth, axis)
+    write_whole(tape, x, nodes[1], value, node, np.partition)
+    return None, None
+
+
+@structural(np.ndarray.view)
+def _(flags: Flags, x: Any, *xs: Any, **kws: Any) -> Pulled | None:
+    """Look at complex numbers as pairs of real ones, or at pairs as complex numbers."""
+    y = x.view(*xs, **kws)
+    if type(y) is not np.ndarray or {x.dtype.kind, y.dtype.kind} - {*"fc"}:
+        return None
+    if np.real(x).dtype != np.real(y).dtype:
+        return None
+
+    def view_back(dy: Any) -> tuple[Any, ...]:
+        return None, _viewed_as(dy, y.dtype, x.dtype), *(None,) * (len(flags) - 2)
+
+    return y, view_back
+
+
+def viewed(d: Any, made: Any, seen: Any) -> Any:
+    """Return the cotangent of an array of the type `made` as that of what it was a view of."""
+    return np.asarray(d, made, order="C").view(seen)
+
+
+@structural(viewed)
+def _(flags: Flags, d: Any, made: Any, seen: Any) -> Pulled:
+    def viewed_back(dy: Any) -> tuple[Any, ...]:
+        back = _viewed_as(dy, seen, made)
+        return None, back.projected(d) if isinstance(back, Boxed) else project(back, d), None, None
+
+    return viewed(d, made, seen), viewed_back
+
+
+def _viewed_as(d: Any, made: Any, seen: Any) -> Any:
+    if d is None:
+        return None
+    return d.through(viewed, made, seen) if isinstance(d, Boxed) else viewed(d, made, seen)
+
+
+MAKING.add(id(viewed))
+
+
+@composite(np.ndarray)
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+    """Make an array without values; one over memory that is active cannot be followed."""
+    named = [*zip(kws, nodes[1 + len(xs) :], strict=True)]
+    memory = [n for name, n in named if name not in ("shape", "dtype", "order")]
+    if any(n is not None for n in (*nodes[3 : 1 + len(xs)], *memory)) or reaches_active(
+        *xs[2:], kws.get("buffer")
+    ):
+        raise refusal(np.ndarray, xs, kws)
+    return np.ndarray(*xs, **kws), None
+
+
+def apply_at(f: Any, x: Any, places: Any, values: Any) -> Any:
+    """Apply a ufunc at places counted in C order, one after the other: `f.at`."""
+    for i, place in enumerate(places):
+        at = np.unravel_index(place, x.shape) if x.ndim else ()
+        x[at] = f(x[at]) if values is None else f(x[at], values[i])
+
+
+# -- calls of the user's functions ---------------------------------------------------------------
+
+
+@equivalent(np.apply_along_axis)
+def _apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    x = np.asarray(arr)
+    axis = range(x.ndim)[axis]
+    rows = np.moveaxis(x, axis, -1)
+    shape = rows.shape[:-1]
+    found = []
+    for place in np.ndindex(shape):
+        found.append(np.asarray(func1d(rows[place], *args, **kwargs)))
+    if not found:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    inner = found[0].ndim
+    whole = np.reshape(np.stack(found), (*shape, *found[0].shape))
+    last = tuple(range(len(shape), len(shape) + inner))
+    return np.moveaxis(whole, last, tuple(range(axis, axis + inner)))
+
+
+@equivalent(np.broadcast_arrays)
+def _broadcast_arrays(*args: Any, subok: Any = False) -> Any:
+    arrays = [np.asarray(x) for x in args]
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    return tuple([x if x.shape == shape else np.broadcast_to(x, shape) for x in arrays])
+
+
+@equivalent(np.ndenumerate)
+def _ndenumerate(arr: Any) -> Any:
+    x = np.asarray(arr)
+    for place in np.ndindex(x.shape):
+        yield place, x[place]
+
+
+@equivalent(np.fromiter)
+def _fromiter(iter: Any, dtype: Any, count: Any = -1) -> Any:
+    items = []
+    if count != 0:
+        for y in iter:
+            items.append(y)
+            if len(items) == count:
+                break
+    if len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)}")
+    return np.array(items, dtype=dtype)
+
+
+@equivalent(vars(np.vectorize)["_vectorize_call"])
+def _vectorize_call(self: Any, func: Any, args: Any) -> Any:
+    if self.signature is not None:
+        return self._vectorize_call_with_signature(func, args)
+    if not args:
+        return func()
+    arrays = np.broadcast_arrays(*args)
+    found = []
+    for place in np.ndindex(arrays[0].shape):
+        found.append(func(*[x[place] for x in arrays]))
+    if not found:
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    if not isinstance(found[0], tuple):
+        return joined(found, arrays[0].shape, self.otypes, 0)
+    parts = zip(*found, strict=True)
+    return tuple([joined(p, arrays[0].shape, self.otypes, i) for i, p in enumerate(parts)])
+
+
+def joined(found: Any, shape: Any, kinds: Any, i: Any) -> Any:
+    """Return values as an array of a shape, of the kind that `otypes` asks for."""
+    whole = np.reshape(np.array([*found]), shape)
+    return whole if kinds is None else whole.astype(kinds[i])

@@ -1,0 +1,290 @@
+"""Arrays that are written in place.
+
+Such an array is identified by its address: its cotangent lives in a shadow, an array of the same
+layout, for as long as the array itself; the shadow of a view has the view's offset and strides over
+the shadow of its base. Each write logs what it overwrote; going back restores it, so that what
+was saved before the write is right. Arrays that are never written pay for none of this.
+"""
+
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from rulescore import project
+from zygote_lite._activity.activity import is_text, mark_active
+from zygote_lite._activity.saved import note_write, restore
+from zygote_lite._cotangents.kinds import owner_of
+from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled
+from zygote_lite._cotangents.registry import Node, Recorded, composite, structural
+from zygote_lite._cotangents.run import current_store
+from zygote_lite._python.objects.attributes import member_of
+from zygote_lite._tape.refusal import name_of, text_refusal, where
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+Nodes = tuple[Node, ...]
+
+
+def write_array(x: Any, index: Any, value: Any) -> None:
+    """Write into an array: `x[index] = value`."""
+    x[index] = value
+
+
+def read_copy(x: Any, index: Any) -> Any:
+    """Return what a part of an array holds now."""
+    return np.copy(x[index])
+
+
+@structural(write_array)
+def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
+    _check_kinds(x, value, bool(flags[3]))
+    old = np.copy(x[index])
+    x[index] = value
+    _note(x, active=bool(flags[1] or flags[3]))
+    winners = winning(x, index)
+
+    def write_back(dy: Any) -> tuple[Any, ...]:
+        store = current_store()
+        d_value = None
+        shadow = store.shadow_view(x)
+        if shadow is not None:
+            d = np.copy(shadow[index])
+            shadow[index] = 0
+            d_value = project(d if winners is None else np.where(winners, d, 0), value)
+        restore(x, index, old)
+        return None, None, None, d_value
+
+    return None, Effect(write_back)
+
+
+def _note(x: Any, active: bool) -> None:
+    note_write(x)
+    if active:
+        mark_active(owner_of(x))
+
+
+def winning(x: Any, index: Any) -> Any:
+    """Return which entries of the written values stayed, where an index is written repeatedly."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not any(map(_names_entries, parts)):
+        return None
+    order = np.full(x.shape, -1)
+    shape = np.shape(x[index])
+    numbers = np.arange(int(np.prod(shape))).reshape(shape)
+    order[index] = numbers
+    stayed = order[index] == numbers
+    return None if stayed.all() else stayed
+
+
+def _names_entries(part: Any) -> bool:
+    """Return whether one part of an index is an array of integers, or will be made one."""
+    if part is None or part is Ellipsis or isinstance(part, slice | int | np.generic):
+        return False
+    return np.ndim(part) > 0 and np.asarray(part).dtype.kind in "iu"
+
+
+def _check_kinds(x: Any, value: Any, active: bool) -> None:
+    if owner_of(x).base is not None:
+        raise DifferentiationError(
+            f"{where()}: a write into memory that NumPy does not own (of a "
+            f"{type(owner_of(x).base).__name__}) cannot be differentiated; write into a copy"
+        )
+    if x.dtype.kind in "OV":
+        raise DifferentiationError(
+            f"{where()}: a write into an array of dtype {x.dtype} cannot be differentiated; use an "
+            "array of numbers, or a list"
+        )
+    if active and is_text(value) and x.dtype.kind not in "UST":
+        raise text_refusal(np.ndarray.__setitem__, (x, value))
+    if active and x.dtype.kind in "iub" and np.result_type(value).kind in "fc":
+        raise DifferentiationError(
+            f"{where()}: a write into an array of {x.dtype} truncates the value that a gradient "
+            "passes through; make the array one of floats"
+        )
+
+
+def write_item(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
+    """Resolve `x[index] = value` on an array."""
+    if isinstance(x, np.flatiter):
+        base = x.base
+        if not base.flags.c_contiguous:
+            return None
+        x = base.reshape(-1)
+    if not isinstance(x, np.ndarray):
+        return None
+    index = _held(index)
+    if isinstance(member_of(type(value), "__float__"), types.FunctionType):
+        value, node = tape.pull((None, nodes[3]), float, value)
+        return tape.pull((None, nodes[1], None, node), write_array, x, index, value)
+    if isinstance(value, list | tuple):
+        made, node = tape.pull((None, nodes[3]), np.array, value)
+        return tape.pull((None, nodes[1], None, node), write_array, x, index, made)
+    return tape.pull((None, nodes[1], None, nodes[3]), write_array, x, index, value)
+
+
+composite(np.ndarray.__setitem__)(write_item)
+
+
+@composite(np.ndarray.__getitem__)
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded:
+    return tape.pull(nodes, operator.getitem, x, index)
+
+
+def _held(index: Any) -> Any:
+    """Return an index that later writes do not change."""
+    if isinstance(index, tuple):
+        return tuple(_held(part) for part in index)
+    return np.copy(index) if isinstance(index, np.ndarray | list) else index
+
+
+def write_whole(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: Any) -> Recorded:
+    """Write the whole of an array, as `out=` and the operators in place do."""
+    _check_kinds(x, value, at_value is not None)
+    if np.shape(value) != x.shape and f is not np.copyto:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "
+            f"shape {np.shape(value)}"
+        )
+    if not np.can_cast(np.result_type(value), x.dtype, "same_kind"):
+        np.copyto(np.empty_like(x), value)  # raises what NumPy raises
+    tape.pull((None, at_x, None, at_value), write_array, x, Ellipsis, value)
+    return x, at_x
+
+
+_UFUNCS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
+}  # fmt: skip
+
+
+def in_place(tape: Tape, nodes: Nodes, name: str, a: Any, b: Any) -> Recorded:
+    """Resolve `a += b` on an array: the operator, and a write of the whole array."""
+    try:
+        value, node = tape.pull((None, nodes[1], nodes[2]), getattr(operator, name), a, b)
+    except ValueError as error:
+        refused = error
+    else:
+        return write_whole(tape, a, nodes[1], value, node, _UFUNCS.get(name, np.add))
+    getattr(operator, f"i{name}")(a.copy(), b)  # raises what Python raises: of three shapes
+    raise refused
+
+
+def with_out(
+    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Resolve a call with `out=`: the call without it, and a write of the whole array."""
+    out = kws["out"]
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    mask = kws.get("where", True)
+    if target is None:  # `out=(None,)`
+        place = 1 + len(xs) + list(kws).index("out")
+        others = {name: value for name, value in kws.items() if name != "out"}
+        return tape.pull((*nodes[:place], *nodes[place + 1 :]), f, *xs, **others)
+    if mask is not True and isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
+        return _with_mask(tape, nodes, f, xs, kws, target, mask)
+    if not isinstance(target, np.ndarray) or mask is not True:
+        option = "`where` and `out`" if isinstance(target, np.ndarray) else "this `out`"
+        raise DifferentiationError(
+            f"{where()}: {name_of(f)} with {option} (a {type(out).__name__}) cannot be "
+            "differentiated; assign the result instead"
+        )
+    names = list(kws)
+    at = nodes[1 + len(xs) + names.index("out")]
+    rest = {name: value for name, value in kws.items() if name not in ("out", "where")}
+    flags = tuple(
+        node
+        for name, node in zip(names, nodes[1 + len(xs) :], strict=True)
+        if name not in ("out", "where")
+    )
+    if type(getattr(f, "__self__", None)) is np.random.Generator and "size" not in rest:
+        rest, flags = {**rest, "size": target.shape}, (*flags, None)
+    value, node = tape.pull((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
+    return write_whole(tape, target, at, value, node, f)
+
+
+def _with_mask(
+    tape: Tape,
+    nodes: Nodes,
+    f: Any,
+    xs: tuple[Any, ...],
+    kws: dict[str, Any],
+    out: Any,
+    mask: Any,
+) -> Recorded:
+    """Resolve a call of a ufunc with `out=` and `where=`: a call for the entries asked for."""
+    mask = np.array(np.broadcast_to(mask, out.shape))
+    parts = []
+    for x, node in zip(xs, nodes[1:], strict=False):
+        whole, at = tape.pull((None, node, None), np.broadcast_to, x, out.shape)
+        parts.append(tape.pull((None, at, None), operator.getitem, whole, mask))
+    others = {name: x for name, x in kws.items() if name not in ("out", "where")}
+    flags = (None, *(at for _, at in parts), *(None for _ in others))
+    value, node = tape.pull(flags, f, *(part for part, _ in parts), **others)
+    at_out = nodes[1 + len(xs) + list(kws).index("out")]
+    tape.pull((None, at_out, None, node), write_array, out, mask, value)
+    return out, at_out
+
+
+@composite(np.copyto)
+def _(
+    tape: Tape, nodes: Nodes, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
+) -> Recorded:
+    at_dst, at_src = nodes[1], nodes[2]
+    if where is not True:
+        src, at_src = tape.pull((None, None, at_src, at_dst), np.where, where, src, dst)
+    write_whole(tape, dst, at_dst, src, at_src, np.copyto)
+    return None, None
+
+
+@composite(np.ndarray.fill)
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
+    return tape.pull((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
+
+
+@composite(np.ndarray.sort)
+def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Recorded:
+    value, node = tape.pull((None, nodes[1], None), np.sort, x, axis)
+    write_whole(tape, x, nodes[1], value, node, np.sort)
+    return None, None
+
+
+def add_at(x: Any, index: Any, value: Any) -> None:
+    """Add at indices, repeated ones repeatedly: `np.add.at`."""
+    np.add.at(x, index, value)
+
+
+@structural(add_at)
+def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
+    _check_kinds(x, value, bool(flags[3]))
+    old = np.copy(x[index])
+    np.add.at(x, index, value)
+    _note(x, active=bool(flags[1] or flags[3]))
+
+    def add_at_back(dy: Any) -> tuple[Any, ...]:
+        shadow = current_store().shadow_view(x)
+        d_value = None if shadow is None else project(np.copy(shadow[index]), value)
+        restore(x, index, old)
+        return None, None, None, d_value
+
+    return None, Effect(add_at_back)
+
+
+def ufunc_at(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Recorded:
+    """Resolve `f.at(x, index, value)` of a ufunc."""
+    index = _held(index)
+    if f is np.add:
+        return tape.pull((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
+    if f is np.subtract:
+        negative, node = tape.pull((None, nodes[3]), operator.neg, value[0])
+        return tape.pull((None, nodes[1], None, node), add_at, x, index, negative)
+    from zygote_lite._numpy.functions import apply_at
+
+    places = np.arange(x.size).reshape(x.shape)[index]
+    values, node = value[0] if value else None, nodes[3] if value else None
+    if value:
+        values, node = tape.pull((None, node, None), np.broadcast_to, values, places.shape)
+        values, node = tape.pull((None, node), np.ravel, values)
+    flags = (None, None, nodes[1], None, node)
+    return tape.pull(flags, apply_at, f, x, np.ravel(places), values)

@@ -1,0 +1,10 @@
+"""What Python's constructs and library mean on a tape.
+
+Each module declares handlers for functions and kinds of operands: *structural* ones give a
+pullback, *desugaring* ones stand for other calls, *decompositions* are Python that means the same
+as a function written in C. The tape finds them in the registry and knows none of them by name.
+
+Read `literals` first (tuples, lists and dicts are built and joined), `subscripts` and `operators`,
+then `objects` (attributes, instances, classes) and `containers`; `library` has one module for each
+module of the standard library.
+"""

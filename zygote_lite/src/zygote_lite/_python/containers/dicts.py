@@ -1,0 +1,231 @@
+"""Methods of dicts and sets: those that write move the cotangents of the entries."""
+
+import collections
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._activity.activity import mark_active
+from zygote_lite._cotangents.kinds import entries_of, type_in_c
+from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._cotangents.registry import STRUCTURAL, structural
+from zygote_lite._cotangents.run import current_store, forget, give, slots_of
+from zygote_lite._python.containers.keys import stored_key
+from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
+
+# -- dicts -------------------------------------------------------------------------------------
+
+
+# Each write is undone by itself. Keys may stand in another order meanwhile, which no pullback looks
+# at; when all writes are done again in the end, each stands where it stood.
+
+
+def _popped(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
+    """Delete an entry of a dict; return what puts it back."""
+    base, key = type_in_c(x), stored_key(x, key)
+    y = base.pop(x, key)
+
+    def undo() -> None:
+        if dict.__contains__(x, key):
+            raise refused_size(x)
+        base.__setitem__(x, key, y)
+        current_store().redo.append(lambda: base.pop(x, key))
+
+    return undo
+
+
+def _put(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
+    """Write an entry of a dict; return what takes it back, and returns its cotangent."""
+    base, key = type_in_c(x), stored_key(x, key)
+    had = dict.__contains__(x, key)
+    old = dict.__getitem__(x, key) if had else None
+    base.__setitem__(x, key, value)
+
+    def undo() -> Any:
+        d = slots_of(x).pop(key, None)
+        if not dict.__contains__(x, key):
+            raise refused_size(x)
+        now = dict.__getitem__(x, key)
+        if had:
+            base.__setitem__(x, key, old)
+        else:
+            base.pop(x, key)
+        current_store().redo.append(lambda: base.__setitem__(x, key, now))
+        return d
+
+    return undo
+
+
+def delete_item(x: Any, index: Any) -> Pulled:
+    """Delete an element or a slice of a list, or an entry of a dict."""
+    if isinstance(x, dict):
+        undo: Callable[[], Any] = _popped(x, index)
+    elif isinstance(index, slice):
+        undo = change_slice(x, index, None)
+    else:
+        size = list.__len__(x)
+        if not -size <= operator.index(index) < size:
+            list.__delitem__(x, index)  # raises what Python raises
+        place = range(size)[index]
+        undo = replaced(x, place, [list.pop(x, place)], 0)
+    return None, undone_by(undo, 3)
+
+
+@structural(dict.get)
+def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
+    if not dict.__contains__(x, key):
+        y = default[0] if default else None
+        return y, lambda dy: (None, None, None, dy)[: len(flags)]
+    key = stored_key(x, key)
+
+    def get_back(dy: Any) -> tuple[Any, ...]:
+        give(slots_of(x), key, dy)
+        return (None,) * len(flags)
+
+    return dict.__getitem__(x, key), get_back
+
+
+@structural(dict.pop)
+def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
+    if not dict.__contains__(x, key):
+        return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
+    key = stored_key(x, key)
+    y = dict.__getitem__(x, key)
+    undo = _popped(x, key)
+
+    def pop_back(dy: Any) -> tuple[Any, ...]:
+        undo()
+        give(slots_of(x), key, dy)
+        return (None,) * len(flags)
+
+    return y, pop_back
+
+
+@structural(dict.popitem)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    key, y = dict.popitem(x)
+
+    def popitem_back(dy: Any) -> tuple[Any, ...]:
+        if dict.__contains__(x, key):
+            raise refused_size(x)
+        dict.__setitem__(x, key, y)
+        current_store().redo.append(lambda: dict.pop(x, key))
+        give(slots_of(x), key, None if dy is None else dy[1])
+        return None, None
+
+    return (key, y), popitem_back
+
+
+@structural(dict.setdefault)
+def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
+    key = stored_key(x, key)
+    if dict.__contains__(x, key):
+        y, undo = dict.__getitem__(x, key), None
+    else:
+        y, undo = default, _put(x, key, default)
+    mark_active(x)
+
+    def setdefault_back(dy: Any) -> tuple[Any, ...]:
+        give(slots_of(x), key, dy)
+        return (None, None, None, None if undo is None else undo())[: len(flags)]
+
+    return y, setdefault_back
+
+
+@structural(dict.update)
+def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None:
+    if not all(isinstance(given, dict) for given in xs):
+        return None
+    added = dict(*xs, **kws)
+    undo = {key: _put(x, key, value) for key, value in added.items()}
+    mark_active(x)
+
+    def update_back(dy: Any) -> tuple[Any, ...]:
+        d = {key: undo[key]() for key in reversed(added)}
+        for source in xs:
+            given = slots_of(source)
+            for key, _ in entries_of(source):
+                if key not in kws:
+                    give(given, key, d[key])
+        return (None, None, *(None for _ in xs), *(d[name] for name in kws))
+
+    return None, Effect(update_back)
+
+
+@structural(dict.clear)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    old = [*entries_of(x)]
+    base = type_in_c(x)
+    base.clear(x)
+
+    def clear_back(dy: Any) -> tuple[Any, ...]:
+        now = [*entries_of(x)]
+        base.clear(x)
+        for key, value in old:
+            base.__setitem__(x, key, value)
+
+        def redo() -> None:
+            base.clear(x)
+            for key, value in now:
+                base.__setitem__(x, key, value)
+
+        current_store().redo.append(redo)
+        return None, None
+
+    return None, Effect(clear_back)
+
+
+@structural(dict.copy)
+def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+    y = type_in_c(x).copy(x)
+    mark_active(y)
+
+    def copy_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(x)
+        for key, d in forget(y).items():
+            give(slots, key, d)
+        return None, None
+
+    return y, copy_back
+
+
+_Ordered = collections.OrderedDict
+for _name in ("pop", "setdefault", "clear", "copy"):  # which it has in its own way
+    structural(getattr(_Ordered, _name))(STRUCTURAL[id(getattr(dict, _name))][1])
+
+
+@structural(_Ordered.move_to_end)
+def _(flags: Flags, x: Any, key: Any, last: bool = True) -> Pulled:
+    _Ordered.move_to_end(x, key, last)
+
+    def move_back(dy: Any) -> tuple[Any, ...]:  # done again in its turn, with the other writes
+        current_store().redo.append(lambda: _Ordered.move_to_end(x, key, last))
+        return (None,) * len(flags)
+
+    return None, Effect(move_back)
+
+
+for _view in (
+    dict.keys, dict.values, dict.items, _Ordered.keys, _Ordered.values, _Ordered.items
+):  # fmt: skip
+    structural(_view)(lambda flags, x, _view=_view: (_view(x), inert(2)))
+structural(dict.__len__)(lambda flags, x: (dict.__len__(x), inert(2)))
+structural(dict.__contains__)(lambda flags, x, key: (dict.__contains__(x, key), inert(3)))
+
+
+# -- sets --------------------------------------------------------------------------------------
+
+
+@structural(set.add)
+def _(flags: Flags, x: set[Any], value: Any) -> Pulled:
+    if value in x:
+        return None, inert(3)
+    x.add(value)
+    mark_active(x)
+
+    def add_back(dy: Any) -> tuple[Any, ...]:
+        x.discard(value)
+        current_store().redo.append(lambda: x.add(value))
+        return None, None, slots_of(x).pop(value, None)
+
+    return None, Effect(add_back)

@@ -1,0 +1,273 @@
+"""Methods of lists: those that write move the cotangents of the entries."""
+
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._activity.activity import mark_active
+from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._cotangents.registry import structural
+from zygote_lite._cotangents.run import current_store, give, slots_of
+from zygote_lite.errors import DifferentiationError
+
+# What goes back to a list finds it as the run left it, or as others changed it since: it puts that
+# back in the end, and refuses where entries are gone.
+
+
+def cut(x: list[Any], place: int, old: list[Any]) -> None:
+    """Put the entries of a list from a place on back to what they were."""
+    tail = slice(place, None)  # of a list, whatever its class makes of subscripts
+    if list.__len__(x) < place:
+        raise refused_size(x)
+    now = list.__getitem__(x, tail)
+    list.__setitem__(x, tail, old)
+
+    def redo() -> None:
+        list.__setitem__(x, tail, now)
+
+    current_store().redo.append(redo)
+
+
+def refused_size(x: Any) -> DifferentiationError:
+    """Return the error for a container that lost or got entries before the way back."""
+    return DifferentiationError(
+        f"a {type(x).__name__} that the function changed has lost or got entries since, in a later "
+        "run or elsewhere, so that its pullback can no longer tell what it was: call the pullback "
+        "before, or let the function change a copy"
+    )
+
+
+def elements(x: list[Any]) -> list[Any]:
+    """Return a list of what a list holds, whatever its class makes of iteration."""
+    return list.__getitem__(x, slice(None))
+
+
+def _is_sequence(x: Any) -> bool:
+    """Return whether iteration of a list or a tuple is Python's own."""
+    return isinstance(x, list | tuple) and type(x).__iter__ in (list.__iter__, tuple.__iter__)
+
+
+@structural(list.append)
+def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
+    place = list.__len__(x)
+    list.append(x, value)
+    mark_active(x)
+
+    def append_back(dy: Any) -> tuple[Any, ...]:
+        cut(x, place, [])
+        return None, None, slots_of(x).pop(place, None)
+
+    return None, Effect(append_back)
+
+
+@structural(list.pop)
+def _(flags: Flags, x: list[Any], *index: Any) -> Pulled:
+    size = list.__len__(x)
+    y = list.pop(x, *index)
+    place = range(size)[index[0]] if index else size - 1
+    undo = replaced(x, place, [y], 0) if place < size - 1 else None
+
+    def pop_back(dy: Any) -> tuple[Any, ...]:
+        if undo is None:
+            cut(x, place, [y])
+        else:
+            undo()
+        give(slots_of(x), place, dy)
+        return (None,) * len(flags)
+
+    return y, pop_back
+
+
+def replaced(x: list[Any], place: int, old: list[Any], count: int) -> Callable[[], list[Any]]:
+    """Return what undoes the change of a list in which `count` entries stand for others.
+
+    Arguments:
+        x: the list, after it was changed.
+        place: where the entries stand.
+        old: what stood there.
+        count: how many stand there now.
+
+    What it returns gives the cotangents of the new entries. It keeps what it puts back, no more.
+    """
+    size = list.__len__(x)
+    new, before = slice(place, place + count), slice(place, place + len(old))
+    mark_active(x)
+
+    def undo() -> list[Any]:
+        if list.__len__(x) < size:
+            raise refused_size(x)
+        if list.__len__(x) > size:
+            cut(x, size, [])
+        now = list.__getitem__(x, new)
+        list.__setitem__(x, new, old)
+        current_store().redo.append(lambda: list.__setitem__(x, before, now))
+        return current_store().row(x).replace(place, count, len(old))
+
+    return undo
+
+
+def _rearranged(
+    x: list[Any], old: list[Any], same: Callable[[list[Any]], Any], count: int = 0
+) -> Callable[[], list[Any]]:
+    """Return what undoes a change of a list, after it was made.
+
+    Arguments:
+        x: the list.
+        old: its elements before.
+        same: makes the same change to a list of tags, in which `-1 - j` stands for the `j`-th of
+            `count` new values.
+
+    What it returns gives the cotangents of the new values.
+    """
+    tags = list(range(len(old)))
+    same(tags)
+    mark_active(x)
+
+    def undo() -> list[Any]:
+        slots = slots_of(x)
+        given: list[Any] = [None] * count
+        moved: dict[Any, Any] = {}
+        for position, d in slots.items():
+            tag = tags[position]
+            if tag >= 0:
+                give(moved, tag, d)
+            else:
+                give_at(given, -1 - tag, d)
+        current_store().entries[id(x)] = (x, moved)
+        cut(x, 0, old)
+        return given
+
+    return undo
+
+
+def give_at(given: list[Any], i: int, d: Any) -> None:
+    """Add a cotangent to one of a list."""
+    slots = {i: given[i]}
+    give(slots, i, d)
+    given[i] = slots[i]
+
+
+@structural(list.insert)
+def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
+    place = slice(index, None).indices(list.__len__(x))[0]
+    list.insert(x, index, value)
+    undo = replaced(x, place, [], 1)
+    return None, Effect(lambda dy: (None, None, None, undo()[0]))
+
+
+@structural(list.extend)
+def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
+    return extend(x, values, None)
+
+
+@structural(list.__iadd__)
+def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
+    return extend(x, values, x)
+
+
+def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
+    """Extend a list in place; the value is `y`."""
+    if not _is_sequence(values):
+        return None
+    added = list(values)
+    start = list.__len__(x)
+    list.extend(x, added)
+    mark_active(x)
+
+    def extend_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(x)
+        d = [slots.pop(i, None) for i in range(start, start + len(added))]
+        cut(x, start, [])
+        if isinstance(values, tuple):
+            return None, None, None if all(v is None for v in d) else tuple(d)
+        given = slots_of(values)
+        for i, v in enumerate(d):
+            give(given, i, v)
+        return None, None, None
+
+    return y, Effect(extend_back)
+
+
+@structural(list.remove)
+def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
+    try:
+        place = list.index(x, value)
+    except ValueError:
+        list.remove(x, value)  # raises what Python raises
+        raise
+    undo = replaced(x, place, [list.pop(x, place)], 0)
+    return None, undone_by(undo, len(flags))
+
+
+@structural(list.clear)
+def _(flags: Flags, x: list[Any]) -> Pulled:
+    old = elements(x)
+    list.clear(x)
+    return None, undone_by(replaced(x, 0, old, 0), len(flags))
+
+
+@structural(list.reverse)
+def _(flags: Flags, x: list[Any]) -> Pulled:
+    old = elements(x)
+    list.reverse(x)
+    return None, undone_by(_rearranged(x, old, list.reverse), len(flags))
+
+
+@structural(list.sort)
+def _(flags: Flags, x: list[Any], /, *, key: Any = None, reverse: Any = False) -> Pulled:
+    old = elements(x)
+    order = list(range(len(old)))
+    values = old if key is None else [key(v) for v in old]
+    order.sort(key=values.__getitem__, reverse=reverse)
+    list.__setitem__(x, slice(None), [old[i] for i in order])  # each key is computed once
+    undo = _rearranged(x, old, lambda tags: tags.__setitem__(slice(None), order))
+    return None, undone_by(undo, len(flags))
+
+
+def undone_by(undo: Callable[[], Any], count: int) -> Effect:
+    """Return the pullback of a call of `count` operands that has nothing to give but an undo."""
+
+    def change_back(dy: Any) -> tuple[Any, ...]:
+        undo()
+        return (None,) * count
+
+    return Effect(change_back)
+
+
+for _f in (list.index, list.count, list.__len__, tuple.__len__, list.__contains__):
+    structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
+
+
+def set_slice(x: list[Any], index: slice, values: Any) -> Pulled | None:
+    """Write a slice of a list."""
+    if not _is_sequence(values):
+        return None
+    added = list(values)
+    undo = change_slice(x, index, added)
+
+    def set_slice_back(dy: Any) -> tuple[Any, ...]:
+        d = undo()
+        if isinstance(values, tuple):
+            return None, None, None, None if all(v is None for v in d) else tuple(d)
+        given = slots_of(values)
+        for i, v in enumerate(d):
+            give(given, i, v)
+        return None, None, None, None
+
+    return None, Effect(set_slice_back)
+
+
+def change_slice(x: list[Any], index: slice, added: list[Any] | None) -> Callable[[], list[Any]]:
+    """Write or delete a slice of a list; return what undoes it, and gives the new cotangents."""
+    start, stop, step = index.indices(list.__len__(x))
+    if step == 1:
+        index = slice(start, max(start, stop))
+        old = list.__getitem__(x, index)
+        list.__setitem__(x, index, added or [])
+        return replaced(x, start, old, len(added or []))
+    old = elements(x)
+    if added is None:
+        list.__delitem__(x, index)
+        return _rearranged(x, old, lambda tags: tags.__delitem__(index))
+    list.__setitem__(x, index, added)
+    new = [-1 - j for j in range(len(added))]
+    return _rearranged(x, old, lambda tags: tags.__setitem__(index, new), len(added))

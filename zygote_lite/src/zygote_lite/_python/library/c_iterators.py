@@ -1,0 +1,301 @@
+"""Iterators written in C over what became active after they were made.
+
+Such an iterator was made while nothing in it was active, so it was left to Python: `enumerate(a)`
+in a loop that writes into `a`, say. From then on it is taken one step at a time. Where the next
+element comes from is read off the iterator (by `__reduce__`); the iterator itself takes the same
+step, so that its state is what the program would have left.
+"""
+
+import collections
+import copy
+import gc
+import itertools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.activity import reaches_active
+from zygote_lite._cotangents.kinds import VALUE, kind_of
+from zygote_lite._cotangents.registry import Recorded
+from zygote_lite._cotangents.run import state
+from zygote_lite._ir.intrinsics import apply, build_tuple
+from zygote_lite._python.library.builtins import check_strict
+from zygote_lite._tape.refusal import where
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+_END: Any = object()
+Ahead = Callable[[Tape, Any, int], Recorded | None]
+Step = Callable[[Tape, Any], Recorded | None]
+_AHEAD: dict[type, Ahead] = {}
+_STEPS: dict[type, Step] = {}
+
+
+def _ahead(*kinds: type) -> Callable[[Ahead], Ahead]:
+    def declare(f: Ahead) -> Ahead:
+        _AHEAD.update(dict.fromkeys(kinds, f))
+        return f
+
+    return declare
+
+
+def _step(*kinds: type) -> Callable[[Step], Step]:
+    def declare(f: Step) -> Step:
+        _STEPS.update(dict.fromkeys(kinds, f))
+        return f
+
+    return declare
+
+
+_TEE: Any = type(itertools.tee(())[0])
+_REFUSED = {itertools.accumulate, itertools.pairwise, itertools.cycle, itertools.groupby, _TEE,
+            itertools.zip_longest, itertools.dropwhile, itertools.takewhile,
+            itertools.compress}  # fmt: skip
+
+
+def is_native(x: Any) -> bool:
+    """Return whether an object is an iterator written in C, other than over a text."""
+    kind = type(x)
+    return kind in _AHEAD or kind in _STEPS or kind in _REFUSED
+
+
+def take_step(tape: Tape, it: Any) -> Recorded:
+    """Take the next element, and where it comes from; refuse where that cannot be told."""
+    step = _STEPS.get(type(it), _taken_ahead)
+    found = step(tape, it)
+    if found is None:
+        raise refused_step(it)
+    return found
+
+
+def refused_step(it: Any) -> DifferentiationError:
+    """Return the error for an iterator that does not tell where its next element comes from."""
+    return DifferentiationError(
+        f"{where()}: what a `{type(it).__name__}` walks over (it is written in C) has come to "
+        "depend on what is differentiated since the iterator was made, and a gradient cannot be "
+        "followed through it: walk over a list of its elements, or use a loop over the places"
+    )
+
+
+def _taken_ahead(tape: Tape, it: Any) -> Recorded | None:
+    found = look_ahead(tape, it)
+    if found is None:
+        return None
+    y = next(it)
+    return None if found[0] is _END or _differ(y, found[0]) else found
+
+
+def look_ahead(tape: Tape, it: Any, skip: int = 0) -> Recorded | None:
+    """Return an element to come without taking it; `None` where that cannot be told.
+
+    It is the next one, or that after `skip` others.
+    """
+    look = _AHEAD.get(type(it))
+    if look is not None:
+        return look(tape, it, skip)
+    if reaches_active(it) or type(it) not in _COPIED:
+        return None
+    return next(itertools.islice(copy.copy(it), skip, None), _END), None
+
+
+def _differ(y: Any, z: Any) -> bool:
+    """Return whether two values cannot be the same element."""
+    return y is not z and (type(y) is not type(z) or kind_of(y) > VALUE) and type(y) is not tuple
+
+
+_COPIED = {type(iter(x)) for x in (range(1), range(2**70), "a", "\u1234", b"", ())}
+_COPIED.add(type(reversed(range(1))))
+_SEQUENCE = type(iter(np.ones(1)))  # of whatever has `__getitem__` only
+
+
+@_ahead(type(iter([])), type(iter(())), _SEQUENCE, type(reversed([])), type(reversed(())))
+def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+    f, (x,), *rest = it.__reduce__()
+    if not rest:
+        return _END, None
+    i = rest[0] - skip if f is reversed else rest[0] + skip
+    if isinstance(x, list):
+        read: Any = list.__getitem__
+    elif isinstance(x, np.ndarray):
+        read = operator.getitem
+    else:
+        read = tuple.__getitem__ if type(x) is tuple else None
+    if read is None:
+        return None
+    return tape.pull((None, None, None), read, x, i) if 0 <= i < len(x) else (_END, None)
+
+
+@_ahead(type(iter(collections.deque())), type(reversed(collections.deque())))
+def _(tape: Tape, it: Any, skip: int) -> Recorded:
+    kind, (x, i) = it.__reduce__()
+    i += skip
+    if i >= len(x):
+        return _END, None
+    i = i if kind is type(iter(x)) else -1 - i
+    return tape.pull((None, None, None), operator.getitem, x, i)
+
+
+_VIEWS: tuple[Any, ...] = ({}, {}.values(), {}.items())
+_FORWARD = {type(iter(x)): kind for kind, x in enumerate(_VIEWS)}
+_BACKWARD = {type(reversed(x)): kind for kind, x in enumerate(_VIEWS)}
+
+
+@_ahead(*_FORWARD, *_BACKWARD)
+def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+    x = next((x for x in gc.get_referents(it) if isinstance(x, dict)), None)
+    left = it.__length_hint__() - skip
+    if x is None or left <= 0:
+        return _END, None
+    keys: Iterator[Any] = dict.__iter__(x) if type(it) in _FORWARD else dict.__reversed__(x)
+    key = next(itertools.islice(keys, len(x) - left, None))
+    kind = _FORWARD.get(type(it), _BACKWARD.get(type(it)))
+    if kind == 0:
+        return key, None
+    y, node = tape.pull((None, None, None), dict.__getitem__, x, key)
+    return (y, node) if kind == 1 else tape.pull((None, None, node), build_tuple, key, y)
+
+
+@_ahead(type(iter(collections.OrderedDict())))
+def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+    left = it.__reduce__()[1][0][skip:]
+    x = next((x for x in gc.get_referents(it) if isinstance(x, collections.OrderedDict)), None)
+    if x is None or not left:
+        return _END, None
+    key = next(itertools.islice(x, len(x) - len(left), None))
+    y, node = tape.pull((None, None, None), dict.__getitem__, x, key)
+    if left[0] is key:
+        return None if y is key else (key, None)
+    if left[0] is y:
+        return y, node
+    if type(left[0]) is tuple and left[0][:1] == (key,) and left[0][1:] == (y,):
+        return tape.pull((None, None, node), build_tuple, key, y)
+    return None  # one that goes backwards
+
+
+@_ahead(type(iter(set())))
+def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+    """Tell the next element of a set: what has an address is the same, whatever it holds."""
+    active = state.active or {}
+    if skip or any(id(x) in active for x in gc.get_referents(it) if isinstance(x, set)):
+        return None
+    return next(iter(it.__reduce__()[1][0]), _END), None
+
+
+@_ahead(np.flatiter)
+def _(tape: Tape, it: Any, skip: int) -> Recorded:
+    if it.index + skip >= it.base.size:
+        return _END, None
+    place = tuple(map(int, np.unravel_index(it.index + skip, it.base.shape)))
+    return tape.pull((None, None, None), operator.getitem, it.base, place)
+
+
+@_ahead(enumerate)
+def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+    inner, count = it.__reduce__()[1]
+    found = look_ahead(tape, inner, skip)
+    if found is None or found[0] is _END:
+        return found
+    return tape.pull((None, None, found[1]), build_tuple, count + skip, found[0])
+
+
+@_ahead(zip)
+def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+    inner = it.__reduce__()[1]
+    if len({id(x) for x in inner}) < len(inner):
+        return None  # one iterator twice
+    found = [look_ahead(tape, x, skip) for x in inner]
+    if any(each is None for each in found):
+        return None
+    row = [each for each in found if each is not None]
+    if any(y is _END for y, _ in row) or not row:
+        return _END, None
+    return tape.pull((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
+
+
+# -- iterators that call functions, or take from several others: their own step, with ours ------
+
+
+def _behind(it: Any) -> list[Any]:
+    """Return what an iterator refers to, in order (`__reduce__` of those of `itertools` warns)."""
+    return [x for x in gc.get_referents(it) if x is not type(it)]
+
+
+def _next(tape: Tape, it: Any) -> Recorded:
+    return tape.pull((None, None), next, it)
+
+
+@_step(zip)
+def _(tape: Tape, it: Any) -> Recorded:
+    inner, *strict = it.__reduce__()[1:]  # strict: `True` is there, or nothing
+    row: list[Recorded] = []
+    for i, x in enumerate(inner):
+        try:
+            row.append(_next(tape, x))
+        except StopIteration:
+            if strict:
+                check_strict(inner, i)
+            raise
+    return tape.pull((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
+
+
+@_step(map)
+def _(tape: Tape, it: Any) -> Recorded:
+    f, *inner = it.__reduce__()[1]
+    row = [_next(tape, x) for x in inner]
+    return tape.pull((None, *(node for _, node in row)), f, *(y for y, _ in row))
+
+
+@_step(filter, itertools.filterfalse)
+def _(tape: Tape, it: Any) -> Recorded:
+    inner, f = _behind(it)
+    while True:
+        y, node = _next(tape, inner)
+        test = tape.pull((None, node), operator.truth if f in (None, bool) else f, y)[0]
+        if bool(test) is (type(it) is filter):
+            return y, node
+
+
+@_step(itertools.starmap)
+def _(tape: Tape, it: Any) -> Recorded:
+    inner, f = _behind(it)
+    y, node = _next(tape, inner)
+    return tape.pull((None, None, node, None), apply, f, y, {})
+
+
+@_step(itertools.islice, itertools.chain)
+def _(tape: Tape, it: Any) -> Recorded | None:
+    """Take an element, and look back at where it came from."""
+    y = next(it)
+    found = look_ahead(tape, _behind(it)[-1], -1)
+    return None if found is None or found[0] is _END or _differ(y, found[0]) else found
+
+
+@_step(itertools.product, itertools.combinations, itertools.permutations, itertools.repeat,
+       itertools.combinations_with_replacement, itertools.count, *_COPIED)  # fmt: skip
+def _(tape: Tape, it: Any) -> Recorded:
+    """Take an element of what was fixed when the iterator was made."""
+    return next(it), None
+
+
+@_step(type(iter(int, 0)))
+def _(tape: Tape, it: Any) -> Recorded:
+    f, *sentinel = it.__reduce__()[1]
+    y, node = tape.pull((None,), f) if sentinel else (None, None)
+    if not sentinel or y == sentinel[0]:
+        raise StopIteration
+    return y, node
+
+
+@_step(_SEQUENCE)
+def _(tape: Tape, it: Any) -> Recorded | None:
+    _, (x,), *place = it.__reduce__()
+    if not place or isinstance(x, np.ndarray):
+        return _taken_ahead(tape, it)
+    try:
+        found = tape.pull((None, None, None), operator.getitem, x, place[0])
+    except IndexError:
+        raise StopIteration from None
+    it.__setstate__(place[0] + 1)
+    return found

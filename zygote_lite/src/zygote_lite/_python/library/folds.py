@@ -1,0 +1,114 @@
+"""Built-in functions that make one value of many, or bring them in order, as Python."""
+
+import builtins
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._cotangents.kinds import VALUE, kind_of
+from zygote_lite._cotangents.pullbacks import inert
+from zygote_lite._cotangents.registry import composite, equivalent, structural
+from zygote_lite._python.library.builtins import _MISSING, _list
+
+
+@equivalent(builtins.sum)
+def _sum(x: Any, /, start: Any = 0) -> Any:
+    if not isinstance(x, list):
+        items = _list(x)
+        if are_numbers(items, start):
+            return sum(items, start)  # which rounds in its own way since Python 3.12
+        x = items
+    for y in x:
+        start = start + y
+    return start
+
+
+@composite(builtins.sum)
+def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
+    """Add objects of the user's, and lists, by their own `+`."""
+    items = [*x, *start, *kws.values()] if type(x) in (list, tuple) else []
+    if all(kind_of(y) == VALUE or isinstance(y, bool | np.bool_) for y in items):
+        return None
+    return tape.pull(nodes, _sum, x, *start, *kws.values())
+
+
+@equivalent(builtins.max)
+def _max(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
+    return extreme(operator.gt, "max", xs, key, default)
+
+
+@equivalent(builtins.min)
+def _min(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
+    return extreme(operator.lt, "min", xs, key, default)
+
+
+def extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
+    """Return the first element whose key no other is better than."""
+    items = xs[0] if len(xs) == 1 else xs
+    best = best_key = _MISSING
+    for y in items:
+        k = y if key is None else key(y)
+        if best is _MISSING or better(k, best_key):
+            best = y
+            best_key = k
+    if best is _MISSING:
+        if default is _MISSING:
+            raise ValueError(f"{name}() iterable argument is empty")
+        return default
+    return best
+
+
+@equivalent(builtins.any)
+def _any(x: Any) -> Any:
+    for y in x:
+        if y:
+            return True
+    return False
+
+
+@equivalent(builtins.all)
+def _all(x: Any) -> Any:
+    for y in x:
+        if not y:
+            return False
+    return True
+
+
+@equivalent(builtins.sorted)
+def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    items = _list(x)
+    keys = []
+    for y in items:
+        keys.append(y if key is None else key(y))
+    return [items[i] for i in order_of(keys, reverse)]
+
+
+@equivalent(functools.reduce)
+def _reduce(f: Any, x: Any, initial: Any = _MISSING) -> Any:
+    it = iter(x)
+    if initial is _MISSING:
+        try:
+            value = next(it)
+        except StopIteration:
+            raise TypeError("reduce() of empty iterable with no initial value") from None
+    else:
+        value = initial
+    for y in it:
+        value = f(value, y)
+    return value
+
+
+def order_of(keys: Any, reverse: bool) -> list[int]:
+    """Return the positions of `keys` in their sorted order."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+def are_numbers(items: list[Any], start: Any) -> bool:
+    """Return whether there are numbers only."""
+    return all(isinstance(x, int | float | complex) for x in (*items, start))
+
+
+structural(order_of)(lambda flags, *xs: (order_of(*xs), inert(len(flags))))
+structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), inert(3)))

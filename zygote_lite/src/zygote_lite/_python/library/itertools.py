@@ -1,0 +1,255 @@
+"""The functions of `itertools`, in Python that means the same, to be recorded."""
+
+import itertools
+import operator
+from typing import Any
+
+from zygote_lite._cotangents.registry import equivalent
+
+_MISSING = object()
+
+
+@equivalent(itertools.accumulate)
+def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None) -> Any:
+    it = iter(iterable)
+    total = initial
+    if initial is None:
+        try:
+            total = next(it)
+        except StopIteration:
+            return
+    yield total
+    for y in it:
+        total = func(total, y)
+        yield total
+
+
+@equivalent(itertools.chain)
+def _chain(*xs: Any) -> Any:
+    for x in xs:
+        for y in x:
+            yield y
+
+
+@equivalent(itertools.chain.from_iterable)
+def _chain_from(xs: Any) -> Any:
+    for x in xs:
+        for y in x:
+            yield y
+
+
+@equivalent(itertools.islice)
+def _islice(iterable: Any, *xs: Any) -> Any:
+    s = slice(*xs)
+    start, step = s.start or 0, s.step or 1
+    stop = s.stop
+    i = 0
+    goal = start
+    if stop is not None and stop <= start and stop == 0:
+        return
+    for y in iterable if stop is None else bounded(iterable, max(start, stop)):
+        if i == goal and (stop is None or i < stop):
+            yield y
+            goal += step
+        i += 1
+
+
+def bounded(iterable: Any, count: Any) -> Any:
+    """Yield no more than `count` elements, and ask for no more."""
+    it = iter(iterable)
+    for _ in range(count):
+        try:
+            y = next(it)
+        except StopIteration:
+            return
+        yield y
+
+
+@equivalent(itertools.product)
+def _product(*xs: Any, repeat: Any = 1) -> Any:
+    pools = [tuple(x) for x in xs] * repeat
+    rows: Any = [()]
+    for pool in pools:
+        rows = [(*row, y) for row in rows for y in pool]
+    for row in rows:
+        yield row
+
+
+def native_rows(f: Any, n: Any, r: Any) -> list[tuple[int, ...]]:
+    """Return the rows of positions that a combinatoric iterator gives."""
+    return list(f(n, r))
+
+
+def _choose(x: Any, rows: Any) -> Any:
+    pool = tuple(x)
+    for row in rows(range(len(pool))):
+        yield tuple([pool[i] for i in row])
+
+
+@equivalent(itertools.combinations)
+def _combinations(iterable: Any, r: Any) -> Any:
+    for y in _choose(iterable, lambda n: native_rows(itertools.combinations, n, r)):
+        yield y
+
+
+@equivalent(itertools.permutations)
+def _permutations(iterable: Any, r: Any = None) -> Any:
+    for y in _choose(iterable, lambda n: native_rows(itertools.permutations, n, r)):
+        yield y
+
+
+@equivalent(itertools.combinations_with_replacement)
+def _combinations_with_replacement(iterable: Any, r: Any) -> Any:
+    rows = itertools.combinations_with_replacement
+    for y in _choose(iterable, lambda n: native_rows(rows, n, r)):
+        yield y
+
+
+@equivalent(itertools.pairwise)
+def _pairwise(iterable: Any) -> Any:
+    it = iter(iterable)
+    try:
+        a = next(it)
+    except StopIteration:
+        return
+    for b in it:
+        yield a, b
+        a = b
+
+
+@equivalent(itertools.repeat)
+def _repeat(x: Any, times: Any = None) -> Any:
+    if times is None:
+        while True:
+            yield x
+    else:
+        for _ in range(times):
+            yield x
+
+
+@equivalent(itertools.cycle)
+def _cycle(iterable: Any) -> Any:
+    saved = []
+    for y in iterable:
+        yield y
+        saved.append(y)
+    while saved:
+        for y in saved:
+            yield y
+
+
+@equivalent(itertools.count)
+def _count(start: Any = 0, step: Any = 1) -> Any:
+    n = start
+    while True:
+        yield n
+        n = n + step
+
+
+@equivalent(itertools.starmap)
+def _starmap(f: Any, iterable: Any) -> Any:
+    for arguments in iterable:
+        yield f(*arguments)
+
+
+@equivalent(itertools.takewhile)
+def _takewhile(predicate: Any, iterable: Any) -> Any:
+    for y in iterable:
+        if not predicate(y):
+            return
+        yield y
+
+
+@equivalent(itertools.dropwhile)
+def _dropwhile(predicate: Any, iterable: Any) -> Any:
+    dropping = True
+    for y in iterable:
+        if dropping and predicate(y):
+            continue
+        dropping = False
+        yield y
+
+
+@equivalent(itertools.filterfalse)
+def _filterfalse(predicate: Any, iterable: Any) -> Any:
+    for y in iterable:
+        if not (y if predicate is None else predicate(y)):
+            yield y
+
+
+@equivalent(itertools.zip_longest)
+def _zip_longest(*xs: Any, fillvalue: Any = None) -> Any:
+    iterators = [iter(list(x) if isinstance(x, str | bytes) else x) for x in xs]
+    left = len(iterators)
+    ended = [False] * left
+    while left:
+        row: Any = ()
+        for i, it in enumerate(iterators):
+            y = fillvalue
+            if not ended[i]:
+                try:
+                    y = next(it)
+                except StopIteration:
+                    ended[i] = True
+                    left -= 1
+                    if not left:
+                        return
+            row = (*row, y)
+        yield row
+
+
+@equivalent(itertools.compress)
+def _compress(data: Any, selectors: Any) -> Any:
+    for y, s in zip(data, selectors):
+        if s:
+            yield y
+
+
+@equivalent(itertools.tee)
+def _tee(iterable: Any, n: Any = 2) -> Any:
+    it = iter(iterable)
+    seen: list[Any] = []
+    return tuple([taken_from(it, seen) for _ in range(n)])
+
+
+def taken_from(it: Any, seen: Any) -> Any:
+    """Yield the elements of an iterator that others take from too; `seen` holds what came."""
+    i = 0
+    while True:
+        if i == len(seen):
+            try:
+                seen.append(next(it))
+            except StopIteration:
+                return
+        yield seen[i]
+        i += 1
+
+
+@equivalent(itertools.groupby)
+def _groupby(iterable: Any, key: Any = None) -> Any:
+    it = iter(iterable)
+    now: list[Any] = [_MISSING, None, 0]  # the last key, its element, the number of the group
+    wanted = _MISSING
+    while True:
+        now[2] += 1
+        while now[0] is wanted or now[0] == wanted:
+            try:
+                y = next(it)
+            except StopIteration:
+                return
+            now[1] = y
+            now[0] = y if key is None else key(y)
+        wanted = now[0]
+        yield wanted, group_of(it, key, now, wanted, now[2])
+
+
+def group_of(it: Any, key: Any, now: Any, wanted: Any, number: Any) -> Any:
+    """Yield the elements of one group, which ends where the next one is asked for."""
+    while now[2] == number and (now[0] is wanted or now[0] == wanted):
+        yield now[1]
+        try:
+            y = next(it)
+        except StopIteration:
+            return
+        now[1] = y
+        now[0] = y if key is None else key(y)

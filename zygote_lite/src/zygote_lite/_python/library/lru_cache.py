@@ -1,0 +1,102 @@
+"""Functions under `functools.lru_cache`: within one run, a call is remembered on the tape.
+
+What the user's own cache holds has no number on the tape, and another run has no use for it. Calls
+with equal numbers that came from elsewhere are other calls: their gradients go elsewhere. They are
+run again, and refused where they give another value than the one that the cache would have given.
+"""
+
+import functools
+import operator
+import types
+from collections import OrderedDict
+from numbers import Number
+from typing import Any, cast
+
+import numpy as np
+
+from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, entries_of, kind_of
+from zygote_lite._cotangents.registry import Node, Recorded, composite, made_by
+from zygote_lite._tape.refusal import where
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+Nodes = tuple[Node, ...]
+Cached: Any = functools._lru_cache_wrapper
+
+
+def remembered(
+    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Resolve a call of a function under `lru_cache`: it is run once for the same arguments."""
+    options = f.cache_parameters()
+    values = (*xs, *kws.values())
+    kinds = tuple([type(x) for x in values]) if options["typed"] else ()
+    key = (xs, tuple(kws.items()), kinds, nodes)
+    _, known, values_of = tape.memo.setdefault(id(f), (f, OrderedDict(), {}))
+    if key in known:
+        known.move_to_end(key)
+        return known[key]  # type: ignore[no-any-return]
+    equal = key[:-1]
+    again = equal in values_of
+    before = reached_by(f.__wrapped__, values) if again else []
+    done = tape.pull(nodes, f.__wrapped__, *xs, **kws)
+    if again and not (
+        are_same(values_of[equal], done[0])
+        and all(map(operator.is_, before, reached_by(f.__wrapped__, values)))
+    ):
+        raise DifferentiationError(
+            f"{where()}: {f.__qualname__} under `lru_cache` is called again with equal arguments "
+            "that carry a gradient of their own, and has to run again for it; but it changes "
+            "something else, or what else it reads has changed: let it depend on its arguments "
+            "alone, and change nothing"
+        )
+    values_of.setdefault(equal, done[0])
+    known[key] = done
+    if options["maxsize"] is not None and len(known) > options["maxsize"]:
+        old, _ = known.popitem(last=False)
+        if not any(other[:-1] == old[:-1] for other in known):
+            values_of.pop(old[:-1], None)
+    return done
+
+
+def reached_by(f: Any, xs: tuple[Any, ...]) -> list[Any]:
+    """Return what a function can reach and change at once: its variables, and what they hold."""
+    found = [*xs]
+    if isinstance(f, types.FunctionType):
+        for cell in f.__closure__ or ():
+            found += [value for _, value in entries_of(cell)]
+        found += [f.__globals__.get(name) for name in f.__code__.co_names]
+    held = [[*entries_of(x)] for x in found if kind_of(x) in (LIST, DICT, OBJECT)]
+    return [*found, *map(len, held), *(value for entries in held for _, value in entries)]
+
+
+def are_same(x: Any, y: Any) -> bool:
+    """Return whether two values of a function cannot be told apart, as far as they are numbers."""
+    if isinstance(x, list | tuple) and type(x) is type(y):
+        return len(x) == len(y) and all(map(are_same, x, y))
+    if isinstance(x, dict) and isinstance(y, dict):
+        return list(x) == list(y) and all(are_same(x[key], y[key]) for key in x)
+    if isinstance(x, np.ndarray | Number) and isinstance(y, np.ndarray | Number):
+        a, b = np.asarray(x), np.asarray(y)
+        return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc" and b.dtype.kind in "fc")
+    return True
+
+
+@composite(Cached.cache_clear)
+def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
+    tape.memo.pop(id(f), None)
+    f.cache_clear()
+    return None, None
+
+
+@composite(Cached.cache_info)
+def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
+    raise DifferentiationError(
+        f"{where()}: `cache_info()` of {f.__qualname__} does not count the calls that are "
+        "differentiated: leave it out here"
+    )
+
+
+@made_by(cast(types.FunctionType, functools.lru_cache(1)))
+def _(tape: Tape, nodes: Nodes, decorate: Any, f: Any) -> Recorded:
+    return decorate(f), None

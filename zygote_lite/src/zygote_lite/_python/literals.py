@@ -1,0 +1,348 @@
+"""Structural pullbacks: what only takes values apart or puts them together.
+
+Construction of tuples, lists and dicts, subscripts, writes, and the cells of variables that
+functions share. Each takes the flags of the call and its operands, and returns the value and its
+pullback, or `None` for "not for these arguments".
+"""
+
+import collections
+import functools
+import operator
+import types
+from typing import Any
+
+from rulescore import accumulate
+from zygote_lite._activity.activity import mark_active, opaque
+from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of
+from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._cotangents.registry import structural
+from zygote_lite._cotangents.run import forget, give, slots_of
+from zygote_lite._ir.intrinsics import (
+    build_dict,
+    build_list,
+    build_set,
+    build_slice,
+    build_tuple,
+    format_value,
+    join_dict,
+    join_list,
+    join_text,
+    join_tuple,
+    matches_class,
+    matches_mapping,
+    matches_sequence,
+    read_cell,
+    unpack,
+    write_cell,
+    write_global,
+)
+from zygote_lite._python.containers.keys import refuse_active_key
+from zygote_lite._python.containers.lists import extend
+from zygote_lite.errors import DifferentiationError
+
+# -- tuples, lists, dicts ----------------------------------------------------------------------
+
+
+def _as_text(y: str, flags: Flags) -> Pulled:
+    return y, opaque(y, len(flags))
+
+
+structural(join_text)(lambda flags, *xs: _as_text(join_text(*xs), flags))
+structural(format_value)(lambda flags, *xs: _as_text(format_value(*xs), flags))
+structural(str.join)(lambda flags, *xs: _as_text(str.join(*xs), flags))
+structural(str.format)(lambda flags, *xs, **kws: _as_text(str.format(*xs, **kws), flags))
+structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
+
+for _matches in (matches_sequence, matches_class, matches_mapping):
+    structural(_matches)(lambda flags, *xs, _f=_matches: (_f(*xs), inert(len(flags))))
+
+
+@structural(write_global)
+def _(flags: Flags, here: Any, name: str, value: Any) -> Pulled:
+    from zygote_lite._tape.refusal import where
+
+    raise DifferentiationError(
+        f"{where()}: the global `{name}` is given a value that depends on what is differentiated, "
+        "and what is read from it later would carry no gradient; keep it in a variable of the "
+        "function, or return it"
+    )
+
+
+@structural(build_tuple)
+def _(flags: Flags, *xs: Any) -> Pulled:
+    nothing = (None,) * len(flags)
+
+    def build_tuple_back(dy: Any) -> tuple[Any, ...]:
+        return nothing if dy is None else (None, *dy)
+
+    return xs, build_tuple_back
+
+
+@structural(build_list)
+def _(flags: Flags, *xs: Any) -> Pulled:
+    y = list(xs)
+    mark_active(y)
+
+    def build_list_back(dy: Any) -> tuple[Any, ...]:
+        slots = forget(y)
+        return (None, *[slots.get(i) for i in range(len(xs))])
+
+    return y, build_list_back
+
+
+@structural(build_set)
+def _(flags: Flags, *xs: Any) -> Pulled:
+    y = set(xs)
+    mark_active(y)
+
+    def build_set_back(dy: Any) -> tuple[Any, ...]:
+        slots = forget(y)
+        return (None, *[slots.pop(x, None) for x in xs])
+
+    return y, build_set_back
+
+
+@structural(build_dict)
+def _(flags: Flags, *items: Any) -> Pulled:
+    y = build_dict(*items)
+    mark_active(y)
+    keys = items[::2]
+    for key, flag in zip(keys, flags[1::2], strict=True):
+        refuse_active_key(key, flag)
+    last = {key: i for i, key in enumerate(keys)}
+
+    def build_dict_back(dy: Any) -> tuple[Any, ...]:
+        slots = forget(y)
+        values = [slots.get(key) if last[key] == i else None for i, key in enumerate(keys)]
+        return (None, *[d for value in values for d in (None, value)])
+
+    return y, build_dict_back
+
+
+def adopted(y: dict[str, Any], names: list[str]) -> Any:
+    """Return the pullback of the making of a function's `**kwargs`."""
+    mark_active(y)
+
+    def adopted_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(y)
+        return tuple([slots.pop(name, None) for name in names])
+
+    return Effect(adopted_back)
+
+
+def _are_sequences(parts: Any) -> bool:
+    own = (list.__iter__, tuple.__iter__)
+    return all(kind_of(x) in (LIST, TUPLE) and type(x).__iter__ in own for x in parts)
+
+
+def base_method(x: Any, name: str) -> Any:
+    """Return the method written in C that the user's class of a list or dict builds on."""
+    found = (base.__dict__.get(name) for base in type(x).__mro__)
+    return next(m for m in found if m is not None and not isinstance(m, types.FunctionType))
+
+
+def _joined(items: Any, parts: Any, count: int) -> Pulled:
+    """Return a new list or tuple of the elements of `parts`, and its pullback."""
+    is_list = isinstance(items, list)
+    if is_list:
+        mark_active(items)
+    lengths = [len(part) for part in parts]
+
+    def join_back(dy: Any) -> tuple[Any, ...]:
+        if is_list:
+            slots = forget(items)
+            dy = [slots.get(i) for i in range(len(items))]
+        cotangents: list[Any] = []
+        start = 0
+        for part, length in zip(parts, lengths, strict=True):
+            d = None if dy is None else dy[start : start + length]
+            start += length
+            cotangents.append(into(part, d))
+        return None, *cotangents, *(None,) * (count - 1 - len(cotangents))
+
+    return items, join_back
+
+
+def into(x: Any, parts: Any) -> Any:
+    """Give the entries of a sequence their cotangents; return what goes by value."""
+    if parts is None or all(d is None for d in parts):
+        return None
+    if isinstance(x, tuple):
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    slots = slots_of(x)
+    for i, d in enumerate(parts):
+        give(slots, i, d)
+    return None
+
+
+@structural(join_list)
+def _(flags: Flags, *parts: Any) -> Pulled | None:
+    return _joined(join_list(*parts), parts, len(flags)) if _are_sequences(parts) else None
+
+
+@structural(join_tuple)
+def _(flags: Flags, *parts: Any) -> Pulled | None:
+    return _joined(join_tuple(*parts), parts, len(flags)) if _are_sequences(parts) else None
+
+
+@structural(list)
+def _(flags: Flags, *parts: Any) -> Pulled | None:
+    return _joined(list(*parts), parts, len(flags)) if _are_sequences(parts) else None
+
+
+@structural(tuple)
+def _(flags: Flags, *parts: Any) -> Pulled | None:
+    return _joined(tuple(*parts), parts, len(flags)) if _are_sequences(parts) else None
+
+
+@structural(operator.add, operator.concat)
+def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+    if type(a) is type(b) is list:
+        return _joined(a + b, (a, b), 3)
+    if _is_plain_tuple(a, "__add__", "__iter__") and _is_plain_tuple(b, "__add__", "__iter__"):
+        return _joined(operator.add(a, b), (a, b), 3)
+    return None
+
+
+@structural(operator.mul)
+def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+    if _is_repeatable(a) and isinstance(b, int):
+        return _repeated(a, b, first=True)
+    if _is_repeatable(b) and isinstance(a, int):
+        return _repeated(b, a, first=False)
+    return None
+
+
+def _is_repeatable(x: Any) -> bool:
+    return type(x) is list or _is_plain_tuple(x, "__mul__", "__rmul__", "__iter__")
+
+
+def _is_plain_tuple(x: Any, *names: str) -> bool:
+    """Return whether `x` is a tuple, with or without names, in which methods are Python's own."""
+    if type(x) is tuple:
+        return True
+    return isinstance(x, tuple) and all(
+        getattr(type(x), name, None) is getattr(tuple, name) for name in names
+    )
+
+
+def _repeated(x: Any, count: int, first: bool) -> Pulled:
+    y, back = _joined(x * count, (x,) * max(count, 0), max(count, 0) + 1)
+
+    def repeat_back(dy: Any) -> tuple[Any, ...]:
+        total = functools.reduce(accumulate, back(dy)[1:], None)
+        return (None, total, None) if first else (None, None, total)
+
+    return y, repeat_back
+
+
+@structural(dict)
+def _(flags: Flags, /, *xs: Any, **kws: Any) -> Pulled | None:
+    if not all(kind_of(x) == DICT for x in xs):
+        return None
+    y = dict(*xs, **kws)
+    mark_active(y)
+
+    def dict_back(dy: Any) -> tuple[Any, ...]:
+        slots = forget(y)
+        named = [slots.pop(name, None) for name in kws]
+        for x in xs:
+            given = slots_of(x)
+            for key, d in slots.items():
+                give(given, key, d)
+        return (None, *(None for _ in xs), *named)
+
+    return y, dict_back
+
+
+@structural(operator.or_)
+def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+    return join_dicts(flags, a, b) if type(a) is type(b) is dict else None
+
+
+@structural(join_dict)
+def join_dicts(flags: Flags, *parts: Any) -> Pulled | None:
+    """Return the entries of several dicts as a new one, and its pullback."""
+    if not all(kind_of(part) == DICT for part in parts):
+        return None
+    y = join_dict(*parts)
+    mark_active(y)
+    source = {key: (part, key) for part in parts for key in part}
+
+    def join_dict_back(dy: Any) -> tuple[Any, ...]:
+        for key, d in forget(y).items():
+            part, known = source[key]
+            give(slots_of(part), known, d)
+        return (None,) * len(flags)
+
+    return y, join_dict_back
+
+
+def field_of_tuple_back(x: Any, index: int, count: int) -> Any:
+    """Return the pullback of reading one entry of a tuple, by a call of `count` operands."""
+
+    def field_back(dy: Any) -> tuple[Any, ...]:
+        if dy is None:
+            return (None,) * count
+        parts = [None] * len(x)
+        parts[index] = dy
+        return None, into(x, parts), *(None,) * (count - 2)
+
+    return field_back
+
+
+@structural(unpack)
+def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
+    if not _are_sequences((x,)) and type(x) is not collections.deque:
+        return None
+    y = unpack(x, count, star)
+    middle = None if star is None else y[star]
+    if middle is not None:
+        mark_active(middle)
+
+    def unpack_back(dy: Any) -> tuple[Any, ...]:
+        given: list[Any] = [None] * len(y) if dy is None else list(dy)
+        if star is not None and middle is not None:
+            slots = forget(middle)
+            given[star : star + 1] = [slots.get(i) for i in range(len(middle))]
+        return None, into(x, given), None, None
+
+    return y, unpack_back
+
+
+# -- shared variables --------------------------------------------------------------------------
+
+
+@structural(read_cell)
+def _(flags: Flags, cell: Any, name: str, is_own: bool) -> Pulled:
+    y = read_cell(cell, name, is_own)
+    if kind_of(y) == INERT:
+        return y, inert(4)
+
+    def read_cell_back(dy: Any) -> tuple[Any, ...]:
+        give(slots_of(cell), "cell_contents", dy)
+        return None, None, None, None
+
+    return y, read_cell_back
+
+
+@structural(write_cell)
+def _(flags: Flags, cell: Any, value: Any) -> Pulled:
+    cell.cell_contents = value
+    mark_active(cell)
+
+    def write_cell_back(dy: Any) -> tuple[Any, ...]:
+        return None, None, slots_of(cell).pop("cell_contents", None)
+
+    return None, Effect(write_cell_back)
+
+
+structural(operator.truth)(lambda flags, x: (bool(x), inert(2)))
+
+
+@structural(operator.iadd)
+def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+    return extend(a, b, a) if type(a) is list else None
+
+
+structural(list.copy)(lambda flags, x: _joined(list(x), (x,), 2))

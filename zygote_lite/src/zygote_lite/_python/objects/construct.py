@@ -1,0 +1,312 @@
+"""Making instances: `__new__` makes the object, and `__init__` is a function like others."""
+
+import collections
+import dataclasses
+import functools
+import inspect
+import types
+from typing import Any
+
+from zygote_lite._activity.activity import intercepts, is_active, mark_active, reaches_active
+from zygote_lite._activity.reachability import is_library
+from zygote_lite._activity.side_effects import may_write
+from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
+from zygote_lite._cotangents.registry import Node, Recorded, composite, structural
+from zygote_lite._cotangents.run import current_store, forget, give, slots_of
+from zygote_lite._ir.source import place_of
+from zygote_lite._python.objects.attributes import is_init_of_dataclass, member_of, write_attribute
+from zygote_lite._tape.refusal import refusal, where
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+Nodes = tuple[Node, ...]
+
+
+def construct(
+    tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Make an instance of a class on a tape."""
+    called = member_of(type(cls), "__call__")
+    if isinstance(called, types.FunctionType):
+        if called.__module__ == "enum" and not vars(cls).get("_member_map_") and reaches(nodes, xs):
+            raise DifferentiationError(
+                f"{where()}: what makes an enumeration is given values that depend on what is "
+                "differentiated, and no gradient passes through its members: use a class, a dict "
+                "or `types.SimpleNamespace`"
+            )
+        given = any(n is not None for n in nodes[1:]) and called.__module__ != "enum"
+        if given or not is_library(called.__code__.co_filename):
+            return tape.pull((None, *nodes), called, cls, *xs, **kws)
+        return cls(*xs, **kws), None
+    return instantiate(tape, nodes, cls, xs, kws)
+
+
+def reaches(nodes: Nodes, xs: tuple[Any, ...]) -> bool:
+    """Return whether the arguments of a call depend on what is differentiated."""
+    return any(n is not None for n in nodes[1:]) or reaches_active(*xs)
+
+
+@composite(vars(type)["__call__"])
+def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Recorded:
+    return instantiate(tape, nodes[1:], cls, xs, kws)
+
+
+def refused_end(f: Any) -> DifferentiationError:
+    """Return the error for code that runs when Python lets go of an object."""
+    return DifferentiationError(
+        f"{where()}: {f.__qualname__} ({place_of(f)}) runs when Python lets go of an object, and "
+        "may change what a gradient depends on: call it yourself, or let it change nothing"
+    )
+
+
+def instantiate(
+    tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Make an instance as `type.__call__` does: by `__new__` and `__init__`."""
+    end = member_of(cls, "__del__")
+    if isinstance(end, types.FunctionType) and may_write(end, cls):
+        raise refused_end(end)
+    if cls is types.SimpleNamespace:
+        y = cls()
+        for (name, value), n in zip(kws.items(), nodes[1:], strict=True):
+            tape.pull((None, None, None, n), set_field, y, name, value)
+        return y, None
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return tape.pull((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
+    new = cls.__new__
+    if isinstance(new, types.FunctionType):
+        y, node = tape.pull((None, None, *nodes[1:]), new, cls, *xs, **kws)
+        if cls not in type(y).__mro__:
+            return y, node
+    elif new is object.__new__:
+        y, node = object.__new__(cls), None
+        if cls.__init__ is object.__init__:
+            return cls(*xs, **kws), None
+    elif issubclass(cls, BaseException):
+        y, node = tape.pull((None, None, *nodes[1:]), make_exception, cls, *xs, **kws)
+    elif cls is collections.defaultdict:
+        made: Any = cls(*xs[:1])
+        mark_active(made)
+        tape.pull((None, None, *nodes[2:]), _fill_dict, made, *xs[1:], **kws)
+        return made, None
+    elif issubclass(cls, dict) and not isinstance(cls.__init__, types.FunctionType):
+        if cls.__init__ not in (dict.__init__, collections.OrderedDict.__init__):
+            return tape.refuse(nodes, cls, xs, kws)
+        y = cls()
+        tape.pull((None, None, *nodes[1:]), _fill_dict, y, *xs, **kws)
+        return y, None
+    elif issubclass(cls, list) and not isinstance(cls.__init__, types.FunctionType):
+        y = cls()
+        tape.pull((None, None, *nodes[1:]), _fill_list, y, *xs, **kws)
+        return y, None
+    elif issubclass(cls, list | dict | set) and isinstance(cls.__init__, types.FunctionType):
+        y, node = new(cls), None
+    else:
+        return tape.refuse(nodes, cls, xs, kws)
+    init = type(y).__init__  # `__new__` may return an object of a subclass
+    if is_init_of_dataclass(init, y):
+        fill_dataclass(tape, nodes, init, y, xs, kws)
+    elif isinstance(init, types.FunctionType):
+        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
+    elif init is object.__init__:
+        init(y, *xs, **kws)
+    elif isinstance(new, types.FunctionType):
+        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)  # of a list, say
+    elif isinstance(y, BaseException):
+        init(y, *xs, **kws)
+    elif isinstance(init, types.WrapperDescriptorType):
+        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
+    elif is_active(nodes, cls, xs, kws):
+        raise refusal(cls, xs, kws)  # such as one of Cython: what the object will hold is not known
+    else:
+        init(y, *xs, **kws)
+    return y, node
+
+
+def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
+    for key, value in dict(x, **kws).items():
+        dict.__setitem__(y, key, value)
+
+
+def _fill_list(y: Any, x: Any = (), /) -> None:
+    for value in x:
+        list.append(y, value)
+
+
+structural(object.__new__)(lambda flags, *xs: (object.__new__(*xs), inert(len(flags))))
+
+
+def initialize(
+    tape: Tape, nodes: Nodes, init: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Run the `__init__` of a built-in base class, as `super().__init__(...)` does."""
+    base = init.__objclass__
+    if base in (dict, list):
+        return tape.pull(nodes, _fill_dict if base is dict else _fill_list, *xs, **kws)
+    if issubclass(base, BaseException):
+        return tape.pull((None, None, *nodes[1:]), initialize_exception, init, *xs, **kws)
+    if base is not object:
+        return tape.refuse(nodes, init, xs, kws)
+    init(*xs, **kws)
+    return None, None
+
+
+@composite(tuple.__new__)
+def _(tape: Tape, nodes: Nodes, cls: Any, x: Any = ()) -> Recorded:
+    items, node = tape.pull((None, (*nodes, None)[2]), tuple, x)
+    return tape.pull((None, None, node), _with_class, cls, items)
+
+
+def _with_class(cls: Any, items: tuple[Any, ...]) -> Any:
+    return tuple.__new__(cls, items)
+
+
+@structural(_with_class)
+def _(flags: Flags, cls: Any, items: tuple[Any, ...]) -> Pulled:
+    return tuple.__new__(cls, items), lambda dy: (None, None, None if dy is None else tuple(dy))
+
+
+@functools.lru_cache(maxsize=512)
+def _signature(init: Any) -> inspect.Signature:
+    return inspect.signature(init)
+
+
+def fill_dataclass(
+    tape: Tape, nodes: Nodes, init: Any, y: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded:
+    """Do what the `__init__` of a dataclass does, which has no source.
+
+    Arguments:
+        tape: the tape.
+        nodes: those of what makes the object, of `xs` and of `kws`.
+        init: the method, of the class of `y` or of one that it inherits from.
+        y: the object.
+        xs: the arguments.
+        kws: those by keyword.
+    """
+    try:
+        bound = _signature(init).bind(y, *xs, **kws).arguments
+    except TypeError:
+        init(y, *xs, **kws)  # raises what Python raises
+        raise
+    cls: Any = next(c for c in type(y).__mro__ if vars(c).get("__init__") is init)
+    flags = dict(zip(bound, (None, *nodes[1 : 1 + len(xs)]), strict=False))
+    flags |= dict(zip(kws, nodes[1 + len(xs) :], strict=True))
+    late: list[tuple[Any, Node]] = []
+    for name, f in cls.__dataclass_fields__.items():
+        kind = f._field_type.name
+        if kind == "_FIELD_CLASSVAR":
+            continue
+        if name in bound:
+            value, node = bound[name], flags[name]
+        elif f.default_factory is not dataclasses.MISSING:
+            value, node = tape.pull((None,), f.default_factory)
+        elif f.default is not dataclasses.MISSING and (f.init or "__slots__" in vars(cls)):
+            value, node = f.default, None
+            if member_of(cls, name) is value:  # which may be active
+                node = tape.pull((None, None, None), getattr, cls, name)[1]
+        else:
+            continue
+        if kind == "_FIELD_INITVAR":
+            late.append((value, node))
+        else:
+            made: Any = type(y)
+            plain = cls.__dataclass_params__.frozen or not intercepts(made, name)
+            write = set_field if plain else setattr
+            tape.pull((None, None, None, node), write, y, name, value)
+    after = member_of(type(y), "__post_init__") if hasattr(cls, "__post_init__") else None
+    if after is not None:
+        inner = (None, None, *(node for _, node in late))
+        tape.pull(inner, after, y, *(value for value, _ in late))
+    return None, None
+
+
+def set_field(x: Any, name: str, value: Any) -> None:
+    object.__setattr__(x, name, value)
+
+
+@structural(set_field)
+def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+    return write_attribute(x, name, value, object.__setattr__)
+
+
+def _make_named_tuple(cls: Any, /, *xs: Any, **kws: Any) -> Any:
+    return cls(*xs, **kws)
+
+
+@structural(_make_named_tuple)
+def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
+    y = cls(*xs, **kws)
+    fields = cls._fields
+    positions = [*range(len(xs)), *(fields.index(name) for name in kws)]
+
+    def named_tuple_back(dy: Any) -> tuple[Any, ...]:
+        return (None, None, *(None if dy is None else dy[i] for i in positions))
+
+    return y, named_tuple_back
+
+
+@structural(functools.partial)
+def _(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
+    y = functools.partial(f, *xs, **kws)
+    mark_active(y)
+    mark_active(y.keywords)
+    inner = f if isinstance(f, functools.partial) else None
+    before = 0 if inner is None else len(inner.args)
+
+    def partial_back(dy: Any) -> tuple[Any, ...]:
+        slots = forget(y)
+        named = forget(y.keywords)
+        given = slots.get("args") or (None,) * len(y.args)
+        if inner is not None:
+            if any(d is not None for d in given[:before]):
+                give(slots_of(inner), "args", tuple(given[:before]))
+            for name, d in named.items():
+                if name not in kws:
+                    give(slots_of(inner.keywords), name, d)
+        return (None, slots.get("func"), *given[before:], *(named.get(name) for name in kws))
+
+    return y, partial_back
+
+
+# -- exceptions --------------------------------------------------------------------------------
+
+
+def make_exception(cls: Any, /, *xs: Any, **kws: Any) -> Any:
+    """Make an exception, which holds its arguments."""
+    return cls.__new__(cls, *xs, **kws)
+
+
+@structural(make_exception)
+def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
+    y = cls.__new__(cls, *xs, **kws)
+    mark_active(y)
+    return y, lambda dy: (None, None, *_arguments_back(y, xs, kws))
+
+
+def initialize_exception(init: Any, y: Any, /, *xs: Any, **kws: Any) -> None:
+    """Give an exception its arguments, as `super().__init__(...)` does."""
+    init(y, *xs, **kws)
+
+
+@structural(initialize_exception)
+def _(flags: Flags, init: Any, y: Any, /, *xs: Any, **kws: Any) -> Pulled:
+    old = y.args
+    init(y, *xs, **kws)
+    new = y.args
+    mark_active(y)
+
+    def initialize_back(dy: Any) -> tuple[Any, ...]:
+        found = _arguments_back(y, xs, kws)
+        y.args = old
+        current_store().redo.append(lambda: setattr(y, "args", new))
+        return (None, None, None, *found)
+
+    return None, Effect(initialize_back)
+
+
+def _arguments_back(y: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[Any]:
+    """Return the cotangents of the arguments of an exception, and forget them."""
+    slots = slots_of(y)
+    given = slots.pop("args", None) or [None] * len(xs)
+    return [*given, *[slots.pop(name, None) for name in kws]]

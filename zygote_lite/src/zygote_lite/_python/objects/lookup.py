@@ -1,0 +1,234 @@
+"""Attributes: how a name is looked up and written, where code of the user's has a say in it.
+
+Properties, descriptors, `__getattr__` and its kin, `super()`, the attributes of classes: each is
+resolved to other calls on the same tape, in the order in which Python looks.
+"""
+
+import functools
+import operator
+import types
+import weakref
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.activity import mark_active, referent
+from zygote_lite._activity.side_effects import may_write
+from zygote_lite._cotangents.kinds import OBJECT, is_foreign, kind_of
+from zygote_lite._cotangents.registry import Node, Recorded, composite
+from zygote_lite._numpy.foreign import foreign_attribute
+from zygote_lite._python.objects.attributes import (
+    attribute_in_c,
+    fields_of,
+    holder_of,
+    hook_of,
+    member_of,
+)
+from zygote_lite._python.objects.construct import set_field
+from zygote_lite._tape.generators import Generated, Returned
+from zygote_lite._tape.refusal import frame_refusal
+from zygote_lite._tape.tape import Tape
+
+Nodes = tuple[Node, ...]
+_PYTHON = types.FunctionType
+
+
+def bind_method(kind: type, name: str) -> Any:
+    """Return the Python function that a class defines as the method `name`, or `None`.
+
+    What is special to arrays of other libraries, such as their operators, is up to the rules.
+    """
+    member = None if is_foreign(kind) else member_of(kind, name)
+    return member if isinstance(member, _PYTHON) else None
+
+
+def classes_above(x: Any) -> tuple[type, ...]:
+    """Return the classes further up than that of `super()`."""
+    classes: tuple[type, ...] = x.__self_class__.__mro__
+    return classes[classes.index(x.__thisclass__) + 1 :]
+
+
+def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded:
+    """Resolve `super().name`."""
+    classes = classes_above(x)
+    member = next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
+    if isinstance(member, property | functools.cached_property):
+        f = member.fget if isinstance(member, property) else member.func
+        return tape.pull((None, nodes[1]), f, x.__self__)
+    getter = bind_method(type(member), "__get__")
+    if getter is not None:
+        return tape.pull((None, None, nodes[1], None), getter, member, x.__self__, type(x.__self__))
+    y = getattr(x, name, *default)
+    if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+        return y, nodes[1]
+    holder = holder_of(classes, name, y)
+    return (y, None) if holder is None else tape.pull((None, None, None), getattr, holder, name)
+
+
+def attribute_of_class(
+    tape: Tape, nodes: Nodes, x: type, name: str, *default: Any
+) -> Recorded | None:
+    """Resolve an attribute of a class, where code of the user's has a say in it."""
+    kind: Any = type(x)
+    of_kind, own = member_of(kind, name), member_of(x, name)
+    if isinstance(of_kind, property) and isinstance(of_kind.fget, _PYTHON):
+        return tape.pull((None, None), of_kind.fget, x)
+    getter = bind_method(type(own), "__get__")
+    if getter is not None:
+        return tape.pull((None, None, None, None), getter, own, None, x)
+    hook = bind_method(kind, "__getattr__")
+    try:
+        if hook and not any(name in vars(base) for base in (*x.__mro__, *kind.__mro__)):
+            return tape.pull((None, None, None), hook, x, name)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0], nodes[3]
+    return (default[0], nodes[3]) if default and not hasattr(x, name) else None
+
+
+@composite(getattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
+    if isinstance(x, type):
+        return attribute_of_class(tape, nodes, x, name, *default)
+    if isinstance(x, types.ModuleType | types.FunctionType):
+        return (default[0], nodes[3]) if default and not hasattr(x, name) else None
+    if isinstance(x, Generated) and name.startswith("gi_"):
+        raise frame_refusal(f"`.{name}` of a generator")
+    if isinstance(x, Returned) and name == "value":
+        return x.value, x.node
+    if isinstance(x, super):
+        return attribute_above(tape, nodes, x, name, *default)
+    if type(x) in weakref.ProxyTypes:
+        return tape.pull((None, *nodes[1:]), getattr, referent(x), name, *default)
+    own = hook_of(type(x), "__getattribute__")
+    hook = hook_of(type(x), "__getattr__")
+    try:
+        if is_foreign(type(x)):
+            return foreign_attribute(tape, nodes, x, name)
+        if own is not None:
+            return tape.pull((None, nodes[1], None), own, x, name)
+        return own_attribute(tape, nodes, x, name)
+    except AttributeError:
+        if hook is None and not default:
+            raise
+    if hook is not None:
+        try:
+            return tape.pull((None, nodes[1], None), hook, x, name)
+        except AttributeError:
+            if not default:
+                raise
+    return default[0], nodes[3]
+
+
+@composite(object.__getattribute__)
+def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    """Resolve an attribute as `object` does: what the class computes, or what the object holds."""
+    member = member_of(type(x), name)
+    if isinstance(member, property) and member.fget is not None:
+        return tape.pull((None, nodes[1]), member.fget, x)
+    fields = fields_of(x)
+    if isinstance(member, functools.cached_property) and name not in fields:
+        y, node = tape.pull((None, nodes[1]), member.func, x)
+        tape.pull((None, None, None, node), set_field, x, name, y)  # past `__setattr__`
+        return y, node
+    getter = bind_method(type(member), "__get__")
+    if getter and (name not in fields or bind_method(type(member), "__set__")):
+        return tape.pull((None, None, nodes[1], None), getter, member, x, type(x))
+    if kind_of(x) != OBJECT or member is not None:
+        y = attribute_in_c(x, name)
+        if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
+            return y, nodes[1]  # what the method has got goes to its object
+        if name == "__self__" and isinstance(x, types.BuiltinFunctionType | types.MethodType):
+            return y, nodes[1]
+        if isinstance(x, slice | range) and isinstance(y, int | np.integer | None):
+            return y, None  # a choice of entries
+    elif name not in fields:
+        attribute_in_c(x, name)  # raises what Python raises
+    return None
+
+
+@composite(hasattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    member = member_of(type(x), name)
+    found = [member.fget] if isinstance(member, property) else []
+    found.append(bind_method(type(member), "__get__"))
+    found += [bind_method(type(x), hook) for hook in ("__getattribute__", "__getattr__")]
+    if not any(isinstance(f, _PYTHON) and may_write(f, type(x)) for f in found):
+        return None
+    try:
+        tape.pull((None, nodes[1], None), getattr, x, name)
+    except AttributeError:
+        return False, None
+    return True, None
+
+
+@composite(setattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    if type(x) in weakref.ProxyTypes:
+        return tape.pull(nodes, setattr, referent(x), name, value)
+    if isinstance(x, np.ndarray) and name in ("real", "imag", "flat"):
+        part, at = tape.pull((None, nodes[1], None), getattr, x, name)
+        return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)
+    hook = hook_of(type(x), "__setattr__")
+    if hook is None or is_of_frozen(hook):
+        return None if raises_frozen(hook, x, name) else write_own(tape, nodes, x, name, value)
+    return tape.pull((None, nodes[1], None, nodes[3]), hook, x, name, value)
+
+
+@composite(object.__setattr__)
+def write_own(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    """Resolve the writing of an attribute as `object` does: descriptors have a say in it."""
+    member = member_of(type(x), name)
+    if isinstance(member, property) and member.fset is not None:
+        return tape.pull((None, nodes[1], nodes[3]), member.fset, x, value)
+    setter = bind_method(type(member), "__set__")
+    if setter is not None:
+        return tape.pull((None, None, nodes[1], nodes[3]), setter, member, x, value)
+    return None
+
+
+@composite(delattr)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    if type(x) in weakref.ProxyTypes:
+        return tape.pull(nodes, delattr, referent(x), name)
+    hook = hook_of(type(x), "__delattr__")
+    if hook is None or is_of_frozen(hook):
+        return None if raises_frozen(hook, x, name) else delete_own(tape, nodes, x, name)
+    return tape.pull((None, nodes[1], None), hook, x, name)
+
+
+@composite(object.__delattr__)
+def delete_own(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+    """Resolve the deletion of an attribute as `object` does: descriptors have a say in it."""
+    member = member_of(type(x), name)
+    if isinstance(member, property) and member.fdel is not None:
+        return tape.pull((None, nodes[1]), member.fdel, x)
+    deleter = bind_method(type(member), "__delete__")
+    if deleter is not None:
+        return tape.pull((None, None, nodes[1]), deleter, member, x)
+    return None
+
+
+def is_of_frozen(hook: Any) -> bool:
+    """Return whether a method is one that a frozen dataclass was given, which has no source."""
+    return isinstance(hook, _PYTHON) and hook.__code__.co_filename == "<string>"
+
+
+def raises_frozen(hook: Any, x: Any, name: str) -> bool:
+    """Return whether the hook of a frozen dataclass refuses a name, rather than hand it on."""
+    if hook is None:
+        return False
+    return hook in vars(type(x)).values() or name in type(x).__dataclass_fields__
+
+
+@composite(vars)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    return tape.pull((None, nodes[1], None), getattr, x, "__dict__")
+
+
+@composite(super)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
+    above = super(*xs)
+    mark_active(above)
+    return above, nodes[2] if len(xs) > 1 else None

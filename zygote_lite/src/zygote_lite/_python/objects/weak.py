@@ -1,0 +1,88 @@
+"""Weak references: what is done when Python lets go of an object is refused, unless it cannot be.
+
+The engine holds objects longer than the user's code does: until the pullback has gone. So what a
+callback does (a `WeakKeyDictionary` has one for each key) would come at another time, and where it
+comes too early, between the call and the pullback, it takes away entries that have a cotangent.
+"""
+
+import functools
+import types
+import weakref
+from typing import Any
+
+from zygote_lite._activity.activity import is_reached, mark_active
+from zygote_lite._activity.side_effects import callbacks
+from zygote_lite._cotangents.registry import ALWAYS, Node, Recorded, composite
+from zygote_lite._cotangents.run import state
+from zygote_lite._python.objects.construct import refused_end
+from zygote_lite._tape.refusal import where
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+Nodes = tuple[Node, ...]
+
+
+def _check(x: Any, callback: Any) -> None:
+    """Refuse a callback, unless it changes nothing or the object outlives the run."""
+    if callback is None or isinstance(x, type):  # a class lives until the garbage is collected
+        return
+    hooks = callbacks((callback,))
+    if hooks:
+        raise refused_end(hooks[0][0])
+    if not is_reached(x, state.given):
+        raise DifferentiationError(
+            f"{where()}: a weak reference with a callback, as `WeakKeyDictionary`, `WeakSet` and "
+            f"their kin keep, to a {type(x).__qualname__} that the function made itself cannot be "
+            "differentiated: when Python lets go of it is not followed; make the object outside, "
+            "keep the value in an attribute of it, or use a plain dict"
+        )
+
+
+def _refer(f: Any, tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Recorded:
+    """Make a weak reference or a proxy."""
+    _check(x, callback)
+    return f(x, callback), None
+
+
+def _refer_as(tape: Tape, nodes: Nodes, kind: Any, x: Any, callback: Any = None) -> Recorded:
+    """Make a weak reference of a class that inherits from it: its `__new__` calls this."""
+    _check(x, callback)
+    return weakref.ref.__new__(kind, x, callback), None
+
+
+def _refer_with_key(tape: Tape, nodes: Nodes, x: Any, callback: Any, key: Any) -> Recorded:
+    """Make the weak reference of a `WeakValueDictionary`."""
+    _check(x, callback)
+    return weakref.KeyedRef(x, callback, key), None
+
+
+for _f in (weakref.ref, weakref.proxy):
+    composite(_f)(functools.partial(_refer, _f))
+composite(weakref.ref.__new__)(_refer_as)
+composite(weakref.KeyedRef)(_refer_with_key)
+ALWAYS.update(map(id, (weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef)))
+
+
+def _make(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+    """Make a container of weak references: all that is done with it is recorded."""
+    y = cls()
+    mark_active(y)
+    if xs or kws:
+        tape.pull((None, None, *nodes[1:]), cls.update, y, *xs, **kws)
+    return y, None
+
+
+_CONTAINERS: tuple[Any, ...] = (
+    weakref.WeakKeyDictionary, weakref.WeakSet, weakref.WeakValueDictionary,
+)  # fmt: skip
+for _cls in _CONTAINERS:
+    composite(_cls)(functools.partial(_make, _cls))
+    ALWAYS.add(id(_cls))
+
+
+@composite(weakref.finalize)
+def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Recorded | None:
+    hooks = callbacks((f,))
+    if hooks or not isinstance(f, types.FunctionType):
+        raise refused_end(hooks[0][0] if hooks else f)
+    return None

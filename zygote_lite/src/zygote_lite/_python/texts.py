@@ -1,0 +1,141 @@
+"""Texts of objects: `str`, `repr`, `format`, `print` and f-strings run the user's own methods.
+
+What such a method does beside is followed, and its text is the one that Python would take.
+"""
+
+import functools
+import io
+import types
+from typing import Any
+
+from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.side_effects import hooks_called
+from zygote_lite._cotangents.kinds import is_foreign
+from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
+from zygote_lite._cotangents.registry import Node, Recorded, composite, structural
+from zygote_lite._ir.intrinsics import format_value
+from zygote_lite._python.objects.attributes import member_of
+from zygote_lite._tape.tape import Tape
+
+Nodes = tuple[Node, ...]
+_CONVERSIONS: dict[int, Any] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+_WITH_STR = (object, int, float, complex, str)
+"""Classes whose `__format__`, in C, takes what `str` gives where the format is empty."""
+
+
+def _method(x: Any, *names: str) -> Any:
+    """Return the first of some methods of a class that is not that of any object, if in Python."""
+    for name in names:
+        member = None if is_foreign(type(x)) else member_of(type(x), name)
+        if member is not vars(object)[name]:
+            return member if isinstance(member, types.FunctionType) else None
+    return None
+
+
+def _text(tape: Tape, node: Node, name: str, method: Any, x: Any, *xs: Any) -> Recorded:
+    """Run a method of the user's that returns a text, for the one of Python's under that name."""
+    y, at = tape.pull((None, node, *(None for _ in xs)), method, x, *xs)
+    if isinstance(y, str):
+        return y, at
+    kind = type(y).__name__
+    if name == "__format__":
+        raise TypeError(f"__format__ must return a str, not {kind}")
+    raise TypeError(f"{name} returned non-string (type {kind})")
+
+
+@composite(str)
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded | None:
+    method = _method(xs[0], "__str__", "__repr__") if len(xs) == 1 and not kws else None
+    return None if method is None else _text(tape, nodes[1], "__str__", method, xs[0])
+
+
+@composite(repr)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
+    method = _method(x, "__repr__")
+    return None if method is None else _text(tape, nodes[1], "__repr__", method, x)
+
+
+@composite(ascii)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
+    method = _method(x, "__repr__")
+    if method is None:
+        return None
+    text, node = _text(tape, nodes[1], "__repr__", method, x)
+    return str.encode(text, "ascii", "backslashreplace").decode("ascii"), node
+
+
+@composite(object.__str__)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    return tape.pull(nodes, repr, x)
+
+
+@composite(object.__format__)
+def _(tape: Tape, nodes: Nodes, x: Any, spec: Any) -> Recorded | None:
+    return tape.pull(nodes[:2], str, x) if spec == "" else None
+
+
+@composite(format)
+def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Recorded | None:
+    method = _method(x, "__format__")
+    if method is not None:
+        return _text(tape, nodes[1], "__format__", method, x, spec)
+    if spec != "" or getattr(type(x).__format__, "__objclass__", None) not in _WITH_STR:
+        return None
+    method = _method(x, "__str__", "__repr__")
+    return None if method is None else _text(tape, nodes[1], "__str__", method, x)
+
+
+@composite(format_value)
+def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded | None:
+    if conversion == -1:
+        return _format(tape, (None, nodes[1], nodes[3]), x, spec)
+    text, node = tape.pull((None, nodes[1]), _CONVERSIONS[conversion], x)
+    return tape.pull((None, node, nodes[3]), format, text, spec)
+
+
+@composite(print)
+def _(
+    tape: Tape,
+    nodes: Nodes,
+    *xs: Any,
+    sep: Any = None,
+    end: Any = None,
+    file: Any = None,
+    flush: Any = False,
+) -> Recorded | None:
+    """A text that is written into memory may be read again: what is printed makes it active."""
+    if hooks_called(print, (sep, end, file, flush)):
+        return None
+    if hooks_called(print, xs):
+        if not isinstance(sep, str | None) or not isinstance(end, str | None):
+            return None
+        for i, x in enumerate(xs):
+            text, node = tape.pull((None, nodes[1 + i]), str, x)
+            tape.pull((None, node, None, None), print, str.__str__(text), end="", file=file)
+            if i + 1 < len(xs):
+                print(end=sep if sep is not None else " ", file=file)
+        print(end=end, file=file, flush=flush)
+        return None, None
+    if not isinstance(file, io.StringIO) or not any(n is not None for n in nodes):
+        return None
+    print(*xs, sep=sep, end=end, file=file, flush=flush)
+    mark_active(file)
+    return None, None
+
+
+@composite(dir)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
+    """Run the user's own `__dir__`, for what it does beside."""
+    method = member_of(type(xs[0]), "__dir__") if len(xs) == 1 else None
+    if not isinstance(method, types.FunctionType):
+        return dir(*xs), None
+    names, _ = tape.pull((None, nodes[1]), method, xs[0])
+    return sorted(names), None
+
+
+def _names(f: Any, flags: Flags, *xs: Any) -> Pulled:
+    return f(*xs), inert(len(flags))
+
+
+for _f in (object.__dir__, type.__dir__, types.ModuleType.__dir__):
+    structural(_f)(functools.partial(_names, _f))

@@ -1,0 +1,277 @@
+"""Both passes put together: the gradients that are returned, and the text of the code."""
+
+import ast
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulescore import generation
+from zygote_lite._specialize.infer.abstract_eval import Result
+from zygote_lite._specialize.infer.inputs import Inputs
+from zygote_lite._specialize.numba.checks import prepare
+from zygote_lite._specialize.numba.precompute import compute_early
+from zygote_lite._specialize.numba.writer import CompiledWriter
+from zygote_lite._specialize.passes.buffer_reuse import reuse_memory
+from zygote_lite._specialize.passes.finish import (
+    Namer,
+    drop_dead,
+    keep_records,
+    settle_writes,
+    telling,
+)
+from zygote_lite._specialize.passes.hoist import hoist
+from zygote_lite._specialize.reverse.backward import Backward
+from zygote_lite._specialize.reverse.inlined_rules import ItemPull, ScalarPull
+from zygote_lite._specialize.text.writer import Text, Writer
+from zygote_lite._specialize.typed.nodes import Append, Branch, Loop, Node, Op, Store, leaves, walk
+from zygote_lite._specialize.typed.runtime import list_cotangent
+from zygote_lite._specialize.typed.values import (
+    FLOATS,
+    ArrayOf,
+    ListOf,
+    Other,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    in_form_of,
+    parts_of,
+)
+
+
+@dataclass
+class Specialized:
+    """The code for one choice of types.
+
+    Attributes:
+        text: the code.
+        name: of the function in it.
+        parameters: the names of the user's parameters, then those of values read from outside.
+        bound: objects that the text names.
+        inputs: what it reads from outside, and what must be as it was.
+        arguments: what is known of the user's arguments.
+        result: what is known of the value, if it is returned.
+        gradients: for each differentiated leaf, its cotangent; `None` where there is none.
+        telling: the cotangents that are not finite if any part of the reverse pass was not.
+        exact: whether gradients that are not finite are the tape's too.
+        structured: whether it has loops or branches, or writes to lists.
+    """
+
+    text: Text
+    name: str
+    parameters: list[str]
+    bound: dict[str, Any]
+    inputs: Inputs
+    arguments: list[Value]
+    result: Value | None
+    gradients: list[Value | None]
+    telling: set[Value]
+    loops: bool
+    exact: bool
+    structured: bool
+    generation: int
+
+
+def written(
+    inputs: Inputs, f: Any, name: str, names: list[str], arguments: list[Value],
+    active: tuple[bool, ...], forward: list[Node], backward: Backward, result: Value | None,
+    gradients: list[Value | None], parameter: Value | None = None,
+    compiled: bool = False,
+) -> Specialized:  # fmt: skip
+    """Write the text of both passes: a function that returns the value (if any), and gradients."""
+    interpreter, reverse = backward.interpreter, backward.out
+    structured = is_structured(forward)
+    exact = interpreter.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
+    interpreter.used |= inputs.names
+    settle_writes(forward, reverse)
+    found = [d for d in gradients if d is not None]
+    results = found if result is None else [result, *found]
+    drop_dead(forward, reverse, results)
+    if compiled:
+        compute_early(reverse)
+    else:
+        hoist(forward)
+    outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
+    if compiled:
+        prepare([*forward, *reverse])
+    if not compiled and parameter is None:  # a pullback may be called again
+        reuse_memory([*forward, *reverse], results)
+    writer = (CompiledWriter if compiled else Writer)(interpreter.used)
+    writer.count([forward, reverse], results)
+    _rename(writer, forward, outside, result)
+    more = [value.name for value, _ in inputs.given.values()]
+    tops = [leaf_name(name, x) for name, x in zip(names, arguments, strict=True)]
+    if compiled:  # Numba is given the parts of structures one by one
+        tops = [leaf.name for x in arguments for leaf in leaves(x) if leaf.name]
+    writer.line(f"def {name}({', '.join([*tops, *more])}):")
+    writer.text.origins[0] = ast.Pass(lineno=f.__code__.co_firstlineno, col_offset=0)
+    writer.depth = 1
+    for top, x in zip(tops, arguments, strict=not compiled):
+        if x.items is not None and not compiled:
+            for line in _taken_apart(writer, top, x):
+                writer.line(line)
+    writer.block(forward)
+    values = [] if result is None else [writer.expression(result)]
+    if parameter is not None:
+        writer.line("")
+        writer.line(f"def back({parameter.name}):")
+        writer.depth = 2
+    writer.renamed = writer.renamed_back
+    if interpreter.poles and reverse and not compiled:
+        writer.line('with np.errstate(all="ignore"):')
+        writer.indented(reverse)
+    else:
+        writer.block(reverse)
+    if isinstance(writer, CompiledWriter):
+        values, ends = writer.checked(result, found)
+    else:
+        ends = _ends(writer, arguments, active, gradients, parameter is not None)
+    writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
+    if parameter is not None:
+        writer.depth = 1
+        writer.line("")
+        writer.line(f"return {values[0]}, back")
+    loops = any(isinstance(node, Loop) for node in walk(forward))
+    return Specialized(
+        writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
+        telling(reverse, found), loops, exact, structured, generation(),
+    )  # fmt: skip
+
+
+def leaf_name(name: str, x: Value) -> str:
+    """Return the name of a parameter."""
+    return name if x.items is not None or not x.name else x.name
+
+
+def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
+    """Return the lines that give the parts of an argument their names."""
+    later: list[str] = []
+
+    def pattern(x: Value) -> str:
+        if x.items is None:
+            return x.name or "_"
+        if type(x.sample) is dict:  # its values are taken in a line of their own
+            inner = writer.namer(f"{name}_part")
+            later.extend(_taken_apart(writer, inner, x))
+            return inner
+        return listed([pattern(part) for _, part in parts_of(x)])
+
+    def listed(parts: list[str]) -> str:
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+    if type(x.sample) is dict:
+        line = f"{listed([pattern(part) for _, part in parts_of(x)])} = {name}.values()"
+    else:
+        line = f"{pattern(x)} = {name}"
+    return [line, *later]
+
+
+_NUMPY = {np.float64, np.float32}
+
+
+def is_structured(forward: list[Node]) -> bool:
+    """Return whether code has loops or branches, or writes to lists."""
+    return any(
+        isinstance(node, Loop | Branch | Append)
+        or (isinstance(node, Store) and isinstance(node.array.fact, ListOf))
+        for node in walk(forward)
+    )
+
+
+_SUMS = {np.sum, np.ndarray.sum}
+
+
+def _keeps_zeros(node: Node) -> bool:
+    """Return whether a zero cotangent gives zeros on the way back through a node, always.
+
+    Where a branch decides, the tape has none at all there.
+    """
+    if isinstance(node, Append) or (
+        isinstance(node, Store) and isinstance(node.array.fact, ListOf)
+    ):
+        return False
+    if not isinstance(node, Op) or isinstance(node.pull, ScalarPull | ItemPull | None):
+        return True
+    return isinstance(node.function, Hashable) and node.function in _SUMS
+
+
+def gradients_of(backward: Backward, arguments: list[Value]) -> list[Value | None]:
+    """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
+    gradients: list[Value | None] = []
+    seen: set[Value] = set()
+    values = [*backward.interpreter.definitions, *(leaf for a in arguments for leaf in leaves(a))]
+    has_numpy = any(
+        v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY) for v in values
+    )
+    for x in [leaf for a in arguments for leaf in leaves(a)]:
+        if not x.active:
+            continue
+        d = backward.cotangents.get(x)
+        if d is None:
+            gradients.append(None)
+            continue
+        if isinstance(x.fact, ListOf):
+            result = Result(Other(list), d.sample)
+            d = backward.interpreter.write(result, list_cotangent, [d], {}).target
+        elif isinstance(x.fact, ArrayOf):
+            if (
+                d.spread is not None
+                or not isinstance(d.fact, ArrayOf)
+                or (not d.fresh and d not in backward.owned)
+                or d in seen
+                or not d.reverse
+            ):
+                d = backward.copy(d, x)
+            if d.fact != x.fact and isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
+                raise Unfit("a gradient of another precision")
+        elif isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
+            kind = type(x.sample)
+            if kind not in FLOATS:
+                kind = np.float64 if isinstance(x.sample, np.generic) else float
+            if d.fact.classes != {kind} or has_numpy:
+                d = _converted(backward, kind, d)
+        seen.add(d)
+        gradients.append(d)
+    return gradients
+
+
+def _converted(backward: Backward, kind: type, d: Value) -> Value:
+    sample = kind(d.sample)
+    result = Result(Scalar(frozenset((kind,))), sample)
+    if d.is_constant:
+        return constant(sample)
+    return backward.interpreter.write(result, kind, [d], {}).target
+
+
+def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:
+    """Give another name, going back, to what is kept of a turn and has a later namesake."""
+    names = {x.name for x in outside} | ({result.name} if result is not None else set())
+    for node in walk(forward):
+        if isinstance(node, Loop):
+            for x in node.record:
+                if x.name in names:
+                    writer.renamed_back[x] = writer.namer(x.name)
+
+
+def _ends(
+    writer: Writer, arguments: list[Value], active: tuple[bool, ...],
+    gradients: list[Value | None], as_pullback: bool,
+) -> list[str]:  # fmt: skip
+    """Return the texts of the gradients, one for each argument that is differentiated."""
+    given = iter(gradients)
+
+    def text(x: Value) -> str:
+        if not x.active:
+            return "None"
+        d = next(given)
+        return "None" if d is None else writer.expression(d)
+
+    ends = ["None"] if as_pullback else []
+    for x, flag in zip(arguments, active, strict=True):
+        if flag:
+            ends.append(in_form_of(x, text))
+        elif as_pullback:
+            ends.append("None")
+    return ends

@@ -1,0 +1,233 @@
+"""One specialization: a function, the facts of its arguments, and the code made for them."""
+
+import builtins
+import contextlib
+import inspect
+import itertools
+import keyword
+from typing import Any
+
+import numpy as np
+
+from rulescore import find_rule
+from zygote_lite._specialize.assemble import Specialized, gradients_of, written
+from zygote_lite._specialize.infer.abstract_eval import Result
+from zygote_lite._specialize.infer.inputs import Inputs, argument
+from zygote_lite._specialize.infer.interpreter import Interpreter
+from zygote_lite._specialize.reverse.backward import Backward
+from zygote_lite._specialize.typed.runtime import as_it_is
+from zygote_lite._specialize.typed.values import (
+    FLOATS,
+    ArrayOf,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    fact_of,
+    shape_root,
+)
+
+_MANY = 64  # items of lists that are taken one by one
+_MODULES = {"np", "math"}  # what the code names so
+_RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
+
+
+def specialize(
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
+    compiled: bool = False, strong: bool = False,
+) -> Specialized:  # fmt: skip
+    """Return the code for the value and the gradient of a function.
+
+    Arguments:
+        f: a Python function.
+        xs: its arguments, which the code is tried out on.
+        active: which of them are differentiated.
+        as_pullback: whether the reverse pass is to be a function inside, `back`.
+        compiled: whether the code is for Numba.
+        strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
+
+    Raises `Unfit` where the function is left to the generic engine.
+    """
+    refuse_own_rule(f, xs)
+    inputs = Inputs(f)
+    many = not compiled and sum(map(_items_of_lists, xs)) > _MANY
+
+    def uniform() -> Specialized:
+        return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, True, strong)
+
+    try:
+        made = _specialized(inputs, f, xs, active, as_pullback, compiled, many, strong)
+    except Unfit:
+        if compiled or many or not inputs.lists:
+            raise
+        return uniform()
+    if compiled or many or not (inputs.lists and made.structured):
+        return made
+    with contextlib.suppress(Unfit):  # one code for lists of every length, and a shorter one
+        return uniform()
+    return made
+
+
+def _items_of_lists(x: Any) -> int:
+    if type(x) is list:
+        return sum(max(1, _items_of_lists(item)) for item in x)
+    parts = x.values() if type(x) is dict else x if type(x) is tuple else ()
+    return sum(map(_items_of_lists, parts))
+
+
+def _specialized(
+    inputs: Inputs, f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool,
+    compiled: bool, uniform: bool, strong: bool,
+) -> Specialized:  # fmt: skip
+    """Return the code, with lists of any length (`uniform`), or item by item."""
+    interpreter, arguments, names, result = _interpreted(
+        inputs, f, xs, active, uniform=uniform, compiled=compiled, strong=strong
+    )
+    forward = interpreter.out
+    checked = _checked(interpreter, result) if not compiled else result
+    if any(active) or not compiled:
+        _refuse_value(checked, of_any_shape=as_pullback)
+    seed = constant(1.0)
+    parameter = None
+    if as_pullback:
+        stem = result.name or "y"
+        parameter = Value(checked.fact, _one_like(result.sample), interpreter.name("d" + stem))
+        parameter.reverse, parameter.shaped = True, shape_root(result)
+        seed = parameter
+    backward = Backward(interpreter)
+    backward.cotangents[result] = seed
+    backward.given.add(seed)
+    if result.active:
+        backward.block(forward)
+    gradients = gradients_of(backward, arguments)
+    name = _plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
+    return written(
+        inputs, f, name, names, arguments, active, forward, backward, checked, gradients,
+        parameter, compiled,
+    )  # fmt: skip
+
+
+def _checked(interpreter: Interpreter, x: Value) -> Value:
+    """Write a test that a number is a float, where it may be an integer; return that float."""
+    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or type(x.sample) not in FLOATS:
+        return x
+    fact = Scalar(frozenset((type(x.sample),)))
+    return interpreter.write(Result(fact, x.sample, certain=False), as_it_is, [x], {}).target
+
+
+def _plain_name(f: Any) -> str:
+    name = str(f.__name__)
+    if name == "<lambda>":
+        return "lambda_"
+    return name if name.isidentifier() else "f"  # it may have been set to any text
+
+
+def _interpreted(
+    inputs: Inputs,
+    f: Any,
+    xs: tuple[Any, ...],
+    active: tuple[bool, ...],
+    twice: bool = False,
+    uniform: bool = False,
+    compiled: bool = False,
+    strong: bool = False,
+) -> tuple[Interpreter, list[Value], list[str], Value]:
+    """Write the forward pass; return it with the arguments, their names and the result."""
+    interpreter = Interpreter(inputs)
+    interpreter.twice, interpreter.uniform = twice, uniform
+    interpreter.compiled, interpreter.strong = compiled, strong
+    code = f.__code__
+    interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    names = _parameter_names(code, len(xs))
+    if not _MODULES.isdisjoint(names):
+        raise Unfit("a parameter is named np or math")
+    arguments = []
+    for i, (name, x, flag) in enumerate(zip(names, xs, active, strict=True)):
+        interpreter.used.discard(name)
+        value = argument(interpreter, x, name, flag, f"x{i}")
+        interpreter.used.add(name)
+        arguments.append(value)
+    env = inputs.bind(interpreter, f, arguments, {})
+    for name in (*code.co_varnames, *code.co_cellvars):
+        if name not in names and name not in (*_MODULES, "_"):
+            interpreter.used.discard(name)
+    return interpreter, arguments, names, interpreter.function(code, f.__globals__, env)
+
+
+def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specialized:
+    """Return the code for the Hessian of a function times a vector.
+
+    Arguments:
+        f: a Python function whose value is a real number.
+        xs: its arguments, which the code is tried out on.
+        number: which of them is differentiated twice.
+        v: a vector of its kind and shape.
+
+    The reverse pass of straight code is straight code, which is run backwards in its turn.
+    """
+    inputs = Inputs(f)
+    active = tuple([i == number for i in range(len(xs))])
+    interpreter, arguments, names, result = _interpreted(inputs, f, xs, active, twice=True)
+    _refuse_value(result)
+    x, forward = arguments[number], interpreter.out
+    first = Backward(interpreter, again=True)
+    first.cotangents[result] = constant(1.0)
+    if result.active:
+        first.block(forward)
+    if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
+        raise Unfit("the vector is not of the kind and shape of the argument")
+    slope = first.cotangents.get(x)
+    if x.items is not None or slope is None or not slope.active:
+        raise Unfit("its gradient is constant, or that of a structure")
+    forward = [*forward, *first.out]
+    vector = Value(x.fact, v, interpreter.name("v"))
+    vector.shaped = shape_root(x)
+    second = Backward(interpreter)
+    second.cotangents[slope] = vector
+    second.given.add(vector)
+    second.block(forward)
+    gradients = gradients_of(second, arguments)
+    if None in gradients:
+        raise Unfit("its second derivative is zero")
+    return written(
+        inputs, f, _plain_name(f) + "_hessian_times_vector", [*names, vector.name],
+        [*arguments, vector], (*active, False), forward, second, None, gradients,
+    )  # fmt: skip
+
+
+def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
+    """Refuse a function that has a rule: that answers, and not its source."""
+    if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
+        raise Unfit("it has a rule of its own")
+
+
+def _parameter_names(code: Any, count: int) -> list[str]:
+    """Return a name for each argument; what `*` takes is numbered.
+
+    A parameter `_` is renamed: the text says `for _ in ...` where nobody reads the variable.
+    """
+    taken = (*code.co_varnames, *code.co_freevars, *code.co_cellvars)
+    other = next(name for i in itertools.count() if (name := f"_{i}") not in taken)
+    given = code.co_varnames[: min(count, code.co_argcount)]
+    names = [other if name == "_" else name for name in given]
+    if count > len(names) and not code.co_flags & inspect.CO_VARARGS:
+        raise Unfit("a call with too many arguments")
+    stem = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if count > len(names) else ""
+    numbers = itertools.count()
+    while len(names) < count:
+        name = f"{stem}_{next(numbers)}"
+        if name not in (*taken, other):
+            names.append(name)
+    return names
+
+
+def _refuse_value(result: Value, of_any_shape: bool = False) -> None:
+    fact = result.fact
+    if of_any_shape and isinstance(fact, ArrayOf) and fact.dtype in (np.float64, np.float32):
+        return
+    if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
+        raise Unfit("the value is no float")
+
+
+def _one_like(sample: Any) -> Any:
+    return np.ones_like(sample) if isinstance(sample, np.ndarray) else type(sample)(1.0)

@@ -1,0 +1,215 @@
+"""Writing typed code: new values and their names, operations, and what must hold for them."""
+
+import ast
+import operator
+import types
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.abstract_eval import (
+    Result,
+    is_elementwise,
+    may_hold,
+    may_share,
+    shares_memory,
+)
+from zygote_lite._specialize.infer.inputs import Inputs
+from zygote_lite._specialize.infer.loops import Stopping
+from zygote_lite._specialize.passes.store_forwarding import key_of
+from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
+from zygote_lite._specialize.typed.runtime import has_value, same_shape
+from zygote_lite._specialize.typed.values import (
+    UNKNOWN,
+    ArrayOf,
+    Fact,
+    Other,
+    Unfit,
+    Value,
+    shape_root,
+    vague,
+)
+
+_MOST = 1000  # operations
+_SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
+
+
+class Recorder:
+    """Write typed code for one specialization.
+
+    Attributes:
+        inputs: what the code is given, besides the user's arguments, and what is guarded.
+        out: the nodes of the block that is being written.
+        loop: the loop that it is in.
+        written: the arrays that are written in place.
+        reverse: whether it is the reverse pass that is being written.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.out: list[Node] = []
+        self.loop: Loop | None = None
+        self.written: dict[Value, int] = {}
+        self.used: set[str] = set()
+        self.depth: list[Any] = []
+        self.reverse = False
+        self.known: dict[Any, Value] = {}
+        self.definitions: dict[Value, Op] = {}
+        self.origin: ast.AST = ast.Pass()
+        self.breaks: list[tuple[list[Value], Stopping]] = []
+        self.poles = False  # whether the reverse pass may meet a pole of a rule
+        self.recording = False  # of the reverse pass, to run it backwards in its turn
+        self.twice = False  # whether that is to come
+        self.strong = False  # whether a zero cotangent stays a zero where it meets an infinity
+        self.compiled = False  # whether the code is for Numba
+        self.uncertain: set[Value] = set()  # variables that may have no value
+        self.operations = 0
+        self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
+        self.shapes: dict[Any, Value] = {}
+        self.unified: list[Value] = []
+        self.changed: list[Value] = []  # arrays and lists of which a write tells something new
+        self.uniform = False  # whether lists are taken as lists of any length
+        self.walked: list[Value] = []  # what a loop walks over
+        self.moved: set[Value] = set()  # values that another variable takes on some path
+        self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
+        self.plain = False  # in the body of a rule, through which no gradient passes
+        self.frames: list[set[int]] = []
+        self.results: list[str] = []
+        self.assigned: list[tuple[Counter[str], set[str]]] = []
+        self.globals_of: dict[str, Any] = {}
+
+    @property
+    def follows(self) -> bool:
+        """Whether what depends on a differentiated argument is to be run backwards."""
+        return self.recording or not (self.plain or self.reverse)
+
+    # -- names and nodes -----------------------------------------------------------------------
+
+    def name(self, stem: str) -> str:
+        """Return a name that is not taken yet, and take it."""
+        name, n = stem, 0
+        while name in self.used or name in self.inputs.names:
+            n += 1
+            name = f"{stem}_{n}" if stem[-1:].isdigit() else f"{stem}{n}"
+        self.used.add(name)
+        return name
+
+    def temporary(self) -> str:
+        """Return the name of a new value that the user has no name for."""
+        n = 1
+        while f"t{n}" in self.used:
+            n += 1
+        return self.name(f"t{n}")
+
+    def value(self, fact: Fact, sample: Any, stem: str = "") -> Value:
+        """Return a new value, made in the loop that is being written."""
+        name = self.name(stem) if stem else self.temporary()
+        value = Value(fact, sample, name)
+        value.scope = self.loop
+        value.reverse = self.reverse
+        return value
+
+    def write(
+        self, result: Result, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "",
+    ) -> Op:  # fmt: skip
+        """Write an operation, and return it."""
+        # what is looked at when the code runs is the dtype and the number of axes, not their length
+        fact = result.fact if result.certain else vague(result.fact)
+        target = self.value(fact, result.sample, stem)
+        op = Op(self.origin, target, f, xs, kws, check=not result.certain)
+        op.required = not self.plain and not self.reverse
+        operands = [part for y in (*xs, *kws.values()) for part in leaves(y)]
+        if result.view is not None:
+            target.base = self.storage(xs[result.view])
+        elif not target.is_array:
+            self.refuse_views_inside(target, operands)
+        elif f is operator.getitem and not xs[0].is_array:
+            target.fresh = False  # what is in a structure may be known by another name
+        else:
+            target.fresh = True
+            depends = may_share(f, kws) or isinstance(f, types.FunctionType)
+            for x in operands:
+                if x.is_array and (depends or shares_memory(target.sample, x.sample)):
+                    target.base, target.fresh = self.storage(x), False
+        self.operations += 1
+        if self.operations > _MOST:
+            raise Unfit("its code grows too long")
+        if target.is_array:
+            self.note_shape(target, f, xs, kws)
+        self.out.append(op)
+        self.definitions[target] = op
+        return op
+
+    def refuse_views_inside(self, target: Value, operands: list[Value]) -> None:
+        """Refuse a structure that may hold a view of an array that the function writes to."""
+        if self.reverse or target.is_scalar:
+            return
+        written = [x for x in operands if x.is_array and (x.made or (x.base and x.base.made))]
+        if any(may_hold(target.sample, x.sample) for x in written):
+            raise Unfit("a structure holds a view of an array that may be written to")
+
+    def storage(self, x: Value) -> Value:
+        """Return the array whose memory a value may share: for a copy of one, the one copied."""
+        x = x.base or x
+        made = self.definitions.get(x)
+        if made is not None and made.snapshot_of is not None:
+            return self.storage(made.snapshot_of)
+        return x
+
+    def note_shape(self, target: Value, f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
+        """Note which other value surely has the shape of a new one."""
+        arrays = [x for x in xs if x.is_array]
+        if f in (np.zeros_like, np.ndarray.copy, np.ones_like, np.empty_like, np.copy):
+            if "shape" not in kws and len(xs) < _SHAPE:
+                target.shaped = shape_root(xs[0])
+        elif f is operator.getitem and xs[0].is_array:
+            key = (shape_root(xs[0]), key_of_part(xs[1]))
+            if key[1] is not None:
+                root = self.shapes.setdefault(key, target)
+                target.shaped = None if root is target else shape_root(root)
+        elif f in (np.broadcast_to, np.full, np.reshape, np.ndarray.reshape):
+            made = self.definitions.get(xs[0 if f is np.full else 1])
+            if made is not None and made.function is _calls.attribute_of("shape"):
+                target.shaped = shape_root(made.arguments[0])
+        elif is_elementwise(f) and arrays:
+            roots = {shape_root(x) for x in arrays}
+            if len(roots) > 1 and not self.reverse and not self.plain:
+                self.unify(arrays)
+                roots = {shape_root(x) for x in arrays}
+            if len(roots) == 1:
+                target.shaped = roots.pop()
+
+    def unify(self, arrays: list[Value]) -> None:
+        """Demand that arrays of uncertain shape have the one shape that they have now."""
+        first = arrays[0]
+        for x in arrays[1:]:
+            a, b = shape_root(first), shape_root(x)
+            facts = (first.fact, x.fact)
+            uncertain = any(isinstance(f, ArrayOf) and UNKNOWN in f.axes for f in facts)
+            if a is b or not uncertain or first.sample.shape != x.sample.shape:
+                continue
+            self.demand_same_shape(first, x)
+            b.shaped = a
+            self.unified.append(b)
+
+    def demand_same_shape(self, x: Value, y: Value) -> None:
+        """Leave the code where two arrays have different shapes."""
+        nothing = self.value(Other(type(None)), None)
+        self.out.append(Op(self.origin, nothing, same_shape, [x, y], required=True))
+
+    def demand_value(self, x: Value) -> None:
+        """Leave the code where a variable that is read has no value: once on each path."""
+        key = (has_value, x)
+        if self.plain or x not in self.uncertain or key in self.known:
+            return
+        self.known[key] = nothing = self.value(Other(type(None)), None)
+        self.out.append(Op(self.origin, nothing, has_value, [x], required=True))
+
+
+def key_of_part(index: Value) -> Any:
+    """Return what parts of one shape have in common; `None` where their index may be written."""
+    if any(x.made or (x.base and x.base.made) for x in leaves(index)):
+        return None
+    return key_of(index)

@@ -1,0 +1,383 @@
+"""What a call becomes: an operation, the body of the function in its place, or a known value."""
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulescore import accumulate, find_rule, project
+from zygote_lite._ir import intrinsics as _intrinsics
+from zygote_lite._specialize.infer.abstract_eval import (
+    decided,
+    is_pure,
+    of_attribute,
+    result_of,
+    run,
+)
+from zygote_lite._specialize.infer.models import builtins as _special
+from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.passes.store_forwarding import key_of, stored_at
+from zygote_lite._specialize.reverse import project as _projection
+from zygote_lite._specialize.reverse.inlined_rules import pull_of
+from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.values import (
+    FLOATS,
+    FOLDED,
+    UNKNOWN,
+    ArrayOf,
+    ListOf,
+    Local,
+    Method,
+    Scalar,
+    Unfit,
+    Value,
+    can_carry,
+    constant,
+    structure,
+)
+from zygote_lite._tape.jitted import original
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+_CREATION = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.full,
+             np.full_like, np.array, np.copy, np.ndarray.copy, np.eye, np.arange, np.linspace,
+             np.identity}  # fmt: skip
+_CLOSED = (Local, Method)
+
+
+@dataclass(eq=False)
+class Attribute:
+    """The function that reads an attribute of an array."""
+
+    name: str
+
+    @property
+    def descriptor(self) -> Any:
+        """Return what a rule for the attribute is declared for."""
+        return getattr(np.ndarray, self.name)
+
+    def __call__(self, x: Any) -> Any:
+        return getattr(x, self.name)
+
+
+_attributes: dict[str, Attribute] = {}
+
+
+def attribute_of(name: str) -> Attribute:
+    """Return the function that reads an attribute, the same each time."""
+    return _attributes.setdefault(name, Attribute(name))
+
+
+def call(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call of a known function, and return its value."""
+    f = original(f)
+    if isinstance(f, Local):
+        return interpreter.inline(f, xs, kws)
+    if isinstance(f, Method):
+        return _method(interpreter, f, xs, kws, stem)
+    if f is _intrinsics.invoke:
+        return interpreter.call(interpreter.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
+    f = _without_in_place(f, xs)
+    if f is dict:
+        return _dicts.made(interpreter, xs, kws)
+    if f is zip and kws.keys() == {"strict"} and kws["strict"].is_constant:
+        f, kws = (_special.strict_zip if kws["strict"].sample else zip), {}
+    special = _special.SPECIAL.get(f) if _is_hashable(f) else None
+    if any(x in interpreter.iterators for x in xs) and (special is None or f in (len, reversed)):
+        raise Unfit(f"an iterator is given to {getattr(f, '__name__', f)}")
+    if special is not None and not kws:
+        found = special(interpreter, xs)
+        if found is not None:
+            return found
+    if f in (isinstance, issubclass) and len(xs) == 2 and not interpreter.plain:
+        kind = type(xs[0].sample) if f is isinstance else xs[0].sample
+        _objects.ask_for_class(interpreter.inputs, kind, xs[1].sample)
+    if not kws:
+        known, answer = decided(f, xs)
+        if known:
+            return constant(answer)
+    operands = [*xs, *kws.values()]
+    if all(_is_plain_constant(x) for x in operands) and is_pure(f):
+        answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
+        if isinstance(answer, FOLDED):
+            return constant(answer)
+    simpler = simplified(f, xs) if not kws else None
+    if simpler is not None:
+        return simpler
+    if f is project and interpreter.plain and not kws:
+        return _projection.projected(interpreter, xs[0], xs[1])
+    if interpreter.follows and any(leaf.active for x in operands for leaf in leaves(x)):
+        return _active(interpreter, f, xs, kws, stem)
+    return inactive(interpreter, f, xs, kws, stem)
+
+
+def _active(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    rule = rule_of(f, xs, kws)
+    if rule is not None and any(leaf.where for x in xs for leaf in leaves(x)):
+        raise Unfit(f"the rule {rule.signature} is given an object")
+    if rule is None:
+        inner = getattr(f, "_implementation", None)
+        f = f if inner is None else inner
+        if hasattr(f, "__code__"):
+            return interpreter.inline(f, xs, kws)
+        raise Unfit(f"no rule for {getattr(f, '__name__', f)} of these types")
+    if any(leaf.active for x in kws.values() for leaf in leaves(x)):
+        raise Unfit("an option that depends on a differentiated argument")
+    if rule.kind == "constant":
+        found = inactive(interpreter, f, xs, kws, stem)
+        if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
+            raise Unfit("bytes of a differentiated argument")
+        return found
+    if rule.kind == "instance" or rule.needs_ad:
+        raise Unfit(f"the rule {rule.signature}")
+    return pull_of(interpreter, rule, f, xs, kws, stem)
+
+
+def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+    """Return the one rule that answers for all types that the arguments may have."""
+    f = f.descriptor if isinstance(f, Attribute) else f
+    given = [x.sample for x in xs]
+    options = {name: x.sample for name, x in kws.items()}
+    rule = find_rule(f, *given, **options)
+    for i, x in enumerate(xs):
+        if isinstance(x.fact, Scalar) and len(x.fact.classes) > 1:
+            for kind in x.fact.classes:
+                other = [*given[:i], kind(1), *given[i + 1 :]]
+                if find_rule(f, *other, **options) is not rule:
+                    raise Unfit("its types take different rules")
+    return rule
+
+
+def inactive(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    if f is accumulate and interpreter.plain:
+        raise Unfit("accumulate in a rule")
+    if hasattr(f, "__code__") and not is_pure(f):
+        return _python(interpreter, f, xs, kws, stem)
+    if not is_pure(f):
+        raise Unfit(f"a call of {getattr(f, '__name__', f)}")
+    if any(not _is_operand(x) for x in (*xs, *kws.values())):
+        raise Unfit(f"a structure is given to {getattr(f, '__name__', f)}")
+    if "out" in kws and kws["out"].sample is not None:
+        raise Unfit("it writes its result into an array")
+    known = reusable(interpreter, f, xs, kws)
+    if known in interpreter.known and known is not None:
+        return interpreter.known[known]
+    op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+    mark_made(f, op.target)
+    op.target.axis = _axis_of(interpreter, f, xs)
+    if f in (np.broadcast_to, np.full) if _is_hashable(f) else False:
+        op.target.spread = xs[0] if f is np.broadcast_to else xs[1]
+    if known is not None:
+        interpreter.known[known] = op.target
+    return op.target
+
+
+def _axis_of(interpreter: "Interpreter", f: Any, xs: list[Value]) -> str:
+    """Return what is known of a number that is the length of an axis."""
+    if f is len and isinstance(xs[0].fact, ArrayOf):
+        return xs[0].fact.axes[0]
+    if f is operator.getitem and xs[1].is_constant and type(xs[1].sample) is int:
+        made = interpreter.definitions.get(xs[0])
+        if made is not None and made.function is attribute_of("shape"):
+            fact = made.arguments[0].fact
+            assert isinstance(fact, ArrayOf)
+            return fact.axes[xs[1].sample]
+    return UNKNOWN
+
+
+def _python(
+    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call of a Python function: its body, or in a rule, where that fails, the call."""
+    if not interpreter.plain:
+        return interpreter.inline(f, xs, kws)
+    operands = [*xs, *kws.values()]
+    is_known = is_of_plugin(f.__globals__)  # others may have effects
+    if is_known and operands and all(_is_plain_constant(x) for x in operands):
+        answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
+        if isinstance(answer, FOLDED) or answer == {}:
+            return constant(answer)
+    mark = interpreter.mark()
+    try:
+        return interpreter.inline(f, xs, kws)
+    except Unfit:
+        interpreter.back_to(mark)
+    if not is_known:
+        raise Unfit(f"to try {f.__name__} out might have effects")
+    if any(not _is_operand(x) for x in (*xs, *kws.values())):
+        raise Unfit("a structure is given to a function of a rule")
+    result = result_of(f, xs, kws)
+    result.certain = True
+    return interpreter.write(result, f, xs, kws, stem).target
+
+
+def reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+    """Return what a result is kept under, so that it is computed once; `None` if it may change."""
+    if interpreter.strong:  # (d + e) * inf is not d * inf + e * inf, which the tape computes
+        return None
+    operands = [*xs, *kws.values()]
+    parts_read = [x for y in operands for x in leaves(y)]
+    if any(x.reverse or x.made or (x.base is not None and x.base.made) for x in parts_read):
+        return None
+    if not _is_hashable(f) or f in _CREATION or (kws and interpreter.reverse):
+        return None
+    parts = [key_of(x) for x in operands]
+    return None if None in parts else (f, *kws, *parts)
+
+
+def mark_made(f: Any, value: Value) -> None:
+    """Note that an array was made by a function that gives a new one each time."""
+    value.made = bool(value.is_array and value.fresh and _is_hashable(f) and f in _CREATION)
+
+
+def simplified(f: Any, xs: list[Value]) -> Value | None:
+    """Return the operand that a call gives back as it is: `x * 1`, `x ** 1`, `x + 0.0`."""
+    if len(xs) != 2:
+        return None
+    x, y = xs
+    if f is operator.mul:
+        for one, other in ((x, y), (y, x)):
+            if _is_one(one) and _stays(other):
+                return other
+    if f in (operator.truediv, operator.pow) and _is_one(y) and _stays(x):
+        return x
+    return None
+
+
+def _stays(x: Value) -> bool:
+    """Return whether a value times one is that value, and stays so: nothing is written to it."""
+    if isinstance(x.fact, Scalar):
+        return x.fact.classes <= FLOATS
+    return can_carry(x.fact) and not x.made and (x.base is None or not x.base.made)
+
+
+def _is_one(x: Value) -> bool:
+    return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
+
+
+def _is_hashable(f: Any) -> bool:
+    try:
+        hash(f)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_plain_constant(x: Value) -> bool:
+    return x.is_constant and not isinstance(x.sample, (*_CLOSED, _special.Several))
+
+
+def _is_operand(x: Value) -> bool:
+    """Return whether a value can be written as an operand."""
+    if x.items is not None:
+        return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
+    return x.where is None and not isinstance(x.sample, (*_CLOSED, _special.Several))
+
+
+def _without_in_place(f: Any, xs: list[Value]) -> Any:
+    """Return the operator that gives a new value, for one that may change its operand."""
+    name = getattr(f, "__name__", "")
+    if f is getattr(operator, name, None) and name in _IN_PLACE and not isinstance(
+        xs[0].sample, list | dict | set
+    ):  # fmt: skip
+        return getattr(operator, _IN_PLACE[name])
+    return f
+
+
+_IN_PLACE = {
+    "i" + name: name + "_" * (name in ("and", "or"))
+    for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul", "and", "or",
+                 "xor", "lshift", "rshift")
+}  # fmt: skip
+
+
+# -- arrays ------------------------------------------------------------------------------------
+
+
+def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
+    """Write `x[index]`, and return it."""
+    if x.made and not (interpreter.reverse or interpreter.plain):
+        stored = stored_at(interpreter.out, x, index)
+        if stored is not None:
+            return stored
+    if isinstance(x.fact, ListOf):
+        return _lists.item(interpreter, x, index, stem)
+    if x in interpreter.iterators:
+        raise Unfit("a part of an iterator")
+    if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
+        if isinstance(index.sample, slice):
+            return structure(type(x.sample), x.items[index.sample])
+        n = operator.index(index.sample)
+        if not -len(x.items) <= n < len(x.items):
+            raise Unfit("an item that is not there")
+        return x.items[n]
+    if _dicts.is_dict(x):
+        return _dicts.item(x, index)
+    if x.is_constant and index.is_constant and not x.is_array:
+        return constant(run(operator.getitem, [x.sample, index.sample], {}))
+    if not x.is_array and type(x.sample) is not tuple:
+        raise Unfit(f"a part of a {type(x.sample).__name__}")
+    return call(interpreter, operator.getitem, [x, index], {}, stem)
+
+
+def array_attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
+    """Write `x.name` of an array, or note that a method was looked up."""
+    member = getattr(np.ndarray, name, None)
+    if callable(member):
+        return constant(Method(x, name))
+    fact = x.fact
+    assert isinstance(fact, ArrayOf)
+    if name in ("ndim", "dtype"):
+        return constant(getattr(x.sample, name))
+    if name == "real" and fact.dtype.kind in "fiu":
+        return x
+    f = attribute_of(name)
+    if x.active and interpreter.follows and name in ("T", "mT"):
+        return _active(interpreter, f, [x], {}, "")
+    known = ("attribute", name, x)
+    if known not in interpreter.known:
+        op = interpreter.write(of_attribute(x, name), f, [x], {})
+        if name == "shape":
+            op.target.like = fact
+        interpreter.known[known] = op.target
+    return interpreter.known[known]
+
+
+def _method(
+    interpreter: "Interpreter", f: Method, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    owner = f.owner
+    if owner.is_array:
+        return call(interpreter, getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
+    if isinstance(owner.fact, Scalar) and len(owner.fact.classes) == 1:
+        (kind,) = owner.fact.classes
+        if issubclass(kind, np.generic):
+            return call(interpreter, getattr(kind, f.name), [owner, *xs], kws, stem)
+    if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
+        return interpreter.append(owner, xs[0])
+    if _dicts.is_dict(owner):
+        return _dicts.method(interpreter, owner, f.name, xs, kws)
+    if owner.where is not None:
+        own = _objects.function_of(interpreter.inputs, owner, f.name)
+        return call(interpreter, own, [owner, *xs], kws, stem)
+    raise Unfit(f"the method {f.name} of a {type(owner.sample).__name__}")
+
+
+def try_store(x: Value, index: Value, value: Value) -> None:
+    """Write a sample into a sample."""
+    try:
+        with np.errstate(all="ignore"):
+            x.sample[index.sample] = value.sample
+    except Exception as error:
+        raise Unfit(f"a write fails: {error}") from error

@@ -1,0 +1,393 @@
+"""Loops in typed code: what they walk over, and what they carry from turn to turn."""
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.models.builtins import Several, known_items
+from zygote_lite._specialize.infer.normalize import (
+    assigned,
+    assignments,
+    captures,
+    has,
+    live_in_loop,
+)
+from zygote_lite._specialize.typed.nodes import (
+    Branch,
+    Loop,
+    Moves,
+    Op,
+    add_at_ends,
+    is_made_in,
+    leaves,
+)
+from zygote_lite._specialize.typed.runtime import UNSET, abandon
+from zygote_lite._specialize.typed.values import (
+    Fact,
+    ListOf,
+    Local,
+    Method,
+    Other,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    join_facts,
+    stem_of,
+    structure,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+Env = dict[str, Value]
+_LONG = 64  # turns of a loop that is written out
+
+
+def iterate(
+    interpreter: "Interpreter",
+    s: ir.For,
+    target: str,
+    iterable: Value,
+    body: Any,
+    env: Env,
+    after: set[str],
+) -> Env | None:
+    items = known_items(iterable)
+    if items is None and type(iterable.sample) is range and iterable.is_constant:
+        try:
+            if interpreter.twice and len(iterable.sample) <= _LONG:
+                raise Unfit("a loop that is differentiated twice")
+            return _over(interpreter, s, target, iterable, body, env, after)
+        except Unfit:
+            if len(iterable.sample) > _LONG:
+                raise
+            items = [constant(i) for i in iterable.sample]
+    if items is None:
+        return _over(interpreter, s, target, iterable, body, env, after)
+    if len(items) > _LONG:
+        raise Unfit("a loop over a structure that is long")
+    if captures(body, target):  # written out, each would keep the value of its own turn
+        raise Unfit("a function defined inside reads the variable of a loop")
+    walked = len(interpreter.walked)
+    interpreter.walked += interpreter.iterators.get(iterable, [])
+    if type(iterable.sample) is dict:  # Python raises where it grows meanwhile
+        interpreter.walked.append(iterable)
+    interpreter.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
+    turn, place = body, target
+    if is_left(body):
+        place, left = _own_name(interpreter, env, "item"), _flag_of(body, env)
+        if left is None:
+            left = _own_name(interpreter, env, "left")
+            env[left] = constant(False)
+        turn = [ir.If(s.origin, ir.Name(left), [], [
+            ir.Move(s.origin, target, ir.Name(place)), *_without_break(body, left)
+        ])]  # fmt: skip
+    try:
+        for item in items:
+            env[place] = item
+            done = interpreter.block(turn, env, live_in_loop(turn, after) | after)
+            if done is None:
+                return None
+            env = done
+    finally:
+        del interpreter.walked[walked:]
+    return env
+
+
+def _own_name(interpreter: "Interpreter", env: Env, stem: str) -> str:
+    """Return a name that no variable of the function has."""
+    times, at_entry = interpreter.assigned[-1]
+    name, n = stem, 0
+    while name in env or name in times or name in at_entry or not interpreter.is_ours(name):
+        n += 1
+        name = f"{stem}_{n}"
+    return name
+
+
+def _flag_of(body: list[ir.Statement], env: Env) -> str | None:
+    """Return the variable, if any, that is set wherever the loop is left, and not set before."""
+    flags = _flags_at_breaks(body)
+    flag = flags[0]
+    if flag is None or {*flags} != {flag} or assignments(body)[flag] != len(flags):
+        return None
+    known = env.get(flag)
+    return flag if known is not None and known.is_constant and known.sample is False else None
+
+
+def _flags_at_breaks(body: list[ir.Statement]) -> list[str | None]:
+    """Return for each `break` the variable that is set to `True` right before."""
+    flags: list[str | None] = []
+    for before, s in zip([None, *body], body, strict=False):
+        if isinstance(s, ir.Break):
+            match before:
+                case ir.Move(_, target, ir.Const(True)):
+                    flags.append(target)
+                case _:
+                    flags.append(None)
+        elif isinstance(s, ir.If):
+            flags += [*_flags_at_breaks(s.body), *_flags_at_breaks(s.orelse)]
+    return flags
+
+
+def _without_break(body: list[ir.Statement], left: str) -> list[ir.Statement]:
+    """Return a turn of a loop that is written out: it notes that the loop is left."""
+    turn: list[ir.Statement] = []
+    for s in body:
+        if isinstance(s, ir.Break):
+            turn.append(ir.Move(s.origin, left, ir.Const(True)))
+        elif isinstance(s, ir.If):
+            branches = (_without_break(s.body, left), _without_break(s.orelse, left))
+            turn.append(ir.If(s.origin, s.test, *branches))
+        else:
+            turn.append(s)
+    return turn
+
+
+def _over(
+    interpreter: "Interpreter",
+    s: ir.For,
+    target: str,
+    iterable: Value,
+    body: Any,
+    env: Env,
+    after: set[str],
+) -> Env | None:
+    walked = len(interpreter.walked)
+    interpreter.walked += lists_of(iterable)
+    counter, element = counted(interpreter, iterable, stem_of(target))
+
+    def start(turn: Env) -> Env:
+        turn[target] = element(counter)
+        return turn
+
+    try:
+        return repeat(interpreter, s, counter, body, env, after, start, assigned_more={target})
+    finally:
+        del interpreter.walked[walked:]
+
+
+def repeat(
+    interpreter: "Interpreter", s: ir.Statement, counter: Any, body: Any, env: Env,
+    after: set[str], start: Callable[[Env], Env],
+    assigned_more: frozenset[str] | set[str] = frozenset(),
+) -> Env:  # fmt: skip
+    """Write a loop. What it carries is found by writing it until nothing changes."""
+    head = live_in_loop(body, after)
+    carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
+    origin = interpreter.origin
+    facts: dict[str, tuple[Fact, Any, bool]] = {
+        name: (env[name].fact, env[name].sample, env[name].active)
+        for name in carried
+        if name in env
+    }
+    for name in facts:
+        if is_composed(env[name]):
+            raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+    # of our own variables some are read only after the first turn: that tells what they are
+    is_first = any(
+        name in head and name not in env and interpreter.is_ours(name) for name in carried
+    )
+    while True:
+        used = set(interpreter.used)
+        written, inputs, mark = (
+            dict(interpreter.written),
+            interpreter.inputs.mark(),
+            len(interpreter.changed),
+        )
+        loop, ends = _turn(interpreter, counter, body, env, after, carried, facts, start, is_first)
+        found = dict(facts)
+        for end in ends:
+            for name in carried:
+                if name not in end:
+                    continue
+                value = end[name]
+                if is_composed(value):
+                    raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+                if name not in found:
+                    found[name] = (value.fact, value.sample, value.active)
+                    continue
+                fact, sample, active = found[name]
+                joined = join_facts(fact, value.fact)
+                better = value.sample if joined != fact else sample
+                found[name] = (joined, better, active or value.active)
+        settled = all(_same(found[name], facts.get(name)) for name in found)
+        unchanged = all(is_made_in(x, loop) for x in interpreter.changed[mark:])
+        if settled and unchanged and not is_first:
+            break
+        facts, is_first = found, False
+        interpreter.used = used
+        interpreter.written = written
+        interpreter.inputs.back_to(inputs)
+    interpreter.note_moved([env[name] for name in carried if name in env])
+    interpreter.out.append(Moves(origin, [
+        (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
+    ]))  # fmt: skip
+    interpreter.out.append(loop)
+    for name, phi in zip(carried, loop.phis, strict=True):
+        if name not in env:
+            # none of our own is read too early
+            nothing = constant(None if interpreter.is_ours(name) else UNSET)
+            interpreter.out.insert(-1, Moves(origin, [(phi, nothing)]))
+    env = dict(env)
+    for name, phi in zip(carried, loop.phis, strict=True):
+        out = Value(phi.fact, phi.sample, phi.name)
+        out.active, out.scope, out.reverse = phi.active, interpreter.loop, interpreter.reverse
+        if phi in interpreter.uncertain:
+            interpreter.uncertain.add(out)
+        loop.outs.append(out)
+        env[name] = out
+    return env
+
+
+def _turn(
+    interpreter: "Interpreter", counter: Any, body: Any, env: Env, after: set[str],
+    carried: list[str], facts: dict[str, tuple[Fact, Any, bool]], start: Callable[[Env], Env],
+    is_first: bool = False,
+) -> tuple[Loop, list[Env]]:  # fmt: skip
+    """Write a loop, given what holds for the variables that it carries.
+
+    Of the first turn, as a rehearsal, it is known what they are before the loop.
+    """
+    loop = Loop(interpreter.origin, None, None, [], [], [], interpreter.loop)
+    if counter is not None:
+        loop.iterable = counter.iterable
+    turn = dict(env)
+    ends: list[Env] = []
+    interpreter.loop = loop
+    if counter is not None:
+        loop.target = counter.begin(interpreter)
+    names: dict[str, Value] = {}
+    for name in carried:
+        fact, sample, active = facts.get(name, (Other(type(None)), None, False))
+        phi = interpreter.value(fact, sample, stem_of(name))
+        phi.active = active
+        loop.phis.append(phi)
+        names[name] = phi
+        if name in facts:
+            turn[name] = env[name] if is_first else phi
+        else:
+            turn.pop(name, None)
+        if not interpreter.is_ours(name) and (
+            name not in env or env[name] in interpreter.uncertain
+        ):
+            interpreter.uncertain.add(phi)
+    stopping = Stopping(names, ends)
+    interpreter.breaks.append((loop.phis, stopping))
+
+    def work() -> Env | None:
+        return interpreter.block(body, start(turn), live_in_loop(body, after) | after)
+
+    try:
+        loop.body, end = interpreter.nested(work)
+    finally:
+        interpreter.breaks.pop()
+        interpreter.loop = loop.outer
+    if end is not None:
+        ends.append(end)
+        pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
+        interpreter.note_moved([source for _, source in pairs])
+        add_at_ends(loop.body, interpreter.origin, pairs, loop)
+    return loop, ends
+
+
+class Stopping(dict[str, Value]):
+    """The carried variables of a loop; it notes the variables at each `break`."""
+
+    def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
+        super().__init__(names)
+        self.ends = ends
+
+
+def is_composed(x: Value) -> bool:
+    """Return whether a value is a structure, a list, an object or a function: not carried."""
+    known = x.items is not None or x.where is not None or isinstance(x.fact, ListOf)
+    return known or isinstance(x.sample, Local | Method)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return b is not None and a[0] == b[0] and a[2] == b[2]
+
+
+def is_left(body: list[ir.Statement]) -> bool:
+    """Return whether a loop may be left by `break`."""
+    return has(body, ir.Break)
+
+
+# -- what is walked over -------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Counter:
+    """What a loop counts by: a range, and the first index as its sample."""
+
+    iterable: Value
+    stem: str
+    sample: int
+
+    target: Value | None = None
+
+    def begin(self, interpreter: "Interpreter") -> Value:
+        """Return the loop variable, made anew for each writing of the loop."""
+        self.target = interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
+        return self.target
+
+
+def counted(
+    interpreter: "Interpreter", x: Value, stem: str
+) -> tuple[Counter, Callable[[Counter], Value]]:
+    """Return what a loop counts by, and what gives the element of a turn."""
+    if type(x.sample) is range:
+        sample = x.sample[0] if len(x.sample) else x.sample.start
+        return Counter(x, stem, sample), lambda counter: counter.target or x
+    length, element = _elements(interpreter, x, stem)
+    whole = _calls.call(interpreter, range, [length], {}, "")
+    return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
+
+
+def _demand_equal(interpreter: "Interpreter", n: Value, other: Value) -> None:
+    """Leave the code where two lengths differ."""
+    differ = _calls.call(interpreter, operator.ne, [n, other], {}, "")
+    if differ.is_constant:
+        if differ.sample:
+            raise Unfit("a `zip` of different lengths")
+        return
+    nothing = interpreter.value(Other(type(None)), None)
+    leave = Op(interpreter.origin, nothing, abandon, [], required=True)
+    interpreter.out.append(Branch(interpreter.origin, differ, [leave], []))
+
+
+def lists_of(x: Value) -> list[Value]:
+    """Return the lists of unknown length that an iterable walks over."""
+    if isinstance(x.sample, Several):
+        return [y for part in x.sample.parts for y in lists_of(part)]
+    return [x] if isinstance(x.fact, ListOf) else []
+
+
+def _elements(
+    interpreter: "Interpreter", x: Value, stem: str = ""
+) -> tuple[Value, Callable[[Value], Value]]:
+    """Return the length of an iterable, and what gives the element at an index."""
+    if x.is_array or isinstance(x.fact, ListOf):
+        return _calls.call(interpreter, len, [x], {}, ""), lambda i: _calls.item(
+            interpreter, x, i, stem
+        )
+    if isinstance(x.sample, Several):
+        several = x.sample
+        parts = [_elements(interpreter, part) for part in several.parts]
+        if several.kind == "enumerate":
+            return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
+        if several.kind in ("zip", "strict zip"):
+            length = parts[0][0]
+            if several.kind == "strict zip":
+                for other, _ in parts[1:]:
+                    _demand_equal(interpreter, length, other)
+            elif parts[1:]:
+                length = _calls.call(interpreter, min, [n for n, _ in parts], {}, "")
+            return length, lambda i: structure(tuple, [at(i) for _, at in parts])
+    if type(x.sample) is range and x.sample == range(len(x.sample)):
+        raise Unfit("a range beside other iterables")
+    raise Unfit(f"iteration over a {type(x.sample).__name__}")

@@ -1,0 +1,282 @@
+"""Functions that the interpreter knows: of sequences, iterables and numbers."""
+
+import operator
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zygote_lite._ir import intrinsics as _intrinsics
+from zygote_lite._ir.intrinsics import unpack
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.abstract_eval import Result, result_of, run
+from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import imports as _imports
+from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.typed.runtime import exactly
+from zygote_lite._specialize.typed.values import (
+    TRUTHS,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    structure,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+
+@dataclass(eq=False)
+class Several:
+    """Several iterables that are walked together, by `zip` or `enumerate`."""
+
+    kind: str
+    parts: list[Value]
+
+
+def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    x, count, star = xs
+    items = known_items(x) if x.items is not None else None
+    if items is not None and star.sample is None and len(items) == count.sample:
+        return structure(tuple, items)
+    if items is not None and star.sample is not None:
+        at, n = star.sample, len(items) - (count.sample - 1 - star.sample)
+        middle = structure(list, items[at:n])
+        return structure(tuple, [*items[:at], middle, *items[n:]])
+    if x.is_constant and star.sample is None:
+        return structure(tuple, [constant(part) for part in unpack(x.sample, count.sample, None)])
+    if star.sample is None and (x.is_array or type(x.sample) is tuple):
+        result = result_of(exactly, [x, count], {})
+        result.fact, result.certain = x.fact, True
+        checked = interpreter.write(result, exactly, [x, count], {}).target
+        checked.base, checked.fresh = None, False
+        if type(x.sample) is not tuple:
+            raise Unfit("an array is unpacked")
+        parts = [_calls.call(interpreter, operator.getitem, [checked, constant(i)], {}, "")
+                 for i in range(count.sample)]  # fmt: skip
+        return structure(tuple, parts)
+    raise Unfit("something of unknown length is unpacked")
+
+
+def _length(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    if len(xs) != 1 or not isinstance(xs[0].fact, ListOf):
+        return None
+    _lists.settled(xs[0])
+    return _calls.inactive(interpreter, len, xs, {}, "")
+
+
+def _product(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    if interpreter.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
+        return _lists.repeated(interpreter, xs[0], xs[1])
+    return None
+
+
+def _sequence(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        items = known_items(xs[0]) if xs else []
+        if kind is list and interpreter.uniform:
+            if not xs:
+                return _lists.new_list(interpreter)
+            if isinstance(xs[0].fact, ListOf):
+                return _lists.copied(interpreter, xs[0])
+        interpreter.inputs.lists = interpreter.inputs.lists or kind is list
+        if items is None:
+            return None
+        made = structure(kind, [*items])
+        if kind is list:
+            interpreter.homes[made] = interpreter.out
+        return made
+
+    return made
+
+
+def _joined(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        parts = [known_items(x) for x in xs]
+        if any(part is None for part in parts):
+            raise Unfit("a structure of unknown length")
+        return structure(kind, [item for part in parts for item in part or ()])
+
+    return made
+
+
+def strict_zip(*xs: Any) -> Any:
+    """Stand for `zip` with `strict=True`."""
+
+
+def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def noted(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        value = made(interpreter, xs)
+        if value is not None:
+            over = [y for x in xs for y in interpreter.iterators.get(x, [x])]
+            interpreter.iterators[value] = over
+        return value
+
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        if kind == "reversed":
+            items = known_items(xs[0])
+            if items is None and type(xs[0].sample) is range:
+                return None
+            return None if items is None else structure(list, items[::-1])
+        items_of = [known_items(x) for x in xs]
+        if all(items is not None for items in items_of):
+            given = [items for items in items_of if items is not None]
+            if kind == "strict zip" and len({*map(len, given)}) > 1:
+                raise Unfit("a `zip` of different lengths")
+            if kind == "enumerate":
+                given = [[constant(i) for i in range(len(given[0]))], given[0]]
+            rows = zip(*given, strict=False)
+            return structure(list, [structure(tuple, [*row]) for row in rows])
+        return constant(Several(kind, xs))
+
+    return noted
+
+
+def _join_arguments(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    return _joined(tuple)(interpreter, xs[1:])
+
+
+def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    parts = []
+    for x in xs:
+        if not _dicts.is_dict(x):
+            raise Unfit("`**` of something unknown")
+        parts += x.items or []
+    return interpreter.build("dict", parts)
+
+
+def _text(f: Callable[..., str]) -> Callable[["Interpreter", list[Value]], Value | None]:
+    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+        """Fold what an f-string is made of."""
+        if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
+            raise Unfit("a text is made of something that is not known")
+        return constant(run(f, [x.sample for x in xs], {}))
+
+    return made
+
+
+def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    """The conjugate and the real part of what is real is itself; of a truth value, an integer."""
+    x = xs[0]
+    if isinstance(x.fact, Scalar) and x.fact.classes & TRUTHS:
+        return None
+    if x.made or (x.base is not None and x.base.made):
+        return None
+    return x if isinstance(x.fact, Scalar | ArrayOf) else None
+
+
+def known_items(x: Value) -> list[Value] | None:
+    """Return the elements of an iterable, where they are known one by one: of a dict, its keys."""
+    if x.items is not None and type(x.sample) is dict:
+        return x.items[::2]
+    if x.items is not None and type(x.sample) in (list, tuple):
+        return x.items
+    if x.is_constant and isinstance(x.sample, tuple | str):
+        return [constant(part) for part in x.sample]
+    return None
+
+
+def _as_is(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    """`float(x)` of a float is `x`."""
+    fact = xs[0].fact if xs else None
+    same = isinstance(fact, Scalar) and fact.classes == {float}
+    return xs[0] if same else None
+
+
+def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    if isinstance(xs[0].fact, ListOf):
+        return _lists.total(interpreter, xs)
+    items = known_items(xs[0])
+    if items is None:
+        return None
+    total = xs[1] if len(xs) > 1 else constant(0)
+    if sys.version_info >= (3, 12) and _is_compensated([total, *items]):
+        return _compensated(interpreter, total, items)
+    for element in items:
+        total = _calls.call(interpreter, operator.add, [total, element], {}, "")
+    return total
+
+
+def _taken_for(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    """Refuse the loop that stands for a call where the function is another, or the start."""
+    f, known, *start = xs
+    if f.sample is not known.sample:
+        raise Unfit(f"{known.sample.__name__} is another function by now")
+    if any(not x.is_scalar and not x.is_array for x in start):
+        raise Unfit(f"{known.sample.__name__} from something else than a number")
+    return constant(None)
+
+
+_EXACT = frozenset((float, int, bool))
+
+
+def _is_compensated(terms: list[Value]) -> bool:
+    """Return whether `sum` keeps what rounding loses, as from Python 3.12 on it does of floats.
+
+    Of two floats there is nothing to keep: the result is the rounded one all the same.
+    """
+    kinds = [x.fact.classes if isinstance(x.fact, Scalar) else frozenset() for x in terms]
+    first = next((i for i, kind in enumerate(kinds) if not kind <= _EXACT), len(kinds))
+    known_zero = terms[0].is_constant and terms[0].sample == 0
+    return first - known_zero > 2 and any(float in kind for kind in kinds[:first])
+
+
+def _compensated(interpreter: "Interpreter", start: Value, items: list[Value]) -> Value:
+    """Write `sum((a, b, c))`, of floats and integers."""
+    samples = [[x.sample for x in items], start.sample]
+    if start.is_constant and all(x.is_constant for x in items):
+        return constant(run(sum, samples, {}))
+    kinds = [x.fact.classes if isinstance(x.fact, Scalar) else frozenset() for x in (start, *items)]
+    if not all(kind <= _EXACT for kind in kinds) or {float} not in kinds:
+        raise Unfit("a sum of floats and of something else")
+    given = [structure(tuple, items), *([start] if start.sample != 0 or start.name else [])]
+    result = Result(Scalar(frozenset((float,))), run(sum, samples, {}))
+    op = interpreter.write(result, sum, given, {})
+    if interpreter.follows and any(x.active for x in (start, *items)):
+        op.target.active = True
+        op.pull, op.active_operands = SumPull(len(items) + 1), [start, *items]
+    return op.target
+
+
+@dataclass(eq=False)
+class SumPull:
+    """Through a sum: each term has the cotangent of the sum."""
+
+    count: int
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+        """Return the cotangent of each term."""
+        return [dy] * self.count
+
+
+SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
+    len: _length,
+    operator.mul: _product,
+    unpack: _unpack,
+    tuple: _sequence(tuple),
+    list: _sequence(list),
+    zip: _several("zip"),
+    strict_zip: _several("strict zip"),
+    enumerate: _several("enumerate"),
+    reversed: _several("reversed"),
+    float: _as_is,
+    sum: _sum,
+    np.conjugate: _real,
+    np.real: _real,
+    np.ndarray.conj: _real,
+    np.ndarray.conjugate: _real,
+}
+SPECIAL[_imports.module_of] = _imports.import_module
+SPECIAL[_imports.member_of] = _imports.import_member
+SPECIAL[_intrinsics.taken_for] = _taken_for
+SPECIAL[_intrinsics.join_dict] = _join_dict
+for _maker in (_intrinsics.join_text, _intrinsics.format_value):
+    SPECIAL[_maker] = _text(_maker)
+SPECIAL[_intrinsics.join_arguments] = _join_arguments
+for _name, _kind in (("join_tuple", tuple), ("join_list", list)):
+    SPECIAL[getattr(_intrinsics, _name)] = _joined(_kind)

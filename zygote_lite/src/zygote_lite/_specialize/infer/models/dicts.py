@@ -1,0 +1,97 @@
+"""Dicts whose keys are known: they are taken apart where the code is made.
+
+No specialized code makes or changes a dict. Entries are variables like others, and a dict that
+the function makes is written only in the block that it is made in.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from zygote_lite._specialize.infer.models import builtins as _special
+from zygote_lite._specialize.typed.values import Unfit, Value, constant, mapping, structure
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+_KEYS = (str, int, bool, float, type(None), type)
+
+
+def is_dict(x: Value) -> bool:
+    """Return whether a value is a dict whose entries are known one by one."""
+    known = x.items is not None or (x.is_constant and x.sample == {})
+    return type(x.sample) is dict and known
+
+
+def entries_of(x: Value) -> dict[Any, Value]:
+    """Return the entries of a dict."""
+    items = x.items or []
+    return {key.sample: part for key, part in zip(items[::2], items[1::2], strict=True)}
+
+
+def key_of(key: Value) -> Any:
+    """Return a key. Raises `Unfit` where it is not known, or may be compared in its own way."""
+    if not (key.is_constant and is_plain(key.sample)):
+        raise Unfit("a key of a dict is computed, or is no text or number")
+    return key.sample
+
+
+def is_plain(key: Any) -> bool:
+    """Return whether a key is compared as Python's own are."""
+    return type(key) in _KEYS or (type(key) is tuple and all(map(is_plain, key)))
+
+
+def item(x: Value, key: Value) -> Value:
+    """Return `x[key]`."""
+    found = entries_of(x).get(key_of(key))
+    if found is None:
+        raise Unfit("a key that is not there")
+    return found
+
+
+def store(interpreter: "Interpreter", x: Value, key: Value, value: Value) -> None:
+    """Note `x[key] = value`."""
+    if interpreter.homes.get(x) is not interpreter.out or x in interpreter.walked:
+        raise Unfit("it writes to a dict that it has not made in the same block, or walks over")
+    if value in interpreter.iterators:
+        raise Unfit("a dict of iterators, which can be gone through but once")
+    changed = mapping({**entries_of(x), key_of(key): value})
+    x.items, x.active, x.is_constant = changed.items, changed.active, False
+    x.sample[key.sample] = value.sample
+
+
+def made(interpreter: "Interpreter", xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Return `dict(*xs, **kws)`."""
+    entries: dict[Any, Value] = {}
+    for x in xs:
+        entries |= entries_of(x) if is_dict(x) else _of_pairs(x)
+    value = mapping({**entries, **kws})
+    interpreter.homes[value] = interpreter.out
+    return value
+
+
+def _of_pairs(x: Value) -> dict[Any, Value]:
+    rows = _special.known_items(x)
+    pairs = [None] if rows is None else [_special.known_items(row) for row in rows]
+    if any(pair is None or len(pair) != 2 for pair in pairs):
+        raise Unfit("a dict of something unknown")
+    return {key_of(pair[0]): pair[1] for pair in pairs if pair is not None}
+
+
+def method(
+    interpreter: "Interpreter", x: Value, name: str, xs: list[Value], kws: dict[str, Value]
+) -> Value:
+    """Return what a method of a dict gives."""
+    entries = entries_of(x)
+    if name == "get" and len(xs) in (1, 2) and not kws:
+        return entries.get(key_of(xs[0]), xs[1] if len(xs) > 1 else constant(None))
+    if name == "copy" and not xs and not kws:
+        return made(interpreter, [x], {})
+    views = {
+        "keys": [constant(key) for key in entries],
+        "values": [*entries.values()],
+        "items": [structure(tuple, [constant(key), part]) for key, part in entries.items()],
+    }
+    if name not in views or xs or kws:
+        raise Unfit(f"the method {name} of a dict")
+    view = structure(tuple, views[name])
+    interpreter.iterators[view] = [x]  # it is no tuple: all it may be is gone through
+    return view

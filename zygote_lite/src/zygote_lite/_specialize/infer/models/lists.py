@@ -1,0 +1,267 @@
+"""Lists of numbers, and lists of those, of any length: read and written one item at a time.
+
+A list whose items are known one by one is a structure; this is for the others. The function
+writes only to lists that it has made itself, and a row is written only through its list, or
+before it is appended to one: so each list has one cotangent, a list of the same shape.
+"""
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zygote_lite._specialize.infer.abstract_eval import Result, result_of, run
+from zygote_lite._specialize.reverse.inlined_rules import Each, ItemPull, Scatter
+from zygote_lite._specialize.typed.nodes import Append, Store
+from zygote_lite._specialize.typed.values import (
+    INTS,
+    TRUTHS,
+    Fact,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    can_carry,
+    fact_of,
+    join_facts,
+    list_root,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+# -- what is known of a list -------------------------------------------------------------------
+
+
+def fact_of_list(x: list[Any]) -> ListOf | None:
+    """Return what holds for a list of numbers of one class, or for a list of such lists."""
+    if not x:
+        return None
+    facts: set[Fact | None]
+    if type(x[0]) is list:
+        rows = all(type(row) is list for row in x)
+        facts = {fact_of_list(row) if rows else None for row in x}
+        if len({*map(id, x)}) != len(x) or type(x[0][0] if x[0] else None) is list:
+            return None  # a row that is there twice, or rows of rows
+    else:
+        facts = {Scalar(frozenset((kind,))) for kind in {*map(type, x)}}
+        facts = facts if isinstance(fact_of(x[0]), Scalar) else {None}
+    (fact, *others) = facts
+    return None if others or fact is None else ListOf(fact)
+
+
+def holds_floats(fact: Fact | None) -> bool:
+    """Return whether all numbers in a list are Python's floats."""
+    while isinstance(fact, ListOf):
+        fact = fact.item
+    return isinstance(fact, Scalar) and fact.classes == {float}
+
+
+def settled(x: Value) -> ListOf:
+    """Return what is known by now of a list, which may be a row of another."""
+    if x.row_of is not None:
+        fact = settled(x.row_of[0]).item
+        assert isinstance(fact, ListOf)
+        x.fact = fact
+    if x.moved:
+        raise Unfit("a list is used after it was appended to another")
+    assert isinstance(x.fact, ListOf)
+    return x.fact
+
+
+def widen(interpreter: "Interpreter", x: Value, item: Fact) -> None:
+    """Note that a list holds items of one more kind."""
+    fact = settled(x)
+    joined = item if fact.item is None else join_facts(fact.item, item)
+    if joined == fact.item:
+        return
+    interpreter.changed.append(list_root(x))
+    x.fact = ListOf(joined)
+    if x.row_of is not None:
+        widen(interpreter, x.row_of[0], x.fact)
+
+
+def activate(interpreter: "Interpreter", x: Value) -> None:
+    """Note that what depends on a differentiated argument is written to a list."""
+    root = list_root(x)
+    if not root.active:
+        root.active = True
+        interpreter.changed.append(root)
+
+
+# -- what is written ---------------------------------------------------------------------------
+
+
+def new_list(interpreter: "Interpreter") -> Value:
+    """Write `[]`."""
+    op = interpreter.write(Result(ListOf(None), []), list, [], {})
+    op.target.made = True
+    return op.target
+
+
+def repeated(interpreter: "Interpreter", x: Value, count: Value) -> Value:
+    """Write `[a] * n`."""
+    if not x.items or any(not a.is_scalar or a.active for a in x.items):
+        raise Unfit("a list of something else than known numbers is repeated")
+    fact = x.items[0].fact
+    for a in x.items[1:]:
+        fact = join_facts(fact, a.fact)
+    sample = run(operator.mul, [x.sample, count.sample], {})
+    op = interpreter.write(Result(ListOf(fact), sample), operator.mul, [x, count], {})
+    op.target.made = True
+    return op.target
+
+
+def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
+    """Write `x[index]`."""
+    fact = settled(x)
+    if isinstance(index.sample, slice):
+        return copied(interpreter, x, index)
+    if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
+        raise Unfit("a part of a list that is no item")
+    if fact.item is None or not x.sample:
+        raise Unfit("an item of a list that is empty as yet")
+    key = None if list_root(x).made else (operator.getitem, x, index, index.is_constant)
+    if key is not None and index.is_constant:
+        key = (operator.getitem, x, index.sample, True)
+    if key in interpreter.known:
+        return interpreter.known[key]
+    op = interpreter.write(
+        Result(fact.item, sample_at(x, index)), operator.getitem, [x, index], {}, stem
+    )
+    y = op.target
+    y.active = list_root(x).active and interpreter.follows and can_carry(y.fact)
+    if isinstance(y.fact, ListOf):
+        y.row_of, y.made = (x, place_of_row(interpreter, x, index)), x.made
+    elif y.active:
+        op.pull, op.active_operands = ItemPull(index), [x]
+    if key is not None:
+        interpreter.known[key] = y
+    return y
+
+
+def place_of_row(interpreter: "Interpreter", x: Value, index: Value) -> Value:
+    """Return the index of a row counted from the start, where the list may still grow."""
+    if not list_root(x).made or _is_from_start(interpreter, index):
+        return index
+    length = interpreter.write(result_of(len, [x], {}), len, [x], {})
+    operands = [index, length.target]
+    place = interpreter.write(result_of(operator.mod, operands, {}), operator.mod, operands, {})
+    length.required = place.required = False  # they are for the reverse pass
+    return place.target
+
+
+def _is_from_start(interpreter: "Interpreter", index: Value) -> bool:
+    """Return whether an index is surely not negative."""
+    if index.is_constant:
+        return bool(index.sample >= 0)
+    loop = interpreter.loop
+    while loop is not None and loop.target is not index:
+        loop = loop.outer
+    if loop is None or loop.iterable is None:
+        return False
+    if loop.iterable.is_constant:
+        turns = loop.iterable.sample
+        return len(turns) == 0 or min(turns[0], turns[-1]) >= 0
+    made = interpreter.definitions.get(loop.iterable)
+    return made is not None and made.function is range and len(made.arguments) == 1
+
+
+def sample_at(x: Value, index: Value) -> Any:
+    """Return the item of a sample; any, where it is too short."""
+    try:
+        return x.sample[index.sample]
+    except IndexError:
+        return x.sample[-1]
+
+
+def store(interpreter: "Interpreter", x: Value, index: Value, value: Value) -> None:
+    """Write `x[index] = value`."""
+    fact = settled(x)
+    if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
+        raise Unfit("a part of a list is assigned")
+    if not value.is_scalar or isinstance(fact.item, ListOf):
+        raise Unfit("a row of a list is replaced, or something stored that is no number")
+    widen(interpreter, x, value.fact)
+    if value.active:
+        activate(interpreter, x)
+    if x.sample:
+        try:
+            x.sample[index.sample] = value.sample
+        except IndexError:
+            x.sample[-1] = value.sample
+    interpreter.out.append(Store(interpreter.origin, x, index, value))
+
+
+def append(interpreter: "Interpreter", x: Value, value: Value) -> None:
+    """Write `x.append(value)`."""
+    settled(x)
+    if not x.made or x.row_of is not None or x in interpreter.walked:
+        raise Unfit("it appends to a row, to what it walks over, or to what it has not made")
+    if isinstance(value.fact, ListOf):
+        fact = settled(value)
+        if isinstance(fact.item, ListOf) or value.row_of is not None or not value.made:
+            raise Unfit("it appends a list that may be known by another name")
+        if value.scope is not interpreter.loop or value in interpreter.walked:
+            raise Unfit("it may append one list more than once")
+        widen(interpreter, x, fact)
+        value.moved = True
+    elif value.is_scalar:
+        widen(interpreter, x, value.fact)
+    else:
+        raise Unfit("it appends something that is no number")
+    x.sample.append(value.sample)
+    if value.active:
+        activate(interpreter, x)
+    interpreter.out.append(Append(interpreter.origin, x, value))
+
+
+def copied(interpreter: "Interpreter", x: Value, part: Value | None = None) -> Value:
+    """Write `list(x)` or `x[i:j]`, a new list."""
+    fact = settled(x)
+    rows = isinstance(fact.item, ListOf)
+    if rows and x.made:
+        raise Unfit("a copy of a list that shares its rows")
+    if part is None:
+        op = interpreter.write(Result(fact, [*x.sample]), list, [x], {})
+    else:
+        sample = x.sample[part.sample] or x.sample[:1]
+        op = interpreter.write(Result(fact, sample), operator.getitem, [x, part], {})
+    op.target.made = not rows
+    if list_root(x).active and interpreter.follows:
+        op.target.active = True
+        op.pull, op.active_operands = WholePull(part), [x]
+    return op.target
+
+
+def total(interpreter: "Interpreter", xs: list[Value]) -> Value:
+    """Write `sum(x)`."""
+    fact = settled(xs[0])
+    if not isinstance(fact.item, Scalar) or any(not x.is_constant for x in xs[1:]):
+        raise Unfit("the sum of rows, or from a start that is not known")
+    sample = run(sum, [x.sample for x in xs], {})
+    kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
+    result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)
+    op = interpreter.write(result, sum, xs, {})
+    if list_root(xs[0]).active and interpreter.follows and can_carry(result.fact):
+        op.target.active = True
+        op.pull, op.active_operands = EachPull(), xs[:1]
+    return op.target
+
+
+class EachPull:
+    """Through a sum: the cotangent is added to that of each item."""
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+        """Return the cotangent of each item."""
+        return [Each(dy)]
+
+
+@dataclass(eq=False)
+class WholePull:
+    """Through a copy of a list or of a part: the cotangent of the copy is that of the list."""
+
+    part: Value | None
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+        """Return the cotangent as it is."""
+        return [dy if self.part is None else Scatter(self.part, dy)]

@@ -1,0 +1,149 @@
+"""Objects from outside: what is read of them is read where the code is entered.
+
+An object is known by the variable that holds it there. Its class is looked at, and each attribute
+that is read; what else it holds does not matter. Lists, tuples and dicts from outside are taken
+apart into their items, in the same way. Each is read once, whatever other threads put in its place.
+"""
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from zygote_lite._specialize.typed.values import (
+    Method,
+    Other,
+    Unfit,
+    Value,
+    constant,
+    mapping,
+    structure,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.inputs import Inputs
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+_MANY = 256  # items of structures from outside
+_MADE_IN_PYTHON = 1 << 9  # the flag of classes that are made when a program runs
+_COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
+_missing = object()
+
+
+def is_plain(x: Any) -> bool:
+    """Return whether an object keeps its attributes in a dict, and none is computed by its class.
+
+    Descriptors, as properties are, have to be looked for one by one.
+    """
+    for base in type(x).__mro__[:-1]:
+        computes = not _COMPUTING.isdisjoint(vars(base))
+        if (computes or not base.__flags__ & _MADE_IN_PYTHON) and base is not types.SimpleNamespace:
+            return False
+    return type(getattr(x, "__dict__", None)) is dict
+
+
+def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
+    """Return an object from outside, and demand that it is one of its class."""
+    value = Value(Other(type(x)), x)
+    value.where = _held(inputs, type(x), expression)
+    return value
+
+
+def _held(inputs: "Inputs", kind: type, expression: str) -> str:
+    """Return the variable that holds what an expression reads, and demand that it is of a class."""
+    if expression not in inputs.holders:
+        name = inputs.holders[expression] = f"v{len(inputs.holders)}"
+        inputs.guards[f"type({name} := {expression}) is {inputs.name_for(kind, 'o')}"] = None
+    return inputs.holders[expression]
+
+
+def from_outside(
+    interpreter: "Interpreter", inputs: "Inputs", x: Any, expression: str, stem: str
+) -> Value:
+    """Return an object or a structure that is read from outside."""
+    if is_plain(x):
+        return known_object(inputs, x, expression)
+    if type(x) not in (tuple, list, dict):
+        raise Unfit(f"{stem} is of the type {type(x).__name__}")
+    if expression in inputs.structures:
+        return inputs.structures[expression]
+    inputs.taken += len(x)
+    if inputs.taken > _MANY:
+        raise Unfit(f"{stem} is a {type(x).__name__} of many items, and no argument")
+    held = _held(inputs, type(x), expression)
+    if type(x) is not tuple:
+        inputs.containers[held] = None
+
+    def part(item: Any, at: Any) -> Value:
+        name = f"{stem}_{at}" if f"{stem}_{at}".isidentifier() else stem
+        return inputs.read(interpreter, item, f"{held}[{at!r}]", name, changes=True)
+
+    if type(x) is dict:
+        if any(type(key) is not str for key in x):
+            raise Unfit(f"{stem} has keys that are no text")
+        inputs.guards[f"[*{held}] == {[*x]!r}"] = None
+        inputs.guards[f"{{*map(type, {held})}} <= {{str}}"] = None
+        found = mapping({key: part(item, key) for key, item in x.items()})
+    else:
+        inputs.guards[f"len({held}) == {len(x)}"] = None
+        found = structure(type(x), [part(item, i) for i, item in enumerate(x)])
+    inputs.structures[expression] = found
+    return found
+
+
+def attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
+    """Return an attribute of an object, or note that a method was looked up."""
+    inputs, owner, expression = interpreter.inputs, x.sample, f"{x.where}.{name}"
+    found = of_class(type(owner), name)
+    if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
+        raise Unfit(f"the attribute {name} is computed where it is read")
+    if name in vars(owner):
+        return inputs.read(interpreter, vars(owner)[name], expression, name, changes=True)
+    if isinstance(found, types.FunctionType):
+        _guard_method(inputs, x, name, found)
+        return constant(Method(x, name))
+    if isinstance(found, staticmethod) and isinstance(found.__func__, types.FunctionType):
+        inputs.guard(expression, found.__func__)
+        return constant(found.__func__)
+    if found is _missing or hasattr(type(found), "__get__"):
+        raise Unfit(f"the attribute {name} of a {type(owner).__name__}")
+    return inputs.read(interpreter, found, expression, name, changes=True)
+
+
+def of_class(kind: type, name: str) -> Any:
+    """Return what the instances of a class find there, as it is kept there."""
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _missing)
+
+
+def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
+    """Return the function that an object is called by, or one of its methods."""
+    kind = type(x.sample)
+    found = of_class(kind, name)
+    if not isinstance(found, types.FunctionType):
+        raise Unfit(f"the method {name} of a {kind.__name__}")
+    if name == "__call__":  # that of its class, whatever attributes it has
+        inputs.guard(f"{inputs.name_for(kind, 'o')}.__call__", found)
+        _guard_method(inputs, x, name, found)
+    return found
+
+
+def _guard_method(inputs: "Inputs", x: Value, name: str, found: types.FunctionType) -> None:
+    """Demand that a method is a function, bound to the very object that it is looked up on."""
+    known = inputs.name_for(found, "o")
+    test = f"(method := {x.where}.{name}).__func__ is {known} and method.__self__ is {x.where}"
+    inputs.guards[test] = None
+
+
+def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
+    """Demand that a class has the ancestors that it has now, if it is one made in Python.
+
+    Raises `Unfit` for abstract classes: others may be registered with them at any time.
+    """
+    if not isinstance(kind, type) or not kind.__flags__ & _MADE_IN_PYTHON:
+        return
+    if not _are_concrete(kinds):
+        raise Unfit("what is an instance of an abstract class may change")
+    inputs.guard(f"{inputs.name_for(kind, 'o')}.__mro__", kind.__mro__)
+
+
+def _are_concrete(kinds: Any) -> bool:
+    parts = kinds.__args__ if isinstance(kinds, types.UnionType) else kinds
+    return all(map(_are_concrete, parts)) if isinstance(parts, tuple) else type(parts) is type

@@ -1,0 +1,239 @@
+"""Lowered code with one exit: what follows a branch that may leave goes into the other branch.
+
+`return` becomes an assignment to the result, `continue` vanishes, `break` comes last in its
+branch, and `while` loops are left by `break` alone. What is left is structured code that can be
+run backwards.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterable
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.infer.models.imports import imports_of
+from zygote_lite._specialize.typed.values import Unfit
+
+Block = list[ir.Statement]
+_EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
+_SIMPLE = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
+           ir.Closure)  # fmt: skip
+_MANY = 400  # statements: a function that grows beyond is left to the generic engine
+
+
+def normalize(function: ir.Function) -> tuple[Block, str]:
+    """Return the body of a function without `return`, and the variable that holds its result.
+
+    Raises `Unfit` for statements that are not run backwards from a structure.
+    """
+    if function.is_generator or function.nonlocals:
+        raise Unfit("it is a generator, or assigns variables of an enclosing function")
+    return _Normalizer(function).run()
+
+
+class _Normalizer:
+    def __init__(self, function: ir.Function) -> None:
+        self.function = function
+        self.result = function.fresh("result")
+        self.count = 0
+
+    def run(self) -> tuple[Block, str]:
+        return self.block(self.function.body, None), self.result
+
+    def block(self, body: Block, loop: "_Flags | None") -> Block:
+        """Return a block in which nothing follows what may leave it."""
+        out: Block = []
+        for i, s in enumerate(body):
+            self.count += 1
+            if self.count > _MANY:
+                raise Unfit("it is too long")
+            rest = body[i + 1 :]
+            match s:
+                case ir.Return(origin, value):
+                    return [*out, *self.leave(origin, value, loop)]
+                case ir.Break(origin):
+                    assert loop is not None
+                    flag = [ir.Move(origin, loop.broke, ir.Const(True))] if loop.broke else []
+                    return [*out, *flag, s]
+                case ir.Continue():
+                    return out
+                case ir.Raise():
+                    return [*out, s]
+                case ir.If(origin, test, then, orelse):
+                    if _may_leave(s):
+                        then = self.block([*then, *(rest if _falls(then) else [])], loop)
+                        orelse = self.block([*orelse, *(rest if _falls(orelse) else [])], loop)
+                        return [*out, ir.If(origin, test, then, orelse)]
+                    out.append(
+                        ir.If(origin, test, self.block(then, loop), self.block(orelse, loop))
+                    )
+                case ir.For(origin, target, iterable, inner, orelse):
+                    flags = self.flags(inner, orelse)
+                    turn = self.block(inner, flags)
+                    one = ir.For(origin, target, iterable, turn, [])
+                    return [*out, *self.after(one, flags, orelse, rest, loop)]
+                case ir.While(origin, before, test, inner, orelse):
+                    flags = self.flags(inner, orelse)
+                    turn = self.block(inner, flags)
+                    if not isinstance(test, ir.Const):
+                        stop: Block = [ir.Break(origin)]
+                        turn = [*before, ir.If(origin, test, turn, stop)]
+                    again = ir.While(origin, [], ir.Const(True), turn, [])
+                    return [*out, *self.after(again, flags, orelse, rest, loop)]
+                case ir.Plain(ast.Import() | ast.ImportFrom() as origin):
+                    out += imports_of(origin)
+                case _ if isinstance(s, _SIMPLE):
+                    out.append(s)
+                case _:
+                    line = ast.unparse(s.origin).partition("\n")[0]
+                    raise Unfit(f"it has a statement `{line}`")
+        return out
+
+    def leave(self, origin: ast.AST, value: ir.Atom, loop: "_Flags | None") -> Block:
+        """Return what stands for `return`: in a loop, that loop is left first."""
+        out: Block = [ir.Move(origin, self.result, value)]
+        if loop is not None:
+            out += [ir.Move(origin, loop.returned, ir.Const(True)), ir.Break(origin)]
+        return out
+
+    def flags(self, body: Block, orelse: Block) -> "_Flags":
+        returned = self.function.fresh("returned") if has(body, ir.Return) else ""
+        broke = self.function.fresh("broke") if orelse and has(body, ir.Break) else ""
+        return _Flags(returned, broke)
+
+    def after(
+        self, loop: ir.For | ir.While, flags: "_Flags", orelse: Block, rest: Block,
+        outer: "_Flags | None",
+    ) -> Block:  # fmt: skip
+        """Return a loop with what follows it: the `else` part, and what no `return` left."""
+        origin = loop.origin
+        names = [name for name in (flags.returned, flags.broke) if name]
+        before: Block = [ir.Move(origin, name, ir.Const(False)) for name in names]
+        then: Block = [*orelse, *rest]
+        if flags.broke:
+            then = [ir.If(origin, ir.Name(flags.broke), [], orelse), *rest]
+        if flags.returned:
+            out = ir.Return(origin, ir.Name(self.result))
+            then = [ir.If(origin, ir.Name(flags.returned), [out], []), *then]
+        return [*before, loop, *self.block(then, outer)]
+
+
+class _Flags:
+    """The variables that tell how a loop was left."""
+
+    def __init__(self, returned: str, broke: str) -> None:
+        self.returned, self.broke = returned, broke
+
+
+def has(body: Block, kind: type[ir.Statement]) -> bool:
+    """Return whether a block leaves its loop (or its function) by a statement of a kind."""
+    for s in body:
+        if isinstance(s, kind):
+            return True
+        if isinstance(s, ir.For | ir.While) and kind in (ir.Break, ir.Continue):
+            if has(s.orelse, kind):
+                return True
+            continue
+        if any(has(inner, kind) for inner in ir.blocks_of(s)):
+            return True
+    return False
+
+
+def _may_leave(s: ir.If) -> bool:
+    return any(has(block, kind) for block in (s.body, s.orelse) for kind in _EXITS)
+
+
+def _falls(body: Block) -> bool:
+    """Return whether the end of a block may be reached."""
+    if not body:
+        return True
+    last = body[-1]
+    if isinstance(last, ir.If):
+        return _falls(last.body) or _falls(last.orelse)
+    return not isinstance(last, _EXITS)
+
+
+def assigned(body: Block) -> set[str]:
+    """Return the variables that a block may assign."""
+    names: set[str] = set()
+    for s in body:
+        target = getattr(s, "target", None)
+        if isinstance(target, str) and target != ir.DISCARD:
+            names.add(target)
+        for inner in ir.blocks_of(s):
+            names |= assigned(inner)
+    return names
+
+
+def captures(body: Block, name: str) -> bool:
+    """Return whether a function that a block defines reads a variable."""
+    return any(
+        (isinstance(s, ir.Closure) and name in s.captured)
+        or any(captures(inner, name) for inner in ir.blocks_of(s))
+        for s in body
+    )
+
+
+def assignments(body: Block) -> Counter[str]:
+    """Return how often a block assigns each variable, those in a loop twice."""
+    found: Counter[str] = Counter()
+    for s in body:
+        target = getattr(s, "target", None)
+        if isinstance(target, str):
+            found[target] += 1
+        for inner in ir.blocks_of(s):
+            once = assignments(inner)
+            found += once + once if isinstance(s, ir.For | ir.While) else once
+    return found
+
+
+def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> set[str]:
+    """Return the variables whose value at the start of a block may be read.
+
+    Arguments:
+        body: the block.
+        after: those that may be read where the block ends.
+        at_break: those that may be read after the loop that the block is in.
+    """
+    now = set(after)
+    for s in reversed([*body]):
+        match s:
+            case ir.Break():
+                now = set(at_break)
+            case ir.Raise():
+                now = set()
+            case ir.If(_, test, then, orelse):
+                now = live(then, now, at_break) | live(orelse, now, at_break) | _names([test])
+            case ir.For(_, target, iterable, inner, _):
+                now = live_in_loop(inner, now) - {target} | now | _names([iterable])
+            case ir.While(_, _, _, inner, _):
+                now = live_in_loop(inner, now)
+            case ir.Closure(_, target, _, captured, defaults):
+                now = now - {target} | {*captured} | _names(defaults)
+            case _:
+                now = now - {getattr(s, "target", "")} | _reads(s)
+    return now
+
+
+def live_in_loop(body: Block, after: set[str]) -> set[str]:
+    """Return the variables whose value at the start of a turn may be read."""
+    head: set[str] = set()
+    while True:
+        found = live(body, head | after, after)
+        if found <= head:
+            return head
+        head |= found
+
+
+_known: dict[int, tuple[ir.Statement, set[str]]] = {}  # the statement is kept: so is its id
+
+
+def _reads(s: ir.Statement) -> set[str]:
+    """Return the variables that a simple statement reads; rules are gone through often."""
+    known = _known.get(id(s))
+    if known is None:
+        known = _known[id(s)] = (s, _names(ir.atoms_of(s)))
+    return known[1]
+
+
+def _names(atoms: Iterable[ir.Atom]) -> set[str]:
+    return {atom.id for atom in atoms if isinstance(atom, ir.Name)}

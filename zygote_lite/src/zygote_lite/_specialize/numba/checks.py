@@ -1,0 +1,269 @@
+"""Which specialized code qualifies for Numba, and what stands for operations that differ there.
+
+Numba's numbers are not Python's: its integers wrap, its `math` returns infinities, and what it
+cannot tell it guesses. So code is compiled only if each of its operations is one of those listed
+here, and an operation that differs is replaced by one of `_machine`, which leaves the code where
+Python would do something else. The generic engine then takes over.
+"""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer.calls import Attribute
+from zygote_lite._specialize.numba import arithmetic as _machine
+from zygote_lite._specialize.typed.nodes import (
+    AddInto,
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Record,
+    Store,
+    leaves,
+    walk,
+)
+from zygote_lite._specialize.typed.runtime import UNSET, abandon, has_value, same_shape
+from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Unfit, Value, constant
+
+_FLOATS = frozenset((float, np.float64))
+_WHOLE = frozenset((int, np.int64, np.intp))
+_TRUTHS = frozenset((bool, np.bool_))
+FLOAT, WHOLE, MIXED, TRUTH = "float", "whole", "mixed", "truth"
+
+
+def kind_of_number(x: Value) -> str:
+    """Return what a number is to Numba: a float, an integer, either of the two, or a truth.
+
+    Raises `Unfit` for what is no number, and for numbers of other widths.
+    """
+    if x.sample is UNSET:
+        raise Unfit("a variable may have no value")
+    if x.items is not None or not isinstance(x.fact, Scalar):
+        raise Unfit(f"a {type(x.sample).__name__} is where a number is wanted")
+    classes = x.fact.classes
+    if classes <= _TRUTHS:
+        return TRUTH
+    if not classes <= _FLOATS | _WHOLE:
+        names = ", ".join(sorted(c.__name__ for c in classes))
+        raise Unfit(f"a number is one of {names}")
+    if x.is_constant and type(x.sample) is int and abs(x.sample) > _machine.LARGEST:
+        raise Unfit("an integer is too large")
+    if classes <= _FLOATS:
+        return FLOAT
+    return WHOLE if classes <= _WHOLE else MIXED
+
+
+_PLAIN = {
+    float, np.float64, bool, math.isfinite, math.isnan, math.isinf, operator.not_, operator.truediv,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+}  # fmt: skip
+_SIGNS = {operator.neg, operator.pos, operator.abs, abs}
+# functions of floats, which are left where Python might raise
+COSTLY = {
+    math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atan2, math.atanh, math.copysign,
+    math.cos, math.cosh, math.degrees, math.erf, math.erfc, math.exp, math.expm1, math.fabs,
+    math.gamma, math.hypot, math.lgamma, math.log, math.log10, math.log1p, math.log2,
+    math.pow, math.radians, math.sin, math.sinh, math.sqrt, math.tan, math.tanh,
+    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2, np.sinh, np.cosh, np.tanh,
+    np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt, np.square, np.absolute,
+    np.fabs, np.maximum, np.minimum, np.negative, np.add, np.subtract, np.multiply, np.divide,
+    np.hypot, np.sign,
+}  # fmt: skip
+_MADE = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.copy,
+         np.ndarray.copy}  # fmt: skip
+_INSTEAD = {math.fmod: np.fmod}  # Numba does not know the first
+_BITS = {operator.and_, operator.or_, operator.xor}
+
+
+def prepare(nodes: list[Node]) -> None:
+    """Replace operations by those that Numba runs as Python does.
+
+    Raises `Unfit`, with the reason, where there is one that does not qualify.
+    """
+    for node in walk(nodes):
+        if isinstance(node, Op):
+            _prepare(node)
+        elif isinstance(node, Store):
+            refuse_other_arrays(node.array)
+            _refuse_other_index(node.index)
+            kind_of_number(node.value)
+        elif isinstance(node, AddInto):
+            _check_sum(node)
+        elif isinstance(node, Moves):
+            node.pairs = [(x, _nothing_like(x) if _is_nothing(y) else y) for x, y in node.pairs]
+            for pair in node.pairs:
+                for x in pair:
+                    _check_operand(x)
+        elif isinstance(node, Branch):
+            kind_of_number(node.test)
+        elif isinstance(node, Loop):
+            if node.iterable is not None and type(node.iterable.sample) is not range:
+                raise Unfit("a loop over something that is no range or array")
+            if node.target is not None:
+                kind_of_number(node.target)
+        elif isinstance(node, Record):
+            for x in node.loop.record:
+                if type(x.sample) is not list:
+                    _check_operand(x)
+
+
+def _is_nothing(x: Value) -> bool:
+    return x.is_constant and x.sample is None
+
+
+def _nothing_like(x: Value) -> Value:
+    """Return what stands for no value yet, where a number comes later and nobody reads before."""
+    zeros = {FLOAT: 0.0, WHOLE: 0, TRUTH: False}
+    kind = "" if x.is_array else kind_of_number(x)
+    if kind not in zeros:
+        raise Unfit("a variable may have no value")
+    return constant(zeros[kind])
+
+
+def _prepare(op: Op) -> None:
+    f, xs = op.function, op.arguments
+    if f in (abandon, same_shape):
+        return
+    if f is has_value:
+        raise Unfit("a variable may have no value")
+    if isinstance(f, Attribute):
+        if f.name not in ("shape", "size", "T"):
+            raise Unfit(f"the attribute {f.name} of an array")
+        refuse_other_arrays(xs[0])
+        return
+    name = getattr(f, "__name__", type(f).__name__)
+    if f is operator.getitem:
+        _prepare_item(op)
+    elif f is len or f is range:
+        pass
+    elif f in _MADE:
+        if op.keywords:
+            raise Unfit(f"np.{name} with keywords")
+        refuse_other_arrays(op.target)
+    elif op.keywords:
+        raise Unfit(f"a call of {name} with keywords")
+    elif any(x.is_array for x in xs):
+        raise Unfit(f"whole arrays are given to {described(f)}, which is left to NumPy")
+    elif f in _machine.ARITHMETIC:
+        _prepare_arithmetic(op)
+    elif f in (max, min):
+        if len(xs) != 2:
+            raise Unfit(f"{name} of other than two numbers")
+        _numbers(op)
+        op.function = _machine.greatest if f is max else _machine.least
+    elif f in _machine.ROUNDED:
+        _numbers(op)
+        if f is not int or kind_of_number(xs[0]) not in (WHOLE, TRUTH):
+            op.function = _machine.ROUNDED[f]
+    elif f in _BITS:
+        if {TRUTH} != {kind_of_number(x) for x in (*xs, op.target)}:
+            raise Unfit("bits of integers")
+    elif f in _SIGNS:
+        if TRUTH in _numbers(op):
+            raise Unfit(f"{name} of a truth value")
+        if f is operator.abs:
+            op.function = abs
+    elif f in _PLAIN:
+        _numbers(op)
+    elif f in COSTLY or f in _INSTEAD:
+        _numbers(op)
+        if kind_of_number(op.target) != FLOAT:
+            raise Unfit(f"{described(f)} of integers")
+        if len(xs) > 2:
+            raise Unfit(f"{described(f)} of more than two numbers")
+        op.function = _machine.checked(_INSTEAD.get(f, f), len(xs))
+    else:
+        raise Unfit(f"{described(f)} is not among what is compiled")
+
+
+def _numbers(op: Op) -> list[str]:
+    """Return the kinds of the operands, which are all numbers, as is the result."""
+    kind_of_number(op.target)
+    return [kind_of_number(x) for x in op.arguments]
+
+
+def _prepare_arithmetic(op: Op) -> None:
+    kinds = _numbers(op)
+    result = kind_of_number(op.target)
+    if result == TRUTH:
+        raise Unfit("arithmetic of truth values")
+    table = _machine.ARITHMETIC[op.function]
+    if result == FLOAT:
+        if table.of_floats is not None:
+            op.function = table.of_floats
+    elif result == WHOLE and MIXED not in kinds and FLOAT not in kinds:
+        op.function = table.of_whole
+    elif table.of_mixed is not None:
+        op.function = table.of_mixed
+    else:
+        raise Unfit(f"{op.function.__name__} gives an integer or a float")
+
+
+def _prepare_item(op: Op) -> None:
+    x, index = op.arguments
+    if type(x.sample) is tuple:
+        kind_of_number(op.target)
+        return
+    if not x.is_array:
+        raise Unfit(f"a part of a {type(x.sample).__name__}")
+    _refuse_other_index(index)
+    if op.target.is_array:
+        refuse_other_arrays(op.target)
+    elif kind_of_number(op.target) == WHOLE:
+        op.function = _machine.whole_entry
+
+
+def _refuse_other_index(index: Value) -> None:
+    """Refuse an index that is more than integers and slices of integers."""
+    parts = index.items if type(index.sample) is tuple and index.items else [index]
+    for part in parts:
+        if isinstance(part.sample, slice):
+            for end in leaves(part):
+                known = end.sample if isinstance(end.sample, slice) else None
+                if end.is_constant and (end.sample is None or known is not None):
+                    continue
+                if kind_of_number(end) != WHOLE:
+                    raise Unfit("a slice whose ends are no integers")
+        elif kind_of_number(part) != WHOLE:
+            raise Unfit("an index that is no integer")
+
+
+def refuse_other_arrays(x: Value) -> None:
+    """Refuse arrays of numbers that Numba is not given, and new arrays of other than floats."""
+    fact = x.fact
+    if not isinstance(fact, ArrayOf) or fact.dtype.char not in "dlq?":
+        raise Unfit(f"an array of {fact.dtype if isinstance(fact, ArrayOf) else fact}")
+    if x.made and fact.dtype.char != "d":
+        raise Unfit(f"an array of {fact.dtype} is made")
+
+
+def _check_operand(x: Value) -> None:
+    if x.is_array:
+        refuse_other_arrays(x)
+    else:
+        kind_of_number(x)
+
+
+def _check_sum(node: AddInto) -> None:
+    if node.repeats:
+        raise Unfit("entries that may be named twice are added to")
+    for x in (node.target, node.value):
+        if x.is_array:
+            refuse_other_arrays(x)
+        elif kind_of_number(x) not in (FLOAT, MIXED):
+            raise Unfit("a cotangent is no float")
+    if node.index is not None:
+        _refuse_other_index(node.index)
+
+
+def described(f: Any) -> str:
+    """Return the name of a function, in words that a user knows."""
+    name = getattr(f, "__name__", type(f).__name__)
+    module = getattr(f, "__module__", None)
+    if isinstance(f, np.ufunc) or (isinstance(module, str) and module.startswith("numpy")):
+        return f"np.{name}"
+    return f"{module}.{name}" if module == "math" else name

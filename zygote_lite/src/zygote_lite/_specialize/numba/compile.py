@@ -1,0 +1,198 @@
+"""Specialized code through Numba: what is compiled, and the entry to it."""
+
+import functools
+import types
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zygote_lite._specialize.numba import arithmetic as _machine
+from zygote_lite._specialize.numba.checks import (
+    FLOAT,
+    MIXED,
+    TRUTH,
+    WHOLE,
+    described,
+    kind_of_number,
+    refuse_other_arrays,
+)
+from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Unfit, Value, in_form_of, paths_of
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.assemble import Specialized
+
+MISSING = 'Numba is not installed (pip install "zygote_lite[jit]")'
+_MANY = 256
+# by text: functions are specialized anew when what they read changes
+_compiled: dict[Any, Callable[..., Any]] = {}
+_options = {"boundscheck": True, "error_model": "python"}
+
+
+def numba_or_unfit() -> Any:
+    """Return Numba. Raises `Unfit` where it is not installed."""
+    try:
+        import numba
+    except ImportError as error:
+        raise Unfit(MISSING) from error
+    return numba
+
+
+def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
+    """Return the machine code of what was written for a specialization.
+
+    Raises `Unfit` where Numba is missing or refuses, with the first line of what it says.
+    """
+    numba = numba_or_unfit()
+    given = [value for value, _ in made.inputs.given.values()]
+    values = [leaf for x in made.arguments for leaf in leaves(x) if leaf.name]
+    signature = tuple([_type_of(numba, x) for x in (*values, *given)])
+    _refuse_value(made)
+    for x in made.bound.values():
+        if not isinstance(x, types.FunctionType) or x not in _machine.HELPERS:
+            raise Unfit(f"{described(x)} is called as it is")
+    key = str(made.text), signature, frozenset(made.bound.items())  # one text, other functions
+    known: Callable[..., Any] | None = _compiled.get(key)
+    if known is not None:
+        _check_types(numba, known, made)
+        return known
+    for name, x in made.bound.items():
+        code.__globals__[name] = _helper(x)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found: Callable[..., Any] = numba.njit(signature, **_options)(code)
+    except Exception as error:  # whatever Numba says: the code does not qualify
+        raise Unfit(f"Numba says: {_first_line(error)}") from error
+    _check_types(numba, found, made)
+    if len(_compiled) > _MANY:
+        _compiled.clear()
+    _compiled[key] = found
+    return found
+
+
+@functools.cache
+def _helper(f: Any) -> Any:
+    return numba_or_unfit().njit(**_options)(f)
+
+
+def _type_of(numba: Any, x: Value) -> Any:
+    if x.is_array:
+        refuse_other_arrays(x)
+        assert isinstance(x.fact, ArrayOf)
+        entry = numba.from_dtype(x.fact.dtype)
+        return numba.types.Array(entry, len(x.fact.axes), "A", readonly=True)
+    kinds = {FLOAT: numba.float64, WHOLE: numba.int64, TRUTH: numba.boolean}
+    return kinds[kind_of_number(x)]
+
+
+def _first_line(error: Exception) -> str:
+    """Return the line of a message that tells most."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith("Failed in")), repr(error))
+
+
+def _refuse_value(made: "Specialized") -> None:
+    y = _result(made)
+    if y.is_array:
+        if not y.made:
+            raise Unfit("its value is an array that it has not made itself")
+        refuse_other_arrays(y)
+    elif kind_of_number(y) == MIXED:
+        raise Unfit("its value is an integer or a float")
+
+
+def _result(made: "Specialized") -> Value:
+    assert made.result is not None  # only code for a Hessian returns no value
+    return made.result
+
+
+def _check_types(numba: Any, found: Any, made: "Specialized") -> None:
+    """Refuse code whose results Numba takes to be something else than they are."""
+    returned = found.nopython_signatures[0].return_type
+    ends = [d for d in made.gradients if d is not None]
+    types_found = [*returned] if ends else [returned]
+    y = _result(made)
+    expected = [y, *[x for x, d in _active_leaves(made) if d is not None]]
+    for x, end in zip(expected, types_found, strict=True):
+        if x.is_array:
+            right = isinstance(end, numba.types.Array) and end.dtype == numba.float64
+            right = right and isinstance(x.fact, ArrayOf) and end.ndim == len(x.fact.axes)
+        elif x is y:
+            right = end == _type_of(numba, x)
+        else:
+            right = end == numba.float64
+        if not right:
+            raise Unfit(f"Numba takes {x.name or 'a result'} to be of the type {end}")
+
+
+def _active_leaves(made: "Specialized") -> list[tuple[Value, Value | None]]:
+    """Return the differentiated leaves of the arguments, each with its cotangent."""
+    found = [leaf for x in made.arguments for leaf in leaves(x) if leaf.active]
+    return [*zip(found, made.gradients, strict=True)]
+
+
+# -- the entry ---------------------------------------------------------------------------------
+
+
+def kind_name(kind: type) -> str:
+    """Return the name of a class in the entry: two are named `bool`."""
+    return "kind_truth" if kind is np.bool_ else f"kind_{kind.__name__}"
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype in the entry."""
+    return f"dtype_{dtype.char.replace('?', 'truth')}"
+
+
+def range_tests(made: "Specialized", given: list[str]) -> list[str]:
+    """Return the tests that integers are small enough."""
+    paths = [
+        *((path, x) for i, top in enumerate(made.arguments) for path, x in paths_of(top, f"x{i}")),
+        *zip(given, [value for value, _ in made.inputs.given.values()], strict=True),
+    ]
+    return [
+        f"{-_machine.LARGEST} <= {path} <= {_machine.LARGEST}"
+        for path, x in paths
+        if x.name and not x.is_array and kind_of_number(x) == WHOLE
+    ]
+
+
+def call_of(
+    made: "Specialized", given: list[str], active: tuple[bool, ...]
+) -> tuple[str, list[str], str, list[str]]:
+    """Return the texts of the call, of the tests of its results, of the value, and the gradients.
+
+    The code is given the parts of structures one by one, and returns their gradients so. It has
+    looked at its numbers itself: the tests are of arrays.
+    """
+    operands = [path for i, x in enumerate(made.arguments)
+                for path, leaf in paths_of(x, f"x{i}") if leaf.name]  # fmt: skip
+    names = {}
+    y = _result(made)
+    checks = []
+    results = ["y"]
+    for x, d in _active_leaves(made):
+        name = names[x] = "None" if d is None else f"g{len(results)}"
+        if d is None:
+            continue
+        results.append(name)
+        if x.is_array:
+            checks.append(f"finite({name})")
+        if isinstance(x.sample, np.generic):
+            names[x] = f"float64({name})"
+    value = f"{kind_name(_class_of(y))}(y)" if not y.is_array else "y"
+    flagged = zip(made.arguments, active, strict=True)
+    found = [in_form_of(x, lambda leaf: names.get(leaf, "None")) for x, flag in flagged if flag]
+    return f"{', '.join(results)} = fast({', '.join([*operands, *given])})", checks, value, found
+
+
+def _class_of(y: Value) -> type:
+    """Return the class of a number; where it may be NumPy's, that is what is returned."""
+    assert isinstance(y.fact, Scalar)
+    for kind in (np.float64, np.int64, np.bool_, float, int, bool):
+        if kind in y.fact.classes:
+            return kind
+    raise Unfit(f"its value is {y.fact}")

@@ -1,0 +1,55 @@
+"""Work that the reverse pass of a loop can do going forward: where the operands are at hand.
+
+The sine and the cosine of a number cost little more than one of them when they are asked for
+together, and what follows from numbers of the turn alone need not wait for the cotangents.
+"""
+
+import operator
+
+from zygote_lite._specialize.numba.checks import COSTLY
+from zygote_lite._specialize.typed.nodes import Backwards, Loop, Node, Op, leaves, may_stop, walk
+from zygote_lite._specialize.typed.values import Value
+
+
+def compute_early(backward: list[Node]) -> None:
+    """Move functions of numbers from the reverse pass of loops to their turns."""
+    for node in walk(backward):
+        if isinstance(node, Backwards) and not may_stop(node.loop.body):
+            for op in [n for n in node.body if isinstance(n, Op)]:
+                at = _place(op, node.loop)
+                if at is not None:
+                    node.body.remove(op)
+                    node.loop.body.insert(at, op)
+                    op.target.reverse, op.target.scope = False, node.loop
+
+
+def _place(op: Op, loop: Loop) -> int | None:
+    """Return where in a turn an operation can be made; `None` where it cannot, or is cheap."""
+    if op.required or op.keywords or op.target.active or not op.target.is_scalar:
+        return None
+    if op.function is not operator.pow and not _is_costly(op):
+        return None
+    made = {n.target: i + 1 for i, n in enumerate(loop.body) if isinstance(n, Op)}
+    at = 0
+    for x in [leaf for given in op.arguments for leaf in leaves(given)]:
+        if x.is_constant or (not x.reverse and x.scope is not loop and _is_around(x, loop)):
+            continue
+        if x not in made and x is not loop.target and x not in loop.phis:
+            return None
+        at = max(at, made.get(x, 0))
+    return at
+
+
+def _is_costly(op: Op) -> bool:
+    try:
+        return op.function in COSTLY
+    except TypeError:  # what has no hash is no function of numbers
+        return False
+
+
+def _is_around(x: Value, loop: Loop) -> bool:
+    """Return whether a value is made outside a loop, before it."""
+    outer = loop.outer
+    while outer is not None and x.scope is not outer:
+        outer = outer.outer
+    return x.scope is outer

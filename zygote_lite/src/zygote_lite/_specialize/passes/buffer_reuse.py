@@ -1,0 +1,128 @@
+"""Large arrays that nobody reads again give their memory to the next result."""
+
+import operator
+from collections import Counter
+
+import numpy as np
+
+from zygote_lite._specialize.typed.nodes import (
+    AddInto,
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Store,
+    blocks_of,
+    leaves,
+    reads_of,
+    walk,
+)
+from zygote_lite._specialize.typed.runtime import has_value, same_shape
+from zygote_lite._specialize.typed.values import ArrayOf, Value, shape_root
+
+LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to read
+HUGE = 16_384  # entries: from here on, to ask the system for memory is what costs
+IN_PLACE = {
+    operator.add: ("+=", np.add), operator.sub: ("-=", np.subtract),
+    operator.mul: ("*=", np.multiply), operator.truediv: ("/=", np.divide),
+}  # fmt: skip
+SWAPPED = (operator.add, operator.mul)
+
+
+def reuse_memory(block: list[Node], results: list[Value]) -> None:
+    """Let operations write over an operand that is read for the last time, in the same block."""
+    nodes = [*walk(block)]
+    moved = _of_one_name(nodes)
+    kept = {leaf for x in results for leaf in leaves(x)} | moved
+    reads: Counter[Value] = Counter()
+    for node in nodes:
+        reads.update(reads_of(node))
+        kept |= _kept_by(node)
+    for inner in (block, *[b for node in nodes for b in blocks_of(node)]):
+        _reuse_in(inner, reads, kept, moved)
+
+
+def _of_one_name(nodes: list[Node]) -> set[Value]:
+    """Return the values that share a name: they were moved from one to the other."""
+    named: dict[str, set[Value]] = {}
+    for node in nodes:
+        made: list[Value] = []
+        if isinstance(node, Op):
+            made = [node.target]
+        elif isinstance(node, Moves):
+            made = [target for target, _ in node.pairs]
+        elif isinstance(node, Branch):
+            made = node.joined
+        elif isinstance(node, Loop):
+            made = [*node.phis, *node.outs]
+        for x in made:
+            named.setdefault(x.name, set()).add(x)
+    return {x for values in named.values() if len(values) > 1 for x in values}
+
+
+def _reuse_in(
+    block: list[Node], reads: Counter[Value], kept: set[Value], moved: set[Value]
+) -> None:
+    """Do so in one block, with the values that nothing outside of it reads."""
+    last: dict[Value, int] = {}
+    inside: Counter[Value] = Counter()
+    made: dict[Value, Op] = {}
+    for i, node in enumerate(block):
+        if isinstance(node, Op) and not node.check:
+            made[node.target] = node
+        for inner in walk([node]):
+            inside.update(reads_of(inner))
+            last.update(dict.fromkeys(reads_of(inner), i))
+    mine = {x for x in made if x not in kept and reads[x] == inside[x]}
+    free: list[Value] = []
+    for i, node in enumerate(block):
+        read = [x for x in reads_of(node) if last[x] == i and x in mine]
+        if isinstance(node, Op) and _is_elementwise(node) and node.target not in moved:
+            operands = [x for x in node.arguments if x in read and _is_alike(x, node.target)]
+            others = [x for x in free if _is_alike(x, node.target) and is_huge(x)]
+            if operands:
+                node.into = operands[0]
+                read = [x for x in read if x is not node.into]
+            elif others:
+                node.into, node.onto = others[-1], True
+                free.remove(node.into)
+        free += [x for x in dict.fromkeys(read) if is_huge(x)]
+
+
+def _kept_by(node: Node) -> set[Value]:
+    """Return the values that a node may give another name, in a view or in what it returns."""
+    if isinstance(node, Op) and node.function in (same_shape, has_value):
+        return set()
+    if isinstance(node, Op):
+        held = not (node.target.is_scalar or (node.target.is_array and node.target.fresh))
+        base = {node.target.base} if node.target.base is not None else set()
+        return base | ({*reads_of(node)} if held else set())
+    return set() if isinstance(node, Store | AddInto) else {*reads_of(node)}
+
+
+def is_huge(x: Value) -> bool:
+    """Return whether the memory of an array is worth keeping."""
+    return isinstance(x.fact, ArrayOf) and x.fresh and not x.made and x.sample.size >= HUGE
+
+
+def _is_alike(x: Value, target: Value) -> bool:
+    return (
+        isinstance(x.fact, ArrayOf)
+        and isinstance(target.fact, ArrayOf)
+        and x.fact.dtype == target.fact.dtype
+        and x.fresh
+        and target.fresh
+        and not x.made
+        and x.sample.size >= LARGE
+        and shape_root(x) is shape_root(target)
+    )
+
+
+def _is_elementwise(op: Op) -> bool:
+    f = op.function
+    if op.keywords or op.check:
+        return False
+    if isinstance(f, np.ufunc):
+        return f.signature is None and f.nout == 1
+    return f in IN_PLACE or f is operator.neg

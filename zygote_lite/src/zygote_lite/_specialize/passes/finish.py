@@ -1,0 +1,341 @@
+"""Typed code put in order: what nobody reads goes, what the reverse pass reads is kept."""
+
+import operator
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.typed.nodes import (
+    AddInto,
+    Append,
+    Backwards,
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Record,
+    Stop,
+    Store,
+    blocks_of,
+    leaves,
+    reads_of,
+    replace,
+    walk,
+)
+from zygote_lite._specialize.typed.runtime import abandon
+from zygote_lite._specialize.typed.values import Other, Unfit, Value, list_root
+
+# -- arrays that are written in place ----------------------------------------------------------
+
+
+def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
+    """Drop copies that no write makes necessary; raise `Unfit` where a view would see a write."""
+    place: dict[Node, int] = {}
+    loops: dict[Node, tuple[Loop, ...]] = {}
+    _number(nodes, (), place, loops)
+    stores = [node for node in place if isinstance(node, Store)]
+    moved = {source for n in place if isinstance(n, Moves) for _, source in n.pairs}
+    defined = {n.target: n for n in place if isinstance(n, Op)}
+    if any(s.array in (x, x.base) for s in stores for x in moved):
+        raise Unfit("an array that is written in place is known by two names")
+    replaced: dict[Value, Value] = {}
+    for node in place:
+        if isinstance(node, Op) and node.snapshot_of is not None:
+            base = node.snapshot_of.base or node.snapshot_of
+            if not any(s.array is base and _comes_after(s, node, place, loops) for s in stores):
+                replaced[node.target] = node.snapshot_of
+    for node in place:
+        for x in reads_of(node):
+            made = defined.get(x)
+            if x.base is None or made is None:
+                continue
+            for s in stores:
+                if s.array is x.base and (
+                    place[made] < place[s] < place[node]
+                    or any(l in loops[node] and l not in loops[made] for l in loops[s])  # noqa: E741
+                ):
+                    raise Unfit("a view is read after a write to its array")
+    replace([*nodes, *backward], replaced)
+    _without(nodes, {*replaced})
+
+
+def _without(block: list[Node], targets: set[Value]) -> None:
+    """Remove the operations that make some values."""
+    block[:] = [n for n in block if not (isinstance(n, Op) and n.target in targets)]
+    for node in block:
+        for inner in blocks_of(node):
+            _without(inner, targets)
+
+
+def _number(
+    nodes: list[Node], around: tuple[Loop, ...], place: dict[Node, int],
+    loops: dict[Node, tuple[Loop, ...]],
+) -> None:  # fmt: skip
+    for node in nodes:
+        place[node] = len(place)
+        loops[node] = around
+        inner = (*around, node) if isinstance(node, Loop) else around
+        for block in blocks_of(node):
+            _number(block, inner, place, loops)
+
+
+def _comes_after(
+    s: Node, node: Node, place: dict[Node, int], loops: dict[Node, tuple[Loop, ...]]
+) -> bool:
+    return place[s] > place[node] or any(loop in loops[s] for loop in loops[node])
+
+
+# -- gradients that tell of an infinity ---------------------------------------------------------
+
+_SURE = {operator.add, operator.sub, operator.mul, operator.neg, operator.matmul, np.matmul,
+         np.ndarray.sum, np.sum, np.ndarray.copy, float, np.float64}  # fmt: skip
+_SMALL = 256  # entries that are looked through as quickly as one
+
+
+def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
+    """Return gradients in which every nan and infinity of the reverse pass would be seen.
+
+    In straight code it is enough to look at a few, small ones, that all suspects flow into.
+    """
+    if any(not isinstance(node, Op | AddInto) for node in backward):
+        return {*gradients}
+    sources: dict[Value, list[Value]] = {}
+    suspects: set[Value] = set()
+    for node in backward:
+        if isinstance(node, Op):
+            if node.function in (operator.truediv,):
+                sources.setdefault(node.target, []).append(node.arguments[0])
+            elif _is_in(node.function, _SURE):
+                sources.setdefault(node.target, []).extend(node.arguments)
+            if node.suspect:
+                suspects.add(node.target)
+        elif isinstance(node, AddInto):
+            sources.setdefault(node.target, []).append(node.value)
+    flows = {d: _flow(d, sources) & suspects for d in gradients}
+    found: set[Value] = set()
+    # a small one costs the same at any size: of these, the ones that tell of most
+    sizes = {d: np.size(d.sample) // _SMALL for d in gradients}
+    for d in sorted(gradients, key=lambda d: (sizes[d], -len(flows[d]))):
+        if flows[d] & suspects:
+            found.add(d)
+            suspects -= flows[d]
+    return found if not suspects else {*gradients}
+
+
+def _flow(d: Value, sources: dict[Value, list[Value]]) -> set[Value]:
+    """Return all that surely flows into a value."""
+    covered: set[Value] = set()
+    stack = [d]
+    while stack:
+        x = stack.pop()
+        if x not in covered:
+            covered.add(x)
+            stack += sources.get(x, [])
+    return covered
+
+
+def _is_in(f: Any, functions: set[Any]) -> bool:
+    try:
+        return f in functions
+    except TypeError:
+        return False
+
+
+# -- dead code ---------------------------------------------------------------------------------
+
+
+def drop_dead(forward: list[Node], backward: list[Node], results: list[Value]) -> None:
+    """Drop what nobody reads, of the two passes together."""
+    alive = {leaf for x in results for leaf in leaves(x)}
+    together = {out: phi for n in walk([*forward, *backward]) if isinstance(n, Loop)
+                for phi, out in zip(n.phis, n.outs, strict=True)}  # fmt: skip
+    while True:
+        size = len(alive)
+        for block in (backward, forward):
+            _mark(block, alive)
+        alive |= {phi for out, phi in together.items() if out in alive}
+        if len(alive) == size:
+            break
+    _sweep(forward, alive)
+    _sweep(backward, alive)
+
+
+def _mark(block: list[Node], alive: set[Value]) -> bool:
+    """Note what the live nodes of a block read; return whether there are any."""
+    found = False
+    for node in reversed(block):
+        if isinstance(node, Moves):
+            for target, source in node.pairs:
+                if target in alive:
+                    alive.update(leaves(source))
+                    found = True
+            continue
+        inner = [_mark(b, alive) for b in blocks_of(node)]
+        if _is_live(node, alive) or any(inner):
+            found = True
+            alive.update(reads_of(node))
+    return found
+
+
+def _is_live(node: Node, alive: set[Value]) -> bool:
+    if isinstance(node, Op):
+        return node.required or node.target in alive
+    if isinstance(node, Store | Append):
+        return not node.array.reverse or list_root(node.array) in alive
+    if isinstance(node, AddInto):
+        return node.target in alive
+    return isinstance(node, Loop | Stop | Record)
+
+
+def _sweep(block: list[Node], alive: set[Value]) -> bool:
+    """Remove dead nodes from a block; return whether any is left."""
+    kept: list[Node] = []
+    for node in block:
+        if isinstance(node, Moves):
+            node.pairs = [pair for pair in node.pairs if pair[0] in alive]
+            if node.pairs:
+                kept.append(node)
+            continue
+        inner = [_sweep(b, alive) for b in blocks_of(node)]
+        if _is_live(node, alive) or any(inner):
+            kept.append(node)
+    block[:] = kept
+    return bool(kept)
+
+
+# -- what is kept of each turn -----------------------------------------------------------------
+
+
+def keep_records(
+    forward: list[Node], backward: list[Node], name: "Namer", silent: set[Branch]
+) -> list[Value]:
+    """Have each loop keep what the reverse pass reads of its turns.
+
+    Returns the values of the function itself that the reverse pass reads.
+    """
+    live = {node.loop for node in walk(backward) if isinstance(node, Backwards)}
+    for node in [*walk(forward)]:
+        if isinstance(node, Loop) and node in live:
+            node.tape = Value(Other(list), [], name("tape"))
+            node.tape.scope = node.outer
+    needed: dict[Loop | None, dict[Value, None]] = {}
+    for node in walk(backward):
+        for x in reads_of(node):
+            if not x.reverse and not x.is_constant and x.name:
+                needed.setdefault(x.scope, {})[x] = None
+    for loop in live:
+        loop.record = [*needed.get(loop, ())]
+    _drop_records(forward, live, silent)
+    _drop_records(backward, set(), silent)
+    _restructure(forward)
+    for node in [*walk(forward)]:
+        if isinstance(node, Loop):
+            if node in live:
+                _record_early(node)
+            coalesce(node.body)
+        elif isinstance(node, Branch):
+            coalesce(node.body)
+            coalesce(node.orelse)
+    for node in [*walk(backward)]:
+        for block in blocks_of(node):
+            coalesce(block)
+    return [*needed.get(None, ())]
+
+
+class Namer:
+    """Give names that are not taken."""
+
+    def __init__(self, used: set[str]) -> None:
+        self.used = used
+
+    def __call__(self, stem: str) -> str:
+        name, n = stem, 0
+        while name in self.used:
+            n += 1
+            name = f"{stem}{n}"
+        self.used.add(name)
+        return name
+
+
+def _drop_records(block: list[Node], live: set[Loop], silent: set[Branch]) -> None:
+    """Drop the records of loops that are not run backwards, and of turns with nothing to undo."""
+    block[:] = [n for n in block if not isinstance(n, Record) or n.loop in live]
+    for node in block:
+        for inner in blocks_of(node):
+            _drop_records(inner, live, silent)
+            if node in silent and _stops(inner):
+                inner[:] = [n for n in inner if not isinstance(n, Record)]
+
+
+def _restructure(block: list[Node]) -> None:
+    """Write `if test: ...; break` without an `else`: what follows stands below it."""
+    out: list[Node] = []
+    for node in block:
+        for inner in blocks_of(node):
+            _restructure(inner)
+        out.append(node)
+        if isinstance(node, Branch):
+            if _stops(node.orelse) and not _stops(node.body):
+                node.body, node.orelse, node.negated = node.orelse, node.body, not node.negated
+            if _stops(node.body):
+                out += node.orelse
+                node.orelse = []
+    block[:] = out
+
+
+def _stops(block: list[Node]) -> bool:
+    last = block[-1] if block else None
+    return isinstance(last, Stop) or (isinstance(last, Op) and last.function is abandon)
+
+
+def _record_early(loop: Loop) -> None:
+    """Keep a turn as soon as what is kept of it is known, so that variables may be rebound."""
+    body = loop.body
+    records = [n for n in walk(body) if isinstance(n, Record) and n.loop is loop]
+    if len(records) != 1 or records[0] not in body or isinstance(body[-1], Stop):
+        return
+    body.remove(records[0])
+    defined = {n.target: i for i, n in enumerate(body) if isinstance(n, Op)}
+    known = {*defined, *loop.phis, loop.target}
+    end = len(body) - 1 if body and isinstance(body[-1], Moves) else len(body)
+    if all(x in known for x in loop.record):
+        stops = [i for i, n in enumerate(body) if isinstance(n, Branch | Loop)]
+        last = max([defined.get(x, -1) for x in loop.record], default=-1)
+        at = max([last + 1, *(i + 1 for i in stops)])
+    else:
+        at = end
+    body.insert(min(at, end), records[0])
+
+
+def coalesce(body: list[Node]) -> None:
+    """Rename values that are only moved at the end of a block to what they are moved to."""
+    if not body or not isinstance(body[-1], Moves):
+        return
+    moves = body[-1]
+    rest: list[tuple[Value, Value]] = []
+    sources = Counter(source for _, source in moves.pairs)
+    for target, source in moves.pairs:
+        at = next((i for i, n in enumerate(body) if isinstance(n, Op) and n.target is source), None)
+        if at is None or sources[source] > 1 or not _can_rename(body, at, target, source, moves):
+            rest.append((target, source))
+            continue
+        source.name = target.name
+    moves.pairs = rest
+    if not rest:
+        body.pop()
+
+
+def _can_rename(body: list[Node], at: int, target: Value, source: Value, moves: Moves) -> bool:
+    for node in body[at + 1 : -1]:
+        for inner in walk([node]):
+            if any(x.name == target.name for x in reads_of(inner)):
+                return False
+    if any(x is not source and x.name == target.name for _, x in moves.pairs):
+        return False
+    for node in body[: at + 1]:
+        for inner in walk([node]):
+            if isinstance(inner, Moves) and any(t.name == target.name for t, _ in inner.pairs):
+                return False
+    return True

@@ -1,0 +1,60 @@
+"""Arithmetic that gives the same in each turn of a loop is done once, before it."""
+
+import operator
+
+from zygote_lite._specialize.typed.nodes import Loop, Moves, Node, Op, blocks_of, walk
+from zygote_lite._specialize.typed.values import Scalar, Value
+
+_NEVER_RAISE = (operator.add, operator.sub, operator.mul, operator.neg)  # of Python floats
+_FLOAT = Scalar(frozenset((float,)))
+
+
+def hoist(block: list[Node]) -> None:
+    """Move out of loops what does not depend on the turn, and may be computed for no turn too."""
+    at = 0
+    while at < len(block):
+        node = block[at]
+        for inner in blocks_of(node):
+            hoist(inner)
+        if isinstance(node, Loop):
+            for op in _invariant(node):
+                node.body.remove(op)
+                op.target.scope = node.outer
+                block.insert(at, op)
+                at += 1
+        at += 1
+
+
+def _invariant(loop: Loop) -> list[Op]:
+    """Return the operations of a loop's body whose operands are all made before the loop."""
+    made = {x for x in (*loop.phis, loop.target) if x is not None}
+    for node in walk(loop.body):
+        if isinstance(node, Op):
+            made.add(node.target)
+        elif isinstance(node, Moves):
+            made.update(target for target, _ in node.pairs)
+        elif isinstance(node, Loop):
+            made.update(x for x in (*node.phis, *node.outs, node.target) if x is not None)
+    found = []
+    for node in loop.body:
+        if isinstance(node, Op) and _is_sure(node) and not made & {*node.arguments}:
+            found.append(node)
+            made.discard(node.target)
+    return found
+
+
+def _is_sure(op: Op) -> bool:
+    """Return whether an operation is arithmetic of floats that neither raises nor warns."""
+    if op.check or op.keywords or op.target.fact != _FLOAT or not all(map(_is_real, op.arguments)):
+        return False
+    if op.function is operator.truediv:
+        divisor = op.arguments[1]
+        return bool(divisor.is_constant and divisor.sample)
+    return op.function in _NEVER_RAISE
+
+
+def _is_real(x: Value) -> bool:
+    """Return whether an operand is a Python float, or a small integer that is known."""
+    if x.is_constant:
+        return type(x.sample) is float or (type(x.sample) is int and abs(x.sample) < 2**53)
+    return x.fact == _FLOAT

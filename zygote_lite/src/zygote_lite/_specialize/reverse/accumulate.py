@@ -1,0 +1,241 @@
+"""The cotangents at one point of the reverse pass, and how contributions are added to them."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.abstract_eval import Result, result_of
+from zygote_lite._specialize.infer.interpreter import Interpreter
+from zygote_lite._specialize.reverse.inlined_rules import Contribution, Each, Scatter
+from zygote_lite._specialize.typed.nodes import AddInto, Node
+from zygote_lite._specialize.typed.runtime import duplicate, zeros, zeros_if_set
+from zygote_lite._specialize.typed.values import (
+    MANY,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    list_root,
+    path_of,
+    shape_root,
+    shares_axes,
+    structure,
+)
+
+Cotangents = dict[Value, Value]
+
+
+class Accumulator:
+    """Add contributions to cotangents: the first is assigned, later ones go into what is owned.
+
+    Attributes:
+        again: whether the pass will be run backwards in its turn: then it writes nothing in place.
+        cotangents: of each value, at the point that the pass has come to.
+        owned: the cotangents that nothing else shares, so that they may be added to in place.
+        given: the cotangents that something has already.
+    """
+
+    def __init__(self, interpreter: Interpreter, again: bool) -> None:
+        self.interpreter = interpreter
+        self.again = again
+        self.cotangents: Cotangents = {}
+        self.owned: set[Value] = set()
+        self.given: set[Value] = set()
+
+    def add(self, x: Value, d: Contribution) -> None:
+        """Add to the cotangent of a value; the first one is an assignment."""
+        if isinstance(x.fact, ListOf):
+            self.add_to_list(x, d)
+            return
+        if d is None or not x.active or x.is_constant:
+            return
+        if x.items is not None:
+            raise Unfit("the cotangent of a structure")
+        if isinstance(d, Scatter | Each):
+            assert isinstance(d, Scatter)
+            self.scatter(x, d)
+            return
+        known = self.cotangents.get(x)
+        if known is None:
+            self.cotangents[x] = d
+            if self.is_new(d):
+                self.owned.add(d)
+                if x.name:
+                    d.name = self.interpreter.name("d" + x.name)
+            self.given.add(d)
+        elif known in self.owned and known.is_array == d.is_array:
+            made = self.interpreter.definitions.get(d)
+            if made is not None and made.function is operator.neg and d not in self.given:
+                self.write(AddInto(self.origin, known, made.arguments[0], sign="-"))
+            else:
+                self.write(AddInto(self.origin, known, d))
+        else:
+            made = self.interpreter.definitions.get(d)
+            if made is not None and made.function is operator.neg and d not in self.given:
+                total = self.call(operator.sub, known, made.arguments[0])
+            else:
+                total = self.call(operator.add, known, d)
+            self.cotangents[x] = total
+            if self.is_new(total):  # and not a sum that the program has computed itself
+                self.owned.add(total)
+                if x.name:
+                    total.name = self.interpreter.name("d" + x.name)
+            self.given.add(total)
+
+    def is_new(self, d: Value) -> bool:
+        """Return whether a cotangent was computed just now, for one value alone."""
+        if self.again or not d.reverse or d in self.given or d.spread is not None or d.is_constant:
+            return False
+        if d not in self.interpreter.definitions or d in self.interpreter.known.values():
+            return False
+        return d.is_scalar or d.fresh
+
+    def add_to_list(self, x: Value, d: Contribution) -> None:
+        """Add to the cotangent of a list, or of an item, of each item, or of a row."""
+        root = list_root(x)
+        if d is None or not root.active:
+            return
+        if isinstance(d, Value) and root is x and d in self.owned and x not in self.cotangents:
+            self.cotangents[x] = d
+            return
+        buffer = self.buffer(root)
+        if isinstance(d, Scatter):
+            path = path_of(x, d.index)[1]
+        else:
+            path = [] if x.row_of is None else path_of(*x.row_of)[1]
+        value = d if isinstance(d, Value) else d.value
+        index = structure(tuple, path) if path else None
+        if not (value.is_constant and value.is_scalar and value.sample == 0):
+            self.write(AddInto(self.origin, buffer, value, index, each=isinstance(d, Each)))
+
+    def scatter(self, x: Value, d: Scatter) -> None:
+        first = self.cotangents.get(x) is None
+        buffer = self.buffer(x)
+        repeats = self.may_repeat(d.index)
+        value = d.value
+        if value.spread is not None and value.spread.is_scalar:
+            value = value.spread
+        node = AddInto(self.origin, buffer, value, d.index, repeats=repeats)
+        node.first = first and not repeats
+        self.write(node)
+
+    def may_repeat(self, index: Value) -> bool:
+        """Return whether an index may name an entry more than once."""
+        if index.items is not None and type(index.sample) is tuple:
+            if any(map(self.counts, index.items)) and all(map(_is_row, index.items)):
+                return False  # each row, or each column, is named once
+            sequences = any(isinstance(part.sample, list | tuple) for part in index.items)
+            return sequences or any(self.may_repeat(part) for part in index.items)
+        if isinstance(index.fact, ArrayOf):
+            return index.fact.dtype.kind != "b"
+        return isinstance(index.sample, list | tuple | np.ndarray)
+
+    def counts(self, x: Value) -> bool:
+        """Return whether an index is `np.arange(n)`, and `n` is not one."""
+        made = self.interpreter.definitions.get(x)
+        if made is not None and made.snapshot_of is not None:
+            made = self.interpreter.definitions.get(made.snapshot_of)
+        if made is None or made.function is not np.arange or len(made.arguments) != 1:
+            return False
+        if made.target in self.interpreter.written:
+            return False
+        return made.target.fact == ArrayOf(np.dtype(np.intp), (MANY,))
+
+    def buffer(self, x: Value) -> Value:
+        """Return the cotangent of an array as an array that may be written to."""
+        known = self.cotangents.get(x)
+        if known is None:
+            known = self.zero(x)
+        elif known not in self.owned:
+            known = self.copy(known, x)
+        self.cotangents[x] = known
+        self.owned.add(known)
+        self.given.add(known)
+        return known
+
+    def zero(self, x: Value) -> Value:
+        """Return a cotangent of nothing."""
+        if x.is_scalar:
+            return constant(0.0)
+        fact = x.fact
+        if isinstance(fact, ListOf):
+            result = Result(fact, zeros(x.sample))
+            return self.interpreter.write(result, zeros, [x], {}, "d" + x.name).target
+        if x in self.interpreter.uncertain:
+            result = Result(fact, np.zeros_like(x.sample))
+            return self.interpreter.write(result, zeros_if_set, [x], {}).target
+        if isinstance(fact, ArrayOf) and fact.dtype == np.float64:
+            shape = _calls.array_attribute(self.interpreter, x, "shape")
+            result = result_of(np.zeros, [shape], {})
+            result.fact, result.certain = fact, True
+            made = self.interpreter.write(result, np.zeros, [shape], {}).target
+            made.shaped = shape_root(x)
+            return made
+        if isinstance(fact, ArrayOf) and fact.dtype.kind not in "fc":
+            raise Unfit("the gradient of an array of integers")
+        return self.call(np.zeros_like, x)
+
+    def zero_in(self, block: list[Node], x: Value) -> Value:
+        """Return a cotangent of nothing, made at the end of a block of its own."""
+        outer, known = self.interpreter.out, dict(self.interpreter.known)
+        self.interpreter.out = block
+        d = self.zero(x)
+        self.interpreter.out, self.interpreter.known = outer, known
+        return d
+
+    def copy(self, d: Value, x: Value) -> Value:
+        if isinstance(x.fact, ListOf):
+            result = Result(x.fact, zeros(x.sample))
+            return self.interpreter.write(result, duplicate, [d], {}).target
+        if d.spread is not None or not shares_axes(d.fact, x.fact):
+            total = self.zero(x)
+            self.write(AddInto(self.origin, total, d))
+            return total
+        return self.call(np.ndarray.copy, d)
+
+    def named(self, x: Value, like: Value | None) -> Value:
+        """Return a new variable for the cotangent of a value."""
+        fact, sample = x.fact, x.sample
+        if like is not None and isinstance(like.fact, ArrayOf) == isinstance(fact, ArrayOf):
+            sample = like.sample
+        if isinstance(fact, Scalar):
+            fact = Scalar(fact.classes | {float})
+        value = self.interpreter.value(fact, sample, "d" + x.name)
+        value.shaped = shape_root(x)
+        return value
+
+    def state(self) -> Any:
+        return (
+            dict(self.cotangents), set(self.owned), set(self.given), set(self.interpreter.used),
+            dict(self.interpreter.definitions), len(self.interpreter.out),
+        )  # fmt: skip
+
+    def restore(self, state: Any) -> None:
+        cotangents, owned, given, used, definitions, length = state
+        self.cotangents, self.owned, self.given = dict(cotangents), set(owned), set(given)
+        self.interpreter.used = set(used)
+        self.interpreter.definitions = dict(definitions)
+        del self.interpreter.out[length:]
+
+    @property
+    def origin(self) -> Any:
+        return self.interpreter.origin
+
+    def write(self, node: Node) -> None:
+        self.interpreter.out.append(node)
+
+    def call(self, f: Any, *xs: Value) -> Value:
+        if f in (np.zeros_like, np.ndarray.copy):
+            return self.interpreter.write(result_of(f, [*xs], {}), f, [*xs], {}).target
+        return _calls.call(self.interpreter, f, [*xs], {}, "")
+
+
+def _is_row(x: Value) -> bool:
+    """Return whether a part of an index is a number, or an array of one axis."""
+    if isinstance(x.fact, ArrayOf):
+        return len(x.fact.axes) == 1 and x.fact.dtype.kind in "iu"
+    return isinstance(x.fact, Scalar)

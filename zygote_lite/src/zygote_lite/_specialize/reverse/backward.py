@@ -1,0 +1,361 @@
+"""The reverse pass of typed code, derived from its structure, backwards."""
+
+import operator
+from collections.abc import Iterable
+
+import numpy as np
+
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.abstract_eval import Result, result_of
+from zygote_lite._specialize.infer.interpreter import Interpreter
+from zygote_lite._specialize.passes.store_forwarding import Sum, sums_in_place
+from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
+from zygote_lite._specialize.reverse.inlined_rules import Contribution, Each, Scatter
+from zygote_lite._specialize.reverse.project import projected
+from zygote_lite._specialize.typed.nodes import (
+    Append,
+    Backwards,
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Stop,
+    Store,
+    blocks_of,
+    is_made_in,
+    walk,
+)
+from zygote_lite._specialize.typed.values import (
+    FLOATS,
+    ListOf,
+    Scalar,
+    Unfit,
+    Value,
+    constant,
+    list_root,
+    path_of,
+)
+
+
+class Backward(Accumulator):
+    """Write the reverse pass: of a block, the reverse of each of its nodes, the last one first."""
+
+    def __init__(self, interpreter: Interpreter, again: bool = False) -> None:
+        super().__init__(interpreter, again)
+        self.silent: set[Branch] = set()
+        self.sums: dict[Node, Sum] = {}
+        self.stays: dict[Op, Value] = {}
+        interpreter.reverse = not again
+        interpreter.recording = again
+        interpreter.plain = True
+        interpreter.out = []
+        interpreter.loop = None
+
+    @property
+    def out(self) -> list[Node]:
+        return self.interpreter.out
+
+    def block(self, nodes: Iterable[Node]) -> None:
+        """Write the reverse of a block."""
+        nodes = [*nodes]
+        self.sums.update(sums_in_place(nodes))
+        for node in reversed(nodes):
+            self.interpreter.origin = node.origin
+            match node:
+                case Op():
+                    self.op(node)
+                case Store() | Append() | Branch() | Loop() if self.again:
+                    raise Unfit("a structure that is differentiated twice")
+                case Store():
+                    self.store(node)
+                case Append():
+                    self.append(node)
+                case Moves():
+                    self.moves(node)
+                case Branch():
+                    self.branch(node)
+                case Loop():
+                    self.loop(node)
+
+    # -- single operations ---------------------------------------------------------------------
+
+    def op(self, node: Op) -> None:
+        dy = self.cotangents.pop(node.target, None)
+        if dy is None or node.pull is None:
+            return
+        contributions = node.pull.back(self.interpreter, dy)
+        if node in self.stays:  # what is added to has its cotangent already
+            place = node.active_operands.index(self.stays.pop(node))
+            contributions = [None if i == place else d for i, d in enumerate(contributions)]
+        given = [
+            d.value if isinstance(d, Scatter | Each) else d for d in contributions if d is not None
+        ]
+        if sum(d is dy for d in given) != 1 or any(d.is_array and not d.fresh for d in given):
+            self.owned.discard(dy)  # what still reads it must not see it change
+        for x, d in zip(node.active_operands, contributions, strict=False):
+            self.distribute(x, d)
+
+    def distribute(self, x: Value, d: Contribution) -> None:
+        """Add the cotangent of a structure to those of its parts."""
+        if x.items is None or d is None or isinstance(d, Scatter | Each):
+            self.add(x, d)
+            return
+        if self.again:
+            raise Unfit("the cotangent of a structure is differentiated in its turn")
+        if type(x.sample) not in (tuple, list) or (d.is_constant and d.items is None):
+            raise Unfit("the cotangent of a structure is not told part by part")
+        for i, item in enumerate(x.items):
+            if d.items is not None:
+                if len(d.items) != len(x.items):
+                    raise Unfit("the cotangent of a structure has other parts")
+                self.distribute(item, None if d.items[i].sample is None else d.items[i])
+                continue
+            part = result_of(operator.getitem, [d, constant(i)], {})
+            if item.active and part.sample is not None:
+                part.fact, part.certain = item.fact, True
+                taken = self.interpreter.write(part, operator.getitem, [d, constant(i)], {}).target
+                taken.fresh = False
+                self.distribute(item, taken)
+
+    def append(self, node: Append) -> None:
+        """Take the last item from the cotangent of a list."""
+        if not node.array.active:
+            return
+        buffer = self.buffer(node.array)
+        result = Result(node.value.fact, node.value.sample)
+        if node.value.is_scalar:
+            result.fact = Scalar(FLOATS)
+            result.sample = 1.0
+        op = self.interpreter.write(result, list.pop, [buffer], {})
+        op.required, op.target.reverse = True, True
+        d = op.target
+        if isinstance(node.value.fact, ListOf):
+            self.cotangents[node.value] = d
+            self.owned.add(d)
+        elif node.value.active:
+            self.add(node.value, projected(self.interpreter, d, node.value))
+
+    def store_in_list(self, node: Store) -> None:
+        root, path = path_of(node.array, node.index)
+        if self.cotangents.get(root) is None:
+            return
+        at = self.buffer(root)
+        for index in path[:-1]:
+            part = Result(ListOf(None), at.sample[0])
+            row = self.interpreter.write(part, operator.getitem, [at, index], {}).target
+            row.row_of = at, index
+            at = row
+        if node.value.active:
+            part = Result(Scalar(FLOATS), 1.0)
+            d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target
+            if not self.keeps_cotangent(node):
+                self.write(Store(self.origin, at, path[-1], constant(0.0)))
+            self.add(node.value, projected(self.interpreter, d, node.value))
+        else:
+            self.write(Store(self.origin, at, path[-1], constant(0.0)))
+
+    def store(self, node: Store) -> None:
+        if isinstance(node.array.fact, ListOf):
+            self.store_in_list(node)
+            return
+        if self.cotangents.get(node.array) is None:
+            return
+        buffer = self.buffer(node.array)
+        if node.value.active:
+            if self.may_repeat(node.index):
+                raise Unfit("entries that may repeat are assigned")
+            d = _calls.item(self.interpreter, buffer, node.index)
+            if d.is_array:
+                d = self.call(np.ndarray.copy, d)
+            if not (node.alike and d.is_array):
+                d = projected(self.interpreter, d, node.value)
+            if not self.keeps_cotangent(node):
+                self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+            self.add(node.value, d)
+        else:
+            self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+
+    def keeps_cotangent(self, node: Store) -> bool:
+        """Return whether a store adds to what it writes over, whose cotangent is then the same."""
+        if node not in self.sums or self.sums[node][0].target in self.cotangents:
+            return False
+        total, x = self.sums[node]
+        self.stays[total] = x
+        return True
+
+    def moves(self, node: Moves) -> None:
+        taken = [(source, self.cotangents.pop(target, None)) for target, source in node.pairs]
+        for source, d in taken:
+            if d is not None:
+                for x, part in _parts(source, d):
+                    self.add(x, part)
+
+    # -- structure -----------------------------------------------------------------------------
+
+    def branch(self, node: Branch) -> None:
+        if node in self.silent:  # the turn that ends the loop has nothing to go back through
+            self.block(node.orelse if _stops(node.body) else node.body)
+            return
+        before = dict(self.cotangents)
+        then, first = self.nested(node.body, dict(before))
+        other, second = self.nested(node.orelse, dict(before))
+        for target in node.joined:
+            first.pop(target, None)
+            second.pop(target, None)
+        self.cotangents = {}
+        left: list[tuple[Value, Value]] = []
+        right: list[tuple[Value, Value]] = []
+        for x in {**first, **second}:
+            a, b = first.get(x), second.get(x)
+            if a is b and a is not None:
+                self.cotangents[x] = a
+                continue
+            joined = self.named(x, a if a is not None else b)
+            owned = True
+            for d, pairs, nodes in ((a, left, then), (b, right, other)):
+                if d is None:
+                    d = self.zero_in(nodes, x)
+                elif d not in self.owned:
+                    owned = False
+                pairs.append((joined, d))
+            if owned:
+                self.owned.add(joined)
+            self.given.add(joined)
+            self.cotangents[x] = joined
+        then.append(Moves(self.origin, left))
+        other.append(Moves(self.origin, right))
+        if any(_does_something(block) for block in (then, other)):
+            self.write(Branch(node.origin, node.test, then, other))
+
+    def nested(self, nodes: list[Node], cotangents: Cotangents) -> tuple[list[Node], Cotangents]:
+        """Write the reverse of a block of its own; return it, with the cotangents at its end."""
+        outer, self.cotangents = self.cotangents, cotangents
+
+        def work() -> Cotangents:
+            self.block(nodes)
+            return self.cotangents
+
+        block, found = self.interpreter.nested(work)
+        self.cotangents = outer
+        return block, found
+
+    def loop(self, node: Loop) -> None:
+        for inner in node.body:
+            if isinstance(inner, Branch):
+                stopping = [b for b in (inner.body, inner.orelse) if _stops(b)]
+                if len(stopping) == 1 and _is_silent(stopping[0]):
+                    self.silent.add(inner)
+                break
+            if not isinstance(inner, Op):
+                break
+        after = self.cotangents
+        carried = {
+            phi for phi, out in zip(node.phis, node.outs, strict=True) if after.get(out) is not None
+        }
+        written = [inner for inner in walk(node.body) if isinstance(inner, Store | Append)]
+        stored = {list_root(inner.array) for inner in written}
+        outer = {x for x in stored if after.get(x) is not None}
+        outer |= {n.array for n in written if isinstance(n, Append) and n.array.active}
+        outer -= {x for x in outer if is_made_in(x, node)}
+        while True:
+            state = self.state()
+            _, found, _ = self.turn(node, carried, outer)
+            grown = {p for p in node.phis if found.get(p) is not None} | carried
+            inside = {*node.phis}
+            more = {x for x in found if x not in inside and not is_made_in(x, node)} | outer
+            if grown == carried and more == outer:
+                break
+            carried, outer = grown, more
+            self.restore(state)
+        self.restore(state)
+        self.write_loop(node, after, carried, outer)
+
+    def write_loop(
+        self, node: Loop, after: Cotangents, carried: set[Value], outer: set[Value]
+    ) -> None:
+        start: list[tuple[Value, Value]] = []
+        accumulators: dict[Value, Value] = {}
+        for x in sorted(outer, key=lambda x: x.name):
+            d = after.get(x)
+            if d is not None and d in self.owned and not d.is_constant:
+                accumulators[x] = d
+                continue
+            if x.is_scalar:
+                named = self.named(x, d)
+                start.append((named, constant(0.0) if d is None else d))
+            else:
+                named = self.zero(x) if d is None else self.copy(d, x)
+            accumulators[x] = named
+        variables: dict[Value, Value] = {}
+        for phi, out in zip(node.phis, node.outs, strict=True):
+            d = after.pop(out, None)
+            if phi in carried:
+                variables[phi] = self.named(phi, d)
+                start.append((variables[phi], self.zero(phi) if d is None else d))
+        self.write(Moves(self.origin, start))
+        rest = {x: d for x, d in after.items() if x not in outer}
+        body, _, _ = self.turn(node, carried, outer, accumulators, variables)
+        self.interpreter.out.append(Backwards(node.origin, node, body))
+        self.cotangents = rest
+        for x, d in accumulators.items():
+            self.cotangents[x] = d
+            self.owned.add(d)
+            self.given.add(d)
+        for phi in carried:
+            self.cotangents[phi] = variables[phi]
+            self.given.add(variables[phi])
+            self.owned.discard(variables[phi])
+
+    def turn(
+        self, node: Loop, carried: set[Value], outer: set[Value],
+        accumulators: dict[Value, Value] | None = None,
+        variables: dict[Value, Value] | None = None,
+    ) -> tuple[list[Node], Cotangents, dict[Value, Value]]:  # fmt: skip
+        """Write the reverse of one turn."""
+        if accumulators is None:
+            accumulators = {x: self.named(x, None) for x in outer}
+        if variables is None:
+            variables = {x: self.named(x, None) for x in carried}
+        cotangents: Cotangents = {**accumulators, **variables}
+        for d in accumulators.values():
+            self.owned.add(d)
+        self.given |= {*cotangents.values()}
+        body, found = self.nested(node.body, cotangents)
+        pairs = []
+        for phi in node.phis:
+            if phi in carried:
+                d = found.get(phi) or self.zero_in(body, phi)
+                if d is not variables[phi]:
+                    pairs.append((variables[phi], d))
+        for x, d in accumulators.items():
+            if found.get(x) is not d:
+                raise Unfit("the cotangent of an array is replaced inside a loop")
+        body.append(Moves(self.origin, pairs))
+        return body, found, variables
+
+
+def _parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
+    if x.items is not None:
+        raise Unfit("a structure is moved")
+    return [(x, d)]
+
+
+def _stops(block: list[Node]) -> bool:
+    return bool(block) and isinstance(block[-1], Stop)
+
+
+def _is_silent(block: list[Node]) -> bool:
+    """Return whether no gradient comes into a block that leaves its loop."""
+    for node in block:
+        if isinstance(node, Store | Append) and list_root(node.array).active:
+            return False
+        if isinstance(node, Moves) and any(target.active for target, _ in node.pairs):
+            return False
+        if isinstance(node, Loop) or not all(map(_is_silent, blocks_of(node))):
+            return False
+    return True
+
+
+def _does_something(block: list[Node]) -> bool:
+    return any(not isinstance(node, Moves) or node.pairs for node in block)

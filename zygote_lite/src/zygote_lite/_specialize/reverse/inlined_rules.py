@@ -1,0 +1,383 @@
+"""The way back through one operation: the body of its rule, written into the reverse pass."""
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.abstract_eval import result_of, shares_memory
+from zygote_lite._specialize.reverse.project import projected
+from zygote_lite._specialize.typed.nodes import Op, Store, leaves
+from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.runtime import call_back, chosen_product, strong_product
+from zygote_lite._specialize.typed.values import (
+    ArrayOf,
+    Local,
+    Scalar,
+    Unfit,
+    Value,
+    can_carry,
+    constant,
+    shape_root,
+    shares_axes,
+    structure,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+
+@dataclass(eq=False)
+class Scatter:
+    """A cotangent that belongs to a part of an array."""
+
+    index: Value
+    value: Value
+
+
+@dataclass(eq=False)
+class Each:
+    """A cotangent of every item of a list."""
+
+    value: Value
+
+
+Contribution = Value | Scatter | Each | None
+
+
+@dataclass(eq=False)
+class ScalarPull:
+    """Through an elementwise rule: the cotangent times the partial derivatives."""
+
+    rule: Any
+    xs: list[Value]
+    out: Value
+    alike: list[bool]  # whether the operand has the shape of the result
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Write the cotangents of the operands that are active, and return them."""
+        if interpreter.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
+            interpreter.poles = True
+        body = self.rule.body
+        given = [*self.xs, self.out] if self.rule.takes_out else self.xs
+        env = interpreter.inputs.bind(interpreter, body, given, {})
+        partials = interpreter.function(body.__code__, body.__globals__, env)
+        parts = [partials] if len(self.xs) == 1 else partials.items
+        if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
+            parts = [constant(p) for p in partials.sample]
+        if parts is None or len(parts) != len(self.xs):
+            raise Unfit(f"the partial derivatives of {self.rule.signature}")
+        found: list[Contribution] = []
+        for x, partial, alike in zip(self.xs, parts, self.alike, strict=True):
+            if not x.active or (partial.is_constant and partial.sample is None):
+                found.append(None)
+                continue
+            product = _strong_times if interpreter.strong else times
+            d = product(interpreter, dy, partial, self.out)
+            if interpreter.strong and self.rule.chooses and d in interpreter.definitions:
+                op = interpreter.definitions[d]
+                op.function = chosen_product if op.function is strong_product else op.function
+            if d in interpreter.definitions and not partial.is_constant:
+                interpreter.definitions[d].suspect = True
+            arrays = isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
+            if not (alike and arrays and d.sample.dtype == x.sample.dtype):
+                d = projected(interpreter, d, x)
+            found.append(d)
+        return found
+
+
+def _warns(x: Value) -> bool:
+    """Return whether NumPy computes with a value, which warns of infinities."""
+    return x.is_array or (isinstance(x.fact, Scalar) and not x.fact.classes <= {float, int, bool})
+
+
+def times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> Value:
+    """Write the product of a cotangent and a partial derivative, in its simplest form."""
+    if partial.is_constant and type(partial.sample) in (int, float):
+        if partial.sample == 1:
+            return dy
+        if partial.sample == -1:
+            return _call(interpreter, operator.neg, dy)
+    unit = dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0)
+    if unit and can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
+        return partial if dy.sample == 1 else _call(interpreter, operator.neg, partial)
+    if dy.spread is not None and shares_axes(partial.fact, out.fact):
+        dy = dy.spread
+    made = interpreter.definitions.get(partial)
+    if made is not None and made.function is operator.truediv and _is_one(made.arguments[0]):
+        return _call(interpreter, operator.truediv, dy, made.arguments[1])
+    if made is not None and made.function is operator.neg:
+        return _call(interpreter, operator.neg, times(interpreter, dy, made.arguments[0], out))
+    return _call(interpreter, operator.mul, dy, partial)
+
+
+def _strong_times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> Value:
+    """Write that product with a strong zero, in its simplest form that has one."""
+    if partial.is_constant and type(partial.sample) in (int, float) and partial.sample in (1, -1):
+        return times(interpreter, dy, partial, out)
+    result = result_of(strong_product, [dy, partial], {})
+    d = interpreter.write(result, strong_product, [dy, partial], {}).target
+    d.base, d.fresh = None, True  # it gives a new array each time
+    return d
+
+
+def _is_one(x: Value) -> bool:
+    return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
+
+
+def _call(interpreter: "Interpreter", f: Any, *xs: Value) -> Value:
+    return _calls.call(interpreter, f, [*xs], {}, "")
+
+
+@dataclass(eq=False)
+class GeneralPull:
+    """Through a rule with a pullback of its own, whose body is taken over."""
+
+    pullback: Local
+    xs: list[Value]
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Write the cotangents of the operands, and return them."""
+        name = self.pullback.code.co_varnames[0]
+        env = {**self.pullback.around, name: dy}
+        found = interpreter.function(self.pullback.code, self.pullback.globals, env)
+        parts = _parts(interpreter, found)
+        contributions: list[Contribution] = []
+        for x, d in zip(self.xs, parts, strict=False):
+            nothing = d.is_constant and d.sample is None
+            contributions.append(None if nothing or not x.active else d)
+            if not nothing and x.active:
+                _has_kind_of(d, x)
+        return contributions
+
+
+def _parts(interpreter: "Interpreter", found: Value) -> list[Value]:
+    """Return the items of the tuple that a pullback returns."""
+    if found.items is not None:
+        return found.items
+    if not isinstance(found.sample, tuple):
+        raise Unfit("a rule whose cotangents are not told one by one")
+    if found.is_constant:
+        return [constant(d) for d in found.sample]
+    parts = []
+    for i in range(len(found.sample)):
+        part = result_of(operator.getitem, [found, constant(i)], {})
+        part.certain = False  # in another run it may be another kind of cotangent
+        op = interpreter.write(part, operator.getitem, [found, constant(i)], {})
+        op.required, op.target.fresh = True, False
+        parts.append(op.target if part.sample is not None else constant(None))
+    return parts
+
+
+def _has_kind_of(d: Value, x: Value) -> None:
+    """Note that a cotangent has the shape of its primal, as rules promise."""
+    if not (isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)):
+        return
+    if d.fact.dtype == x.fact.dtype and len(d.fact.axes) == len(x.fact.axes):
+        d.fact = x.fact
+        if shape_root(x) is not shape_root(d):
+            shape_root(d).shaped = shape_root(x)
+
+
+@dataclass(eq=False)
+class OpaquePull:
+    """Through a rule that is called as it is."""
+
+    pullback: Value
+    xs: list[Value]
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Write the call of the pullback, and return the cotangents."""
+        if interpreter.recording:
+            raise Unfit("a pullback that is called as it is, and differentiated in its turn")
+        result = result_of(call_back, [self.pullback, dy], {})
+        result.certain = True
+        everything = interpreter.write(result, call_back, [self.pullback, dy], {}).target
+        found: list[Contribution] = []
+        for i, x in enumerate(self.xs):
+            if not x.active:
+                found.append(None)
+                continue
+            part = result_of(operator.getitem, [everything, constant(i + 1)], {})
+            if part.sample is None:  # in another run it may be something
+                part.certain = False
+                op = interpreter.write(part, operator.getitem, [everything, constant(i + 1)], {})
+                op.required = True
+                found.append(None)
+                continue
+            part.fact, part.certain, part.view = x.fact, True, None
+            d = interpreter.write(part, operator.getitem, [everything, constant(i + 1)], {}).target
+            d.fresh = False
+            found.append(d)
+        return found
+
+
+@dataclass(eq=False)
+class ItemPull:
+    """Through `x[index]`: the cotangent is added to that part of the cotangent of `x`."""
+
+    index: Value
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Return the cotangent of a part."""
+        return [Scatter(self.index, dy), None]
+
+
+@dataclass(eq=False)
+class TwicePull:
+    """Through `x[index]`, twice: by its rule where that is differentiated again."""
+
+    first: Any
+    last: ItemPull
+
+    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+        """Return what the one or the other gives."""
+        return (self.first if interpreter.recording else self.last).back(interpreter, dy)
+
+
+def pull_of(
+    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call that a gradient passes through; return its value."""
+    if f is operator.getitem and xs[0].is_array and not interpreter.twice:
+        if any(leaf.active for leaf in leaves(xs[1])):
+            xs = [xs[0], _without_gradient(xs[1])]
+        known = _calls.reusable(interpreter, f, xs, kws)
+        if known is not None and known in interpreter.known and interpreter.known[known].active:
+            return interpreter.known[known]
+        index = snapshot(interpreter, xs[1])
+        op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+        if not can_carry(op.target.fact):
+            raise Unfit("an entry of a differentiated array is no float")
+        op.pull, op.target.active = ItemPull(index), True
+        op.active_operands = xs[:1]
+        if known is not None:
+            interpreter.known[known] = op.target
+        return op.target
+    if rule.kind == "scalar":
+        if kws or len(xs) != len(rule.types):
+            raise Unfit("an elementwise function with options")
+        kept = [snapshot(interpreter, x) for x in xs]
+        known = _calls.reusable(interpreter, f, xs, kws)
+        if known is not None and known in interpreter.known and interpreter.known[known].active:
+            return interpreter.known[known]
+        op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+        _be_active(op, xs)
+        root = shape_root(op.target)
+        alike = [x.is_array and shape_root(x) is root for x in xs]
+        op.pull = ScalarPull(rule, kept, op.target, alike)
+        if known is not None:
+            interpreter.known[known] = op.target
+        return op.target
+    known = _calls.reusable(interpreter, f, xs, kws)
+    if known is not None and known in interpreter.known and interpreter.known[known].active:
+        return interpreter.known[known]
+    mark = interpreter.mark()
+    try:
+        y = _inlined(interpreter, rule, f, xs, kws, stem)
+    except Unfit:
+        interpreter.back_to(mark)
+        y = _opaque(interpreter, rule, f, xs, kws, stem)
+    if f is operator.getitem and xs[0].is_array and y.active:
+        op = interpreter.definitions[y]
+        op.pull = TwicePull(op.pull, ItemPull(snapshot(interpreter, xs[1])))
+    return y
+
+
+def _be_active(op: Op, xs: list[Value]) -> None:
+    if not can_carry(op.target.fact):
+        raise Unfit("a value that depends on a differentiated argument is no float")
+    op.target.active = True
+    op.active_operands = xs
+
+
+def _inlined(
+    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write the forward part of a rule, whose pullback can be taken over."""
+    start = len(interpreter.out)
+    kept = [snapshot(interpreter, x) for x in xs]
+    options = {name: snapshot(interpreter, x) for name, x in kws.items()}
+    plain, recording = interpreter.plain, interpreter.recording
+    interpreter.plain, interpreter.recording = True, False
+    try:
+        env = interpreter.inputs.bind(interpreter, rule.body, kept, options)
+        found = interpreter.function(rule.body.__code__, rule.body.__globals__, env)
+    finally:
+        interpreter.plain, interpreter.recording = plain, recording
+    if found.items is None or len(found.items) != 2:
+        raise Unfit("a rule that returns no pair")
+    y, pullback = found.items
+    local = pullback.sample
+    if not isinstance(local, Local) or y.items is not None:
+        raise Unfit("a rule whose value is a structure")
+    made = interpreter.out[start:]
+    op = next((n for n in made if isinstance(n, Op) and n.target is y), None)
+    if op is None or op.snapshot_of is not None or any(isinstance(n, Store) for n in made):
+        raise Unfit("a rule whose value is not computed by one call")
+    op.function, op.arguments, op.keywords = f, xs, kws
+    op.required = not plain
+    if f is np.broadcast_to:
+        y.spread = xs[0]
+    if stem:
+        y.name = interpreter.name(stem)
+    _be_active(op, xs)
+    _calls.mark_made(f, y)
+    op.pull = GeneralPull(local, [x if x.active else k for x, k in zip(xs, kept, strict=True)])
+    return y
+
+
+def _opaque(
+    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call of a rule as it is, for its value and its pullback."""
+    if any(not x.is_array and not x.is_scalar and not x.is_constant for x in xs):
+        raise Unfit(f"the rule {rule.signature} is given a structure")
+    if not is_of_plugin(rule.body.__globals__):
+        raise Unfit(f"to try the rule {rule.signature} out might have effects")
+    f = f.descriptor if isinstance(f, _calls.Attribute) else f
+    given = [constant(f), *(snapshot(interpreter, x) for x in xs)]
+    kws = {name: snapshot(interpreter, x) for name, x in kws.items()}
+    pair = result_of(rule, given, kws)
+    both = interpreter.write(pair, rule, given, kws).target
+    made = result_of(operator.getitem, [both, constant(0)], {})
+    op = interpreter.write(made, operator.getitem, [both, constant(0)], {}, stem)
+    _be_active(op, xs)
+    op.check = not isinstance(op.target.fact, Scalar) or op.check
+    op.target.fresh = op.target.made = False
+    for x in given[1:]:
+        if x.is_array and op.target.is_array and shares_memory(op.target.sample, x.sample):
+            op.target.base = interpreter.storage(x)
+    rest = result_of(operator.getitem, [both, constant(1)], {})
+    rest.certain = True
+    back = interpreter.write(rest, operator.getitem, [both, constant(1)], {}).target
+    op.pull = OpaquePull(back, xs)
+    return op.target
+
+
+def snapshot(interpreter: "Interpreter", x: Value) -> Value:
+    """Return what the reverse pass may read for an operand that may be written over later."""
+    if interpreter.plain or interpreter.twice:  # where it is differentiated twice, nothing is
+        return x
+    if x.items is not None:
+        kept = [snapshot(interpreter, item) for item in x.items]
+        if all(a is b for a, b in zip(kept, x.items, strict=True)):
+            return x
+        if type(x.sample) not in (tuple, list):
+            raise Unfit(f"a {type(x.sample).__name__} of arrays that are written in place")
+        return structure(type(x.sample), kept)
+    made = x.made or (x.base is not None and x.base.made)
+    if not made or not x.is_array:
+        return x
+    op = interpreter.write(result_of(np.ndarray.copy, [x], {}), np.ndarray.copy, [x], {})
+    op.target.active = x.active
+    op.snapshot_of, op.required = x, False
+    return op.target
+
+
+def _without_gradient(x: Value) -> Value:
+    if any(can_carry(leaf.fact) for leaf in leaves(x)):
+        raise Unfit("an index that is no integer")
+    return x

@@ -1,0 +1,78 @@
+"""The cotangent of a primal, made to have its kind: NumPy's broadcasting, run backwards."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulescore import project
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.abstract_eval import result_of
+from zygote_lite._specialize.typed.values import (
+    UNKNOWN,
+    ArrayOf,
+    Other,
+    Scalar,
+    Unfit,
+    Value,
+    can_carry,
+    constant,
+    shape_root,
+)
+
+if TYPE_CHECKING:
+    from zygote_lite._specialize.infer.interpreter import Interpreter
+
+
+def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
+    """Write what gives a cotangent the kind of its primal: nothing, where it has it already."""
+    if d.is_constant and d.sample is None:
+        return d
+    if isinstance(x.fact, Other):
+        if x.active:
+            raise Unfit("the cotangent of a structure is made to have its kind")
+        return constant(None)
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
+        return _calls.call(interpreter, np.ndarray.sum, [d], {}, "")
+    if not can_carry(x.fact):
+        if x.active and (x.is_array or d.is_array):
+            raise Unfit("what is differentiated is no float, or array of floats")
+        return d if isinstance(x.fact, Scalar) else constant(None)
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
+        short = np.float32 in x.fact.classes or d.fact.classes == {np.float32}
+        if x.fact.classes == d.fact.classes or not short:
+            return d
+    if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:
+        if shape_root(d) is shape_root(x):
+            return d
+        if x.fact.axes == d.fact.axes and UNKNOWN not in x.fact.axes:
+            return d
+        summed = _summed(interpreter, d, x.fact)
+        if summed is not None:
+            return summed
+    alike = np.shape(d.sample) == np.shape(x.sample) and d.is_array
+    if interpreter.follows and alike and d.sample.dtype == x.sample.dtype:
+        interpreter.demand_same_shape(d, x)
+        return d
+    if interpreter.follows:
+        raise Unfit(f"a cotangent {d} of unknown shape, of {x}")
+    result = result_of(project, [d, x], {})
+    result.fact, result.certain = x.fact, True
+    return interpreter.write(result, project, [d, x], {}).target
+
+
+def _summed(interpreter: "Interpreter", d: Value, fact: ArrayOf) -> Value | None:
+    """Write the sum over the axes along which a primal was broadcast, where they are known."""
+    assert isinstance(d.fact, ArrayOf)
+    extra = len(d.fact.axes) - len(fact.axes)
+    if extra < 0 or UNKNOWN in (*fact.axes, *d.fact.axes):
+        return None
+    if extra:
+        axes: Any = 0 if extra == 1 else tuple(range(extra))
+        d = _calls.call(interpreter, np.ndarray.sum, [d, constant(axes)], {}, "")
+    assert isinstance(d.fact, ArrayOf)
+    stretched = [i for i, (a, b) in enumerate(zip(d.fact.axes, fact.axes, strict=True)) if a != b]
+    if stretched:
+        axes = stretched[0] if len(stretched) == 1 else tuple(stretched)
+        options = {"axis": constant(axes), "keepdims": constant(True)}
+        d = _calls.call(interpreter, np.ndarray.sum, [d], options, "")
+    return d

@@ -1,0 +1,1 @@
+"""Typed code as Python text: statements (`writer`) and expressions (`spell`)."""

@@ -1,0 +1,193 @@
+"""How typed code is spelled: the text of operands, operations, constants and functions."""
+
+import builtins
+import math
+import operator
+import re
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer.calls import Attribute
+from zygote_lite._specialize.passes.finish import Namer
+from zygote_lite._specialize.typed.nodes import Op
+from zygote_lite._specialize.typed.runtime import as_it_is, call_back
+from zygote_lite._specialize.typed.values import Value
+
+_BINARY: dict[Any, tuple[str, int]] = {
+    operator.or_: ("|", 7), operator.xor: ("^", 8), operator.and_: ("&", 9),
+    operator.add: ("+", 11), operator.sub: ("-", 11), operator.mul: ("*", 12),
+    operator.truediv: ("/", 12), operator.floordiv: ("//", 12), operator.mod: ("%", 12),
+    operator.matmul: ("@", 12), operator.pow: ("**", 14),
+    operator.lt: ("<", 5), operator.le: ("<=", 5), operator.gt: (">", 5), operator.ge: (">=", 5),
+    operator.eq: ("==", 5), operator.ne: ("!=", 5), operator.is_: ("is", 5),
+    operator.is_not: ("is not", 5),
+}  # fmt: skip
+_UNARY: dict[Any, tuple[str, int]] = {
+    operator.neg: ("-", 13), operator.pos: ("+", 13), operator.invert: ("~", 13),
+    operator.not_: ("not ", 4),
+}  # fmt: skip
+METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
+ATOM = 20
+
+
+class Speller:
+    """Spell values and operations.
+
+    Attributes:
+        bound: objects that the text names, beside `np` and `math`.
+        inlined: the text of what is written where it is read, and how tightly it binds.
+        renamed: the names of what is read under another name than its own.
+    """
+
+    def __init__(self, used: set[str]) -> None:
+        self.namer = Namer(used)
+        self.bound: dict[str, Any] = {}
+        self.inlined: dict[Value, tuple[str, int]] = {}
+        self.renamed: dict[Value, str] = {}
+
+    def read(self, x: Value) -> str:
+        return self.renamed.get(x, x.name)
+
+    def expression(self, x: Value) -> str:
+        return self.expression_of(x)[0]
+
+    def expression_of(self, x: Value) -> tuple[str, int]:
+        """Return the text of an operand, and how tightly it binds."""
+        if x in self.inlined:
+            return self.inlined[x]
+        if x.items is not None:
+            return self.structure(x), ATOM
+        if x.is_constant:
+            return self.constant(x.sample)
+        return self.read(x), ATOM
+
+    def structure(self, x: Value) -> str:
+        parts = [self.expression(item) for item in x.items or ()]
+        if isinstance(x.sample, slice):
+            return f"slice({', '.join(parts)})"
+        if isinstance(x.sample, list):
+            return f"[{', '.join(parts)}]"
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+    def index(self, x: Value) -> str:
+        """Return the text of a subscript."""
+        if isinstance(x.sample, slice):
+            if x.items is None:
+                parts = [constant_text(p) for p in (x.sample.start, x.sample.stop, x.sample.step)]
+            else:
+                parts = [self.expression(p) for p in x.items]
+            start, stop, step = ["" if p == "None" else p for p in parts]
+            return f"{start}:{stop}" + (f":{step}" if step else "")
+        if type(x.sample) is tuple and x.items:
+            # a tuple in a tuple is an array of positions, not more axes
+            items = [
+                self.expression(item) if type(item.sample) is tuple else self.index(item)
+                for item in x.items
+            ]
+            text = ", ".join(items)
+            return text + "," * (len(x.items) == 1)
+        return self.expression(x)
+
+    def operation(self, op: Op) -> tuple[str, int]:
+        """Return the text of an operation, and how tightly it binds."""
+        f, xs = op.function, op.arguments
+        if isinstance(f, Attribute):
+            return f"{self.within(xs[0], ATOM)}.{f.name}", ATOM
+        if f is operator.getitem:
+            return f"{self.within(xs[0], ATOM)}[{self.index(xs[1])}]", ATOM
+        if f is call_back:
+            return f"{self.expression(xs[0])}({self.expression(xs[1])})", ATOM
+        if _hashable(f) and f in _BINARY and len(xs) == 2:
+            sign, level = _BINARY[f]
+            left = self.within(xs[0], level + (sign == "**") + (level == 5))
+            right = self.within(xs[1], level + (sign != "**"))
+            return f"{left} {sign} {right}", level
+        if _hashable(f) and f in _UNARY:
+            sign, level = _UNARY[f]
+            return sign + self.within(xs[0], level), level
+        if f is list and not xs:
+            return "[]", ATOM
+        if f is as_it_is:
+            return self.expression_of(xs[0])
+        given = [self.expression(x) for x in xs]
+        given += [f"{name}={self.expression(x)}" for name, x in op.keywords.items()]
+        name = getattr(f, "__name__", "")
+        if f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"}:
+            return f"{self.within(xs[0], ATOM)}.{name}({', '.join(given[1:])})", ATOM
+        if getattr(f, "__objclass__", None) in (np.ndarray, np.generic, list):
+            return f"{self.within(xs[0], ATOM)}.{name}({', '.join(given[1:])})", ATOM
+        return f"{self.function(f)}({', '.join(given)})", ATOM
+
+    def within(self, x: Value, level: int) -> str:
+        text, own = self.expression_of(x)
+        return text if own >= level else f"({text})"
+
+    def function(self, f: Any) -> str:
+        """Return the text that names a function."""
+        known = spelled(f)
+        return known if known is not None else self.bind(f)
+
+    def bind(self, x: Any, stem: str = "") -> str:
+        """Return a name for an object that has no spelling of its own."""
+        for name, known in self.bound.items():
+            if known is x:
+                return name
+        stem = stem or re.sub(r"\W", "_", getattr(x, "__name__", type(x).__name__.lower()))
+        name = self.namer(stem if stem.isidentifier() else "rule")
+        self.bound[name] = x
+        return name
+
+    def constant(self, x: Any) -> tuple[str, int]:
+        text = constant_text(x)
+        if text is None:
+            return self.function(x), ATOM
+        return text, 13 if text.startswith("-") else ATOM
+
+
+def constant_text(x: Any) -> str | None:
+    """Return the text of a constant, if it can be written."""
+    if isinstance(x, bool | None | str | int) and type(x) in (bool, type(None), str, int):
+        return repr(x)
+    if type(x) is float:
+        if math.isfinite(x):
+            return repr(x)
+        return "math.nan" if math.isnan(x) else "math.inf" if x > 0 else "-math.inf"
+    if x is ...:
+        return "..."
+    if isinstance(x, np.floating | np.integer) and np.isfinite(x):
+        return f"np.{type(x).__name__}({x.item()!r})"
+    if isinstance(x, np.dtype):
+        return f"np.dtype({x.name!r})"
+    if type(x) is tuple:
+        parts = [constant_text(part) for part in x]
+        if all(part is not None for part in parts):
+            return f"({', '.join(map(str, parts))}{',' * (len(parts) == 1)})"
+    if type(x) is slice:
+        return f"slice({x.start!r}, {x.stop!r}, {x.step!r})"
+    if type(x) is range:
+        return f"range({x.stop})" if x.start == 0 and x.step == 1 else repr(x)
+    return None
+
+
+def spelled(f: Any) -> str | None:
+    """Return how a function of NumPy, of `math` or of Python is written."""
+    name = getattr(f, "__name__", None)
+    if not isinstance(name, str):
+        return None
+    if getattr(math, name, None) is f:
+        return f"math.{name}"
+    if getattr(builtins, name, None) is f:
+        return name
+    for module, path in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
+        if getattr(module, name, None) is f:
+            return f"{path}.{name}"
+    return None
+
+
+def _hashable(f: Any) -> bool:
+    try:
+        hash(f)
+    except TypeError:
+        return False
+    return True

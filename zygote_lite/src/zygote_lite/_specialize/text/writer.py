@@ -1,0 +1,311 @@
+"""From typed code to readable Python."""
+
+import ast
+import operator
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from zygote_lite._specialize.passes.buffer_reuse import IN_PLACE, SWAPPED, is_huge
+from zygote_lite._specialize.text.spell import ATOM, Speller, spelled
+from zygote_lite._specialize.typed.nodes import (
+    AddInto,
+    Append,
+    Backwards,
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Record,
+    Stop,
+    Store,
+    leaves,
+    reads_of,
+    walk,
+)
+from zygote_lite._specialize.typed.runtime import (
+    UNSET,
+    abandon,
+    add_lists,
+    add_to_part,
+    has_value,
+    same_shape,
+)
+from zygote_lite._specialize.typed.values import ArrayOf, ListOf, Scalar, Value
+
+_WIDTH = 76
+_TEMPORARY = re.compile(r"d?t\d+(_\d+)?$")
+LEFT = 'raise RuntimeError("left to the generic engine")'
+
+
+@dataclass
+class Text:
+    """Lines of Python, each with the user's syntax node that it stands for."""
+
+    lines: list[str] = field(default_factory=list)
+    origins: list[ast.AST] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+class Writer(Speller):
+    """Write typed code.
+
+    Attributes:
+        looks: whether the types of what is uncertain are looked at.
+    """
+
+    looks = True
+
+    def __init__(self, used: set[str]) -> None:
+        super().__init__(used)
+        self.text = Text()
+        self.depth = 0
+        self.renamed_back: dict[Value, str] = {}
+        self.uses: Counter[Value] = Counter()
+        self.first: dict[str, Value] = {}
+        self.shared: Counter[str] = Counter()  # how many further values have a name
+        self.origin: ast.AST = ast.Pass()
+
+    def count(self, blocks: list[list[Node]], results: list[Value]) -> None:
+        """Count how often each value is read."""
+        for block in blocks:
+            for node in walk(block):
+                self.uses.update(reads_of(node))
+                made = [node.target] if isinstance(node, Op) else []
+                made += [x for x, _ in node.pairs] if isinstance(node, Moves) else []
+                for x in made:
+                    self.shared[x.name] += self.first.setdefault(x.name, x) is not x
+        self.uses.update(leaf for x in results for leaf in leaves(x))
+
+    def line(self, text: str) -> None:
+        self.text.lines.append("    " * self.depth + text)
+        self.text.origins.append(self.origin)
+
+    def indented(self, block: list[Node]) -> None:
+        self.depth += 1
+        before = len(self.text.lines)
+        self.block(block)
+        if len(self.text.lines) == before:
+            self.line("pass")
+        self.depth -= 1
+
+    def block(self, nodes: list[Node]) -> None:
+        """Write the lines of a block."""
+        for i, node in enumerate(nodes):
+            self.origin = node.origin
+            if isinstance(node, Op) and self.fits_inside(node, nodes[i + 1 :]):
+                self.inlined[node.target] = self.operation(node)
+                continue
+            self.node(node)
+
+    def fits_inside(self, op: Op, rest: list[Node]) -> bool:
+        """Return whether an operation is written where its value is read."""
+        x = op.target
+        if self.uses[x] != 1 or self.shared[x.name] or op.check or not _TEMPORARY.match(x.name):
+            return False
+        if (op.into is not None and op.into not in self.inlined) or is_huge(x):
+            return False
+        if op.function in (abandon, same_shape, np.zeros_like, list.pop, list):
+            return False
+        text, _ = self.operation(op)
+        if len(text) > _WIDTH - 4 * self.depth - 16:
+            return False
+        words = {*re.findall(r"\w+", text)}
+        for node in rest:
+            if x in reads_of(node):
+                if isinstance(node, Op) and node.into is x:  # of temporaries, NumPy does it itself
+                    return node.function in IN_PLACE or node.function is operator.neg
+                return not isinstance(node, Loop | Backwards | Record)
+            if not isinstance(node, Op) or node.target.name in words:
+                return False
+            if node.into is not None and node.into.name in words:
+                return False
+        return False
+
+    def node(self, node: Node) -> None:
+        match node:
+            case Op():
+                self.op(node)
+            case Store(_, array, index, value, _):
+                at = self.within(array, ATOM)
+                self.line(f"{at}[{self.index(index)}] = {self.expression(value)}")
+            case Append(_, array, value):
+                self.line(f"{self.read(array)}.append({self.expression(value)})")
+            case AddInto(_, target) if isinstance(target.fact, ListOf):
+                self.add_to_list(node)
+            case AddInto():
+                self.add(node)
+            case Moves(_, pairs):
+                self.moves(pairs)
+            case Branch(_, test, body, orelse, negated):
+                self.branch(test, body, orelse, negated)
+            case Loop():
+                self.loop(node)
+            case Backwards(_, loop, body):
+                self.backwards(loop, body)
+            case Record(_, loop):
+                self.keep(loop)
+            case Stop():
+                self.line("break")
+
+    def op(self, node: Op) -> None:
+        if node.function is abandon:
+            self.line(LEFT)
+            return
+        if node.function is has_value:
+            self.line(f"if {self.expression(node.arguments[0])} is {self.function(UNSET)}:")
+            self.line(f"    {LEFT}")
+            return
+        if node.function is same_shape:
+            a, b = [self.within(x, ATOM) for x in node.arguments]
+            self.line(f"if {a}.shape != {b}.shape:")
+            self.line(f"    {LEFT}")
+            return
+        if node.into is not None and node.into not in self.inlined:
+            self.in_place(node, node.into)
+            return
+        text, _ = self.operation(node)
+        x = node.target
+        self.line(f"{x.name} = {text}")
+        if node.check and self.looks:
+            self.line(f"if {self.misfit(x)}:")
+            self.line(f"    {LEFT}")
+
+    def in_place(self, node: Op, x: Value) -> None:
+        """Write an operation whose result takes the memory, and the name, of an operand."""
+        at, xs = self.read(x), node.arguments
+        if node.function in IN_PLACE:
+            sign, f = IN_PLACE[node.function]
+            if node.onto:
+                given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
+                self.line(f"{spelled(f)}({given}, out={at})")
+            elif xs[0] is x or node.function in SWAPPED:
+                self.line(f"{at} {sign} {self.expression(xs[xs[0] is x])}")
+            else:
+                given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
+                self.line(f"{spelled(f)}({given}, out={at})")
+        elif node.function is operator.neg:
+            self.line(f"np.negative({self.expression(xs[0])}, out={at})")
+        else:
+            self.line(f"{self.operation(node)[0][:-1]}, out={at})")
+        node.target.name = x.name
+
+    def misfit(self, x: Value) -> str:
+        if isinstance(x.fact, ArrayOf):
+            kind = f"{x.name}.dtype != {self.constant(x.fact.dtype.type)[0]}"
+            rank = f"{x.name}.ndim != {len(x.fact.axes)}"
+            return f"type({x.name}) is not np.ndarray or {rank} or {kind}"
+        classes = x.fact.classes if isinstance(x.fact, Scalar) else {type(x.sample)}
+        names = [self.constant(c)[0] for c in sorted(classes, key=lambda c: c.__name__)]
+        if len(names) == 1:
+            return f"type({x.name}) is not {names[0]}"
+        return f"type({x.name}) not in ({', '.join(names)})"
+
+    def add(self, node: AddInto) -> None:
+        at, value = self.read(node.target), self.expression(node.value)
+        if node.index is None:
+            self.line(f"{at} {node.sign}= {value}")
+        elif node.repeats:
+            self.line(f"np.add.at({at}, {self.expression(node.index)}, {value})")
+        else:
+            self.line(f"{at}[{self.index(node.index)}] {'=' if node.first else '+='} {value}")
+
+    def add_to_list(self, node: AddInto) -> None:
+        path = [] if node.index is None else node.index.items or []
+        at = self.read(node.target) + "".join(f"[{self.index(i)}]" for i in path)
+        value = self.expression(node.value)
+        if node.each:
+            k = self.namer("k")
+            self.line(f"for {k} in range(len({at})):")
+            self.line(f"    {at}[{k}] += {value}")
+        elif node.value.is_scalar:
+            self.line(f"{at} += {value}")
+        elif path and isinstance(path[-1].sample, slice):
+            at = self.read(node.target) + "".join(f"[{self.index(i)}]" for i in path[:-1])
+            where = self.expression(path[-1])
+            self.line(f"{self.function(add_to_part)}({at}, {where}, {value})")
+        else:
+            self.line(f"{self.function(add_lists)}({at}, {value})")
+
+    def moves(self, pairs: list[tuple[Value, Value]]) -> None:
+        pairs = [(t, s) for t, s in pairs if s.is_constant or self.read(t) != self.expression(s)]
+        if not pairs:
+            return
+        targets = [self.read(t) for t, _ in pairs]
+        sources = [self.expression(s) for _, s in pairs]
+        reads = {word for text in sources for word in re.findall(r"\w+", text)}
+        if len(pairs) > 1 and reads & {*targets}:
+            self.line(f"{', '.join(targets)} = {', '.join(sources)}")
+            return
+        for t, s in zip(targets, sources, strict=True):
+            self.line(f"{t} = {s}")
+
+    def branch(self, test: Value, body: list[Node], orelse: list[Node], negated: bool) -> None:
+        text, level = self.expression_of(test)
+        if not body:
+            body, orelse, negated = orelse, [], not negated
+        if negated:
+            text = f"not {text}" if level > 4 and level != 5 else f"not ({text})"
+        self.line(f"if {text}:")
+        self.indented(body)
+        if orelse:
+            self.line("else:")
+            self.indented(orelse)
+
+    def loop(self, node: Loop) -> None:
+        if node.tape is not None:
+            self.begin_tape(node)
+            first = next((i for i, n in enumerate(node.body) if _keeps(n, node)), 0)
+            known = {n.target for n in node.body[:first] if isinstance(n, Op)}
+            names = {x.name for x in (*node.phis, node.target) if x is not None}
+            for x in node.record:
+                if x not in known and x.name not in names:
+                    names.add(x.name)
+                    self.line(f"{x.name} = {self.nothing(x)}")
+        if node.target is None:
+            self.line("while True:")
+        else:
+            assert node.iterable is not None
+            name = node.target.name if self.uses[node.target] else "_"
+            self.line(f"for {name} in {self.expression(node.iterable)}:")
+        self.indented(node.body)
+
+    def nothing(self, x: Value) -> str:
+        """Return what a variable holds before it is first assigned."""
+        return "None"
+
+    def begin_tape(self, loop: Loop) -> None:
+        """Write what is there before the first turn."""
+        assert loop.tape is not None
+        self.line(f"{loop.tape.name} = []")
+
+    def keep(self, loop: Loop) -> None:
+        """Write what keeps a turn."""
+        assert loop.tape is not None
+        self.line(f"{loop.tape.name}.append({self.kept(loop)})")
+
+    def kept(self, loop: Loop) -> str:
+        names = [x.name for x in loop.record]
+        if len(names) == 1:
+            return names[0]
+        return f"({', '.join(names)})" if names else "0"
+
+    def backwards(self, loop: Loop, body: list[Node]) -> None:
+        assert loop.tape is not None
+        names = [self.read(x) for x in loop.record]
+        tape = loop.tape.name
+        if names:
+            self.line(f"for {', '.join(names)} in reversed({tape}):")
+        else:
+            self.line(f"for _ in {tape}:")
+        self.indented(body)
+
+
+def _keeps(node: Node, loop: Loop) -> bool:
+    """Return whether a node keeps a turn of a loop, in itself or inside."""
+    return any(isinstance(n, Record) and n.loop is loop for n in walk([node]))

@@ -1,0 +1,248 @@
+"""Typed code: what interpretation and reversal write, and what is printed in the end."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from zygote_lite._specialize.typed.values import Value
+
+
+@dataclass(eq=False)
+class Node:
+    """What all nodes have: the user's syntax node, for its position."""
+
+    origin: ast.AST
+
+
+@dataclass(eq=False)
+class Op(Node):
+    """`target = function(*arguments, **keywords)`, which changes nothing.
+
+    `pull` makes the cotangents of the arguments, where a gradient passes. `check` is set where
+    the type of the value is not certain: it is looked at when the code runs. `suspect` is set on
+    a product in which a zero may have met an infinity. `required` is a call of the user's, which
+    is made even if nobody reads its value. `active_operands` are those of that call, in the order
+    of what `pull` makes; `snapshot_of` is set on a copy that is needed only if the array is
+    written later; `into` is the array that the result is written over: an operand that is not
+    read again, or, where `onto`, another array that nobody needs any more.
+    """
+
+    target: Value
+    function: Any
+    arguments: list[Value]
+    keywords: dict[str, Value] = field(default_factory=dict)
+    pull: Any = None
+    check: bool = False
+    required: bool = False
+    suspect: bool = False
+    active_operands: list[Value] = field(default_factory=list)
+    snapshot_of: Value | None = None
+    into: Value | None = None
+    onto: bool = False
+
+
+@dataclass(eq=False)
+class Store(Node):
+    """`array[index] = value`; `alike` where the value has the shape of that part."""
+
+    array: Value
+    index: Value
+    value: Value
+    alike: bool = False
+
+
+@dataclass(eq=False)
+class Append(Node):
+    """`array.append(value)`, of a list."""
+
+    array: Value
+    value: Value
+
+
+@dataclass(eq=False)
+class AddInto(Node):
+    """`target += value`, or `target[index] += value`, where indices may repeat.
+
+    The target may be a list: then an index is a tuple of those that lead to the item; where
+    `each`, the value is added to each item. What is added `first`, to zeros, is assigned.
+    """
+
+    target: Value
+    value: Value
+    index: Value | None = None
+    sign: str = "+"
+    repeats: bool = False
+    each: bool = False
+    first: bool = False
+
+
+@dataclass(eq=False)
+class Moves(Node):
+    """`target, ... = source, ...`, all at once."""
+
+    pairs: list[tuple[Value, Value]]
+
+
+@dataclass(eq=False)
+class Branch(Node):
+    """`if test: body else: orelse`; where `negated`, `if not test`."""
+
+    test: Value
+    body: list[Node]
+    orelse: list[Node]
+    negated: bool = False
+    joined: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Loop(Node):
+    """`for target in iterable: body`, or `while True: body`, with the variables it carries.
+
+    Attributes:
+        target: the loop variable; none in a `while` loop.
+        iterable: what is iterated over.
+        phis: the carried variables at the start of a turn.
+        outs: the same after the loop.
+        outer: the loop around, if any.
+        tape: the name of the list that keeps what the reverse needs of each turn.
+    """
+
+    target: Value | None
+    iterable: Value | None
+    body: list[Node]
+    phis: list[Value]
+    outs: list[Value]
+    outer: "Loop | None"
+    tape: Value | None = None
+    record: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Stop(Node):
+    """`break`."""
+
+
+@dataclass(eq=False)
+class Backwards(Node):
+    """`for record in reversed(tape): body`, of a loop."""
+
+    loop: Loop
+    body: list[Node]
+
+
+@dataclass(eq=False)
+class Record(Node):
+    """`tape.append(record)`, of a loop."""
+
+    loop: Loop
+
+
+def blocks_of(node: Node) -> list[list[Node]]:
+    """Return the blocks inside a node."""
+    if isinstance(node, Branch):
+        return [node.body, node.orelse]
+    return [node.body] if isinstance(node, Loop | Backwards) else []
+
+
+def reads_of(node: Node) -> list[Value]:
+    """Return the values that a node itself reads, parts of structures one by one."""
+    found: list[Value] = []
+    if isinstance(node, Op):
+        found = [*node.arguments, *node.keywords.values()]
+    elif isinstance(node, Store):
+        found = [node.array, node.index, node.value]
+    elif isinstance(node, Append):
+        found = [node.array, node.value]
+    elif isinstance(node, AddInto):
+        found = [node.target, node.value, *([] if node.index is None else [node.index])]
+    elif isinstance(node, Moves):
+        found = [source for _, source in node.pairs]
+    elif isinstance(node, Branch):
+        found = [node.test]
+    elif isinstance(node, Loop):
+        found = [] if node.iterable is None else [node.iterable]
+    elif isinstance(node, Backwards):
+        found = [] if node.loop.tape is None else [node.loop.tape]
+    elif isinstance(node, Record):
+        found = [*node.loop.record]
+    return [leaf for value in found for leaf in leaves(value)]
+
+
+def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
+    """Read other values in the place of some, in all nodes."""
+
+    def new(x: Value) -> Value:
+        if x.items is not None and any(leaf in replaced for leaf in leaves(x)):
+            x.items = [new(item) for item in x.items]
+        return replaced.get(x, x)
+
+    for node in walk(nodes):
+        if isinstance(node, Op):
+            node.arguments = [new(x) for x in node.arguments]
+            node.keywords = {name: new(x) for name, x in node.keywords.items()}
+        elif isinstance(node, Store):
+            node.index, node.value = new(node.index), new(node.value)
+        elif isinstance(node, Append):
+            node.value = new(node.value)
+        elif isinstance(node, AddInto):
+            node.value = new(node.value)
+            node.index = None if node.index is None else new(node.index)
+        elif isinstance(node, Moves):
+            node.pairs = [(target, new(source)) for target, source in node.pairs]
+        elif isinstance(node, Branch):
+            node.test = new(node.test)
+        elif isinstance(node, Loop) and node.iterable is not None:
+            node.iterable = new(node.iterable)
+
+
+def leaves(value: Value) -> list[Value]:
+    """Return the values that a structure is made of, or the value itself."""
+    if value.items is None:
+        return [value]
+    return [leaf for item in value.items for leaf in leaves(item)]
+
+
+def is_made_in(x: Value, loop: Loop) -> bool:
+    """Return whether a value is made anew in each turn of a loop."""
+    scope = x.scope
+    while scope is not None:
+        if scope is loop:
+            return True
+        scope = scope.outer
+    return False
+
+
+def may_stop(block: list[Node]) -> bool:
+    """Return whether a block may leave the loop that it is in."""
+    return any(
+        isinstance(node, Stop) or (isinstance(node, Branch) and any(map(may_stop, blocks_of(node))))
+        for node in block
+    )
+
+
+def add_at_ends(
+    block: list[Node], origin: ast.AST, pairs: list[tuple[Value, Value]], loop: Loop | None = None
+) -> None:
+    """Add moves wherever the end of a block is reached without leaving the loop.
+
+    At the end of a turn of a loop, what is kept of the turn is kept before.
+    """
+    last = block[-1] if block else None
+    if isinstance(last, Stop):
+        return
+    if isinstance(last, Branch) and may_stop([last]):
+        for inner in blocks_of(last):
+            add_at_ends(inner, origin, pairs, loop)
+    else:
+        if loop is not None:
+            block.append(Record(origin, loop))
+        block.append(Moves(origin, [*pairs]))
+
+
+def walk(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield all nodes of a block, in the order of the text."""
+    for node in nodes:
+        yield node
+        for block in blocks_of(node):
+            yield from walk(block)

@@ -1,0 +1,161 @@
+"""What specialized code calls when it runs, beside NumPy, `math` and rules."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.typed.values import Unfit
+
+# -- leaving for the generic engine --------------------------------------------------------------
+
+
+class Unset:
+    """Stand for a variable without a value: whoever reads it meets an error."""
+
+    __name__ = "unset"
+
+    def _refuse(self, *_: Any) -> Any:
+        raise UnboundLocalError("a variable is read that has no value")
+
+    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __hash__ = object.__hash__
+
+
+UNSET = Unset()
+
+
+def same_shape(x: Any, y: Any) -> None:
+    """Leave the code unless two arrays have one shape."""
+    if x.shape != y.shape:
+        raise Unfit("left")
+
+
+def has_value(x: Any) -> None:
+    """Leave the code where a variable has no value."""
+    if x is UNSET:
+        raise Unfit("left")
+
+
+def zeros_if_set(x: Any) -> Any:
+    """Return the cotangent of an array that no gradient has reached; a variable may have none.
+
+    The cotangent of a variable without a value goes nowhere: it may be any zero.
+    """
+    return np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0
+
+
+def strong_product(dy: Any, partial: Any) -> Any:
+    """Return a cotangent times a partial derivative, and 0 where the cotangent is 0.
+
+    A zero cotangent is a strong zero: it wins over an infinite or undefined partial derivative,
+    so that what does not matter cannot spoil a gradient.
+    """
+    if isinstance(dy, np.ndarray) or isinstance(partial, np.ndarray):
+        return np.where(dy == 0, dy, dy * partial)
+    d = dy * partial
+    return d if dy else type(d)(0)
+
+
+def chosen_product(dy: Any, partial: Any) -> Any:
+    """Return the same for a function that chooses, where a partial derivative of 0 wins too."""
+    if isinstance(dy, np.ndarray) or isinstance(partial, np.ndarray):
+        return np.where(np.equal(dy, 0) | np.equal(partial, 0), 0.0, dy * partial)
+    d = dy * partial
+    return d if dy and partial else type(d)(0)
+
+
+def as_it_is(x: Any) -> Any:
+    """Return the argument, whose type is looked at."""
+    return x
+
+
+def abandon() -> None:
+    """Leave the code: the generic engine takes over."""
+    raise Unfit("left")
+
+
+def exactly(x: Any, count: int) -> Any:
+    """Return a sequence of exactly `count` elements."""
+    if len(x) != count:
+        raise ValueError(f"{count} values were to be unpacked, and there are {len(x)}")
+    return x
+
+
+def call_back(back: Any, dy: Any) -> Any:
+    """Call a pullback."""
+    return back(dy)
+
+
+# -- cotangents of lists -------------------------------------------------------------------------
+
+
+def zeros(x: list[Any]) -> list[Any]:
+    """Return the cotangent of a list that no gradient has reached."""
+    return [zeros(item) if type(item) is list else 0.0 for item in x]
+
+
+def duplicate(d: list[Any]) -> list[Any]:
+    """Return a cotangent that may be written to."""
+    return [duplicate(item) if type(item) is list else 0.0 if item is None else item for item in d]
+
+
+def add_lists(total: list[Any], d: Any) -> None:
+    """Add the cotangent of a list to another, in place."""
+    if d is None:
+        return
+    for i, item in enumerate(d):
+        if type(item) is list:
+            add_lists(total[i], item)
+        elif item is not None:
+            total[i] += item
+
+
+def add_to_part(total: list[Any], part: slice, d: list[Any]) -> None:
+    """Add the cotangent of a part of a list to that of the list, in place."""
+    for i, item in zip(range(*part.indices(len(total))), d, strict=True):
+        if type(item) is list:
+            add_lists(total[i], item)
+        elif item is not None:
+            total[i] += item
+
+
+def list_cotangent(d: list[Any]) -> list[Any]:
+    """Return the gradient of a list: of each number, a float."""
+    found: list[Any] = []
+    for item in d:
+        if type(item) is list:
+            found.append(list_cotangent(item))
+        elif item is None:
+            found.append(0.0)
+        elif math.isfinite(item):
+            found.append(float(item))
+        else:
+            raise FloatingPointError("a gradient that is not finite needs zygote_lite")
+    return found
+
+
+def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:
+    """Return whether a list holds numbers of one class only, or different lists of those."""
+    if not rows:
+        return {*map(type, x)} == {kind}
+    return (
+        {*map(type, x)} == {list}
+        and len({*map(id, x)}) == len(x)
+        and all({*map(type, row)} == {kind} for row in x)
+    )
+
+
+def are_keys(x: dict[Any, Any], keys: tuple[str, ...]) -> bool:
+    """Return whether the keys of a dict are these, in this order."""
+    return all(type(key) is str for key in x) and tuple(x) == keys
+
+
+def are_apart(xs: tuple[Any, ...], *others: Any) -> bool:
+    """Return whether none of some lists and dicts is one of the others."""
+    return {*map(id, xs)}.isdisjoint(map(id, others))
+
+
+def are_distinct(*xs: Any) -> bool:
+    """Return whether all lists and dicts are different objects."""
+    return len({*map(id, xs)}) == len(xs)

@@ -1,0 +1,237 @@
+"""The entry into transformed code while a mode is on: what it gives is noted, or compared.
+
+The tape runs the function once more for a comparison, and so does whatever the function does
+beside: transformed code writes only to what it has made itself, the tape does what the user wrote.
+"""
+
+import os
+import reprlib
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
+
+from zygote_lite._cotangents.run import state
+from zygote_lite._nested.gradients import inside, inside_value_and_grad, seed
+from zygote_lite._specialize.compare import difference, is_finite
+from zygote_lite._specialize.numba.arithmetic import LEFT
+from zygote_lite._specialize.typed.values import Unfit
+from zygote_lite._tape.refusal import name_of
+from zygote_lite._tape.run import recorded
+from zygote_lite.modes import (
+    RECORDED,
+    TRANSFORMED,
+    Answer,
+    InternalError,
+    Mode,
+    NotTransformed,
+    TierMismatch,
+    current,
+    leaving,
+    switched,
+)
+
+GRADIENT, PRODUCT, PULLBACK = "gradient", "product", "pullback"
+_GUARDS = "no code that was made holds for these arguments and what it read from around it"
+_short = reprlib.Repr()
+_short.maxother = _short.maxstring = _short.maxlong = 300
+_short.maxlist = _short.maxtuple = _short.maxdict = 12
+
+
+class Known(Protocol):
+    """The specializations of one function, as far as they are watched."""
+
+    active: tuple[bool, ...]
+    single: bool
+    compiled: bool
+    form: str
+    made: tuple[Callable[..., Any], ...]
+
+    def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
+        """Make code for a call; return the reason where that cannot be done."""
+
+    def reason(self, xs: tuple[Any, ...]) -> str | None:
+        """Return why there is no code for arguments of these types, where it is known."""
+
+
+def watch(known: Known, f: Any, *xs: Any) -> Any:
+    """Enter transformed code as the mode asks for; return its answer, or `None`."""
+    leaving.reason = None
+    mode = current()
+    if state.active is not None:  # the tape is running
+        return None
+    if mode.tier == RECORDED:
+        leaving.reason = "only the tape is asked" if any(known.active) else None
+        return None
+    found, enter, failure = _entered(known, f, xs, mode)
+    reason = None
+    if found is None and failure is None:
+        if mode.is_eager and (mode.tier == TRANSFORMED or known.reason(xs) is None):
+            reason = known.prepare(f, xs)
+            if reason is None:
+                found, enter, failure = _entered(known, f, xs, mode)
+        else:
+            reason = known.reason(xs)
+    if found is None:
+        if failure is not None:
+            reason = f"it was left: {failure}"
+        elif reason is None:
+            reason = _GUARDS if known.made else "code is made at the second call with such types"
+        if any(known.active):
+            if mode.tier == TRANSFORMED:
+                raise NotTransformed(described(f), reason)
+            leaving.reason = reason
+        return None
+    if known.form == PULLBACK:
+        found = found[0], WatchedPullback(known, f, xs, enter, found)
+    elif mode.compared:
+        compare(known, f, xs, enter, found)
+    if mode.answers is not None and any(known.active):
+        mode.answers.append(Answer(name_of(f), TRANSFORMED))
+    return found
+
+
+def _entered(
+    known: Known, f: Any, xs: tuple[Any, ...], mode: Mode
+) -> tuple[Any, Any, Exception | None]:
+    """Return the first answer of transformed code, what gave it, and the error that ended it."""
+    failure: Exception | None = None
+    for enter in known.made:
+        leaving.error = None
+        found = enter(f, *xs)
+        error, leaving.error = leaving.error, None
+        if found is not None:
+            return found, enter, None
+        if error is not None:
+            failure = error
+            if mode.strict and not is_deliberate(error):
+                refuse_internal(known, f, xs, enter, error, lambda: reference(known, f, xs))
+    return None, None, failure
+
+
+def is_deliberate(error: Exception) -> bool:
+    """Return whether transformed code was left on purpose, at a pole, or for want of room.
+
+    At a pole Python's numbers raise where NumPy's are infinite: the tape tells which zero meets it.
+    """
+    return isinstance(error, Unfit | ArithmeticError | RecursionError | MemoryError) or (
+        isinstance(error, RuntimeError) and str(error) == LEFT
+    )
+
+
+def refuse_internal(
+    known: Known, f: Any, xs: Any, enter: Any, error: Exception, answer: Callable[[], Any]
+) -> None:
+    """Raise an internal error, unless the tape fails too: then the error is the program's own."""
+    try:
+        answer()
+    except Exception:
+        return
+    raise InternalError(
+        report(f"transformed code raised {type(error).__name__}: {error}", f, xs, enter)
+    ) from error
+
+
+class WatchedPullback:
+    """A pullback of transformed code that is held to the tape's."""
+
+    def __init__(self, known: Known, f: Any, xs: Any, enter: Any, found: Any) -> None:
+        self.known, self.f, self.xs, self.enter = known, f, xs, enter
+        y, self.back = found
+        self.reference: Any = None
+        if current().compared:
+            expected, self.reference = self.recorded()
+            wrong = difference(y, expected, xs, current().tolerance)
+            if wrong is not None:
+                self.refuse(wrong, y, expected)
+
+    def recorded(self) -> Any:
+        """Return the value and the pullback of the tape. Raises `TierMismatch` where it fails."""
+        try:
+            return reference(self.known, self.f, self.xs)
+        except Exception as error:
+            self.refuse("an error of the tape alone", "a value", error)
+
+    def refuse(self, wrong: str, got: Any, want: Any) -> NoReturn:
+        """Raise the error for a difference."""
+        mismatch(wrong, self.f, self.xs, self.enter, got, want)
+
+    def __call__(self, dy: Any) -> Any:
+        mode = current()
+        try:
+            found = self.back(dy)
+        except Exception as error:
+            if mode.strict and not is_deliberate(error):
+
+                def again() -> Any:
+                    return reference(self.known, self.f, self.xs)[1](dy)
+
+                refuse_internal(self.known, self.f, self.xs, self.enter, error, again)
+            raise
+        if self.reference is not None and is_finite(found):  # else it is left to the tape
+            try:
+                expected = self.reference(dy)
+            except Exception as error:
+                self.refuse("an error of the tape alone", found, error)
+            wrong = difference(found, expected, (self.xs, dy), mode.tolerance)
+            if wrong is not None:
+                self.refuse(wrong, found, expected)
+        return found
+
+
+def compare(known: Known, f: Any, xs: tuple[Any, ...], enter: Any, found: Any) -> None:
+    """Raise `TierMismatch` where the tape answers a call differently."""
+    try:
+        expected = reference(known, f, xs)
+    except Exception as error:
+        mismatch("an error of the tape alone", f, xs, enter, found, error)
+    wrong = difference(found, expected, xs, current().tolerance, as_numpy=known.compiled)
+    if wrong is not None:
+        mismatch(wrong, f, xs, enter, found, expected)
+
+
+def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
+    """Return what the tape answers, in the form of what transformed code does."""
+    numbers = [i for i, flag in enumerate(known.active) if flag]
+    flags = (None, *(flag or None for flag in known.active))
+    with switched(tier=RECORDED, compared=False, answers=None):
+        if not numbers:
+            return (f(*xs),)
+        if known.form == PRODUCT:
+            *arguments, v = xs
+            derivative = inside(inside_value_and_grad(f, numbers[0], both=False))(_derivative())
+            _, back = recorded(flags, derivative, tuple(arguments), {})
+            return back(v)[1 + numbers[0]]
+        y, back = recorded(flags, f, xs, {})
+        if known.form == PULLBACK:
+            return y, back
+        cotangents = back(seed(f, y))
+        if known.single:
+            return y, cotangents[1 + numbers[0]]
+        return y, tuple(cotangents[1 + i] for i in numbers)
+
+
+def _derivative() -> Any:
+    """Return a new function to hang the gradient of another on."""
+
+    def derivative(*xs: Any) -> Any:
+        raise AssertionError("it is only differentiated")
+
+    return derivative
+
+
+def mismatch(wrong: str, f: Any, xs: Any, enter: Any, got: Any, want: Any) -> NoReturn:
+    """Raise the error for two answers that differ."""
+    answers = f"transformed code: {_short.repr(got)}\nthe tape: {_short.repr(want)}"
+    text = report(f"transformed code and the tape differ: {wrong}\n{answers}", f, xs, enter)
+    raise TierMismatch(text) from (want if isinstance(want, Exception) else None)
+
+
+def described(f: Any) -> str:
+    """Return the name of a function with its place."""
+    code = f.__code__
+    return f"{f.__qualname__} ({os.path.relpath(code.co_filename)}:{code.co_firstlineno})"
+
+
+def report(what: str, f: Any, xs: Any, enter: Any) -> str:
+    """Return a message with the function, its arguments, and the program, if one was made."""
+    text = f"{described(f)}: {what}\narguments: {', '.join(map(_short.repr, xs))}"
+    return text if enter is None else f"{text}\nthe program:\n{enter.__globals__['made_of'][1]}"

@@ -1,0 +1,10 @@
+"""The engine: a `Tape` runs calls and notes, for each, how its cotangent goes back.
+
+Read in this order: `entries` (what is noted, and the walk backwards), `tape` (the order in which a
+call is resolved, as a numbered list), `callables` (what a callable stands for), `rules` (a call by
+its rule), `arguments`, `generators`, `refusal` (the words of errors).
+
+Comes from below: recording code (`_ir.compile`), what is active (`_activity`), the store
+(`_cotangents`). Goes above: handlers for Python and NumPy are found in the registry; the tape
+knows none of them by name.
+"""

@@ -1,0 +1,161 @@
+"""Arguments: which parameter of a function each operand of a call is for."""
+
+import functools
+import inspect
+import operator
+import types
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._cotangents.pullbacks import Flags
+from zygote_lite._cotangents.registry import Node
+
+
+def parameter_names(f: Any) -> tuple[str, ...]:
+    """Return the names of the positional parameters of a function, as far as they are known."""
+    return tuple(_positional(f))
+
+
+def _positional(f: Any) -> dict[str, Any]:
+    """Return the defaults of the positional parameters of a function, by name."""
+    if isinstance(f, types.MethodDescriptorType) and f.__objclass__ is np.ndarray:
+        if f is np.ndarray.clip:
+            return _OF_CLIP  # its limits are not named as those of the function are
+        f = getattr(np, f.__name__, f)
+    try:
+        return _parameters(f)
+    except TypeError:  # not hashable
+        return {}
+
+
+@functools.lru_cache(maxsize=1024)
+def _parameters(f: Any) -> dict[str, Any]:
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {p.name: p.default for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD}
+
+
+_OF_CLIP = {"self": inspect.Parameter.empty, "min": None, "max": None, "out": None}
+
+
+def out_position(f: Any, count: int) -> int | None:
+    """Return where `out` stands among `count` arguments of a function in C, if it does."""
+    if isinstance(f, types.FunctionType | type | np.ufunc):
+        return None
+    defaults = _positional(f)
+    at = list(defaults).index("out") if "out" in defaults else count
+    return at if at < count and defaults["out"] is not inspect.Parameter.empty else None
+
+
+def takes_out(f: Any) -> bool:
+    """Return whether a function has a parameter `out`, as far as that is known."""
+    if isinstance(f, np.ufunc):
+        return True
+    if isinstance(f, types.MethodDescriptorType) and issubclass(f.__objclass__, _OF_ARRAYS):
+        return f.__name__ in _WITH_OUT  # their signatures are not known
+    if isinstance(getattr(f, "__self__", None), np.ufunc):
+        return True
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return (getattr(f, "__module__", None) or "").startswith("numpy")
+    return any(p.name == "out" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+_OF_ARRAYS = (np.ndarray, np.generic)
+_WITH_OUT = {
+    *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
+    *("max", "mean", "min", "prod", "round", "std", "sum", "take", "trace", "var"),
+}
+
+
+def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dict[str, Any]:
+    """Return the positional arguments that come after `xs`, by name, up to the last active one.
+
+    A positional argument that the caller passed by keyword is positional all the same. What the
+    caller left out before it has its default, if that is a plain value; else nothing is moved.
+    """
+    active = {name for name, flag in zip(kws, flags[1 + len(xs) :], strict=True) if flag}
+    if not active:
+        return {}
+    defaults = _positional(f)
+    following = list(defaults)[len(xs) :]
+    last = max((i for i, name in enumerate(following) if name in active), default=-1)
+    taken = {name: kws.get(name, defaults[name]) for name in following[: last + 1]}
+    plain = all(name in kws or isinstance(x, _PLAIN) for name, x in taken.items())
+    return taken if plain and "out" not in taken else {}
+
+
+def positional_run(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], named: dict[str, Any]
+) -> list[str]:
+    """Return the keywords that stand, one after the other, for what comes after the arguments."""
+    run = []
+    for name in list(_positional(f))[len(xs) + len(named) :]:
+        if name not in kws or name == "out":
+            break
+        run.append(name)
+    return run
+
+
+_PLAIN = (types.NoneType, bool, int, float, str)
+
+
+def moved_last(nodes: tuple[Node, ...], count: int) -> tuple[Node, ...]:
+    """Return the flags of a call whose last positional argument becomes its last keyword."""
+    last = nodes[1 + count]
+    return (*nodes[: 1 + count], *nodes[2 + count :], last)
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+OPERATORS: dict[str, tuple[Any, bool]] = {
+    **{f"__{name}__": (getattr(operator, name), False) for name in _BINARY},
+    **{f"__r{name}__": (getattr(operator, name), True) for name in _BINARY},
+    **{f"__i{name}__": (getattr(operator, "i" + name), False) for name in _BINARY},
+    "__divmod__": (divmod, False),
+    "__rdivmod__": (divmod, True),
+}
+"""What methods of numbers and arrays mean, and if their operands are swapped."""
+
+
+def is_of_numbers(f: types.WrapperDescriptorType) -> bool:
+    """Return whether a method written in C is an operator of numbers or arrays."""
+    return f.__name__ in OPERATORS and issubclass(f.__objclass__, Number | np.generic | np.ndarray)
+
+
+VARARGS, VARKEYWORDS = 0x04, 0x08
+
+
+@functools.lru_cache(maxsize=4096)
+def place_arguments(
+    code: types.CodeType, count: int, keywords: tuple[str, ...]
+) -> tuple[list[str], list[tuple[int, Any]]]:
+    """Return a function's parameters, and for each operand of a call the parameter it is for.
+
+    A place is the number of the parameter, and the index within `*args` or the key within
+    `**kwargs`, or `None`. Operands that do not fit are left out: the call itself will tell.
+    """
+    n, m = code.co_argcount, code.co_kwonlyargcount
+    rest = list(code.co_varnames[n + m :])
+    varargs = rest.pop(0) if code.co_flags & VARARGS else None
+    varkeywords = rest.pop(0) if code.co_flags & VARKEYWORDS else None
+    every = [*code.co_varnames[:n], varargs, *code.co_varnames[n : n + m], varkeywords]
+    names = [name for name in every if name is not None]
+    nameless = {varargs, varkeywords, *names[: code.co_posonlyargcount]}
+    by_name = {name: i for i, name in enumerate(names) if name not in nameless}
+    places: list[tuple[int, Any]] = []
+    for i in range(count):
+        if i < n:
+            places.append((i, None))
+        elif varargs is not None:
+            places.append((n, i - n))
+    for name in keywords:
+        if name in by_name:
+            places.append((by_name[name], None))
+        elif varkeywords is not None:
+            places.append((len(names) - 1, name))
+    return names, places

@@ -1,0 +1,160 @@
+"""The entries of a tape: what recorded code ran, in order, and the walk backwards over it.
+
+A value is known by the number of the entry that it came from.
+"""
+
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+
+from rulescore import accumulate
+from zygote_lite._cotangents.indexed import Part, add_part
+from zygote_lite._cotangents.kinds import owner_of
+from zygote_lite._cotangents.pullbacks import Inert
+from zygote_lite._cotangents.registry import Node, Recorded
+from zygote_lite._cotangents.run import current_store, state
+from zygote_lite._cotangents.store import are_parts, refused_view
+from zygote_lite._tape.refusal import where
+from zygote_lite.errors import DifferentiationError
+
+
+class Entries:
+    """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
+
+    __slots__ = (
+        "arrays",
+        "count",
+        "defaults",
+        "entries",
+        "generators",
+        "memo",
+        "refusal",
+        "seen",
+        "written",
+    )
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
+        self.count = 0
+        self.generators: list[Any] = []
+        self.written = state.written if state.written is not None else {}
+        self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
+        self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside
+        self.memo: dict[int, Any] = {}  # of functions under `lru_cache`: what calls gave
+        self.refusal: BaseException | None = None  # that a `finally` of the user's may swallow
+        self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
+
+    def note_refusal(self) -> None:
+        """Note the refusal that is being handled, before a `finally` that may leave it behind."""
+        self.refusal = sys.exception()
+
+    def raise_refusal(self) -> None:
+        """Raise a refusal that was noted."""
+        refusal, self.refusal = self.refusal, None
+        if refusal is not None:
+            raise refusal
+
+    def input(self, x: Any = None) -> Node:
+        """Return the number of a new value that no entry of the tape made."""
+        self.count += 1
+        if isinstance(x, np.ndarray):
+            self.note_array(self.count, x, fresh=False)
+        return self.count
+
+    def note_array(self, node: int, x: Any, fresh: bool) -> None:
+        """Note which memory a value lives in, should it be written in place."""
+        owner = owner_of(x)
+        known = self.seen.get(id(owner))
+        if known is None or known() is not owner:
+            self.seen[id(owner)] = weakref.ref(owner)
+        else:
+            fresh = False
+        self.arrays[node] = (weakref.ref(x) if x is owner else x, fresh)
+
+    def array_of(self, node: Node) -> tuple[Any, bool]:
+        """Return the array that a number stands for, if it was written, and if it was made so."""
+        found = self.arrays.get(node) if node is not None else None
+        if found is None:
+            return None, False
+        x, fresh = found
+        x = x() if isinstance(x, weakref.ref) else x
+        if x is None or id(owner_of(x)) not in self.written:
+            return None, False
+        return x, fresh
+
+    def record(self, y: Any, back: Any, nodes: tuple[Node, ...], fresh: bool = False) -> Recorded:
+        """Note that `y` was made from the values `nodes`, and how its cotangent goes back."""
+        if type(back) is Inert:
+            return y, None
+        if not back:
+            self.entries.append((back, nodes, None))
+            return y, None
+        self.count = node = self.count + 1
+        self.entries.append((back, nodes, node))
+        if isinstance(y, np.ndarray):
+            self.note_array(node, y, fresh)
+        return y, node
+
+    def back(self, cotangents: dict[Any, Any]) -> None:
+        """Walk backwards: pull the cotangents of values back to the inputs, by their numbers."""
+        if self.written:
+            self.back_with_writes(cotangents)
+            return
+        owned: set[Node] = set()  # whose cotangent is a buffer of our own
+        for back, nodes, node in reversed(self.entries):
+            dy = cotangents.pop(node, None) if node is not None else None
+            for operand, d in zip(nodes, back(dy), strict=False):
+                if operand is None or d is None:
+                    continue
+                if type(d) is Part:
+                    add_part(cotangents, owned, operand, d)
+                    continue
+                known = cotangents.get(operand)
+                if operand in owned:
+                    known += d
+                else:
+                    cotangents[operand] = d if known is None else accumulate(known, d)
+
+    def back_with_writes(self, cotangents: dict[Any, Any]) -> None:
+        """Walk backwards where arrays were written: their cotangents live in shadows."""
+        store = current_store()
+        store.written = self.written
+        for node in list(cotangents):
+            self.give(store, cotangents, node, cotangents.pop(node))
+        for back, nodes, node in reversed(self.entries):
+            dy = cotangents.pop(node, None) if node is not None else None
+            y, fresh = self.array_of(node)
+            if y is not None:
+                dy = store.take_shadow(y) if fresh else None
+            for operand, d in zip(nodes, back(dy), strict=False):
+                if operand is not None and d is not None:
+                    self.give(store, cotangents, operand, d)
+
+    def give(self, store: Any, cotangents: dict[Any, Any], node: int, d: Any) -> None:
+        """Add a cotangent to that of a value: in its shadow, if it lives in written memory."""
+        x, _ = self.array_of(node)
+        if type(d) is Part:
+            if x is not None and not store.overlaps(x):
+                d.add_to(store.shadow_view(x, make=True))
+                return
+            whole = d.zeros()
+            d.add_to(whole)
+            d = whole
+        if x is not None:
+            store.add_to_shadow(x, d)
+            return
+        known = cotangents.get(node)
+        cotangents[node] = d if known is None else accumulate(known, d)
+
+    def numbered(self, nodes: tuple[Node, ...], xs: tuple[Any, ...]) -> tuple[Node, ...]:
+        """Give written arrays that came from inactive code a number, so that theirs is followed."""
+        given = list(nodes)
+        for i, x in enumerate(xs, 1):
+            if given[i] is None and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
+                owner = owner_of(x)
+                if x.dtype != owner.dtype and not are_parts(x, owner):
+                    raise DifferentiationError(f"{where()}: {refused_view(x, owner)}")
+                given[i] = self.input(x)
+        return tuple(given)

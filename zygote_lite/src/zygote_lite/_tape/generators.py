@@ -1,0 +1,101 @@
+"""Generators whose frames are recorded on a tape."""
+
+import dis
+import functools
+import types
+from typing import Any
+
+from zygote_lite._activity.activity import mark_active, reaches_active
+from zygote_lite._activity.reachability import is_library
+from zygote_lite._cotangents.registry import Node, Recorded
+from zygote_lite._tape.refusal import where
+from zygote_lite.errors import DifferentiationError
+
+
+class Returned(StopIteration):
+    """The end of a generator: the value that it returned, and the value's number."""
+
+    def __init__(self, value: Any, node: Node) -> None:
+        super().__init__(*(() if value is None else (value,)))
+        self.node = node
+
+
+@functools.lru_cache(maxsize=1024)
+def _handles(code: types.CodeType) -> bool:
+    """Return whether code of the user's has `try` or `with`."""
+    if is_library(code.co_filename):
+        return False
+    return any(i.opname == "PUSH_EXC_INFO" for i in dis.get_instructions(code))
+
+
+class Generated:
+    """A generator whose frame is recorded on a tape."""
+
+    def __init__(self, frame: Any, tape: Any, function: Any, is_active: bool) -> None:
+        self.frame = frame
+        self.tape = tape
+        self.function = function
+        self.is_active = is_active  # whether an argument is
+        self.started = False
+        self.raised = False  # an error, where the iterator in C that it stands for would go on
+        self.kind: type = types.GeneratorType  # what it stands for: a generator, `map`, `zip`, ...
+
+    def is_suspended(self) -> bool:
+        """Return whether the generator has begun and has not come to its end."""
+        return self.started and self.frame.gi_frame is not None
+
+    def ends_with_code(self) -> bool:
+        """Return whether there is a `finally`, or the like, that runs when it is closed."""
+        return _handles(self.function.__code__)
+
+    def variables(self) -> list[Any]:
+        """Return the function, and what its variables hold where the generator stands."""
+        names, held = self.function.__code__.co_varnames, self.frame.gi_frame.f_locals
+        return [self.function, *(held[name] for name in names if name in held)]
+
+    def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Recorded:
+        """Run to the next `yield`, sending a value and its number in, or throwing an error."""
+        if not self.started:
+            self.started, sent = True, None
+        if self.raised:
+            raise DifferentiationError(
+                f"{where()}: more is asked of an iterator (of {self.kind.__name__}) after an "
+                "error in it, which cannot be followed: write it as a loop, with the `try` inside"
+            )
+        try:
+            done: Recorded = self.frame.throw(*throw) if throw else self.frame.send(sent)
+            return done
+        except StopIteration as stop:
+            y, node = stop.value or (None, None)
+            end = Returned(y, node)
+            if node is not None:
+                mark_active(end)
+            raise end from None
+        except BaseException as error:
+            if not self.function.__module__.startswith("zygote_lite."):
+                raise
+            self.raised = True
+            if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):
+                raise error.__cause__ from None  # what it calls ends the iteration
+            raise
+
+    def send(self, value: Any) -> Any:
+        """Send a value in (differentiated code calls `step`)."""
+        return self.__next__()
+
+    def throw(self, *error: Any) -> Any:
+        """Raise an error where the generator stands."""
+        return self.step(throw=error)[0]
+
+    def close(self) -> None:
+        """End the generator."""
+        self.frame.close()
+
+    def __iter__(self) -> "Generated":
+        return self
+
+    def __next__(self) -> Any:
+        y, node = self.step()
+        if node is None and not reaches_active(y):
+            return y
+        raise RuntimeError("a generator through which a gradient passes was iterated from outside")

@@ -1,0 +1,274 @@
+"""Refusal: what is said of a call that no gradient can pass, and of where it stands."""
+
+import array
+import decimal
+import fractions
+import io
+import operator
+import os
+import sys
+import types
+from collections.abc import Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+import rulescore
+from rulescore import find_rule
+from zygote_lite import errors
+from zygote_lite._activity.activity import (
+    captured_within,
+    is_text,
+    mark_active,
+    opaque,
+    reaches_active,
+)
+from zygote_lite._activity.reachability import is_library
+from zygote_lite._activity.side_effects import callbacks, unknown_hooks
+from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
+from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
+from zygote_lite._cotangents.run import state
+from zygote_lite._ir.source import place_of
+from zygote_lite.errors import DifferentiationError, NoRuleError
+
+
+def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
+    """Run a call that has neither rule nor source; refuse it if a gradient passes through it.
+
+    None passes where nothing active is given, or where the value has no gradient (a text, say)
+    and nothing was given that the call may have changed.
+    """
+    operands = (getattr(f, "__self__", None), *xs, *kws.values())
+    hooks = [*unknown_hooks(f, operands), *callbacks(operands)]
+    if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+        raise hook_refusal(f, hooks)
+    reaches = reaches_active(f, *operands)  # an iterator that ends lets go of what it held
+    y = f(*xs, **kws)
+    given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
+    if not given and not reaches:
+        return y, inert(len(flags))
+    only_text = all(kind_of(x) == INERT for x in given) and not reaches
+    is_file = isinstance(y, io.IOBase)
+    is_apart = kind_of(y) == OBJECT and (is_file or not any(map(is_text, given)))
+    carries_none = kind_of(y) == INERT or _is_text_array(y) or (only_text and is_apart)
+    if carries_none and all(_is_immutable(x) or _is_text_array(x) for x in operands):
+        if is_file:
+            mark_active(y)  # what is read from it is text that depends on what is differentiated
+        return y, opaque(y, len(flags))
+    raise refusal(f, xs, kws)
+
+
+def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> NoRuleError:
+    """Return the error for a function that a gradient passes, and that has no rule."""
+    named = [f"{name}={type(x).__name__}" for name, x in (kws or {}).items()]
+    given = ", ".join([*(type(x).__name__ for x in xs), *named])
+    if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
+        return text_refusal(f, xs)
+    for x in (*xs, *(kws or {}).values()):
+        instead = instead_of(x)
+        if instead is not None:
+            return NoRuleError(
+                f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
+                f"it: a {type(x).__name__} carries no gradient; pass {instead}"
+            )
+    options = _options_without_rule(f, xs, kws or {})
+    if options:
+        return NoRuleError(
+            f"{where()}: {name_of(f)} of ({given}) has no rule that takes {' and '.join(options)}, "
+            f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
+        )
+    return NoRuleError(
+        f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
+        f"passes through it; {_advice(f)}"
+    )
+
+
+_INSTEAD: list[tuple[Any, str]] = [
+    (array.array, "`np.array(...)` of it"),
+    (memoryview, "`np.asarray(...)` of it"),
+    (np.ma.MaskedArray, "`.filled(...)`, or `.data` and the mask, of it"),
+    (np.matrix, "`np.asarray(...)` of it"),
+    (np.recarray | np.void, "its fields, as arrays or numbers"),
+    (fractions.Fraction | decimal.Decimal, "`float(...)` of it"),
+    (type({}.values()) | type({}.items()) | type({}.keys()), "`list(...)` of it, or the dict"),
+    (Iterator, "`list(...)` of it, or leave it out by `argnums`"),
+]
+"""Holders of numbers that carry no gradient, and what does."""
+
+
+def instead_of(x: Any) -> str | None:
+    """Return what to pass for a holder of numbers that carries no gradient, if it is one."""
+    if type(x) in _PLAIN:
+        return None
+    if isinstance(x, np.flatiter | io.IOBase):
+        return None
+    return next((advice for kind, advice in _INSTEAD if isinstance(x, kind)), None)
+
+
+_PLAIN = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}
+
+
+def refused_holder(x: Any) -> NoRuleError:
+    """Return the error for a holder of numbers that carries no gradient."""
+    return NoRuleError(
+        f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; pass "
+        f"{instead_of(x)}"
+    )
+
+
+COMPUTING = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
+"""Classes that compute in their own way, in Python that ends in C."""
+
+
+def text_refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+    """Return the error for a function that makes numbers of a text made of active values."""
+    given = ", ".join(type(x).__name__ for x in xs)
+    return NoRuleError(
+        f"{where()}: {name_of(f)} of ({given}) makes numbers of a text that depends on what is "
+        "differentiated, and no gradient passes through a text: use the numbers that it was made "
+        "of"
+    )
+
+
+def _options_without_rule(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[str]:
+    """Return the keywords that the rule for a call does not take, if there is one without them."""
+    rule = find_rule(f, *xs) if kws else None
+    if rule is None or rule.options is None:
+        return []
+    return [f"`{name}`" for name, x in kws.items() if x is not None and name not in rule.options]
+
+
+def _advice_on_options(f: Any, kws: dict[str, Any]) -> str:
+    if isinstance(f, np.ufunc) and "where" in kws:
+        return (
+            "where it is false the result is undefined: give `out` too, which keeps its values "
+            "there, or choose by `np.where(mask, y, other)`"
+        )
+    if isinstance(f, np.ufunc) and ("casting" in kws or "signature" in kws):
+        return "leave it out, and convert the arguments or the result by `astype`"
+    return "leave it out, or declare a rule with such an option (see rulescore)"
+
+
+def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> DifferentiationError:
+    """Return the error for user code that a function written in C calls, and that may write."""
+    hook = hooks[0][0]
+    return DifferentiationError(
+        f"{where()}: {name_of(f)}, which is written in C, may call {hook.__qualname__} "
+        f"({place_of(hook)}), and that may change what a gradient depends on: call it from Python, "
+        "or let it change nothing"
+    )
+
+
+def frame_refusal(name: str) -> DifferentiationError:
+    """Return the error for user code that looks at the frames of running code."""
+    return DifferentiationError(
+        f"{where()}: {name} looks at the frames of running code, and what the variables there hold "
+        "cannot be followed: pass it on as an argument, or return it"
+    )
+
+
+def refuse_frame() -> None:
+    """Refuse a frame that the user asks for.
+
+    In it lie variables of the recorded code, and numbers of which it is not known where they came
+    from. Python's own library looks there for a line number or the name of a module: to log, say.
+    """
+    if not is_library(asking()):
+        raise frame_refusal("this")
+
+
+def refuse_reader(f: Any) -> None:
+    """Refuse a function of the user's that reads the variables of frames."""
+    if not is_library(f.__code__.co_filename):
+        raise frame_refusal(f"{f.__qualname__} ({place_of(f)})")
+
+
+def asking() -> str:
+    """Return the file of the code that the running call stands in."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_ENGINE):
+        frame = frame.f_back
+    return "" if frame is None else frame.f_code.co_filename
+
+
+def _advice(f: Any) -> str:
+    module = getattr(f, "__module__", None) or type(f).__module__ or ""
+    top = module.split(".")[0]
+    if top in ("numpy", "math", "cmath", "operator", "_operator", "builtins") and (
+        find_rule(operator.add, 1.0, 1.0) is None
+    ):
+        return "install the plugin with rules for Python and NumPy (pip install rules_base)"
+    return (
+        "declare one: `rule = RuleSet('mine'); @rule(f) def _(x: float): ...; rule.register()` "
+        "(see rulescore), or install a plugin that has it"
+    )
+
+
+def _is_text_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and is_text(x)  # functions in C make new ones
+
+
+def _is_immutable(x: Any) -> bool:
+    kind = kind_of(x)
+    if isinstance(x, bytearray):
+        return False
+    if kind == VALUE:
+        return isinstance(x, Number | np.generic)
+    return kind <= FUNCTION or (kind == TUPLE and all(map(_is_immutable, x)))
+
+
+def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
+    """Note how a call was resolved, if `explain` asks for it."""
+    if state.trace is not None:
+        state.trace.append(
+            (where(), f"{name_of(f)}({', '.join(type(x).__name__ for x in xs)})", how)
+        )
+
+
+def name_of(f: Any) -> str:
+    """Return the name of a function as the user knows it."""
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", type(f).__qualname__)
+    module = getattr(f, "__module__", None)
+    if module is None and hasattr(f, "__objclass__"):
+        module = f.__objclass__.__module__
+    owner = getattr(f, "__self__", None) if isinstance(f, types.BuiltinFunctionType) else None
+    if isinstance(owner, np.ufunc):
+        return f"{name_of(owner)}.{f.__name__}"
+    if isinstance(f, np.ufunc) and getattr(np, f.__name__, None) is not f:
+        return f"the ufunc {name}"  # of a library that it does not tell
+    module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
+    return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
+
+
+_HERE = tuple(
+    os.path.dirname(os.path.abspath(path or "")) + os.sep
+    for path in (errors.__file__, np.__file__, rulescore.__file__)
+)
+_ENGINE = _HERE[0]
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+
+
+def where() -> str:
+    """Return the user's file and line that the running call stands for."""
+    frame = _users_frame()
+    return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def users_module() -> str:
+    """Return the name of the user's module whose code is running."""
+    frame = _users_frame()
+    return "__main__" if frame is None else str(frame.f_globals.get("__name__", "__main__"))
+
+
+def _users_frame() -> Any:
+    """Return the innermost frame of the user's code, else of Python's own library, or `None`."""
+    frame: Any = sys._getframe(1)
+    nearest = None
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_HERE):
+            if not frame.f_code.co_filename.startswith(_STANDARD):
+                return frame
+            nearest = nearest or frame
+        frame = frame.f_back
+    return nearest

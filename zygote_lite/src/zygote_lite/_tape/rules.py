@@ -1,0 +1,218 @@
+"""A call by its rule: which rule answers, with which arguments and options, and its pullback."""
+
+import types
+from typing import Any
+
+import numpy as np
+
+from rulescore import find_rule
+from zygote_lite._activity.activity import holds_text, is_active_text, is_text, opaque
+from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
+from zygote_lite._cotangents.pullbacks import Back, Flags, Pulled, inert
+from zygote_lite._cotangents.run import state, take
+from zygote_lite._tape.arguments import moved, positional_run, takes_out
+from zygote_lite._tape.refusal import name_of, note_resolution, text_refusal, where
+from zygote_lite.errors import NoRuleError
+
+
+def with_texts(flags: Flags, operands: tuple[Any, ...], flag: Any) -> Flags:
+    """Give a flag to the operands of a call that are texts made of active values."""
+    if not any(map(is_active_text, operands)):
+        return flags
+    given = zip(flags[1:], operands, strict=True)
+    return (flags[0], *(flag if n is None and is_active_text(x) else n for n, x in given))
+
+
+def apply_rule(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
+) -> Pulled | None:
+    """Apply a rule of an installed plugin, if there is one for these arguments."""
+    plan = plan_rule(flags, f, xs, kws, ad)
+    if plan is None:
+        return None
+    rule, arguments, options, names = plan
+    through_text = pull_text(flags, f, xs, kws, rule)
+    if through_text is not None:
+        return through_text
+    if rule.kind == "constant":
+        y = f(*xs, **kws)
+        return y, opaque(y, len(flags)) if is_text(y) else inert(len(flags))
+    y, back = _apply(rule, f, arguments, options)
+    if is_text(y):
+        return y, opaque(y, len(flags))
+    _refuse_objects(f, y)
+    simple = kind_of(y) <= VALUE and not kws and kind_of(f) <= FUNCTION
+    for x in xs:
+        simple = simple and kind_of(x) <= VALUE
+    return y, back if simple else _routed(back, f, xs, y, list(kws), arguments, names)
+
+
+def _apply(
+    rule: Any, f: Any, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, Back]:
+    """Apply a rule; name the place of the call where it refuses, or fails in the reverse pass."""
+    try:
+        y, back = rule(f, *arguments, **options)
+    except NotImplementedError as error:
+        if rule.needs_ad:
+            raise  # it may be the user's own
+        raise NoRuleError(f"{where()}: {error}") from error
+    return y, _placed(f, back, where()) if getattr(f, "__module__", None) in _FAILING else back
+
+
+_FAILING = ("numpy.linalg",)  # whose pullbacks fail where a matrix is not as it has to be
+
+
+def _placed(f: Any, back: Back, place: str) -> Back:
+    """Return a pullback whose `LinAlgError` names the function and the place of the call."""
+
+    def placed(dy: Any) -> tuple[Any, ...]:
+        try:
+            return back(dy)
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(
+                f"{place}: the pullback of {name_of(f)} failed: {error}"
+            ) from error
+
+    return placed
+
+
+def plan_rule(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
+) -> tuple[Any, tuple[Any, ...], dict[str, Any], list[str]] | None:
+    """Return the rule for a call, its arguments and options, and the keywords among the arguments.
+
+    A rule for a function that takes functions is given `ad`, which differentiates them.
+    Raises `NoRuleError` where a gradient would have to pass through an option.
+    """
+    named = moved(f, xs, kws, flags) if kws else {}
+    names = list(named)
+    arguments = (*xs, *named.values())
+    options = {name: value for name, value in kws.items() if name not in named}
+    if "out" in options and options["out"] is None and takes_out(f):
+        del options["out"]  # as if it were not given
+    if isinstance(f, np.ufunc) and f.signature is None and options.get("where") is True:
+        del options["where"]
+    asked = {"ad": ad, **options}
+    rule = find_rule(f, *arguments, **asked)
+    if rule is None and kws:
+        for name in positional_run(f, xs, kws, named):  # a rule may have no options of these names
+            named[name] = options.pop(name)
+            del asked[name]
+            rule = find_rule(f, *xs, *named.values(), **asked)
+            if rule is not None:
+                break
+        names, arguments = list(named), (*xs, *named.values())
+    if rule is None:
+        return None
+    if rule.kind == "constant":
+        return rule, arguments, options, names
+    active = _active_option(rule, flags, xs, kws, names)
+    if active is not None:
+        if isinstance(getattr(f, "_implementation", None), types.FunctionType):
+            return None  # its source tells more than the rule
+        raise _refused_option(f, rule, active)
+    if rule.needs_ad:
+        options["ad"] = ad
+    for x in arguments:
+        _refuse_objects(f, x)
+    note_resolution(f, arguments, f"rule of {rule.place}")
+    return rule, arguments, options, names
+
+
+def _refused_option(f: Any, rule: Any, option: str) -> NoRuleError:
+    return NoRuleError(
+        f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {option} as an option, and "
+        "options carry no gradient, but a gradient would have to pass through it here: make it of "
+        "what is not differentiated, or write the formula out"
+    )
+
+
+def option_in_the_way(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> NoRuleError | None:
+    """Return the error for an active option that neither a rule nor the source differentiates."""
+    rule = find_rule(f, *xs, **kws)
+    option = None if rule is None else _active_option(rule, flags, xs, kws, [])
+    return None if option is None else _refused_option(f, rule, option)
+
+
+def _active_option(
+    rule: Any, flags: Flags, xs: tuple[Any, ...], kws: dict[str, Any], names: list[str]
+) -> str | None:
+    """Return which option is active, if one is; an integer is a choice, such as an axis.
+
+    Keywords that `names` moves among the arguments are options all the same, where the rule has
+    no type for them.
+    """
+    flag_of = dict(zip(kws, flags[1 + len(xs) :], strict=True))
+    for name, flag in flag_of.items():
+        if flag and name not in names and _is_quantity(kws[name]):
+            return f"`{name}`"
+    if rule.varargs is not None or rule.kind != "general":
+        return None
+    given = [(f"argument {i + 1}", flags[1 + i], x) for i, x in enumerate(xs)]
+    given += [(f"`{name}`", flag_of.get(name), kws.get(name)) for name in names]
+    for about, flag, x in given[len(rule.types) :]:
+        if flag and _is_quantity(x):
+            return about
+    return None
+
+
+def _makes_numbers(f: Any) -> bool:
+    """Return whether a constant function makes numbers of texts, as `int` does."""
+    return type in type(f).__mro__ and issubclass(f, int | np.number) and f is not bool
+
+
+def pull_text(
+    flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], rule: Any
+) -> Pulled | None:
+    """Run a function with a rule that is given texts made of active values, if it is.
+
+    Raises `NoRuleError` where it makes numbers of them: no gradient passes through a text.
+    """
+    if rule.kind == "constant" and not _makes_numbers(f):  # such as `len`
+        return None
+    if not any(map(holds_text, (*xs, *kws.values()), flags[1:])):
+        return None
+    y = f(*xs, **kws)
+    if not is_text(y):
+        raise text_refusal(f, xs)
+    return y, opaque(y, len(flags))
+
+
+def _is_quantity(x: Any) -> bool:
+    """Return whether an option may be a number that is differentiated: no choice, as of axes."""
+    if type(x) in (tuple, list):
+        return any(map(_is_quantity, x))
+    return kind_of(x) != INERT and not isinstance(x, int | np.integer)
+
+
+def _refuse_objects(f: Any, x: Any) -> None:
+    if type(x) is np.ndarray and x.dtype.kind in "OV":
+        raise NoRuleError(
+            f"{where()}: {name_of(f)} meets an array of dtype {x.dtype}, which carries no "
+            "gradient: use an array of numbers, or a list"
+        )
+
+
+def _routed(
+    back: Back,
+    f: Any,
+    xs: tuple[Any, ...],
+    y: Any,
+    keywords: list[str],
+    arguments: tuple[Any, ...],
+    names: list[str],
+) -> Back:
+    """Return the pullback of a rule whose operands or value have an address, or have keywords."""
+
+    def routed(dy: Any) -> tuple[Any, ...]:
+        store = state.store
+        assert store is not None
+        d_f, *given = back(take(y, dy, arguments))
+        by_value = [store.add(x, d) for x, d in zip(arguments, given, strict=True)]
+        by_name = dict(zip(names, by_value[len(xs) :], strict=True))
+        return store.add(f, d_f), *by_value[: len(xs)], *(by_name.get(name) for name in keywords)
+
+    return routed

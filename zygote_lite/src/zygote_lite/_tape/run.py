@@ -1,0 +1,120 @@
+"""The tape's answers: the value of a call, and its pullback."""
+
+from typing import Any
+
+from rulescore import find_rule
+from zygote_lite._activity.activity import add_addresses
+from zygote_lite._activity.saved import Stamps, refuse_overwritten, stamp
+from zygote_lite._cotangents.kinds import INERT, kind_of
+from zygote_lite._cotangents.run import state
+from zygote_lite._cotangents.store import Store
+from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.jitted import original
+from zygote_lite._tape.recursion import deeper_recursion
+from zygote_lite._tape.refusal import name_of
+from zygote_lite._tape.tape import via_tape
+from zygote_lite._tape.validate import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
+from zygote_lite.errors import DifferentiationError
+from zygote_lite.modes import note_recorded, watching
+
+
+class Pullback:
+    """Map the cotangent of a function's value to those of the function and its arguments.
+
+    `back(dy)` returns `(∂self, ∂x1, ..., ∂xn)`, then those of keyword arguments in their order;
+    `None` is "no gradient". It may be called again and again; it leaves the arguments as they
+    were.
+    """
+
+    def __init__(
+        self,
+        back: Any,
+        f: Any,
+        y: Any,
+        xs: tuple[Any, ...],
+        flags: tuple[Any, ...],
+        stamps: Stamps,
+    ) -> None:
+        self._back, self._f, self._y, self._xs, self._flags = back, f, y, xs, flags
+        self._stamps = stamps
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        check_fit(dy, self._y, self)
+        if self._stamps:
+            refuse_overwritten(self._stamps, name_of(self._f))
+        outer, state.store = state.store, Store()
+        store = state.store
+        try:
+            by_value = self._back(store.add(self._y, dy))
+            operands = (self._f, *self._xs)
+            refuse_shared(operands, self._flags, store)
+            found = tuple(
+                store.collect(x, d) if flag else None
+                for x, d, flag in zip(operands, by_value, self._flags, strict=True)
+            )
+            return own_buffers(found, (dy, operands))  # type: ignore[no-any-return]
+        finally:
+            store.restore()
+            state.store = outer
+
+    def __repr__(self) -> str:
+        return f"∂({getattr(self._f, '__name__', type(self._f).__qualname__)})"
+
+
+def recorded(
+    flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Any, Pullback]:
+    """Return the value of `f(*xs, **kws)` and its pullback, by the tape.
+
+    Arguments:
+        flags: for the function and each argument whether it is differentiated, else `None`.
+        f, xs, kws: the call.
+    """
+    if watching.count and state.active is None:
+        note_recorded(name_of(f), lambda: _why(f, xs, kws))
+    if not callable(f):
+        raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+    f = original(f)
+    operands = (f, *xs, *kws.values())
+    flags = tuple(
+        [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]
+    )
+    outer = state.active, state.captured, state.written
+    if state.active is None:
+        state.active, state.captured, state.written = {}, {}, {}
+        state.given = operands
+        state.has_texts = False
+        state.clean.clear()
+    for operand, flag in zip(operands, flags, strict=True):
+        if flag:
+            add_addresses(operand)
+    try:
+        with deeper_recursion():
+            y, back = via_tape(flags, map_to_list if f is map else f, xs, kws)
+        if state.written:
+            refuse_shared_arrays(operands, flags, state.written)
+        stamps = stamp(state.written) if state.written and outer[0] is None else []
+    finally:
+        state.active, state.captured, state.written = outer
+        if state.active is None:
+            state.given = ()
+            state.held.clear()
+            state.clean.clear()
+    if isinstance(y, Generated):
+        raise DifferentiationError(
+            f"{name_of(f)} returns an iterator, whose elements would come after the call: return a "
+            "list or a tuple"
+        )
+    return y, Pullback(back, f, y, operands[1:], flags, stamps)
+
+
+def map_to_list(f: Any, /, *xs: Any) -> list[Any]:
+    """Return a list, as Julia's `map` does: what differentiating `map` itself gives."""
+    return list(map(f, *xs))
+
+
+def _why(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str:
+    """Return why a call is not even tried with transformed code."""
+    if find_rule(f, *xs, **kws) is not None:
+        return "a rule answers it"
+    return "`pullback` records; so do calls of what is not written in Python, or without its order"

@@ -1,0 +1,540 @@
+"""The tape: it runs the calls of recorded code, each by what the callable stands for.
+
+One tape serves a whole tree of calls: a function called from recorded code records on the same
+tape, so that exceptions, generators and callbacks need nothing of their own.
+
+In its main steps a call is resolved in this order (`Tape.pull`):
+
+1. inactive: nothing that it is given depends on a differentiated argument: it is simply run;
+2. what stands for other calls (`COMPOSITE`): these are resolved in its place;
+3. a structural pullback of the engine's own: attribute access, construction, subscripts;
+4. a rule of an installed plugin, through `rulescore`;
+5. of a function in C that calls others: Python that means the same (`EQUIVALENT`);
+6. what the callable stands for (`Tape.call`): a method, a class, a partial, an object with
+   `__call__`; in the end the source of a function, whose recording code is run on this tape;
+7. an error that names the function and the place of the call, unless no gradient can pass.
+"""
+
+import functools
+import inspect
+import operator
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rulescore import find_rule
+from zygote_lite._activity.activity import (
+    captured_within,
+    is_active,
+    is_veiled,
+    mark_active,
+    note_captured,
+    opaque,
+    reaches_active,
+)
+from zygote_lite._activity.reachability import is_users_class
+from zygote_lite._activity.saved import guarded
+from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands, unknown_hooks
+from zygote_lite._cotangents.indexed import is_part, part_back
+from zygote_lite._cotangents.kinds import TUPLE, VALUE, is_foreign, kind_of
+from zygote_lite._cotangents.pullbacks import Effect, Inert, Pulled, inert
+from zygote_lite._cotangents.registry import (
+    ALWAYS,
+    COMPOSITE,
+    EQUIVALENT,
+    MADE,
+    MAKING,
+    OF_CLASSES,
+    STRUCTURAL,
+    Node,
+    Recorded,
+    can_take,
+)
+from zygote_lite._cotangents.run import state
+from zygote_lite._ir.intrinsics import refuse_locals
+from zygote_lite._ir.source import place_of
+from zygote_lite._numpy.foreign import is_foreign_method, through_foreign_method
+from zygote_lite._python.literals import adopted
+from zygote_lite._python.objects.attributes import (
+    is_init_of_dataclass,
+    is_method_of_dataclass,
+    member_of,
+    overrides_iteration,
+    refused_fields,
+)
+from zygote_lite._tape.arguments import (
+    OPERATORS,
+    is_of_numbers,
+    moved_last,
+    out_position,
+    parameter_names,
+    place_arguments,
+)
+from zygote_lite._tape.callables import (
+    descriptor_of,
+    is_harmless,
+    is_opaque,
+    is_resolved_later,
+    may_change,
+    through_getter,
+    through_partial,
+)
+from zygote_lite._tape.entries import Entries
+from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.refusal import (
+    COMPUTING,
+    hook_refusal,
+    name_of,
+    no_rule,
+    note_resolution,
+    refusal,
+    refuse_frame,
+    refused_holder,
+)
+from zygote_lite._tape.rules import apply_rule, option_in_the_way, with_texts
+from zygote_lite.errors import DifferentiationError
+
+
+class Tape(Entries):
+    """Run the calls of recorded code, and note how the cotangent of each goes back."""
+
+    __slots__ = ()
+
+    def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+        """Run a call that nothing active goes into; log what it changes of what was saved."""
+        generated = self.generator_of(f, xs, kws)
+        if generated is not None:
+            return generated
+        if type(f) is types.FunctionType:
+            refuse_locals(f)
+        hooks = hooks_called(f, (*xs, *kws.values()))
+        if not hooks and id(f) not in STRUCTURAL and id(f) not in COMPOSITE:
+            hooks = unknown_hooks(f, xs)
+            if hooks and reaches_active(*hooks):
+                raise hook_refusal(f, hooks)
+        if not (state.captured or state.clean):
+            y = f(*xs, **kws)
+            if type(y) is types.FrameType:
+                refuse_frame()
+            return y, None
+        harmless = not hooks and is_harmless(f, xs, kws)
+        if state.clean and not harmless and may_change(f, xs):
+            state.clean.clear()  # something may be written into what was found to be inactive
+        if state.captured and not harmless:
+            held = captured_within(f, *xs, *kws.values())
+            if held:
+                y, back = guarded(f, xs, kws, held)
+                if back is not None:
+                    self.entries.append((back, (), None))
+                return y, None
+        y = f(*xs, **kws)
+        if type(y) is types.FrameType:
+            refuse_frame()
+        return y, None
+
+    def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded | None:
+        """Make the generator that an inactive call makes, if it does: it may come to be active."""
+        made = member_of(type(xs[0]), "__iter__") if f is iter and len(xs) == 1 else f
+        if not isinstance(made, types.FunctionType) or not made.__code__.co_flags & 0x20:
+            return None
+        try:
+            return self.function((None,) * (1 + len(xs) + len(kws)), made, xs, kws)
+        except DifferentiationError:
+            return f(*xs, **kws), None  # it can generate nothing active
+
+    def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
+        """Run `f(*xs, **kws)`, record it, and return its value and the value's number."""
+        if state.has_texts:
+            nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
+        hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
+        active = is_active(nodes, f, xs, kws) or id(f) in ALWAYS
+        if not active and not (hooks and reaches_active(*hooks)):
+            return self.run_inactive(f, xs, kws)
+        if self.written:
+            nodes = self.numbered(nodes, xs)
+        if dict in map(type, xs) and any(map(is_veiled, xs)):
+            raise refused_fields("an object")
+        if isinstance(f, np.ufunc) and len(xs) == f.nin + 1 and f.nout == 1:
+            kws, nodes, xs = {**kws, "out": xs[-1]}, moved_last(nodes, f.nin), xs[:-1]
+        at = out_position(f, len(xs)) if len(xs) > 2 else None
+        if at is not None and isinstance(xs[at], np.ndarray | tuple):
+            names = parameter_names(f)[at : len(xs)]
+            given = dict(zip(names, xs[at:], strict=True))
+            nodes = (*nodes[: 1 + at], *nodes[1 + len(xs) :], *nodes[1 + at : 1 + len(xs)])
+            xs, kws = xs[:at], {**kws, **given}
+        if hooks and isinstance(xs[0], np.ndarray) and reaches_active(*hooks):
+            raise hook_refusal(f, hooks)
+        if f is operator.getitem and not kws and is_part(*xs):
+            return self.read(nodes, *xs)
+        if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
+            from zygote_lite._numpy.writes import with_out
+
+            return with_out(self, nodes, f, xs, kws)
+        found = COMPOSITE.get(id(f))
+        if found is not None and can_take(found[1], 2 + len(xs), kws):
+            done = found[1](self, nodes, *xs, **kws)
+            if done is not None:
+                return done
+        known = EQUIVALENT.get(id(f))
+        if known is not None and not can_take(known[1], len(xs), kws):
+            known = None
+        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+            if known is None:
+                raise hook_refusal(f, hooks)
+            return self.pull(nodes, known[1], *xs, **kws)
+        structural = STRUCTURAL.get(id(f))
+        if structural is not None and not can_take(structural[1], 1 + len(xs), kws):
+            structural = None
+        pulled = None if structural is None else structural[1](nodes, *xs, **kws)
+        if pulled is not None:
+            y, back = pulled
+            return self.record(y, back, nodes, fresh=id(f) in MAKING)
+        in_python = known is not None and any(type(x) is Generated for x in xs)
+        done = None if in_python else self.by_rule(nodes, f, xs, kws)
+        if done is not None:
+            return done
+        if known is not None:
+            y, node = self.pull(nodes, known[1], *xs, **kws)
+            if type(y) is Generated and isinstance(f, type):
+                y.kind = f
+            return y, node
+        if any(type(x) is Generated for x in xs) and not is_resolved_later(f):
+            xs, nodes = self.run_out(xs, nodes)
+            return self.pull(nodes, f, *xs, **kws)
+        return self.call(nodes, f, xs, kws)
+
+    def text_node(self) -> Node:
+        """Return the number of a text that comes out of a container: nothing goes back to it."""
+        return self.input()
+
+    def read(self, nodes: tuple[Node, ...], x: Any, index: Any) -> Recorded:
+        """Read a part of an array."""
+        return self.record(x[index], part_back(x, index), nodes)
+
+    def write(self, nodes: tuple[Node, ...], f: Any, x: Any, index: Any, value: Any) -> None:
+        """Write into an array (by `write_array` or `add_at`), and record it in any case."""
+        nodes = self.numbered(nodes, (x, index, value))
+        y, back = STRUCTURAL[id(f)][1](nodes, x, index, value)
+        self.record(y, back, nodes)
+
+    def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
+        """Return arguments in which generators, and lists that iterate in their own way, are lists.
+
+        A rule would take the cotangents of what is generated for those of what the list holds.
+        """
+        given, flags = list(xs), list(nodes)
+        for i, x in enumerate(xs):
+            if type(x) is Generated or overrides_iteration(type(x)):
+                given[i], flags[i + 1] = self.pull((None, nodes[i + 1]), list, x)
+        return tuple(given), tuple(flags)
+
+    def by_rule(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded | None:
+        """Apply a rule, if there is one."""
+        simple = _SIMPLE.issuperset(map(type, xs)) and not kws
+        hooks = [] if simple else hooks_of_operands(f, (*xs, *kws.values()))
+        if hooks and find_rule(f, *xs) is not None and reaches_active(*hooks):
+            raise hook_refusal(f, hooks)
+        if not simple and any(overrides_iteration(type(x)) for x in xs):
+            rule = None if isinstance(f, types.FunctionType) else find_rule(f, *xs)
+            if rule is not None and rule.kind != "constant":
+                if getattr(f, "__module__", None) not in ("builtins", "math"):
+                    raise refusal(f, xs)  # others read by index, or by the memory of a list
+                xs, nodes = self.run_out(xs, nodes)
+        pulled = apply_rule(nodes, f, xs, kws, handed_in)
+        if pulled is None:
+            return None
+        if not simple and type(pulled[1]) is not Inert:
+            for x in xs:
+                if id(x) in state.held and isinstance(x, COMPUTING):
+                    raise refused_holder(x)
+        if not simple and type(pulled[1]) is not Inert:
+            for n, x in zip(nodes[1:], xs, strict=False):
+                if n is None and is_opaque(x) and reaches_active(x):
+                    raise refusal(f, xs)  # it is over memory that was written since
+        if type(pulled[1]) is not Inert:  # which saves nothing: `len(x)` is no walk over `x`
+            note_captured(f, xs)
+        return self.record(*pulled, nodes, fresh=True)
+
+    def call(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded:
+        """Resolve a call by what the callable stands for."""
+        own = getattr(f, "__differentiates__", None)
+        if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
+            return own[1](self, nodes, xs, kws)  # type: ignore[no-any-return]
+        if isinstance(f, types.FunctionType):
+            if xs and is_foreign(type(xs[0])) and is_foreign_method(f, type(xs[0])):
+                return through_foreign_method(self, nodes, f, xs, kws)
+            made = MADE.get(f.__code__)
+            done = None if made is None else made(self, nodes, f, *xs, **kws)
+            if is_method_of_dataclass(f, xs):
+                return self.generated(nodes, f, xs)
+            if xs and is_init_of_dataclass(f, xs[0]):
+                from zygote_lite._python.objects.construct import fill_dataclass
+
+                return fill_dataclass(self, (None, *nodes[2:]), f, xs[0], xs[1:], kws)
+            return self.function(nodes, f, xs, kws) if done is None else done
+        if isinstance(f, types.MethodType):
+            return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
+        if isinstance(f, functools.partial):
+            return through_partial(self, nodes, f, xs, kws)
+        if isinstance(f, types.WrapperDescriptorType) and f.__name__ in ("__next__", "__iter__"):
+            return self.pull(nodes, next if f.__name__ == "__next__" else iter, *xs)
+        if isinstance(f, types.WrapperDescriptorType) and is_of_numbers(f) and len(xs) == 2:
+            meant, is_swapped = OPERATORS[f.__name__]
+            if not f.__name__.startswith("__i") and f(*xs) is NotImplemented:
+                return NotImplemented, None
+            (a, b), (at_a, at_b) = (xs, nodes[1:3])
+            if is_swapped:
+                return self.pull((None, at_b, at_a), meant, b, a)
+            return self.pull((None, at_a, at_b), meant, a, b)
+        if isinstance(f, types.WrapperDescriptorType) and f.__name__ == "__init__":
+            from zygote_lite._python.objects.construct import initialize
+
+            return initialize(self, nodes, f, xs, kws)
+        if isinstance(f, type):
+            from zygote_lite._python.objects.construct import construct
+
+            return construct(self, nodes, f, xs, kws)
+        if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
+            owner = getattr(f, "__self__", None)
+            if isinstance(owner, np.ufunc) and f.__name__ == "at":
+                from zygote_lite._numpy.writes import ufunc_at
+
+                return ufunc_at(self, nodes, owner, *xs)
+            known = OF_CLASSES.get((owner, f.__name__)) if isinstance(owner, type) else None
+            if known is not None:
+                return self.pull(nodes, known, *xs, **kws)
+            descriptor = descriptor_of(f)
+            space = isinstance(owner, types.ModuleType)
+            space = space or (
+                isinstance(owner, type) and not isinstance(f, types.MethodWrapperType)
+            )
+            if owner is None or space or descriptor is None:
+                return self.refuse(nodes, f, xs, kws)
+            return self.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
+        inner = getattr(f, "_implementation", None)
+        if isinstance(f, functools._lru_cache_wrapper):
+            from zygote_lite._python.library.lru_cache import remembered
+
+            return remembered(self, nodes, f, xs, kws)
+        if isinstance(inner, types.FunctionType):
+            if find_rule(operator.add, 1.0, 1.0) is None:  # its source would meet operators
+                return self.refuse(nodes, f, xs, kws)
+            try:
+                return self.pull(nodes, inner, *xs, **kws)
+            except DifferentiationError as error:
+                option = option_in_the_way(nodes, f, xs, kws)
+                if option is None:
+                    raise
+                raise option from error
+        if isinstance(f, operator.attrgetter | operator.itemgetter | operator.methodcaller):
+            return through_getter(self, nodes, f, xs)
+        call = inspect.getattr_static(type(f), "__call__", None)
+        if isinstance(call, types.FunctionType):
+            return self.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)
+        return self.refuse(nodes, f, xs, kws)
+
+    def generated(self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...]) -> Recorded:
+        """Run a method that a dataclass was given without source: it compares, hashes or prints."""
+        hooks = hooks_called(operator.eq if len(xs) == 2 else repr, xs)
+        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+            raise hook_refusal(f, hooks)
+        y = f(*xs)
+        how = opaque if isinstance(y, str) else lambda _, count: inert(count)
+        return self.record(y, how(y, len(nodes)), nodes)
+
+    def refuse(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded:
+        """Run what no gradient can pass through, or raise `NoRuleError`."""
+        return self.record(*no_rule(nodes, f, xs, kws), nodes)
+
+    def function(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded:
+        """Run the recording code of a Python function on this tape."""
+        from zygote_lite._ir.compile import recording_of, run_as_called
+
+        run, is_generator = recording_of(f)
+        note_resolution(f, xs, f"recorded; {place_of(f)}")
+        given = self.bind(nodes, f, xs, kws)
+        result = run_as_called(run, self, given, f, xs, kws)
+        if is_generator:
+            generated = Generated(result, self, f, any(n is not None for n in nodes))
+            mark_active(generated)
+            self.generators.append(generated)
+            return generated, None
+        y, node = result
+        return y, node
+
+    def finish(self) -> None:
+        """Refuse where a generator was left before its end, and its `finally` would do something.
+
+        It would have run when Python let go of the generator, which the tape still held.
+        """
+        for i in reversed(range(len(self.generators))):
+            generated = self.generators[i]
+            if not generated.is_suspended() or not generated.ends_with_code():
+                continue
+            if sys.getrefcount(generated) <= 4:  # held by the engine only
+                known = len(self.entries)
+                generated.frame.close()
+                matters = len(self.entries) != known
+            else:
+                matters = generated.is_active or reaches_active(*generated.variables())
+            if matters:
+                raise DifferentiationError(
+                    f"{place_of(generated.function)}: the generator "
+                    f"{name_of(generated.function)} is left before its end, and what it does when "
+                    "Python lets go of it may change what a gradient depends on: keep it in a "
+                    "variable, and close it"
+                )
+
+    def bind(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """Return the companions of a function's parameters, from those of a call's operands."""
+        names, places = place_arguments(f.__code__, len(xs), tuple(kws))
+        given: list[Any] = [None] * len(names)
+        variable: dict[int, dict[Any, Node]] = {}
+        for (position, key), node in zip(places, nodes[1:], strict=False):
+            if key is None:
+                given[position] = node
+            else:
+                variable.setdefault(position, {})[key] = node
+        if id(f) in self.defaults:
+            for name, node in self.defaults[id(f)][1].items():
+                position = names.index(name)
+                if (position, None) not in places:
+                    given[position] = node
+        for position, entries in variable.items():
+            if any(entries.values()):
+                given[position] = self.collected(entries)
+        return tuple(given)
+
+    def collected(self, entries: dict[Any, Node]) -> Any:
+        """Return the companion of `*args`; that of `**kwargs` is settled where the dict is made."""
+        if isinstance(next(iter(entries)), str):
+            return entries
+        nodes = (None, *(entries.get(i) for i in range(len(entries))))
+        return self.record(None, _spread(len(entries)), nodes)[1]
+
+    def keywords(self, made: dict[str, Any], entries: Any) -> None:
+        """Note where the cotangents of the entries of a function's `**kwargs` go."""
+        if entries:
+            back = adopted(made, list(entries))
+            self.record(None, back, tuple(entries.values()))
+
+    def iterate(self, x: Any, node: Node, owned: bool = False) -> Iterator[Recorded]:
+        """Yield the elements of an iterable, with their numbers, as `for` takes them.
+
+        A generator that a loop leaves before its end, and that nothing else holds, is closed.
+        """
+        method = member_of(type(x), "__iter__")
+        in_python = isinstance(method, types.FunctionType) or is_users_class(type(x))
+        if not in_python and not is_active((node,), iter, (x,), {}):
+            yield from self.iterate_inactive(x)
+            return
+        if type(x) in (list, tuple) or (type(x) is np.ndarray and x.ndim):
+            i = 0
+            while i < len(x):
+                yield self.pull((None, node, None), operator.getitem, x, i)
+                i += 1
+            return
+        iterator, at = self.pull((None, node), iter, x)
+        try:
+            while True:
+                try:
+                    step = self.pull((None, at), next, iterator)
+                except StopIteration:
+                    return
+                yield step
+        finally:
+            held = 6 if iterator is x else 4  # by the engine
+            is_made_here = type(iterator) is Generated and (owned or iterator is not x)
+            if is_made_here and sys.getrefcount(iterator) <= held:
+                iterator.frame.close()
+
+    def iterate_inactive(self, x: Any) -> Iterator[Recorded]:
+        """Yield the elements of what is not active, but may become so while it is walked."""
+        if type(x) is list or (type(x) is np.ndarray and x.ndim):
+            i = 0
+            while i < len(x):
+                if state.active:
+                    yield self.pull((None, None, None), operator.getitem, x, i)
+                else:
+                    yield x[i], None
+                i += 1
+            return
+        if kind_of(x) == VALUE and type(x) is not np.ndarray:
+            state.clean.clear()  # an iterator may run any code
+        known = len(state.active or ())
+        iterator = iter(x)
+        for y in iterator:
+            yield y, None
+            if len(state.active or ()) != known:
+                known = len(state.active or ())
+                if is_active((None,), next, (iterator,), {}):
+                    break
+        else:
+            return
+        while True:
+            try:
+                step = self.pull((None, None), next, iterator)
+            except StopIteration:
+                return
+            yield step
+
+
+_SIMPLE = {float, int, bool, complex, str, type(None), slice, np.ndarray, np.float64, np.int64}
+
+
+def _spread(count: int) -> Any:
+    def spread_back(dy: Any) -> tuple[Any, ...]:
+        return (None,) * (count + 1) if dy is None else (None, *dy)
+
+    return spread_back
+
+
+def via_tape(flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
+    """Run a call on a tape of its own, and return its value and its pullback.
+
+    Arguments:
+        flags: for `f`, for each argument and each keyword in order, whether it is differentiated.
+        f, xs, kws: the call.
+
+    The pullback maps the cotangent of the value to a tuple of those of `f`, the arguments and
+    the keywords; it is false where the value is inactive.
+    """
+    tape = Tape()
+    operands = (f, *xs, *kws.values())
+    nodes = tuple(
+        [tape.input(x) if flag else None for flag, x in zip(flags, operands, strict=True)]
+    )
+    y, node = tape.pull(nodes, f, *xs, **kws)
+    if tape.generators:
+        tape.finish()
+    if tape.written:
+        _, node = tape.numbered((None, node), (y,))  # an array of the function's own, written
+
+    def tape_back(dy: Any) -> tuple[Any, ...]:
+        cotangents: dict[Any, Any] = {}
+        if node is not None and dy is not None:
+            cotangents[node] = dy
+        tape.back(cotangents)
+        return tuple([cotangents.get(n) if n is not None else None for n in nodes])
+
+    if not tape.entries and node is None:
+        return y, inert(len(flags))
+    return y, tape_back if node is not None or kind_of(y) >= TUPLE else Effect(tape_back)
+
+
+def handed_in(f: Any, /, *xs: Any) -> Pulled:
+    """Differentiate a function for a rule that takes functions: what such a rule calls `ad`."""
+    return via_tape((True,) * (1 + len(xs)), f, xs, {})

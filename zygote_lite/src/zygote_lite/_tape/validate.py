@@ -1,0 +1,147 @@
+"""What goes into a pullback and what comes out of it: checked, and made the caller's own."""
+
+from numbers import Number
+from typing import Any, cast
+
+import numpy as np
+
+from rulescore import Array, Tangent
+from zygote_lite._activity.activity import addresses_of
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    FUNCTION,
+    LIST,
+    OBJECT,
+    TUPLE,
+    VALUE,
+    entries_of,
+    held_by,
+    kind_of,
+    owner_of,
+)
+from zygote_lite._cotangents.store import Store
+from zygote_lite.errors import DifferentiationError
+
+
+def check_fit(dy: Any, y: Any, back: Any) -> None:
+    """Raise where a cotangent is not of the shape and structure of the value."""
+    if dy is None:
+        return
+    kind = kind_of(y)
+    if kind == VALUE:
+        numeric = isinstance(dy, Number | np.generic | Array)
+        fits = numeric and np.shape(cast(Any, dy)) == np.shape(y)
+    elif kind in (TUPLE, LIST):
+        fits = isinstance(dy, tuple if kind == TUPLE else list) and len(dy) == len(y)
+    elif kind == DICT:
+        fits = isinstance(dy, dict) and dy.keys() <= y.keys()
+    elif kind == OBJECT:
+        names = {str(name) for name, _ in entries_of(y)}
+        fits = isinstance(dy, Tangent) and set(dy) <= names
+    else:
+        return
+    if not fits:
+        raise TypeError(
+            f"the cotangent given to {back!r} is {describe(dy)}, and the value is {describe(y)}: "
+            "they must have the same shape and structure"
+        )
+    if kind >= TUPLE:
+        for key, value in entries_of(y):
+            if kind in (TUPLE, LIST) or key in dy:
+                check_fit(dy[key], value, back)
+
+
+def is_real_array(y: Any) -> bool:
+    """Return whether a value is a real number, or an array of them."""
+    if isinstance(y, bool | np.bool_) or y is None:
+        return False
+    if isinstance(y, int | float):
+        return True
+    return getattr(getattr(y, "dtype", None), "kind", None) in ("i", "u", "f")
+
+
+def describe(y: Any) -> str:
+    """Return what a value is, for a message."""
+    if hasattr(y, "dtype") and hasattr(y, "shape"):
+        return f"{type(y).__name__} of shape {y.shape} and dtype {y.dtype}"
+    if isinstance(y, list | tuple):
+        return f"{type(y).__name__} of length {len(y)}"
+    return f"{type(y).__name__} ({y!r})" if not callable(y) else type(y).__name__
+
+
+def own_buffers(d: Any, held: Any) -> Any:
+    """Return cotangents whose arrays share memory with nothing else, so that they may be changed.
+
+    Arguments:
+        d: cotangents, in tuples, lists, dicts and Tangents.
+        held: what the arrays must not share memory with.
+    """
+    seen = {id(owner_of(x)) for x in _arrays_of(held)}
+    return _owned(d, seen)
+
+
+def _owned(d: Any, seen: set[int]) -> Any:
+    if isinstance(d, np.ndarray):
+        owner = owner_of(d)
+        if id(owner) in seen or not d.flags.writeable or owner.size != d.size:
+            d = np.array(d)
+            owner = d
+        seen.add(id(owner))
+        return d
+    if isinstance(d, list):
+        return [_owned(x, seen) for x in d]
+    if isinstance(d, tuple):
+        parts = [_owned(x, seen) for x in d]
+        return type(d)(*parts) if hasattr(d, "_fields") else tuple(parts)
+    if isinstance(d, dict):
+        return {key: _owned(x, seen) for key, x in d.items()}
+    if isinstance(d, Tangent):
+        return Tangent(d._primal, **{name: _owned(x, seen) for name, x in d.items()})
+    return d
+
+
+def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
+    found: list[np.ndarray[Any, Any]] = []
+    seen: set[int] = set()
+    stack = [x]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, np.ndarray):
+            found.append(value)
+        elif kind_of(value) >= FUNCTION and id(value) not in seen:
+            seen.add(id(value))
+            is_function = kind_of(value) == FUNCTION
+            stack += held_by(value) if is_function else [v for _, v in entries_of(value)]
+    return found
+
+
+def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
+    """Two arguments that share a list or an object have no gradients that can be told apart."""
+    owners: dict[int, int] = {}
+    for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
+        if not flag:
+            continue
+        for identity in addresses_of(x):
+            first = owners.setdefault(identity, position)
+            if first != position and identity in store.entries and store.entries[identity][1]:
+                shared = store.entries[identity][0]
+                raise DifferentiationError(
+                    f"arguments {first} and {position} share one {type(shared).__name__} "
+                    "(argument 0 is the function itself), so that their gradients cannot be told "
+                    "apart: pass a copy as one of them"
+                )
+
+
+def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> None:
+    """Two arguments that are one array have no gradients to be told apart, once it is written."""
+    owners: dict[int, int] = {}
+    for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
+        for array in _arrays_of(x) if flag else ():
+            owner = owner_of(array)
+            first = owners.setdefault(id(owner), position)
+            if first != position and id(owner) in written:
+                raise DifferentiationError(
+                    f"arguments {first} and {position} are one array, or views of one (argument 0 "
+                    "is the function itself), and it is written in place, so that their gradients "
+                    "cannot be told apart: pass a copy as one of them"
+                )
