@@ -1,6 +1,6 @@
 """Train a small network to tell two moons apart: what `zygote-lite moons` does.
 
-The model and the training loop are in `zygote_lite._interface.demo.moons`, and are plain Python and NumPy.
+The model and the training loop are plain Python and NumPy (`zygote_lite._interface.demo.moons`).
 
     python examples/moons.py --out moons.png
 """

@@ -16,6 +16,7 @@ SAMPLES = [
     (1.0, 2.0),
     {"a": 1.0},
     "text",
+    np.str_("1.5"),
     np.random.default_rng(0),
     np.ones(2).flat,
     np.add,

@@ -14,16 +14,13 @@ What was found is kept by the types of the arguments until the table changes.
 import threading
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import plum
 
 from rulescore._array import pattern
 from rulescore._rule import Pullback, Rule, RuleError, name_of, those_given
-
-if TYPE_CHECKING:
-    from rulescore._ruleset import RuleSet
 
 _MANY_TYPES = 4096  # a cache with more entries than this is emptied: classes may be made in a loop
 _BOUND = (BuiltinFunctionType, MethodType)
@@ -114,13 +111,19 @@ def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
     return [(types[:n], None) for n in range(len(rule.types), len(types) + 1)]
 
 
+class Rules(Protocol):
+    """A rule set, as far as the table looks at it."""
+
+    rules: list[Rule]
+
+
 # A change of the table replaces these, so that a thread that reads them meanwhile sees the old
 # table or the new one, and what it remembers is forgotten with the old.
 _functions: dict[Any, Primitive] = {}  # by identity: functions need not be hashable
 _instances: dict[type, Primitive] = {}
 _resolved_types: dict[type, list[Primitive]] = {}
 _plain: dict[type, bool] = {}  # types of functions that no rule of instances is for
-_sets: "list[RuleSet]" = []
+_sets: list[Rules] = []
 _generation = 0
 _lock = threading.RLock()
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
@@ -263,7 +266,7 @@ def candidates(f: Any) -> list[Rule]:
     return [rule for primitive in found for rule in primitive.rules]
 
 
-def register(ruleset: "RuleSet", plugin: str | None = None) -> None:
+def register(ruleset: Rules, plugin: str | None = None) -> None:
     """Add a rule set to the table, or raise `RuleError` and leave the table as it was.
 
     Arguments:
@@ -276,7 +279,7 @@ def register(ruleset: "RuleSet", plugin: str | None = None) -> None:
             _sets.append(ruleset)
 
 
-def declare(ruleset: "RuleSet", rules: list[Rule]) -> None:
+def declare(ruleset: Rules, rules: list[Rule]) -> None:
     """Add rules to a rule set, and to the table where the set is registered already."""
     with _lock:
         if is_registered(ruleset):
@@ -284,7 +287,7 @@ def declare(ruleset: "RuleSet", rules: list[Rule]) -> None:
         ruleset.rules += rules
 
 
-def unregister(ruleset: "RuleSet") -> None:
+def unregister(ruleset: Rules) -> None:
     """Take a rule set out of the table."""
     with _lock:
         if is_registered(ruleset):
@@ -297,12 +300,12 @@ def unregister(ruleset: "RuleSet") -> None:
             _replace(changed)
 
 
-def is_registered(ruleset: "RuleSet") -> bool:
+def is_registered(ruleset: Rules) -> bool:
     """Return whether the rule set is in the table."""
     return any(known is ruleset for known in _sets)
 
 
-def registered() -> "list[RuleSet]":
+def registered() -> list[Rules]:
     """Return the rule sets in the table."""
     return list(_sets)
 

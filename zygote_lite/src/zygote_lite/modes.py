@@ -137,11 +137,11 @@ def left(error: Exception) -> None:
         leaving.error = error
 
 
-def note_recorded(name: str, reason: Callable[[], str]) -> None:
+def note_recorded(name: Callable[[], str], reason: Callable[[], str]) -> None:
     """Note that the tape answers a gradient. Raises `NotTransformed` where it may not.
 
     Arguments:
-        name: of the function that is differentiated.
+        name: gives the name of the function that is differentiated.
         reason: gives the reason, where none is known from an attempt.
     """
     mode, known = current(), leaving.reason
@@ -150,6 +150,6 @@ def note_recorded(name: str, reason: Callable[[], str]) -> None:
         return
     why = known if known is not None else reason()
     if mode.tier == TRANSFORMED:
-        raise NotTransformed(name, why)
+        raise NotTransformed(name(), why)
     if mode.answers is not None:
-        mode.answers.append(Answer(name, RECORDED, why))
+        mode.answers.append(Answer(name(), RECORDED, why))

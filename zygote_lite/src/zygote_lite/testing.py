@@ -31,8 +31,8 @@ from typing import Any
 
 from zygote_lite._interface.gradients import value_and_grad
 from zygote_lite._specialize import cache as _entry
+from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import PRODUCT
-from zygote_lite._tape.jitted import original
 from zygote_lite.modes import (
     RECORDED,
     TRANSFORMED,

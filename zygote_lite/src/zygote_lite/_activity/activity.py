@@ -10,7 +10,7 @@ import inspect
 import operator
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Number
 from typing import Any
 
@@ -203,6 +203,20 @@ def is_veiled(x: Any) -> bool:
 HOLDERS: tuple[Any, ...] = (np.ma.MaskedArray, np.matrix, fractions.Fraction, Iterator,
                             type({}.keys()), type({}.values()), type({}.items()))  # fmt: skip
 """Kinds of what holds numbers, computes or walks in its own way, and carries no gradient."""
+
+
+def mark_arguments(operands: tuple[Any, ...], flags: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Note that what is reached from differentiated arguments is active; return their flags.
+
+    What can have no gradient, such as a text, is not differentiated.
+    """
+    flags = tuple(
+        [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]
+    )
+    for x, flag in zip(operands, flags, strict=True):
+        if flag:
+            add_addresses(x)
+    return flags
 
 
 def add_addresses(x: Any) -> None:
@@ -447,3 +461,18 @@ def _held_by(f: Any) -> tuple[list[Any], list[Any]]:
         owner = getattr(f, "__self__", None)
         return [] if owner is None else [owner], []
     return held_beside(f), reached_by_function(f)
+
+
+def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:
+    """Return the first class whose attribute `name` is `y`, if it holds what is active."""
+    for cls in classes:
+        if name in cls.__dict__:
+            held = cls.__dict__[name] is y and state.active and id(cls) in state.active
+            return cls if held and kind_of(y) not in (INERT, FUNCTION) else None
+    return None
+
+
+def has_active_class(x: Any) -> bool:
+    """Return whether an attribute of a class, or of the class of an object, is active."""
+    active, cls = state.active, x if isinstance(x, type) else type(x)
+    return bool(active) and any(id(base) in (active or {}) for base in cls.__mro__)

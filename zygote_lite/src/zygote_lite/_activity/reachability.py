@@ -16,28 +16,12 @@ from typing import Any
 
 import numpy as np
 
-import rulescore
-from zygote_lite import errors
 from zygote_lite._cotangents.kinds import is_written_in_python
+from zygote_lite._ir.places import is_library
 
 Variable = tuple[Any, str]  # the namespace, and the name in it
 
-_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-_OWN = tuple(
-    os.path.dirname(os.path.abspath(p or "")) + os.sep
-    for p in (np.__file__, rulescore.__file__, errors.__file__)
-)
 _MISSING = object()
-
-
-def is_library(path: str) -> bool:
-    """Return whether a file is of Python's own library, of NumPy, or of this package.
-
-    Such code holds nothing of the user's in its modules' variables.
-    """
-    if path.startswith("<frozen "):  # a module of Python's own: `abc`, `os`
-        return True
-    return path.startswith(_OWN) or (path.startswith(_LIBRARY) and "site-packages" not in path)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.reachability import is_library
 from zygote_lite._cotangents.kinds import (
     DICT,
     LIST,
@@ -39,6 +38,7 @@ from zygote_lite._ir.intrinsics import (
     join_set,
     matches_mapping,
 )
+from zygote_lite._ir.places import is_library
 
 Hook = tuple[types.FunctionType, Any]
 Named = tuple[str, bool]

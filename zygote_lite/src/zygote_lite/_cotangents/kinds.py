@@ -31,7 +31,7 @@ _FUNCTION_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
     types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
 )  # fmt: skip
-_HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: types made at run time, types in C
+HEAPTYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: types made at run time, types in C
 _kinds: dict[type, int] = {}
 _local: Any = threading.local()
 
@@ -80,7 +80,7 @@ def is_foreign(t: type) -> bool:
 
 def is_written_in_python(t: type) -> bool:
     """Return whether a class was made by a `class` statement; some of those in C look like it."""
-    if not t.__flags__ & _HEAP or t.__flags__ & _IMMUTABLE:
+    if not t.__flags__ & HEAPTYPE or t.__flags__ & _IMMUTABLE:
         return False
     return t.__dictoffset__ != 0 or any("__slots__" in vars(base) for base in t.__mro__)
 

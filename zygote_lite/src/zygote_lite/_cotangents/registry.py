@@ -1,54 +1,110 @@
-"""The tables of functions that the engine resolves itself, by the identity of the function."""
+"""The handlers that the engine declares for functions, and where they are looked up.
+
+As rules do, handlers come as data: each module of `_python`, `_numpy` and `_nested` fills a
+`Handlers`, and `install` puts those into the tables, once. A second declaration for the same
+function and kind of operand is an error that names both places; nothing depends on an order.
+
+Functions are known by their identity. A handler may be for one kind of operand (`of`): for the
+instances of some classes, or of the classes that a predicate picks out. The handlers for a kind
+are asked before the one for all operands, and each may return `None`: not for these arguments.
+"""
 
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 Node = int | None
 Recorded = tuple[Any, Node]
-Structural = Callable[..., Any]
-Composite = Callable[..., Recorded | None]
+Handler = Callable[..., Any]
+Kind = type | tuple[type, ...] | Callable[[type], bool] | None
 
-STRUCTURAL: dict[int, tuple[Any, Structural]] = {}
-"""Structural pullbacks by the identity of the function: `(flags, *xs, **kws) -> (y, back)`.
 
-One may return `None`: not for these arguments.
-"""
+@dataclass(frozen=True)
+class Declaration:
+    """One handler: for which function and kind of operand it is, and where it was declared."""
 
-MAKING: set[int] = set()
-"""Functions among these, by identity, whose value may be a new array, rather than one that was."""
+    form: str
+    key: Any
+    kind: Kind
+    body: Handler
 
-COMPOSITE: dict[int, tuple[Any, Composite]] = {}
-"""What is resolved by other calls, by identity: `(tape, nodes, *xs, **kws) -> (y, node)`.
+    @property
+    def place(self) -> str:
+        """Return the file and line of the handler."""
+        body = self.body.func if isinstance(self.body, functools.partial) else self.body
+        code = getattr(body, "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(body)
 
-One may return `None`: not for these arguments.
-"""
 
-MADE: dict[types.CodeType, Composite] = {}
-"""What is resolved by other calls, where a function is made anew each time, by its code:
-`(tape, nodes, f, *xs, **kws) -> (y, node)`."""
+class Handlers:
+    """What a module declares. `install` makes it known to the tape."""
 
-ALWAYS: set[int] = set()
-"""Functions among these, by identity, that are resolved though nothing active goes into them."""
+    def __init__(self) -> None:
+        self.declared: list[Declaration] = []
+        self.makers: list[Any] = []
+        self.unconditional: list[Any] = []
 
-OF_CLASSES: dict[tuple[Any, str], Any] = {}
-"""Class methods written in C that have an equivalent, each as it was found when that was declared:
-Python makes a new one at each look-up."""
+    def _each(self, form: str, keys: Iterable[Any], kind: Kind) -> Callable[[Any], Any]:
+        def declare(body: Any) -> Any:
+            self.declared += [Declaration(form, key, kind, body) for key in keys]
+            return body
 
-EQUIVALENT: dict[int, tuple[Any, Any]] = {}
-"""Functions written in C, by identity, and Python that means the same and is recorded."""
+        return declare
+
+    def structural(self, *functions: Any, of: Kind = None) -> Callable[[Any], Any]:
+        """Declare a pullback of the engine's own: `(nodes, *xs, **kws) -> (y, back)`."""
+        return self._each("structural", functions, of)
+
+    def desugared(self, *functions: Any, of: Kind = None) -> Callable[[Any], Any]:
+        """Declare which other calls a call stands for: `(tape, nodes, *xs, **kws) -> (y, node)`."""
+        return self._each("desugared", functions, of)
+
+    def in_python(self, *functions: Any) -> Callable[[Any], Any]:
+        """Declare Python that means the same as functions written in C, and is differentiated."""
+        return self._each("in Python", functions, None)
+
+    def by_code(self, example: types.FunctionType) -> Callable[[Any], Any]:
+        """Declare which other calls stand for a function that is made anew each time.
+
+        It is known by the code that it shares with `example`:
+        `(tape, nodes, f, *xs, **kws) -> (y, node)`.
+        """
+        return self._each("by code", [example.__code__], None)
+
+    def by_option(self, name: str) -> Callable[[Any], Any]:
+        """Declare which other calls a call of a function in C with an option stands for.
+
+        The handler is called as `(tape, nodes, f, xs, kws) -> (y, node)`.
+        """
+        return self._each("by option", [name], None)
+
+    def callables(self, *kinds: type, of: Kind = None) -> Callable[[Any], Any]:
+        """Declare what calls of a kind of callable stand for, by its class.
+
+        The handler is called as `(tape, nodes, f, xs, kws) -> (y, node)`.
+        """
+        return self._each("callable", kinds, of)
+
+    def returns_new_array(self, *functions: Any) -> None:
+        """Declare that the value of structural functions may be a new array, not one they got."""
+        self.makers += functions
+
+    def even_if_inactive(self, *functions: Any) -> None:
+        """Declare that calls of functions are resolved though nothing active goes into them."""
+        self.unconditional += functions
 
 
 def can_take(body: Any, count: int, kws: dict[str, Any]) -> bool:
-    """Return whether an entry of these tables has parameters for the keywords of a call.
+    """Return whether a handler has parameters for the keywords of a call.
 
     Where it has none the call is resolved as if it were not there: the function itself refuses a
     keyword that it does not know, as it does where nothing is differentiated.
 
     Arguments:
-        body: the entry.
+        body: the handler.
         count: how many operands it is given by position.
         kws: the keywords.
     """
@@ -64,46 +120,88 @@ def _has_parameters(body: Any, count: int, names: tuple[str, ...]) -> bool:
     return True
 
 
-def structural(*functions: Any) -> Callable[[Structural], Structural]:
-    """Declare a structural pullback of the engine's own for `functions`."""
+class Rows:
+    """The handlers of one function: those for one kind of operand, and the one for all."""
 
-    def declare(body: Structural) -> Structural:
-        for f in functions:
-            STRUCTURAL[id(f)] = (f, body)
-        return body
+    __slots__ = ("by_kind", "declared", "for_all", "key")
 
-    return declare
+    def __init__(self, key: Any) -> None:
+        self.key = key  # which keeps the function alive, and so its identity
+        self.declared: list[Declaration] = []
+        self.by_kind: list[tuple[Callable[[type], bool], Handler]] = []
+        self.for_all: list[Handler] = []
+
+    def add(self, new: Declaration) -> None:
+        """Add a handler; raise `ValueError` where there is one for these operands."""
+        for known in self.declared:
+            if known.kind == new.kind:
+                name = getattr(new.key, "__qualname__", new.key)
+                raise ValueError(
+                    f"two {new.form} handlers for {name}: {known.place} and {new.place}"
+                )
+        self.declared.append(new)
+        if new.kind is None:
+            self.for_all.append(new.body)
+        else:
+            self.by_kind.append((_predicate(new.kind), new.body))
+
+    def bodies(
+        self, xs: tuple[Any, ...], kws: dict[str, Any] | None = None, before: int = 0
+    ) -> list[Handler]:
+        """Return the handlers for some operands, of which the first two tell the kind.
+
+        Arguments:
+            xs: the operands by position.
+            kws: those by keyword, if the handler is given them as keywords.
+            before: how many arguments the handler is given before the operands.
+        """
+        found = self.for_all
+        if self.by_kind:
+            kinds = {*map(type, xs[:2])}
+            found = [body for of, body in self.by_kind if any(map(of, kinds))] + found
+        if kws:
+            found = [body for body in found if can_take(body, before + len(xs), kws)]
+        return found
 
 
-def composite(*functions: Any) -> Callable[[Composite], Composite]:
-    """Declare how calls of `functions` are resolved by other calls."""
-
-    def declare(body: Composite) -> Composite:
-        for f in functions:
-            COMPOSITE[id(f)] = (f, body)
-        return body
-
-    return declare
+def _predicate(kind: Any) -> Callable[[type], bool]:
+    if isinstance(kind, type | tuple):
+        return functools.lru_cache(maxsize=1024)(lambda t: issubclass(t, kind))
+    return functools.lru_cache(maxsize=1024)(kind)
 
 
-def made_by(example: types.FunctionType) -> Callable[[Composite], Composite]:
-    """Declare how calls of functions that have the code of `example` are resolved."""
+Table = dict[Any, Rows]
 
-    def declare(body: Composite) -> Composite:
-        MADE[example.__code__] = body
-        return body
+STRUCTURAL: Table = {}
+DESUGARED: Table = {}
+IN_PYTHON: Table = {}
+CALLABLES: Table = {}
+BY_CODE: Table = {}
+BY_OPTION: Table = {}
+RETURNS_NEW_ARRAY: set[int] = set()
+EVEN_IF_INACTIVE: set[int] = set()
+CLASS_METHODS: dict[tuple[Any, str], Any] = {}
+"""Class methods written in C that have Python for them, each as it was found when that was
+declared: Python makes a new one at each look-up."""
 
-    return declare
+_TABLES = {
+    "structural": STRUCTURAL, "desugared": DESUGARED, "in Python": IN_PYTHON,
+    "callable": CALLABLES, "by code": BY_CODE, "by option": BY_OPTION,
+}  # fmt: skip
 
 
-def equivalent(*functions: Any) -> Callable[[Any], Any]:
-    """Declare the Python function that means the same as `functions` written in C."""
+def install(handlers: Iterable[Handlers]) -> None:
+    """Make handlers known; raise `ValueError` where two are for the same calls."""
+    for given in handlers:
+        for new in given.declared:
+            key = new.key if new.form in ("by code", "by option") else id(new.key)
+            _TABLES[new.form].setdefault(key, Rows(new.key)).add(new)
+            if new.form == "in Python" and isinstance(getattr(new.key, "__self__", None), type):
+                CLASS_METHODS[new.key.__self__, new.key.__name__] = new.key
+        RETURNS_NEW_ARRAY.update(map(id, given.makers))
+        EVEN_IF_INACTIVE.update(map(id, given.unconditional))
 
-    def declare(body: Any) -> Any:
-        for f in functions:
-            EQUIVALENT[id(f)] = (f, body)
-            if isinstance(getattr(f, "__self__", None), type):
-                OF_CLASSES[f.__self__, f.__name__] = f
-        return body
 
-    return declare
+def has_handler(f: Any) -> bool:
+    """Return whether the engine itself resolves calls of a function."""
+    return id(f) in STRUCTURAL or id(f) in DESUGARED or id(f) in IN_PYTHON

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._nested.gradients import Argnums, argument_numbers, basis
 from zygote_lite._specialize.cache import Entries, entries_of, warn_uncompiled
 from zygote_lite._specialize.infer.models.objects import of_class
+from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import GRADIENT
-from zygote_lite._tape.jitted import original
+from zygote_lite._tape.seeds import Argnums, argument_numbers, basis
 from zygote_lite.modes import InternalError, TierMismatch
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]

@@ -7,24 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import Specializations, jacobian_by
 from zygote_lite._nested.gradients import (
-    Argnums,
-    argument_numbers,
-    basis,
     inside,
     inside_gradient,
     inside_hvp,
     inside_jacobian,
     inside_run,
     inside_value_and_grad,
-    seed,
 )
 from zygote_lite._nested.rules import pullback_inside
 from zygote_lite._specialize.cache import Entries, entries_of
+from zygote_lite._specialize.jitted import is_jitted, mark, original
 from zygote_lite._specialize.watch import PRODUCT, PULLBACK
-from zygote_lite._tape.jitted import is_jitted, mark, original
 from zygote_lite._tape.run import Pullback, recorded
+from zygote_lite._tape.seeds import Argnums, argument_numbers, basis, seed
 
 
 def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
@@ -41,7 +39,7 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
     `UnsupportedSyntaxError` where the source has a construct that cannot be differentiated, both
     with the user's file and line. (Zygote's `_pullback`.)
     """
-    return recorded((True,) * (1 + len(xs) + len(kws)), f, xs, kws)
+    return recorded((True,) * (1 + len(xs) + len(kws)), original(f), xs, kws)
 
 
 def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:

@@ -13,8 +13,8 @@ from zygote_lite._ir.emit import emit
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._specialize.cache import INTERNAL, raise_if_strict
 from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.values import Unfit
-from zygote_lite._tape.jitted import original
 from zygote_lite.errors import DifferentiationError
 
 _LONG = 60

@@ -19,27 +19,9 @@ from zygote_lite._ir.emit import Emitted, emit
 from zygote_lite._ir.instrument import instrument
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._ir.places import where
 from zygote_lite._ir.record import leading, record
 from zygote_lite._ir.source import TREES, NoSourceError
-from zygote_lite._numpy import functions as _array_calls  # noqa: F401 - declare
-from zygote_lite._numpy import nditer as _nditer  # noqa: F401 - declare
-from zygote_lite._python import implicit_calls as _unasked  # noqa: F401 - declare
-from zygote_lite._python import operators as _composite  # noqa: F401 - declare
-from zygote_lite._python import subscripts as _subscripts  # noqa: F401 - declare
-from zygote_lite._python import texts as _texts  # noqa: F401 - declare
-from zygote_lite._python.containers import deques as _deques  # noqa: F401 - declare
-from zygote_lite._python.containers import mappingproxy as _proxies  # noqa: F401 - declare
-from zygote_lite._python.library import builtins as _iteration  # noqa: F401 - declare
-from zygote_lite._python.library import copy as _copying  # noqa: F401 - declare
-from zygote_lite._python.library import heapq as _heaps  # noqa: F401 - declare
-from zygote_lite._python.library import itertools as _itertools  # noqa: F401 - declare
-from zygote_lite._python.library import lru_cache as _memo  # noqa: F401 - declare
-from zygote_lite._python.objects import classes as _classes  # noqa: F401 - declare
-from zygote_lite._python.objects import construct as _construct  # noqa: F401 - declare
-from zygote_lite._python.objects import frames as _frames  # noqa: F401 - declare
-from zygote_lite._python.objects import lookup as _lookup  # noqa: F401 - declare
-from zygote_lite._python.objects import weak as _weak  # noqa: F401 - declare
-from zygote_lite._tape.refusal import where
 
 _recordings: dict[Any, tuple[types.FunctionType, bool]] = {}
 _MOST = 4096

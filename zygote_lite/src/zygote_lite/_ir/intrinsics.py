@@ -8,6 +8,7 @@ from typing import Any, Never
 
 import numpy as np
 
+from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite.errors import DifferentiationError
 
 
@@ -20,8 +21,6 @@ def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
 
 def refuse_resize() -> Never:
     """Refuse to change the size of an array in place: the engine holds references to it."""
-    from zygote_lite._tape.refusal import where
-
     raise DifferentiationError(
         f"{where()}: `resize` of an array in place cannot be differentiated: use `np.resize` or "
         "`np.pad`, which return a new array"
@@ -173,11 +172,23 @@ def enter_context(manager: Any) -> Any:
     return type(manager).__enter__(manager)
 
 
+def frame_refusal(name: str) -> DifferentiationError:
+    """Return the error for user code that looks at the frames of running code."""
+    return DifferentiationError(
+        f"{where()}: {name} looks at the frames of running code, and what the variables there hold "
+        "cannot be followed: pass it on as an argument, or return it"
+    )
+
+
+def refuse_reader(f: Any) -> None:
+    """Refuse a function of the user's that reads the variables of frames."""
+    if not is_library(f.__code__.co_filename):
+        raise frame_refusal(f"{f.__qualname__} ({place_of(f)})")
+
+
 def refuse_locals(f: Any) -> None:
     """Refuse a function of the user's that reads the variables of frames: those of its callers."""
     if type(f) is types.FunctionType and "f_locals" in f.__code__.co_names:
-        from zygote_lite._tape.refusal import refuse_reader
-
         refuse_reader(f)
 
 

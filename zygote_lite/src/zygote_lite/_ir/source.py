@@ -6,14 +6,13 @@ import re
 import sys
 from functools import lru_cache
 from types import CodeType
-from typing import Any
 
 from zygote_lite._ir.bytecode import handing_on
 from zygote_lite._ir.recompile import TREES, is_compiled_from, parsed
 from zygote_lite.errors import DifferentiationError
 
 __all__ = [
-    "TREES", "Definition", "NoSourceError", "definition_of", "place_of", "rebound_near", "remember",
+    "TREES", "Definition", "NoSourceError", "definition_of", "rebound_near", "remember",
 ]  # fmt: skip
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -196,9 +195,3 @@ def _unmangled(name: str) -> str:
     """Return a private name without its class: `_Model__w` and `__w` are the same parameter."""
     head, separator, tail = name.partition("__")
     return separator + tail if head.startswith("_") and separator and tail else name
-
-
-def place_of(f: Any) -> str:
-    """Return where a function is defined, such as `model.py:12`, or its name."""
-    code = getattr(f, "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(f)

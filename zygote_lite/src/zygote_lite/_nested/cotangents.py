@@ -8,12 +8,14 @@ import numpy as np
 
 from rulescore import Tangent, accumulate, project
 from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
-from zygote_lite._cotangents.registry import MAKING, Node, Recorded, composite, structural
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._cotangents.store import Boxed
 from zygote_lite._ir.intrinsics import build_list, build_tuple
-from zygote_lite._tape.refusal import where
+from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 
 class Box(Boxed):
@@ -92,7 +94,7 @@ def _make_fields(kind: Any, names: tuple[Any, ...], *values: Any) -> Any:
     return fields if kind is dict else Tangent(kind, **fields)
 
 
-@structural(_make_fields)
+@handlers.structural(_make_fields)
 def _(flags: Flags, kind: Any, names: tuple[Any, ...], *values: Any) -> Pulled:
     if any(flags[3:]):
         raise DifferentiationError(
@@ -107,7 +109,7 @@ def field_of(d: Tangent, name: str) -> Any:
     return d[name]
 
 
-@structural(field_of)
+@handlers.structural(field_of)
 def _(flags: Flags, d: Tangent, name: str) -> Pulled:
     raise DifferentiationError(
         f"{where()}: the cotangent of an object, which a rule returned, cannot itself be "
@@ -123,10 +125,10 @@ def _by_entries(f: Any, tape: Tape, nodes: tuple[Node, ...], a: Any, b: Any) -> 
 
 
 for _f in (accumulate, project):
-    composite(_f)(functools.partial(_by_entries, _f))
+    handlers.desugared(_f)(functools.partial(_by_entries, _f))
 
 
-@structural(accumulate)
+@handlers.structural(accumulate)
 def _(flags: Flags, a: Any, b: Any) -> Pulled:
     def accumulate_back(dy: Any) -> tuple[Any, ...]:
         return None, None if a is None else dy, None if b is None else dy
@@ -140,7 +142,7 @@ def expand(dy: Any, x: Any) -> Any:
     return project(np.broadcast_to(np.reshape(dy, kept), np.shape(x)), x)
 
 
-@structural(project)
+@handlers.structural(project)
 def _(flags: Flags, dx: Any, x: Any) -> Pulled:
     y = project(dx, x)
 
@@ -152,7 +154,7 @@ def _(flags: Flags, dx: Any, x: Any) -> Pulled:
     return y, project_back if y is not None else inert(3)
 
 
-@structural(expand)
+@handlers.structural(expand)
 def _(flags: Flags, dy: Any, x: Any) -> Pulled:
     def expand_back(d: Any) -> tuple[Any, ...]:
         if d is None:
@@ -162,7 +164,7 @@ def _(flags: Flags, dy: Any, x: Any) -> Pulled:
     return expand(dy, x), expand_back
 
 
-MAKING.update(map(id, (accumulate, project, expand)))
+handlers.returns_new_array(accumulate, project, expand)
 
 
 def scaled(dy: Any, partial: Any) -> Any:

@@ -3,17 +3,14 @@
 What they share with those outside: which arguments are differentiated, and with what they begin.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.tape import Differentiated
-from zygote_lite._tape.refusal import name_of
-from zygote_lite._tape.validate import describe, is_real_array
-
-Argnums = int | Sequence[int]
+from zygote_lite._tape.seeds import Argnums, argument_numbers, basis, seed
 
 
 def inside(how: Any) -> Callable[[Any], Any]:
@@ -86,48 +83,3 @@ def inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
         return run.value_with(run.back(box(v, nodes[last], tape))[1 + number])
 
     return how
-
-
-def basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:
-    """Yield the cotangents of a value that pick out one of its entries each."""
-    if not is_real_array(y) or not is_real_array(x):
-        raise TypeError(
-            f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
-            f"{describe(y)}, its argument {number} is {describe(x)}"
-        )
-    if np.ndim(y) == 0:
-        yield seed(f, y)
-        return
-    for i in range(np.size(y)):
-        dy = np.zeros(np.shape(y), y.dtype if y.dtype.kind == "f" else float)
-        dy.flat[i] = 1
-        yield dy
-
-
-def argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
-    """Return which of `count` positional arguments are differentiated."""
-    numbers = list(argnums) if isinstance(argnums, Sequence) else [argnums]
-    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in numbers)
-    if not whole or isinstance(argnums, str):
-        raise TypeError(f"argnums must be an int or a sequence of ints, and it is {argnums!r}")
-    for n in numbers:
-        if not -count <= n < count:
-            raise TypeError(
-                f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
-                f"argument{'s' * (count != 1)}; only these can be differentiated"
-            )
-    return [n % count for n in numbers]
-
-
-def seed(f: Any, y: Any) -> Any:
-    """Return the cotangent one of a real number, of its kind."""
-    if type(y) is float or type(y) is int:
-        return 1.0
-    if is_real_array(y) and np.ndim(y) == 0:
-        if isinstance(y, np.generic):
-            return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
-        return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
-    raise TypeError(
-        f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
-        "for other values use `pullback` or `jacobian`"
-    )

@@ -4,16 +4,18 @@ from typing import Any
 
 from rulescore import find_rule, project, rrule
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.registry import Node, Recorded, composite
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._nested.cotangents import scaled
 from zygote_lite._nested.tape import Differentiated, NestedPullback
 from zygote_lite._tape.tape import Tape, handed_in
 
+handlers = Handlers()
+
 Nodes = tuple[Node, ...]
 
 
-@composite(rrule)
+@handlers.desugared(rrule)
 def _(
     tape: Tape, nodes: Nodes, f: Any, *xs: Any, ad: Any = None, **options: Any
 ) -> Recorded | None:

@@ -15,15 +15,15 @@ import numpy as np
 
 from rulescore import accumulate, find_rule
 from zygote_lite._activity.activity import add_addresses, captured_within, note_captured
+from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
 from zygote_lite._cotangents.pullbacks import Effect
 from zygote_lite._cotangents.registry import Recorded
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._cotangents.store import Store
+from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box, box, scaled, unbox
 from zygote_lite._numpy.writes import add_at, read_copy, winning, write_array
-from zygote_lite._python.objects.attributes import member_of
-from zygote_lite._tape.refusal import where
 from zygote_lite._tape.rules import plan_rule, pull_text
 from zygote_lite._tape.tape import Tape, handed_in
 from zygote_lite.errors import DifferentiationError
@@ -163,7 +163,7 @@ class NestedTape(Tape):
     def read(self, nodes: tuple[Any, ...], x: Any, index: Any) -> Any:
         """Read a part of an array, by the rule: a part is no value on the outer tape."""
         done = self.by_rule(nodes, operator.getitem, (x, index), {})
-        return self.call(nodes, operator.getitem, (x, index), {}) if done is None else done
+        return self.by_callable(nodes, operator.getitem, (x, index), {}) if done is None else done
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         """Run a call that has no part in either gradient."""

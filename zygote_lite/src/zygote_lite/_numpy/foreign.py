@@ -5,24 +5,37 @@ written: a method of its class is the method of that name of NumPy's arrays, or 
 """
 
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._cotangents.registry import Node, Recorded
-from zygote_lite._python.objects.attributes import attribute_by_rule, member_of
+from zygote_lite._activity.classes import member_of
+from zygote_lite._cotangents.kinds import is_foreign
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._ir.places import name_of, where
+from zygote_lite._python.objects.attributes import attribute_by_rule
 from zygote_lite._tape.arguments import OPERATORS
-from zygote_lite._tape.refusal import name_of, refusal, where
+from zygote_lite._tape.refusal import refusal
+from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import NoRuleError
 
-if TYPE_CHECKING:
-    from zygote_lite._tape.tape import Tape
+handlers = Handlers()
+
+Nodes = tuple[Node, ...]
 
 
-def foreign_attribute(tape: "Tape", nodes: tuple[Node, ...], x: Any, name: str) -> Recorded:
+@handlers.desugared(getattr, of=is_foreign)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
     """Read an attribute of a foreign array by the rule for NumPy's arrays, if there is one."""
-    y = getattr(x, name)
+    if not is_foreign(type(x)):
+        return None
+    try:
+        y = getattr(x, name)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0], nodes[3]
     own = vars(np.ndarray).get(name)
     if isinstance(own, types.GetSetDescriptorType) and find_rule(own, x) is not None:
         return tape.record(*attribute_by_rule(nodes, x, name, own), nodes)
@@ -33,15 +46,13 @@ def foreign_attribute(tape: "Tape", nodes: tuple[Node, ...], x: Any, name: str) 
     raise _refused(f"{name_of(type(x))}.{name}")
 
 
-def is_foreign_method(f: types.FunctionType, kind: type) -> bool:
-    """Return whether a function is a method of a class of foreign arrays."""
-    return member_of(kind, f.__name__) is f
-
-
-def through_foreign_method(
-    tape: "Tape", nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+@handlers.callables(types.FunctionType, of=is_foreign)
+def _(
+    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded | None:
     """Call a method of a foreign array by the rule for NumPy's arrays, or refuse it."""
+    if not is_foreign(type(xs[0])) or member_of(type(xs[0]), f.__name__) is not f:
+        return None
     own = vars(np.ndarray).get(f.__name__)
     rule = None if own is None else find_rule(own, *xs, **kws)
     if rule is not None:
@@ -70,7 +81,12 @@ def _says_nothing(y: Any) -> bool:
     return y is None or isinstance(y, bool | int | str | np.dtype)
 
 
-def rows_of(x: Any) -> Any:
+@handlers.desugared(iter, of=is_foreign)
+def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded:
+    return tape.pull((None, nodes[1]), _rows_of, x)
+
+
+def _rows_of(x: Any) -> Any:
     """Walk over an array by its subscripts."""
     for i in range(len(x)):
         yield x[i]

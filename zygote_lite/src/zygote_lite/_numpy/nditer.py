@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.registry import ALWAYS, Node, Recorded, composite
-from zygote_lite._tape.refusal import where
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 _FLAGS = {"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok"}
@@ -99,10 +101,10 @@ class Iterated:
         self.views[i][(*self.places[self.iterindex], ...)] = value
 
 
-ALWAYS.add(id(np.nditer))
+handlers.even_if_inactive(np.nditer)
 
 
-@composite(np.nditer)
+@handlers.desugared(np.nditer)
 def _(
     tape: Tape,
     nodes: Nodes,

@@ -6,6 +6,7 @@ the shadow of its base. Each write logs what it overwrote; going back restores i
 was saved before the write is right. Arrays that are never written pay for none of this.
 """
 
+import functools
 import operator
 import types
 from typing import Any
@@ -14,15 +15,19 @@ import numpy as np
 
 from rulescore import project
 from zygote_lite._activity.activity import is_text, mark_active
+from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._activity.saved import note_write, restore
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled
-from zygote_lite._cotangents.registry import Node, Recorded, composite, structural
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._cotangents.run import current_store
-from zygote_lite._python.objects.attributes import member_of
-from zygote_lite._tape.refusal import name_of, text_refusal, where
+from zygote_lite._ir.operators import BINARY, Binary
+from zygote_lite._ir.places import name_of, where
+from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 
@@ -37,7 +42,7 @@ def read_copy(x: Any, index: Any) -> Any:
     return np.copy(x[index])
 
 
-@structural(write_array)
+@handlers.structural(write_array)
 def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
     _check_kinds(x, value, bool(flags[3]))
     old = np.copy(x[index])
@@ -105,8 +110,12 @@ def _check_kinds(x: Any, value: Any, active: bool) -> None:
         )
 
 
-def write_item(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
+@handlers.desugared(np.ndarray.__setitem__)
+@handlers.desugared(operator.setitem, of=(np.ndarray, np.flatiter))
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
     """Resolve `x[index] = value` on an array."""
+    if bind_method(type(x), "__setitem__") is not None:
+        return None  # the user's class of arrays writes in its own way
     if isinstance(x, np.flatiter):
         base = x.base
         if not base.flags.c_contiguous:
@@ -124,12 +133,32 @@ def write_item(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Reco
     return tape.pull((None, nodes[1], None, nodes[3]), write_array, x, index, value)
 
 
-composite(np.ndarray.__setitem__)(write_item)
-
-
-@composite(np.ndarray.__getitem__)
+@handlers.desugared(np.ndarray.__getitem__)
 def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded:
     return tape.pull(nodes, operator.getitem, x, index)
+
+
+@handlers.desugared(operator.getitem, of=np.ndarray)
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+    if type(x) is np.ndarray and x.dtype == object and nodes[1] is None:
+        return x[index], None  # the numbers in it carry no gradient, and the rest has an address
+    return None
+
+
+@handlers.desugared(operator.getitem, of=np.flatiter)
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+    if not isinstance(x, np.flatiter) or nodes[1] is not None:
+        return None
+    flat, at = tape.pull((None, None), np.ravel, x.base)
+    return tape.pull((None, at, nodes[2]), operator.getitem, flat, index)
+
+
+@handlers.desugared(setattr, of=np.ndarray)
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+    if not isinstance(x, np.ndarray) or name not in ("real", "imag", "flat"):
+        return None
+    part, at = tape.pull((None, nodes[1], None), getattr, x, name)
+    return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)
 
 
 def _held(index: Any) -> Any:
@@ -153,27 +182,26 @@ def write_whole(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: A
     return x, at_x
 
 
-_UFUNCS = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
-    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
-}  # fmt: skip
-
-
-def in_place(tape: Tape, nodes: Nodes, name: str, a: Any, b: Any) -> Recorded:
+def _in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Recorded | None:
     """Resolve `a += b` on an array: the operator, and a write of the whole array."""
+    if not isinstance(a, np.ndarray):
+        return None
     try:
-        value, node = tape.pull((None, nodes[1], nodes[2]), getattr(operator, name), a, b)
+        value, node = tape.pull((None, nodes[1], nodes[2]), of.function, a, b)
     except ValueError as error:
         refused = error
     else:
-        return write_whole(tape, a, nodes[1], value, node, _UFUNCS.get(name, np.add))
-    getattr(operator, f"i{name}")(a.copy(), b)  # raises what Python raises: of three shapes
+        return write_whole(tape, a, nodes[1], value, node, of.ufunc)
+    of.in_place(a.copy(), b)  # raises what Python raises: of three shapes
     raise refused
 
 
-def with_out(
-    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+for _operator in BINARY.values():
+    handlers.desugared(_operator.in_place, of=np.ndarray)(functools.partial(_in_place, _operator))
+
+
+@handlers.by_option("out")
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
     """Resolve a call with `out=`: the call without it, and a write of the whole array."""
     out = kws["out"]
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
@@ -227,7 +255,7 @@ def _with_mask(
     return out, at_out
 
 
-@composite(np.copyto)
+@handlers.desugared(np.copyto)
 def _(
     tape: Tape, nodes: Nodes, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
 ) -> Recorded:
@@ -238,12 +266,12 @@ def _(
     return None, None
 
 
-@composite(np.ndarray.fill)
+@handlers.desugared(np.ndarray.fill)
 def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
     return tape.pull((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
 
 
-@composite(np.ndarray.sort)
+@handlers.desugared(np.ndarray.sort)
 def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Recorded:
     value, node = tape.pull((None, nodes[1], None), np.sort, x, axis)
     write_whole(tape, x, nodes[1], value, node, np.sort)
@@ -255,7 +283,7 @@ def add_at(x: Any, index: Any, value: Any) -> None:
     np.add.at(x, index, value)
 
 
-@structural(add_at)
+@handlers.structural(add_at)
 def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
     _check_kinds(x, value, bool(flags[3]))
     old = np.copy(x[index])
@@ -271,16 +299,16 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
     return None, Effect(add_at_back)
 
 
-def ufunc_at(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Recorded:
+@handlers.desugared(np.ufunc.at)
+def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Recorded:
     """Resolve `f.at(x, index, value)` of a ufunc."""
+    nodes = (None, *nodes[2:])
     index = _held(index)
     if f is np.add:
         return tape.pull((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
     if f is np.subtract:
         negative, node = tape.pull((None, nodes[3]), operator.neg, value[0])
         return tape.pull((None, nodes[1], None, node), add_at, x, index, negative)
-    from zygote_lite._numpy.functions import apply_at
-
     places = np.arange(x.size).reshape(x.shape)[index]
     values, node = value[0] if value else None, nodes[3] if value else None
     if value:
@@ -288,3 +316,10 @@ def ufunc_at(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) 
         values, node = tape.pull((None, node), np.ravel, values)
     flags = (None, None, nodes[1], None, node)
     return tape.pull(flags, apply_at, f, x, np.ravel(places), values)
+
+
+def apply_at(f: Any, x: Any, places: Any, values: Any) -> Any:
+    """Apply a ufunc at places counted in C order, one after the other: `f.at`."""
+    for i, place in enumerate(places):
+        at = np.unravel_index(place, x.shape) if x.ndim else ()
+        x[at] = f(x[at]) if values is None else f(x[at], values[i])

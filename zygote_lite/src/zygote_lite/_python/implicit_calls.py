@@ -11,12 +11,14 @@ import types
 from typing import Any
 
 from zygote_lite._activity.activity import opaque
+from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.side_effects import declare
 from zygote_lite._cotangents.pullbacks import Flags, Pulled
-from zygote_lite._cotangents.registry import Node, Recorded, composite, equivalent, structural
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._python.library.folds import order_of
-from zygote_lite._python.objects.attributes import member_of
 from zygote_lite._tape.tape import Tape
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 
@@ -33,7 +35,7 @@ def _by_method(f: Any, name: str, number: Any) -> None:
         y, node = tape.pull((None, *nodes[1:]), method, x, *xs)
         return (y, node) if number is None else (number(y), None)
 
-    composite(f)(resolve)
+    handlers.desugared(f)(resolve)
 
 
 for _f, _name, _number in (
@@ -50,7 +52,7 @@ for _f, _name, _number in (
     _by_method(_f, _name, _number)
 
 
-@composite(operator.not_)
+@handlers.desugared(operator.not_)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
     names = ("__bool__", "__len__")
     if not any(isinstance(member_of(type(x), name), types.FunctionType) for name in names):
@@ -58,7 +60,7 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
     return not tape.pull(nodes, operator.truth, x)[0], None
 
 
-@composite(list.sort)
+@handlers.desugared(list.sort)
 def _(tape: Tape, nodes: Nodes, x: Any, **kws: Any) -> Any:
     key, at = kws.get("key"), dict(zip(kws, nodes[2:], strict=True))
     if key is None:
@@ -74,18 +76,18 @@ def _sort(x: Any, key: Any, reverse: Any) -> Any:
     x[:] = [x[i] for i in order_of(keys, reverse)]
 
 
-@structural(io.StringIO.getvalue)
+@handlers.structural(io.StringIO.getvalue)
 def _(flags: Flags, x: io.StringIO) -> Pulled:
     y = x.getvalue()
     return y, opaque(y, len(flags))
 
 
-@equivalent(operator.contains, list.__contains__, tuple.__contains__)
+@handlers.in_python(operator.contains, list.__contains__, tuple.__contains__)
 def _contains(x: Any, value: Any) -> Any:
     return any(y is value or y == value for y in x)
 
 
-@equivalent(list.count, tuple.count, operator.countOf)
+@handlers.in_python(list.count, tuple.count, operator.countOf)
 def _count(x: Any, value: Any) -> Any:
     n = 0
     for y in x:
@@ -94,7 +96,7 @@ def _count(x: Any, value: Any) -> Any:
     return n
 
 
-@equivalent(list.index, tuple.index)
+@handlers.in_python(list.index, tuple.index)
 def _index(x: Any, value: Any, start: Any = 0, stop: Any = sys.maxsize) -> Any:
     first, last, _ = slice(start, stop).indices(len(x))
     i = first
@@ -106,7 +108,7 @@ def _index(x: Any, value: Any, start: Any = 0, stop: Any = sys.maxsize) -> Any:
     raise ValueError(f"{value!r} is not in {type(x).__name__}")
 
 
-@equivalent(list.remove)
+@handlers.in_python(list.remove)
 def _remove(x: Any, value: Any) -> Any:
     i = 0
     while i < len(x):

@@ -15,7 +15,7 @@ from rulescore import accumulate
 from zygote_lite._activity.activity import mark_active, opaque
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import forget, give, slots_of
 from zygote_lite._ir.intrinsics import (
     build_dict,
@@ -36,9 +36,12 @@ from zygote_lite._ir.intrinsics import (
     write_cell,
     write_global,
 )
+from zygote_lite._ir.places import where
 from zygote_lite._python.containers.keys import refuse_active_key
 from zygote_lite._python.containers.lists import extend
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 
@@ -47,20 +50,18 @@ def _as_text(y: str, flags: Flags) -> Pulled:
     return y, opaque(y, len(flags))
 
 
-structural(join_text)(lambda flags, *xs: _as_text(join_text(*xs), flags))
-structural(format_value)(lambda flags, *xs: _as_text(format_value(*xs), flags))
-structural(str.join)(lambda flags, *xs: _as_text(str.join(*xs), flags))
-structural(str.format)(lambda flags, *xs, **kws: _as_text(str.format(*xs, **kws), flags))
-structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
+handlers.structural(join_text)(lambda flags, *xs: _as_text(join_text(*xs), flags))
+handlers.structural(format_value)(lambda flags, *xs: _as_text(format_value(*xs), flags))
+handlers.structural(str.join)(lambda flags, *xs: _as_text(str.join(*xs), flags))
+handlers.structural(str.format)(lambda flags, *xs, **kws: _as_text(str.format(*xs, **kws), flags))
+handlers.structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
 
 for _matches in (matches_sequence, matches_class, matches_mapping):
-    structural(_matches)(lambda flags, *xs, _f=_matches: (_f(*xs), inert(len(flags))))
+    handlers.structural(_matches)(lambda flags, *xs, _f=_matches: (_f(*xs), inert(len(flags))))
 
 
-@structural(write_global)
+@handlers.structural(write_global)
 def _(flags: Flags, here: Any, name: str, value: Any) -> Pulled:
-    from zygote_lite._tape.refusal import where
-
     raise DifferentiationError(
         f"{where()}: the global `{name}` is given a value that depends on what is differentiated, "
         "and what is read from it later would carry no gradient; keep it in a variable of the "
@@ -68,7 +69,7 @@ def _(flags: Flags, here: Any, name: str, value: Any) -> Pulled:
     )
 
 
-@structural(build_tuple)
+@handlers.structural(build_tuple)
 def _(flags: Flags, *xs: Any) -> Pulled:
     nothing = (None,) * len(flags)
 
@@ -78,7 +79,7 @@ def _(flags: Flags, *xs: Any) -> Pulled:
     return xs, build_tuple_back
 
 
-@structural(build_list)
+@handlers.structural(build_list)
 def _(flags: Flags, *xs: Any) -> Pulled:
     y = list(xs)
     mark_active(y)
@@ -90,7 +91,7 @@ def _(flags: Flags, *xs: Any) -> Pulled:
     return y, build_list_back
 
 
-@structural(build_set)
+@handlers.structural(build_set)
 def _(flags: Flags, *xs: Any) -> Pulled:
     y = set(xs)
     mark_active(y)
@@ -102,7 +103,7 @@ def _(flags: Flags, *xs: Any) -> Pulled:
     return y, build_set_back
 
 
-@structural(build_dict)
+@handlers.structural(build_dict)
 def _(flags: Flags, *items: Any) -> Pulled:
     y = build_dict(*items)
     mark_active(y)
@@ -117,17 +118,6 @@ def _(flags: Flags, *items: Any) -> Pulled:
         return (None, *[d for value in values for d in (None, value)])
 
     return y, build_dict_back
-
-
-def adopted(y: dict[str, Any], names: list[str]) -> Any:
-    """Return the pullback of the making of a function's `**kwargs`."""
-    mark_active(y)
-
-    def adopted_back(dy: Any) -> tuple[Any, ...]:
-        slots = slots_of(y)
-        return tuple([slots.pop(name, None) for name in names])
-
-    return Effect(adopted_back)
 
 
 def _are_sequences(parts: Any) -> bool:
@@ -175,27 +165,27 @@ def into(x: Any, parts: Any) -> Any:
     return None
 
 
-@structural(join_list)
+@handlers.structural(join_list)
 def _(flags: Flags, *parts: Any) -> Pulled | None:
     return _joined(join_list(*parts), parts, len(flags)) if _are_sequences(parts) else None
 
 
-@structural(join_tuple)
+@handlers.structural(join_tuple)
 def _(flags: Flags, *parts: Any) -> Pulled | None:
     return _joined(join_tuple(*parts), parts, len(flags)) if _are_sequences(parts) else None
 
 
-@structural(list)
+@handlers.structural(list)
 def _(flags: Flags, *parts: Any) -> Pulled | None:
     return _joined(list(*parts), parts, len(flags)) if _are_sequences(parts) else None
 
 
-@structural(tuple)
+@handlers.structural(tuple)
 def _(flags: Flags, *parts: Any) -> Pulled | None:
     return _joined(tuple(*parts), parts, len(flags)) if _are_sequences(parts) else None
 
 
-@structural(operator.add, operator.concat)
+@handlers.structural(operator.add, operator.concat, of=(list, tuple))
 def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
     if type(a) is type(b) is list:
         return _joined(a + b, (a, b), 3)
@@ -204,7 +194,7 @@ def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
     return None
 
 
-@structural(operator.mul)
+@handlers.structural(operator.mul, of=(list, tuple))
 def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
     if _is_repeatable(a) and isinstance(b, int):
         return _repeated(a, b, first=True)
@@ -236,7 +226,7 @@ def _repeated(x: Any, count: int, first: bool) -> Pulled:
     return y, repeat_back
 
 
-@structural(dict)
+@handlers.structural(dict)
 def _(flags: Flags, /, *xs: Any, **kws: Any) -> Pulled | None:
     if not all(kind_of(x) == DICT for x in xs):
         return None
@@ -255,12 +245,12 @@ def _(flags: Flags, /, *xs: Any, **kws: Any) -> Pulled | None:
     return y, dict_back
 
 
-@structural(operator.or_)
+@handlers.structural(operator.or_, of=dict)
 def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
     return join_dicts(flags, a, b) if type(a) is type(b) is dict else None
 
 
-@structural(join_dict)
+@handlers.structural(join_dict)
 def join_dicts(flags: Flags, *parts: Any) -> Pulled | None:
     """Return the entries of several dicts as a new one, and its pullback."""
     if not all(kind_of(part) == DICT for part in parts):
@@ -291,7 +281,7 @@ def field_of_tuple_back(x: Any, index: int, count: int) -> Any:
     return field_back
 
 
-@structural(unpack)
+@handlers.structural(unpack)
 def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
     if not _are_sequences((x,)) and type(x) is not collections.deque:
         return None
@@ -313,7 +303,7 @@ def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
 # -- shared variables --------------------------------------------------------------------------
 
 
-@structural(read_cell)
+@handlers.structural(read_cell)
 def _(flags: Flags, cell: Any, name: str, is_own: bool) -> Pulled:
     y = read_cell(cell, name, is_own)
     if kind_of(y) == INERT:
@@ -326,7 +316,7 @@ def _(flags: Flags, cell: Any, name: str, is_own: bool) -> Pulled:
     return y, read_cell_back
 
 
-@structural(write_cell)
+@handlers.structural(write_cell)
 def _(flags: Flags, cell: Any, value: Any) -> Pulled:
     cell.cell_contents = value
     mark_active(cell)
@@ -337,12 +327,12 @@ def _(flags: Flags, cell: Any, value: Any) -> Pulled:
     return None, Effect(write_cell_back)
 
 
-structural(operator.truth)(lambda flags, x: (bool(x), inert(2)))
+handlers.structural(operator.truth)(lambda flags, x: (bool(x), inert(2)))
 
 
-@structural(operator.iadd)
+@handlers.structural(operator.iadd, of=list)
 def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
     return extend(a, b, a) if type(a) is list else None
 
 
-structural(list.copy)(lambda flags, x: _joined(list(x), (x,), 2))
+handlers.structural(list.copy)(lambda flags, x: _joined(list(x), (x,), 2))

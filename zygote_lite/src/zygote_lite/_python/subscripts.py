@@ -7,7 +7,7 @@ from typing import Any
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import current_store, forget, give, slots_of
 from zygote_lite._python.containers.deques import delete_place
 from zygote_lite._python.containers.dicts import delete_item
@@ -15,8 +15,10 @@ from zygote_lite._python.containers.keys import refuse_active_key, stored_key
 from zygote_lite._python.containers.lists import refused_size, set_slice
 from zygote_lite._python.literals import base_method, field_of_tuple_back, into
 
+handlers = Handlers()
 
-@structural(operator.getitem, dict.__getitem__, list.__getitem__, tuple.__getitem__)
+
+@handlers.structural(operator.getitem, dict.__getitem__, list.__getitem__, tuple.__getitem__)
 def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
     kind = kind_of(x)
     if kind not in (TUPLE, LIST, DICT):
@@ -61,7 +63,7 @@ def _get_slice(x: Any, index: slice) -> Pulled:
     return y, getitem_back
 
 
-@structural(operator.setitem, dict.__setitem__, list.__setitem__)
+@handlers.structural(operator.setitem, dict.__setitem__, list.__setitem__)
 def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
     kind = kind_of(x)
     if kind == LIST and isinstance(index, slice):
@@ -95,7 +97,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
     return None, Effect(setitem_back)
 
 
-@structural(operator.delitem, list.__delitem__, dict.__delitem__)
+@handlers.structural(operator.delitem, list.__delitem__, dict.__delitem__)
 def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
     if isinstance(x, collections.deque):
         return delete_place(x, index)

@@ -9,13 +9,15 @@ import types
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Node, Recorded, composite, structural
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._ir.intrinsics import format_value
-from zygote_lite._python.objects.attributes import member_of
 from zygote_lite._tape.tape import Tape
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 _CONVERSIONS: dict[int, Any] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
@@ -43,19 +45,19 @@ def _text(tape: Tape, node: Node, name: str, method: Any, x: Any, *xs: Any) -> R
     raise TypeError(f"{name} returned non-string (type {kind})")
 
 
-@composite(str)
+@handlers.desugared(str)
 def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded | None:
     method = _method(xs[0], "__str__", "__repr__") if len(xs) == 1 and not kws else None
     return None if method is None else _text(tape, nodes[1], "__str__", method, xs[0])
 
 
-@composite(repr)
+@handlers.desugared(repr)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
     method = _method(x, "__repr__")
     return None if method is None else _text(tape, nodes[1], "__repr__", method, x)
 
 
-@composite(ascii)
+@handlers.desugared(ascii)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
     method = _method(x, "__repr__")
     if method is None:
@@ -64,17 +66,17 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
     return str.encode(text, "ascii", "backslashreplace").decode("ascii"), node
 
 
-@composite(object.__str__)
+@handlers.desugared(object.__str__)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
     return tape.pull(nodes, repr, x)
 
 
-@composite(object.__format__)
+@handlers.desugared(object.__format__)
 def _(tape: Tape, nodes: Nodes, x: Any, spec: Any) -> Recorded | None:
     return tape.pull(nodes[:2], str, x) if spec == "" else None
 
 
-@composite(format)
+@handlers.desugared(format)
 def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Recorded | None:
     method = _method(x, "__format__")
     if method is not None:
@@ -85,15 +87,15 @@ def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Recorded | None
     return None if method is None else _text(tape, nodes[1], "__str__", method, x)
 
 
-@composite(format_value)
+@handlers.desugared(format_value)
 def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded | None:
     if conversion == -1:
-        return _format(tape, (None, nodes[1], nodes[3]), x, spec)
+        return _format(tape, (None, nodes[1], nodes[3]), x, spec)  # type: ignore[no-any-return]
     text, node = tape.pull((None, nodes[1]), _CONVERSIONS[conversion], x)
     return tape.pull((None, node, nodes[3]), format, text, spec)
 
 
-@composite(print)
+@handlers.desugared(print)
 def _(
     tape: Tape,
     nodes: Nodes,
@@ -123,7 +125,7 @@ def _(
     return None, None
 
 
-@composite(dir)
+@handlers.desugared(dir)
 def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
     """Run the user's own `__dir__`, for what it does beside."""
     method = member_of(type(xs[0]), "__dir__") if len(xs) == 1 else None
@@ -138,4 +140,4 @@ def _names(f: Any, flags: Flags, *xs: Any) -> Pulled:
 
 
 for _f in (object.__dir__, type.__dir__, types.ModuleType.__dir__):
-    structural(_f)(functools.partial(_names, _f))
+    handlers.structural(_f)(functools.partial(_names, _f))

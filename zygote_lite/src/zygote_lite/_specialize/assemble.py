@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from rulescore import generation
-from zygote_lite._specialize.infer.abstract_eval import Result
-from zygote_lite._specialize.infer.inputs import Inputs
 from zygote_lite._specialize.numba.checks import prepare
 from zygote_lite._specialize.numba.precompute import compute_early
 from zygote_lite._specialize.numba.writer import CompiledWriter
@@ -23,8 +21,11 @@ from zygote_lite._specialize.passes.finish import (
 )
 from zygote_lite._specialize.passes.hoist import hoist
 from zygote_lite._specialize.reverse.backward import Backward
-from zygote_lite._specialize.reverse.inlined_rules import ItemPull, ScalarPull
+from zygote_lite._specialize.rules.contributions import ItemPull
+from zygote_lite._specialize.rules.inlined import ScalarPull
 from zygote_lite._specialize.text.writer import Text, Writer
+from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Append, Branch, Loop, Node, Op, Store, leaves, walk
 from zygote_lite._specialize.typed.runtime import list_cotangent
 from zygote_lite._specialize.typed.values import (

@@ -11,10 +11,11 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, gradients_of, written
-from zygote_lite._specialize.infer.abstract_eval import Result
-from zygote_lite._specialize.infer.inputs import Inputs, argument
+from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.reverse.backward import Backward
+from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.runtime import as_it_is
 from zygote_lite._specialize.typed.values import (
     FLOATS,
@@ -147,7 +148,7 @@ def _interpreted(
         value = argument(interpreter, x, name, flag, f"x{i}")
         interpreter.used.add(name)
         arguments.append(value)
-    env = inputs.bind(interpreter, f, arguments, {})
+    env = interpreter.bind(f, arguments, {})
     for name in (*code.co_varnames, *code.co_cellvars):
         if name not in names and name not in (*_MODULES, "_"):
             interpreter.used.discard(name)

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
 from zygote_lite._cotangents.run import state
-from zygote_lite._nested.gradients import inside, inside_value_and_grad, seed
+from zygote_lite._ir.places import name_of
+from zygote_lite._nested.gradients import inside, inside_value_and_grad
 from zygote_lite._specialize.compare import difference, is_finite
 from zygote_lite._specialize.numba.arithmetic import LEFT
 from zygote_lite._specialize.typed.values import Unfit
-from zygote_lite._tape.refusal import name_of
 from zygote_lite._tape.run import recorded
+from zygote_lite._tape.seeds import seed
 from zygote_lite.modes import (
     RECORDED,
     TRANSFORMED,

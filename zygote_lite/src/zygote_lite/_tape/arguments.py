@@ -71,6 +71,23 @@ _WITH_OUT = {
     *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
     *("max", "mean", "min", "prod", "round", "std", "sum", "take", "trace", "var"),
 }
+Call = tuple[tuple[Node, ...], tuple[Any, ...], dict[str, Any]]
+
+
+def with_named_out(
+    nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Call:
+    """Return the nodes and operands of a call in which `out`, given by position, is a keyword."""
+    if isinstance(f, np.ufunc):
+        if len(xs) == f.nin + 1 and f.nout == 1:
+            return moved_last(nodes, f.nin), xs[:-1], {**kws, "out": xs[-1]}
+        return nodes, xs, kws
+    at = out_position(f, len(xs)) if len(xs) > 2 else None
+    if at is None or not isinstance(xs[at], np.ndarray | tuple):
+        return nodes, xs, kws
+    given = dict(zip(parameter_names(f)[at : len(xs)], xs[at:], strict=True))
+    nodes = (*nodes[: 1 + at], *nodes[1 + len(xs) :], *nodes[1 + at : 1 + len(xs)])
+    return nodes, xs[:at], {**kws, **given}
 
 
 def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dict[str, Any]:

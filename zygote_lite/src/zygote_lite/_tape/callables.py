@@ -1,52 +1,51 @@
-"""Callables: those that stand for another call, and what a call may change."""
+"""What calls of each kind of callable stand for: methods, partials, classes, objects, ...
+
+One handler for each class of callables; the tape looks a callable's class up, then the classes
+that it inherits from, and `object` last.
+"""
 
 import functools
+import inspect
 import operator
 import types
-from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from zygote_lite._cotangents.registry import (
+    BY_CODE,
+    CLASS_METHODS,
+    Handlers,
+    Node,
+    Recorded,
+)
+from zygote_lite._ir.intrinsics import build_tuple, invoke
+from zygote_lite._tape.effects import descriptor_of
+from zygote_lite._tape.tape import Tape
 
-from rulescore import find_rule
-from zygote_lite._activity.saved import is_writer
-from zygote_lite._activity.side_effects import may_write
-from zygote_lite._cotangents.kinds import OBJECT, VALUE, kind_of
-from zygote_lite._cotangents.registry import COMPOSITE, EQUIVALENT, STRUCTURAL, Node, Recorded
-from zygote_lite._ir.intrinsics import build_tuple, invoke, read_cell
-from zygote_lite._python.objects.attributes import member_of
+handlers = Handlers()
 
-if TYPE_CHECKING:
-    from zygote_lite._tape.tape import Tape
-
-CALLS_PYTHON = (types.FunctionType, types.MethodType, type, functools.partial)
-
-
-def through_getter(tape: "Tape", nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...]) -> Recorded:
-    """Resolve an `attrgetter`, an `itemgetter` or a `methodcaller`."""
-    names = f.__reduce__()[1]
-    if isinstance(f, operator.methodcaller):
-        if not isinstance(names[0], str):
-            return tape.refuse(nodes, f, xs, {})
-        flags = (None, nodes[1], None, *(None for _ in names[1:]))
-        return tape.pull(flags, invoke, xs[0], *names)
-    found = []
-    for name in names:
-        y, node = xs[0], nodes[1]
-        if isinstance(f, operator.itemgetter):
-            y, node = tape.pull((None, node, None), operator.getitem, y, name)
-        else:
-            for part in name.split("."):
-                y, node = tape.pull((None, node, None), getattr, y, part)
-        found.append((y, node))
-    if len(found) == 1:
-        return found[0]
-    return tape.pull((None, *(n for _, n in found)), build_tuple, *(y for y, _ in found))
+Nodes = tuple[Node, ...]
+Arguments = tuple[Any, ...]
+Keywords = dict[str, Any]
 
 
-def through_partial(
-    tape: "Tape", nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+@handlers.callables(types.FunctionType)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+    """Run the recording code of a Python function, or what is declared for its code."""
+    declared = BY_CODE.get(f.__code__)
+    for body in () if declared is None else declared.bodies(xs, kws, before=3):
+        done = body(tape, nodes, f, *xs, **kws)
+        if done is not None:
+            return done  # type: ignore[no-any-return]
+    return tape.function(nodes, f, xs, kws)
+
+
+@handlers.callables(types.MethodType)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+    return tape.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
+
+
+@handlers.callables(functools.partial)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
     """Resolve a partial: what it was made with are its parts."""
     given, node = tape.pull((None, nodes[0], None), getattr, f, "args")
     parts = [tape.pull((None, node, None), operator.getitem, given, i) for i in range(len(given))]
@@ -61,56 +60,50 @@ def through_partial(
     return tape.pull(inner, f.func, *(v for v, _ in parts), *xs, **values, **kws)
 
 
-def may_change(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Return whether a call may change anything, as far as the code of its function tells."""
-    kind = None
-    if f is invoke:
-        kind, f = type(xs[0]), member_of(type(xs[0]), xs[1])
-    return not isinstance(f, types.FunctionType) or may_write(f, kind)
+@handlers.callables(operator.attrgetter, operator.itemgetter)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+    found = []
+    for name in f.__reduce__()[1]:
+        y, node = xs[0], nodes[1]
+        if isinstance(f, operator.itemgetter):
+            y, node = tape.pull((None, node, None), operator.getitem, y, name)
+        else:
+            for part in name.split("."):
+                y, node = tape.pull((None, node, None), getattr, y, part)
+        found.append((y, node))
+    if len(found) == 1:
+        return found[0]
+    return tape.pull((None, *(n for _, n in found)), build_tuple, *(y for y, _ in found))
 
 
-def is_resolved_later(f: Any) -> bool:
-    """Return whether a callable stands for another call, which takes generators as they are."""
-    if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
-        return not isinstance(f.__self__, types.ModuleType | None)
-    return isinstance(f, CALLS_PYTHON)
+@handlers.callables(operator.methodcaller)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+    names = f.__reduce__()[1]
+    if not isinstance(names[0], str):
+        return tape.refuse(nodes, f, xs, {})
+    return tape.pull((None, nodes[1], None, *(None for _ in names[1:])), invoke, xs[0], *names)
 
 
-def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
-    """Return whether an inactive call cannot change anything that was saved."""
-    if f is read_cell:
-        return True
-    if is_writer(f, kws):
-        return False
-    if isinstance(f, CALLS_PYTHON) or (getattr(f, "__module__", None) or "").startswith(
-        "numpy.random"
-    ):
-        return False
+@handlers.callables(types.BuiltinFunctionType, types.MethodWrapperType)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded | None:
+    """Resolve a method written in C that is bound: as the method of its class."""
     owner = getattr(f, "__self__", None)
-    if owner is not None and not isinstance(owner, types.ModuleType | type):
-        descriptor = descriptor_of(f)  # a bound method: what it is bound to may change
-        if descriptor is None or is_writer(descriptor, kws):
-            return False
-        f, xs = descriptor, (owner, *xs)
-    if all(isinstance(x, Number | str | bytes | None) for x in (*xs, *kws.values())):
-        return True
-    if id(f) in STRUCTURAL or id(f) in COMPOSITE or id(f) in EQUIVALENT:
-        return all(kind_of(x) != OBJECT and not is_opaque(x) for x in xs)
-    return find_rule(f, *xs) is not None
+    known = CLASS_METHODS.get((owner, f.__name__)) if isinstance(owner, type) else None
+    if known is not None:
+        return tape.pull(nodes, known, *xs, **kws)
+    is_method = not isinstance(owner, types.ModuleType | type | None)
+    if not is_method and not (isinstance(owner, type) and isinstance(f, types.MethodWrapperType)):
+        return None
+    descriptor = descriptor_of(f)
+    if descriptor is None:
+        return None
+    return tape.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
 
 
-def is_opaque(x: Any) -> bool:
-    """Return whether a value is an object written in C, such as an iterator, and no number."""
-    return kind_of(x) == VALUE and not isinstance(x, Number | np.generic | np.ndarray)
-
-
-def descriptor_of(f: Any) -> Any:
-    """Return the method of a built-in type that a bound method is of."""
-    owner = getattr(f, "__objclass__", None)
-    if owner is not None:
-        return owner.__dict__.get(f.__name__)
-    for base in type(f.__self__).__mro__:
-        member = base.__dict__.get(f.__name__)
-        if isinstance(member, types.MethodDescriptorType | types.WrapperDescriptorType):
-            return member
-    return None
+@handlers.callables(object)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded | None:
+    """Resolve an object by the `__call__` of its class."""
+    call = inspect.getattr_static(type(f), "__call__", None)
+    if not isinstance(call, types.FunctionType):
+        return None
+    return tape.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)

@@ -16,7 +16,7 @@ from zygote_lite._cotangents.pullbacks import Inert
 from zygote_lite._cotangents.registry import Node, Recorded
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import are_parts, refused_view
-from zygote_lite._tape.refusal import where
+from zygote_lite._ir.places import where
 from zygote_lite.errors import DifferentiationError
 
 

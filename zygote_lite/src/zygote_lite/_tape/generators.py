@@ -6,9 +6,8 @@ import types
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active, reaches_active
-from zygote_lite._activity.reachability import is_library
 from zygote_lite._cotangents.registry import Node, Recorded
-from zygote_lite._tape.refusal import where
+from zygote_lite._ir.places import is_library, where
 from zygote_lite.errors import DifferentiationError
 
 

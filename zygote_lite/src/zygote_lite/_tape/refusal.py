@@ -5,18 +5,14 @@ import decimal
 import fractions
 import io
 import operator
-import os
 import sys
-import types
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
-import rulescore
 from rulescore import find_rule
-from zygote_lite import errors
 from zygote_lite._activity.activity import (
     captured_within,
     is_text,
@@ -24,12 +20,12 @@ from zygote_lite._activity.activity import (
     opaque,
     reaches_active,
 )
-from zygote_lite._activity.reachability import is_library
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.source import place_of
+from zygote_lite._ir.intrinsics import frame_refusal
+from zygote_lite._ir.places import ENGINE, is_library, name_of, place_of, where
 from zygote_lite.errors import DifferentiationError, NoRuleError
 
 
@@ -160,14 +156,6 @@ def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> DifferentiationError:
     )
 
 
-def frame_refusal(name: str) -> DifferentiationError:
-    """Return the error for user code that looks at the frames of running code."""
-    return DifferentiationError(
-        f"{where()}: {name} looks at the frames of running code, and what the variables there hold "
-        "cannot be followed: pass it on as an argument, or return it"
-    )
-
-
 def refuse_frame() -> None:
     """Refuse a frame that the user asks for.
 
@@ -178,16 +166,10 @@ def refuse_frame() -> None:
         raise frame_refusal("this")
 
 
-def refuse_reader(f: Any) -> None:
-    """Refuse a function of the user's that reads the variables of frames."""
-    if not is_library(f.__code__.co_filename):
-        raise frame_refusal(f"{f.__qualname__} ({place_of(f)})")
-
-
 def asking() -> str:
     """Return the file of the code that the running call stands in."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_ENGINE):
+    while frame is not None and frame.f_code.co_filename.startswith(ENGINE):
         frame = frame.f_back
     return "" if frame is None else frame.f_code.co_filename
 
@@ -226,49 +208,9 @@ def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
         )
 
 
-def name_of(f: Any) -> str:
-    """Return the name of a function as the user knows it."""
-    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", type(f).__qualname__)
-    module = getattr(f, "__module__", None)
-    if module is None and hasattr(f, "__objclass__"):
-        module = f.__objclass__.__module__
-    owner = getattr(f, "__self__", None) if isinstance(f, types.BuiltinFunctionType) else None
-    if isinstance(owner, np.ufunc):
-        return f"{name_of(owner)}.{f.__name__}"
-    if isinstance(f, np.ufunc) and getattr(np, f.__name__, None) is not f:
-        return f"the ufunc {name}"  # of a library that it does not tell
-    module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
-    return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
-
-
-_HERE = tuple(
-    os.path.dirname(os.path.abspath(path or "")) + os.sep
-    for path in (errors.__file__, np.__file__, rulescore.__file__)
-)
-_ENGINE = _HERE[0]
-_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-
-
-def where() -> str:
-    """Return the user's file and line that the running call stands for."""
-    frame = _users_frame()
-    return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def users_module() -> str:
-    """Return the name of the user's module whose code is running."""
-    frame = _users_frame()
-    return "__main__" if frame is None else str(frame.f_globals.get("__name__", "__main__"))
-
-
-def _users_frame() -> Any:
-    """Return the innermost frame of the user's code, else of Python's own library, or `None`."""
-    frame: Any = sys._getframe(1)
-    nearest = None
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(_HERE):
-            if not frame.f_code.co_filename.startswith(_STANDARD):
-                return frame
-            nearest = nearest or frame
-        frame = frame.f_back
-    return nearest
+def refused_fields(name: str) -> DifferentiationError:
+    """Return the error for the attributes of an object that are reached through its `__dict__`."""
+    return DifferentiationError(
+        f"{where()}: the attributes of {name} are reached through its `__dict__`, which cannot "
+        "be differentiated; use `getattr` and `setattr`"
+    )

@@ -10,8 +10,9 @@ from zygote_lite._activity.activity import holds_text, is_active_text, is_text, 
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.pullbacks import Back, Flags, Pulled, inert
 from zygote_lite._cotangents.run import state, take
+from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
-from zygote_lite._tape.refusal import name_of, note_resolution, text_refusal, where
+from zygote_lite._tape.refusal import note_resolution, text_refusal
 from zygote_lite.errors import NoRuleError
 
 

@@ -3,15 +3,13 @@
 from typing import Any
 
 from rulescore import find_rule
-from zygote_lite._activity.activity import add_addresses
+from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import Stamps, refuse_overwritten, stamp
-from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
+from zygote_lite._ir.places import name_of
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.jitted import original
 from zygote_lite._tape.recursion import deeper_recursion
-from zygote_lite._tape.refusal import name_of
 from zygote_lite._tape.tape import via_tape
 from zygote_lite._tape.validate import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
 from zygote_lite.errors import DifferentiationError
@@ -71,24 +69,18 @@ def recorded(
         f, xs, kws: the call.
     """
     if watching.count and state.active is None:
-        note_recorded(name_of(f), lambda: _why(f, xs, kws))
+        note_recorded(lambda: name_of(f), lambda: _why(f, xs, kws))
     if not callable(f):
         raise TypeError(f"cannot differentiate {f!r}: it is not callable")
-    f = original(f)
     operands = (f, *xs, *kws.values())
-    flags = tuple(
-        [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]
-    )
     outer = state.active, state.captured, state.written
     if state.active is None:
         state.active, state.captured, state.written = {}, {}, {}
         state.given = operands
         state.has_texts = False
         state.clean.clear()
-    for operand, flag in zip(operands, flags, strict=True):
-        if flag:
-            add_addresses(operand)
     try:
+        flags = mark_arguments(operands, flags)
         with deeper_recursion():
             y, back = via_tape(flags, map_to_list if f is map else f, xs, kws)
         if state.written:

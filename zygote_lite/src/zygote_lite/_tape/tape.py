@@ -2,21 +2,8 @@
 
 One tape serves a whole tree of calls: a function called from recorded code records on the same
 tape, so that exceptions, generators and callbacks need nothing of their own.
-
-In its main steps a call is resolved in this order (`Tape.pull`):
-
-1. inactive: nothing that it is given depends on a differentiated argument: it is simply run;
-2. what stands for other calls (`COMPOSITE`): these are resolved in its place;
-3. a structural pullback of the engine's own: attribute access, construction, subscripts;
-4. a rule of an installed plugin, through `rulescore`;
-5. of a function in C that calls others: Python that means the same (`EQUIVALENT`);
-6. what the callable stands for (`Tape.call`): a method, a class, a partial, an object with
-   `__call__`; in the end the source of a function, whose recording code is run on this tape;
-7. an error that names the function and the place of the call, unless no gradient can pass.
 """
 
-import functools
-import inspect
 import operator
 import sys
 import types
@@ -32,69 +19,56 @@ from zygote_lite._activity.activity import (
     is_veiled,
     mark_active,
     note_captured,
-    opaque,
     reaches_active,
+)
+from zygote_lite._activity.classes import (
+    member_of,
+    overrides_iteration,
 )
 from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands, unknown_hooks
 from zygote_lite._cotangents.indexed import is_part, part_back
-from zygote_lite._cotangents.kinds import TUPLE, VALUE, is_foreign, kind_of
+from zygote_lite._cotangents.kinds import TUPLE, VALUE, kind_of
 from zygote_lite._cotangents.pullbacks import Effect, Inert, Pulled, inert
 from zygote_lite._cotangents.registry import (
-    ALWAYS,
-    COMPOSITE,
-    EQUIVALENT,
-    MADE,
-    MAKING,
-    OF_CLASSES,
+    BY_OPTION,
+    CALLABLES,
+    DESUGARED,
+    EVEN_IF_INACTIVE,
+    IN_PYTHON,
+    RETURNS_NEW_ARRAY,
     STRUCTURAL,
     Node,
     Recorded,
-    can_take,
 )
-from zygote_lite._cotangents.run import state
+from zygote_lite._cotangents.run import slots_of, state
+from zygote_lite._ir.compile import recording_of, run_as_called
 from zygote_lite._ir.intrinsics import refuse_locals
-from zygote_lite._ir.source import place_of
-from zygote_lite._numpy.foreign import is_foreign_method, through_foreign_method
-from zygote_lite._python.literals import adopted
-from zygote_lite._python.objects.attributes import (
-    is_init_of_dataclass,
-    is_method_of_dataclass,
-    member_of,
-    overrides_iteration,
-    refused_fields,
-)
+from zygote_lite._ir.places import name_of, place_of
 from zygote_lite._tape.arguments import (
-    OPERATORS,
-    is_of_numbers,
-    moved_last,
-    out_position,
-    parameter_names,
     place_arguments,
+    with_named_out,
 )
-from zygote_lite._tape.callables import (
-    descriptor_of,
+from zygote_lite._tape.effects import (
     is_harmless,
     is_opaque,
     is_resolved_later,
     may_change,
-    through_getter,
-    through_partial,
 )
 from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.refusal import (
     COMPUTING,
     hook_refusal,
-    name_of,
     no_rule,
     note_resolution,
     refusal,
     refuse_frame,
+    refused_fields,
     refused_holder,
 )
-from zygote_lite._tape.rules import apply_rule, option_in_the_way, with_texts
+from zygote_lite._tape.rules import apply_rule, with_texts
 from zygote_lite.errors import DifferentiationError
 
 
@@ -111,7 +85,7 @@ class Tape(Entries):
         if type(f) is types.FunctionType:
             refuse_locals(f)
         hooks = hooks_called(f, (*xs, *kws.values()))
-        if not hooks and id(f) not in STRUCTURAL and id(f) not in COMPOSITE:
+        if not hooks and id(f) not in STRUCTURAL and id(f) not in DESUGARED:
             hooks = unknown_hooks(f, xs)
             if hooks and reaches_active(*hooks):
                 raise hook_refusal(f, hooks)
@@ -146,65 +120,81 @@ class Tape(Entries):
             return f(*xs, **kws), None  # it can generate nothing active
 
     def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
-        """Run `f(*xs, **kws)`, record it, and return its value and the value's number."""
+        """Run `f(*xs, **kws)`, record it, and return its value and the value's number.
+
+        A call is resolved in this order:
+
+        1. inactive: nothing that it is given depends on a differentiated argument: it is run;
+        2. `x[i]` of an array, whose cotangent is added in place (`read`);
+        3. what stands for other calls: `out=`, and the handlers that desugar a call;
+        4. Python that means the same, where C would call methods of the user's that matter;
+        5. a structural pullback of the engine's own: attributes, construction, subscripts;
+        6. a rule of an installed plugin, through `rulescore`;
+        7. Python that means the same as a function written in C;
+        8. the call again with its generators run out into lists, if C would step them;
+        9. what the callable stands for, by its class: the code of a function, a method's
+           function, the `__call__` of an object, ... (`by_callable`);
+        10. an error that names the function and the place, unless no gradient can pass.
+        """
         if state.has_texts:
             nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
         hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
-        active = is_active(nodes, f, xs, kws) or id(f) in ALWAYS
+        active = is_active(nodes, f, xs, kws) or id(f) in EVEN_IF_INACTIVE
         if not active and not (hooks and reaches_active(*hooks)):
             return self.run_inactive(f, xs, kws)
         if self.written:
             nodes = self.numbered(nodes, xs)
         if dict in map(type, xs) and any(map(is_veiled, xs)):
             raise refused_fields("an object")
-        if isinstance(f, np.ufunc) and len(xs) == f.nin + 1 and f.nout == 1:
-            kws, nodes, xs = {**kws, "out": xs[-1]}, moved_last(nodes, f.nin), xs[:-1]
-        at = out_position(f, len(xs)) if len(xs) > 2 else None
-        if at is not None and isinstance(xs[at], np.ndarray | tuple):
-            names = parameter_names(f)[at : len(xs)]
-            given = dict(zip(names, xs[at:], strict=True))
-            nodes = (*nodes[: 1 + at], *nodes[1 + len(xs) :], *nodes[1 + at : 1 + len(xs)])
-            xs, kws = xs[:at], {**kws, **given}
         if hooks and isinstance(xs[0], np.ndarray) and reaches_active(*hooks):
             raise hook_refusal(f, hooks)
         if f is operator.getitem and not kws and is_part(*xs):
             return self.read(nodes, *xs)
-        if kws.get("out") is not None and not isinstance(f, types.FunctionType | type):
-            from zygote_lite._numpy.writes import with_out
-
-            return with_out(self, nodes, f, xs, kws)
-        found = COMPOSITE.get(id(f))
-        if found is not None and can_take(found[1], 2 + len(xs), kws):
-            done = found[1](self, nodes, *xs, **kws)
-            if done is not None:
-                return done
-        known = EQUIVALENT.get(id(f))
-        if known is not None and not can_take(known[1], len(xs), kws):
-            known = None
+        done = self.desugared(nodes, f, xs, kws)
+        if done is not None:
+            return done
+        declared = IN_PYTHON.get(id(f))
+        known = None if declared is None else next(iter(declared.bodies(xs, kws)), None)
         if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
             if known is None:
                 raise hook_refusal(f, hooks)
-            return self.pull(nodes, known[1], *xs, **kws)
-        structural = STRUCTURAL.get(id(f))
-        if structural is not None and not can_take(structural[1], 1 + len(xs), kws):
-            structural = None
-        pulled = None if structural is None else structural[1](nodes, *xs, **kws)
-        if pulled is not None:
-            y, back = pulled
-            return self.record(y, back, nodes, fresh=id(f) in MAKING)
+            return self.pull(nodes, known, *xs, **kws)
+        declared = STRUCTURAL.get(id(f))
+        for body in () if declared is None else declared.bodies(xs, kws, before=1):
+            pulled = body(nodes, *xs, **kws)
+            if pulled is not None:
+                y, back = pulled
+                return self.record(y, back, nodes, fresh=id(f) in RETURNS_NEW_ARRAY)
+        # C would step a generator unrecorded: its rule is for what it generates
         in_python = known is not None and any(type(x) is Generated for x in xs)
         done = None if in_python else self.by_rule(nodes, f, xs, kws)
         if done is not None:
             return done
         if known is not None:
-            y, node = self.pull(nodes, known[1], *xs, **kws)
+            y, node = self.pull(nodes, known, *xs, **kws)
             if type(y) is Generated and isinstance(f, type):
                 y.kind = f
             return y, node
         if any(type(x) is Generated for x in xs) and not is_resolved_later(f):
             xs, nodes = self.run_out(xs, nodes)
             return self.pull(nodes, f, *xs, **kws)
-        return self.call(nodes, f, xs, kws)
+        return self.by_callable(nodes, f, xs, kws)
+
+    def desugared(
+        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Recorded | None:
+        """Resolve a call by the other calls that it stands for, if it does."""
+        if not isinstance(f, types.FunctionType | type):
+            nodes, xs, kws = with_named_out(nodes, f, xs, kws)
+            for name, option in BY_OPTION.items():
+                if kws.get(name) is not None:
+                    return option.for_all[0](self, nodes, f, xs, kws)  # type: ignore[no-any-return]
+        declared = DESUGARED.get(id(f))
+        for body in () if declared is None else declared.bodies(xs, kws, before=2):
+            done = body(self, nodes, *xs, **kws)
+            if done is not None:
+                return done  # type: ignore[no-any-return]
+        return None
 
     def text_node(self) -> Node:
         """Return the number of a text that comes out of a container: nothing goes back to it."""
@@ -217,7 +207,7 @@ class Tape(Entries):
     def write(self, nodes: tuple[Node, ...], f: Any, x: Any, index: Any, value: Any) -> None:
         """Write into an array (by `write_array` or `add_at`), and record it in any case."""
         nodes = self.numbered(nodes, (x, index, value))
-        y, back = STRUCTURAL[id(f)][1](nodes, x, index, value)
+        y, back = STRUCTURAL[id(f)].for_all[0](nodes, x, index, value)
         self.record(y, back, nodes)
 
     def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
@@ -260,94 +250,20 @@ class Tape(Entries):
             note_captured(f, xs)
         return self.record(*pulled, nodes, fresh=True)
 
-    def call(
+    def by_callable(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Recorded:
         """Resolve a call by what the callable stands for."""
         own = getattr(f, "__differentiates__", None)
         if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
             return own[1](self, nodes, xs, kws)  # type: ignore[no-any-return]
-        if isinstance(f, types.FunctionType):
-            if xs and is_foreign(type(xs[0])) and is_foreign_method(f, type(xs[0])):
-                return through_foreign_method(self, nodes, f, xs, kws)
-            made = MADE.get(f.__code__)
-            done = None if made is None else made(self, nodes, f, *xs, **kws)
-            if is_method_of_dataclass(f, xs):
-                return self.generated(nodes, f, xs)
-            if xs and is_init_of_dataclass(f, xs[0]):
-                from zygote_lite._python.objects.construct import fill_dataclass
-
-                return fill_dataclass(self, (None, *nodes[2:]), f, xs[0], xs[1:], kws)
-            return self.function(nodes, f, xs, kws) if done is None else done
-        if isinstance(f, types.MethodType):
-            return self.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
-        if isinstance(f, functools.partial):
-            return through_partial(self, nodes, f, xs, kws)
-        if isinstance(f, types.WrapperDescriptorType) and f.__name__ in ("__next__", "__iter__"):
-            return self.pull(nodes, next if f.__name__ == "__next__" else iter, *xs)
-        if isinstance(f, types.WrapperDescriptorType) and is_of_numbers(f) and len(xs) == 2:
-            meant, is_swapped = OPERATORS[f.__name__]
-            if not f.__name__.startswith("__i") and f(*xs) is NotImplemented:
-                return NotImplemented, None
-            (a, b), (at_a, at_b) = (xs, nodes[1:3])
-            if is_swapped:
-                return self.pull((None, at_b, at_a), meant, b, a)
-            return self.pull((None, at_a, at_b), meant, a, b)
-        if isinstance(f, types.WrapperDescriptorType) and f.__name__ == "__init__":
-            from zygote_lite._python.objects.construct import initialize
-
-            return initialize(self, nodes, f, xs, kws)
-        if isinstance(f, type):
-            from zygote_lite._python.objects.construct import construct
-
-            return construct(self, nodes, f, xs, kws)
-        if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
-            owner = getattr(f, "__self__", None)
-            if isinstance(owner, np.ufunc) and f.__name__ == "at":
-                from zygote_lite._numpy.writes import ufunc_at
-
-                return ufunc_at(self, nodes, owner, *xs)
-            known = OF_CLASSES.get((owner, f.__name__)) if isinstance(owner, type) else None
-            if known is not None:
-                return self.pull(nodes, known, *xs, **kws)
-            descriptor = descriptor_of(f)
-            space = isinstance(owner, types.ModuleType)
-            space = space or (
-                isinstance(owner, type) and not isinstance(f, types.MethodWrapperType)
-            )
-            if owner is None or space or descriptor is None:
-                return self.refuse(nodes, f, xs, kws)
-            return self.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
-        inner = getattr(f, "_implementation", None)
-        if isinstance(f, functools._lru_cache_wrapper):
-            from zygote_lite._python.library.lru_cache import remembered
-
-            return remembered(self, nodes, f, xs, kws)
-        if isinstance(inner, types.FunctionType):
-            if find_rule(operator.add, 1.0, 1.0) is None:  # its source would meet operators
-                return self.refuse(nodes, f, xs, kws)
-            try:
-                return self.pull(nodes, inner, *xs, **kws)
-            except DifferentiationError as error:
-                option = option_in_the_way(nodes, f, xs, kws)
-                if option is None:
-                    raise
-                raise option from error
-        if isinstance(f, operator.attrgetter | operator.itemgetter | operator.methodcaller):
-            return through_getter(self, nodes, f, xs)
-        call = inspect.getattr_static(type(f), "__call__", None)
-        if isinstance(call, types.FunctionType):
-            return self.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)
+        for kind in type(f).__mro__:
+            declared = CALLABLES.get(id(kind))
+            for body in () if declared is None else declared.bodies(xs):
+                done = body(self, nodes, f, xs, kws)
+                if done is not None:
+                    return done  # type: ignore[no-any-return]
         return self.refuse(nodes, f, xs, kws)
-
-    def generated(self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...]) -> Recorded:
-        """Run a method that a dataclass was given without source: it compares, hashes or prints."""
-        hooks = hooks_called(operator.eq if len(xs) == 2 else repr, xs)
-        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
-            raise hook_refusal(f, hooks)
-        y = f(*xs)
-        how = opaque if isinstance(y, str) else lambda _, count: inert(count)
-        return self.record(y, how(y, len(nodes)), nodes)
 
     def refuse(
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -359,8 +275,6 @@ class Tape(Entries):
         self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Recorded:
         """Run the recording code of a Python function on this tape."""
-        from zygote_lite._ir.compile import recording_of, run_as_called
-
         run, is_generator = recording_of(f)
         note_resolution(f, xs, f"recorded; {place_of(f)}")
         given = self.bind(nodes, f, xs, kws)
@@ -428,7 +342,7 @@ class Tape(Entries):
     def keywords(self, made: dict[str, Any], entries: Any) -> None:
         """Note where the cotangents of the entries of a function's `**kwargs` go."""
         if entries:
-            back = adopted(made, list(entries))
+            back = _adopted(made, list(entries))
             self.record(None, back, tuple(entries.values()))
 
     def iterate(self, x: Any, node: Node, owned: bool = False) -> Iterator[Recorded]:
@@ -500,6 +414,17 @@ def _spread(count: int) -> Any:
         return (None,) * (count + 1) if dy is None else (None, *dy)
 
     return spread_back
+
+
+def _adopted(y: dict[str, Any], names: list[str]) -> Any:
+    """Return the pullback of the making of a function's `**kwargs`."""
+    mark_active(y)
+
+    def adopted_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(y)
+        return tuple([slots.pop(name, None) for name in names])
+
+    return Effect(adopted_back)
 
 
 def via_tape(flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:

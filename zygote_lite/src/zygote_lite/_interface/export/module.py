@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._interface.export.helpers import Helpers
-from zygote_lite._ir.source import place_of
+from zygote_lite._ir.places import name_of, place_of
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.guards import lists_in
+from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.text.spell import constant_text
 from zygote_lite._specialize.text.writer import LEFT
 from zygote_lite._specialize.typed.nodes import leaves
@@ -28,8 +29,6 @@ from zygote_lite._specialize.typed.values import (
     parts_of,
     paths_of,
 )
-from zygote_lite._tape.jitted import original
-from zygote_lite._tape.refusal import name_of
 from zygote_lite.errors import DifferentiationError
 
 _MOST = 1000  # entries of an array that is written out

@@ -10,9 +10,11 @@ from typing import Any
 
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import equivalent, structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import current_store, slots_of
 from zygote_lite._python.containers.lists import refused_size
+
+handlers = Handlers()
 
 Deque: Any = collections.deque
 Nothing = tuple[Any, ...]
@@ -38,12 +40,12 @@ def _undo(x: Any, change: Callable[[Any], None], redo: Callable[[], None]) -> No
     current_store().redo.append(redo)
 
 
-@structural(Deque.append)
+@handlers.structural(Deque.append)
 def _(flags: Flags, x: Any, value: Any) -> Pulled:
     return _pushed(x, value, left=False)
 
 
-@structural(Deque.appendleft)
+@handlers.structural(Deque.appendleft)
 def _(flags: Flags, x: Any, value: Any) -> Pulled:
     return _pushed(x, value, left=True)
 
@@ -74,12 +76,12 @@ def _pushed(x: Any, value: Any, left: bool) -> Pulled:
     return None, Effect(push_back)
 
 
-@structural(Deque.pop)
+@handlers.structural(Deque.pop)
 def _(flags: Flags, x: Any) -> Pulled:
     return _popped(x, left=False)
 
 
-@structural(Deque.popleft)
+@handlers.structural(Deque.popleft)
 def _(flags: Flags, x: Any) -> Pulled:
     return _popped(x, left=True)
 
@@ -99,7 +101,7 @@ def _popped(x: Any, left: bool) -> Pulled:
     return y, pop_back
 
 
-@structural(Deque.rotate)
+@handlers.structural(Deque.rotate)
 def _(flags: Flags, x: Any, n: int = 1) -> Pulled:
     x.rotate(n)
 
@@ -110,7 +112,7 @@ def _(flags: Flags, x: Any, n: int = 1) -> Pulled:
     return None, Effect(rotate_back)
 
 
-@structural(Deque.reverse)
+@handlers.structural(Deque.reverse)
 def _(flags: Flags, x: Any) -> Pulled:
     x.reverse()
 
@@ -121,7 +123,7 @@ def _(flags: Flags, x: Any) -> Pulled:
     return None, Effect(reverse_back)
 
 
-@structural(Deque.insert)
+@handlers.structural(Deque.insert)
 def _(flags: Flags, x: Any, index: int, value: Any) -> Pulled:
     size = len(x)
     x.insert(index, value)
@@ -155,7 +157,7 @@ def delete_place(x: Any, index: int) -> Pulled:
     return None, Effect(delete_back)
 
 
-@structural(Deque.clear)
+@handlers.structural(Deque.clear)
 def _(flags: Flags, x: Any) -> Pulled:
     old = list(x)
     x.clear()
@@ -171,38 +173,38 @@ def _(flags: Flags, x: Any) -> Pulled:
 
 
 for _f in (Deque.index, Deque.count, Deque.__len__, Deque.__contains__):
-    structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
+    handlers.structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
 
 
-@equivalent(Deque.remove)
+@handlers.in_python(Deque.remove)
 def _remove(x: Any, value: Any) -> Any:
     del x[x.index(value)]
 
 
-@equivalent(Deque.extend)
+@handlers.in_python(Deque.extend)
 def _extend(x: Any, values: Any) -> Any:
     for value in list(values) if values is x else values:
         x.append(value)
 
 
-@equivalent(Deque.extendleft)
+@handlers.in_python(Deque.extendleft)
 def _extendleft(x: Any, values: Any) -> Any:
     for value in list(values) if values is x else values:
         x.appendleft(value)
 
 
-@equivalent(Deque.__iadd__)
+@handlers.in_python(Deque.__iadd__)
 def _iadd(x: Any, values: Any) -> Any:
     x.extend(values)
     return x
 
 
-@equivalent(Deque.copy, Deque.__copy__)
+@handlers.in_python(Deque.copy, Deque.__copy__)
 def _copy(x: Any) -> Any:
     return type(x)(x, x.maxlen)
 
 
-@equivalent(Deque)
+@handlers.in_python(Deque)
 def _deque(iterable: Any = (), maxlen: Any = None) -> Any:
     y = empty_deque(maxlen)
     y.extend(iterable)
@@ -214,7 +216,7 @@ def empty_deque(maxlen: Any) -> Any:
     return Deque((), maxlen)
 
 
-@structural(empty_deque)
+@handlers.structural(empty_deque)
 def _(flags: Flags, maxlen: Any) -> Pulled:
     y = empty_deque(maxlen)
     mark_active(y)

@@ -8,10 +8,13 @@ from typing import Any
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import entries_of, type_in_c
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import STRUCTURAL, structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import current_store, forget, give, slots_of
 from zygote_lite._python.containers.keys import stored_key
 from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
+
+handlers = Handlers()
+_Ordered: Any = collections.OrderedDict
 
 # -- dicts -------------------------------------------------------------------------------------
 
@@ -71,7 +74,7 @@ def delete_item(x: Any, index: Any) -> Pulled:
     return None, undone_by(undo, 3)
 
 
-@structural(dict.get)
+@handlers.structural(dict.get)
 def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     if not dict.__contains__(x, key):
         y = default[0] if default else None
@@ -85,7 +88,7 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     return dict.__getitem__(x, key), get_back
 
 
-@structural(dict.pop)
+@handlers.structural(dict.pop, _Ordered.pop)
 def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     if not dict.__contains__(x, key):
         return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
@@ -101,7 +104,7 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     return y, pop_back
 
 
-@structural(dict.popitem)
+@handlers.structural(dict.popitem)
 def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     key, y = dict.popitem(x)
 
@@ -116,7 +119,7 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     return (key, y), popitem_back
 
 
-@structural(dict.setdefault)
+@handlers.structural(dict.setdefault, _Ordered.setdefault)
 def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
     key = stored_key(x, key)
     if dict.__contains__(x, key):
@@ -132,7 +135,7 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
     return y, setdefault_back
 
 
-@structural(dict.update)
+@handlers.structural(dict.update)
 def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None:
     if not all(isinstance(given, dict) for given in xs):
         return None
@@ -152,7 +155,7 @@ def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None
     return None, Effect(update_back)
 
 
-@structural(dict.clear)
+@handlers.structural(dict.clear, _Ordered.clear)
 def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     old = [*entries_of(x)]
     base = type_in_c(x)
@@ -175,7 +178,7 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     return None, Effect(clear_back)
 
 
-@structural(dict.copy)
+@handlers.structural(dict.copy, _Ordered.copy)
 def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     y = type_in_c(x).copy(x)
     mark_active(y)
@@ -189,12 +192,7 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
     return y, copy_back
 
 
-_Ordered = collections.OrderedDict
-for _name in ("pop", "setdefault", "clear", "copy"):  # which it has in its own way
-    structural(getattr(_Ordered, _name))(STRUCTURAL[id(getattr(dict, _name))][1])
-
-
-@structural(_Ordered.move_to_end)
+@handlers.structural(_Ordered.move_to_end)
 def _(flags: Flags, x: Any, key: Any, last: bool = True) -> Pulled:
     _Ordered.move_to_end(x, key, last)
 
@@ -208,15 +206,15 @@ def _(flags: Flags, x: Any, key: Any, last: bool = True) -> Pulled:
 for _view in (
     dict.keys, dict.values, dict.items, _Ordered.keys, _Ordered.values, _Ordered.items
 ):  # fmt: skip
-    structural(_view)(lambda flags, x, _view=_view: (_view(x), inert(2)))
-structural(dict.__len__)(lambda flags, x: (dict.__len__(x), inert(2)))
-structural(dict.__contains__)(lambda flags, x, key: (dict.__contains__(x, key), inert(3)))
+    handlers.structural(_view)(lambda flags, x, _view=_view: (_view(x), inert(2)))
+handlers.structural(dict.__len__)(lambda flags, x: (dict.__len__(x), inert(2)))
+handlers.structural(dict.__contains__)(lambda flags, x, key: (dict.__contains__(x, key), inert(3)))
 
 
 # -- sets --------------------------------------------------------------------------------------
 
 
-@structural(set.add)
+@handlers.structural(set.add)
 def _(flags: Flags, x: set[Any], value: Any) -> Pulled:
     if value in x:
         return None, inert(3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from zygote_lite._activity.activity import reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, VALUE, kind_of, type_in_c
-from zygote_lite._tape.refusal import where
+from zygote_lite._ir.places import where
 from zygote_lite.errors import DifferentiationError
 
 

@@ -5,9 +5,11 @@ from typing import Any
 
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import current_store, give, slots_of
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 # What goes back to a list finds it as the run left it, or as others changed it since: it puts that
 # back in the end, and refuses where entries are gone.
@@ -46,7 +48,7 @@ def _is_sequence(x: Any) -> bool:
     return isinstance(x, list | tuple) and type(x).__iter__ in (list.__iter__, tuple.__iter__)
 
 
-@structural(list.append)
+@handlers.structural(list.append)
 def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
     place = list.__len__(x)
     list.append(x, value)
@@ -59,7 +61,7 @@ def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
     return None, Effect(append_back)
 
 
-@structural(list.pop)
+@handlers.structural(list.pop)
 def _(flags: Flags, x: list[Any], *index: Any) -> Pulled:
     size = list.__len__(x)
     y = list.pop(x, *index)
@@ -146,7 +148,7 @@ def give_at(given: list[Any], i: int, d: Any) -> None:
     given[i] = slots[i]
 
 
-@structural(list.insert)
+@handlers.structural(list.insert)
 def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
     place = slice(index, None).indices(list.__len__(x))[0]
     list.insert(x, index, value)
@@ -154,12 +156,12 @@ def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
     return None, Effect(lambda dy: (None, None, None, undo()[0]))
 
 
-@structural(list.extend)
+@handlers.structural(list.extend)
 def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
     return extend(x, values, None)
 
 
-@structural(list.__iadd__)
+@handlers.structural(list.__iadd__)
 def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
     return extend(x, values, x)
 
@@ -187,7 +189,7 @@ def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
     return y, Effect(extend_back)
 
 
-@structural(list.remove)
+@handlers.structural(list.remove)
 def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
     try:
         place = list.index(x, value)
@@ -198,21 +200,21 @@ def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
     return None, undone_by(undo, len(flags))
 
 
-@structural(list.clear)
+@handlers.structural(list.clear)
 def _(flags: Flags, x: list[Any]) -> Pulled:
     old = elements(x)
     list.clear(x)
     return None, undone_by(replaced(x, 0, old, 0), len(flags))
 
 
-@structural(list.reverse)
+@handlers.structural(list.reverse)
 def _(flags: Flags, x: list[Any]) -> Pulled:
     old = elements(x)
     list.reverse(x)
     return None, undone_by(_rearranged(x, old, list.reverse), len(flags))
 
 
-@structural(list.sort)
+@handlers.structural(list.sort)
 def _(flags: Flags, x: list[Any], /, *, key: Any = None, reverse: Any = False) -> Pulled:
     old = elements(x)
     order = list(range(len(old)))
@@ -234,7 +236,7 @@ def undone_by(undo: Callable[[], Any], count: int) -> Effect:
 
 
 for _f in (list.index, list.count, list.__len__, tuple.__len__, list.__contains__):
-    structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
+    handlers.structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
 
 
 def set_slice(x: list[Any], index: slice, values: Any) -> Pulled | None:

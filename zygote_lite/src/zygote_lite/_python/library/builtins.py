@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.pullbacks import inert
-from zygote_lite._cotangents.registry import composite, equivalent, structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import forget, give, slots_of
-from zygote_lite._python.objects.attributes import member_of
 from zygote_lite._tape.refusal import no_rule
+
+handlers = Handlers()
 
 _MISSING = object()
 KEYS: Any = type({}.keys())
@@ -40,7 +42,7 @@ def iterate_own(x: Any, count: Any, item: Any) -> Any:
         i += 1
 
 
-@equivalent(iter)
+@handlers.in_python(iter)
 def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
     if sentinel is not _MISSING:
         return iterate_calls(x, sentinel)
@@ -131,7 +133,7 @@ def iterate_elements(x: Any) -> Any:
             i += 1
 
 
-@equivalent(list)
+@handlers.in_python(list)
 def _list(x: Any = ()) -> Any:
     out = []
     it = iter(x)
@@ -145,7 +147,7 @@ def hint(x: Any) -> None:
     """Ask for the size of what a list is to be made of, as C does: user code may answer."""
 
 
-@composite(hint)
+@handlers.desugared(hint)
 def _(tape: Any, nodes: Any, x: Any) -> Any:
     for name in ("__len__", "__length_hint__"):
         method = member_of(type(x), name)
@@ -155,7 +157,7 @@ def _(tape: Any, nodes: Any, x: Any) -> Any:
     return None, None
 
 
-@equivalent(list.extend)
+@handlers.in_python(list.extend)
 def _extend(x: Any, values: Any, /) -> Any:
     it = iter(values)
     hint(values)
@@ -163,18 +165,18 @@ def _extend(x: Any, values: Any, /) -> Any:
         list.append(x, y)
 
 
-@equivalent(list.__iadd__)
+@handlers.in_python(list.__iadd__)
 def _extended(x: Any, values: Any, /) -> Any:
     list.extend(x, values)
     return x
 
 
-@equivalent(tuple)
+@handlers.in_python(tuple)
 def _tuple(x: Any = ()) -> Any:
     return tuple(_list(x))
 
 
-@equivalent(set)
+@handlers.in_python(set)
 def _set(x: Any = ()) -> Any:
     out = set()
     for y in x:
@@ -182,7 +184,7 @@ def _set(x: Any = ()) -> Any:
     return out
 
 
-@equivalent(frozenset)
+@handlers.in_python(frozenset)
 def _frozenset(x: Any = ()) -> Any:
     return x if type(x) is frozenset else frozen(set(x))
 
@@ -192,7 +194,7 @@ def frozen(x: Any) -> Any:
     return frozenset(x)
 
 
-@structural(frozen)
+@handlers.structural(frozen)
 def _(flags: Any, x: Any) -> Any:
     y = frozen(x)
     mark_active(y)
@@ -205,7 +207,7 @@ def _(flags: Any, x: Any) -> Any:
     return y, frozen_back
 
 
-@equivalent(dict.fromkeys)
+@handlers.in_python(dict.fromkeys)
 def _fromkeys(keys: Any, value: Any = None) -> Any:
     out = {}
     for key in keys:
@@ -213,7 +215,7 @@ def _fromkeys(keys: Any, value: Any = None) -> Any:
     return out
 
 
-@equivalent(dict)
+@handlers.in_python(dict)
 def _dict(x: Any = (), /, **kws: Any) -> Any:
     out = {}
     if hasattr(x, "keys"):
@@ -227,7 +229,7 @@ def _dict(x: Any = (), /, **kws: Any) -> Any:
     return out
 
 
-@equivalent(dict.update)
+@handlers.in_python(dict.update)
 def _update(d: Any, x: Any = (), /, **kws: Any) -> Any:
     if hasattr(x, "keys"):
         for key in x.keys():  # noqa: SIM118 - `update` asks for the keys
@@ -239,7 +241,7 @@ def _update(d: Any, x: Any = (), /, **kws: Any) -> Any:
         d[key] = kws[key]
 
 
-@equivalent(builtins.map)
+@handlers.in_python(builtins.map)
 def _map(f: Any, *xs: Any) -> Any:
     if len(xs) == 1:
         for x in xs[0]:
@@ -249,14 +251,14 @@ def _map(f: Any, *xs: Any) -> Any:
             yield f(*arguments)
 
 
-@equivalent(builtins.filter)
+@handlers.in_python(builtins.filter)
 def _filter(f: Any, x: Any) -> Any:
     for y in x:
         if y if f is None else f(y):
             yield y
 
 
-@equivalent(builtins.enumerate)
+@handlers.in_python(builtins.enumerate)
 def _enumerate(iterable: Any, start: Any = 0) -> Any:
     n = start
     for y in iterable:
@@ -264,7 +266,7 @@ def _enumerate(iterable: Any, start: Any = 0) -> Any:
         n += 1
 
 
-@equivalent(builtins.zip)
+@handlers.in_python(builtins.zip)
 def _zip(*xs: Any, strict: Any = False) -> Any:
     if not xs:
         return
@@ -298,7 +300,7 @@ def check_strict(iterators: Any, i: Any) -> Any:
         raise ValueError(f"zip() argument {k + 1} is longer than argument{plural}{k}")
 
 
-@equivalent(builtins.reversed)
+@handlers.in_python(builtins.reversed)
 def _reversed(x: Any) -> Any:
     method = getattr(type(x), "__reversed__", None)
     if method is not None and not isinstance(
@@ -321,7 +323,7 @@ def iterate_backwards(x: Any) -> Any:
         i -= 1
 
 
-@equivalent(collections.OrderedDict.popitem)
+@handlers.in_python(collections.OrderedDict.popitem)
 def _popitem(x: Any, last: Any = True) -> Any:
     keys = keys_of(x)
     if not keys:
@@ -343,8 +345,8 @@ def shown_by(x: Any) -> Any:
     return gc.get_referents(x)[0]
 
 
-structural(shown_by)(lambda flags, x: (shown_by(x), inert(2)))
-structural(keys_of)(lambda flags, x: (keys_of(x), inert(2)))
+handlers.structural(shown_by)(lambda flags, x: (shown_by(x), inert(2)))
+handlers.structural(keys_of)(lambda flags, x: (keys_of(x), inert(2)))
 
 
 def elements_of_set(x: Any) -> list[Any]:
@@ -352,7 +354,7 @@ def elements_of_set(x: Any) -> list[Any]:
     return list(x)
 
 
-@structural(elements_of_set)
+@handlers.structural(elements_of_set)
 def _(flags: Any, x: Any) -> Any:
     y = list(x)
     mark_active(y)
@@ -376,8 +378,8 @@ def is_new_and_flat(x: Any) -> bool:
     return bool(x.index == 0 and x.base.flags.c_contiguous)
 
 
-structural(is_new_and_flat)(lambda flags, x: (is_new_and_flat(x), inert(2)))
-structural(flat_entries)(lambda flags, x: (flat_entries(x), lambda dy: (None, dy)))
+handlers.structural(is_new_and_flat)(lambda flags, x: (is_new_and_flat(x), inert(2)))
+handlers.structural(flat_entries)(lambda flags, x: (flat_entries(x), lambda dy: (None, dy)))
 
 
 def native_iterator(x: Any) -> Any:
@@ -385,7 +387,7 @@ def native_iterator(x: Any) -> Any:
     return builtins.iter(x)
 
 
-@structural(native_iterator)
+@handlers.structural(native_iterator)
 def _(flags: Any, x: Any) -> Any:
     given = flags if isinstance(x, np.flatiter) else (None, None)  # an array by its number
     return no_rule(given, builtins.iter, (x,), {})[0], inert(2)

@@ -21,8 +21,8 @@ from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.registry import Recorded
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import apply, build_tuple
+from zygote_lite._ir.places import where
 from zygote_lite._python.library.builtins import check_strict
-from zygote_lite._tape.refusal import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._cotangents.kinds import (
     DICT,
     LIST,
@@ -22,12 +23,12 @@ from zygote_lite._cotangents.kinds import (
     slot_names,
 )
 from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Node, Recorded, composite, structural
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._cotangents.run import give, slots_of
-from zygote_lite._python.objects.attributes import member_of
 from zygote_lite._python.objects.construct import set_field
-from zygote_lite._python.objects.lookup import bind_method
 from zygote_lite._tape.tape import Tape
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 _OWN_WAYS = ("__copy__", "__deepcopy__", "__setstate__", "__getnewargs__", "__getnewargs_ex__")
@@ -44,12 +45,12 @@ def _is_plain(x: Any) -> bool:
     return not any(hasattr(cls, name) for name in _OWN_WAYS)
 
 
-@composite(copy.copy)
+@handlers.desugared(copy.copy)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
     return tape.pull((None, nodes[1], None), copy_object, x, None) if _is_plain(x) else None
 
 
-@composite(copy.deepcopy)
+@handlers.desugared(copy.deepcopy)
 def _(tape: Tape, nodes: Nodes, x: Any, memo: Any = None, *rest: Any) -> Recorded | None:
     if not _is_plain(x):
         return None
@@ -75,7 +76,7 @@ def new_like(x: Any) -> Any:
     return object.__new__(type(x))
 
 
-@structural(new_like)
+@handlers.structural(new_like)
 def _(flags: Flags, x: Any) -> Pulled:
     y = new_like(x)
     mark_active(y)
@@ -87,7 +88,7 @@ def names_of_fields(x: Any) -> list[str]:
     return [name for name, _ in entries_of(x)]
 
 
-structural(names_of_fields)(lambda flags, x: (names_of_fields(x), inert(2)))
+handlers.structural(names_of_fields)(lambda flags, x: (names_of_fields(x), inert(2)))
 
 
 def get_field(x: Any, name: str) -> Any:
@@ -95,7 +96,7 @@ def get_field(x: Any, name: str) -> Any:
     return object.__getattribute__(x, name)
 
 
-@structural(get_field)
+@handlers.structural(get_field)
 def _(flags: Flags, x: Any, name: str) -> Pulled:
     def get_field_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), name, dy)
@@ -104,12 +105,12 @@ def _(flags: Flags, x: Any, name: str) -> Pulled:
     return get_field(x, name), get_field_back
 
 
-@composite(np.ndarray.__copy__, np.ndarray.__deepcopy__)
+@handlers.desugared(np.ndarray.__copy__, np.ndarray.__deepcopy__)
 def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Recorded:
     return tape.pull((None, nodes[1]), np.copy, x)
 
 
-@composite(np.generic.__copy__, np.generic.__deepcopy__)
+@handlers.desugared(np.generic.__copy__, np.generic.__deepcopy__)
 def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Recorded:
     return x, nodes[1]
 
@@ -139,8 +140,8 @@ def has_fields(x: Any) -> bool:
     return bool(dict_of(x))
 
 
-structural(has_own_state)(lambda flags, x: (has_own_state(x), inert(2)))
-structural(has_fields)(lambda flags, x: (has_fields(x), inert(2)))
+handlers.structural(has_own_state)(lambda flags, x: (has_own_state(x), inert(2)))
+handlers.structural(has_fields)(lambda flags, x: (has_fields(x), inert(2)))
 
 
 _REDUCED_IN_C: dict[type, Any] = {
@@ -153,7 +154,7 @@ _REDUCED_IN_C: dict[type, Any] = {
 }
 
 
-@composite(object.__reduce_ex__)
+@handlers.desugared(object.__reduce_ex__)
 def _(tape: Tape, nodes: Nodes, x: Any, protocol: int) -> Recorded | None:
     """Reduce an object by its own `__reduce__`, or else as C does."""
     cls: Any = type(x)

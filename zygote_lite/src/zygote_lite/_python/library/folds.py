@@ -9,11 +9,13 @@ import numpy as np
 
 from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.pullbacks import inert
-from zygote_lite._cotangents.registry import composite, equivalent, structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._python.library.builtins import _MISSING, _list
 
+handlers = Handlers()
 
-@equivalent(builtins.sum)
+
+@handlers.in_python(builtins.sum)
 def _sum(x: Any, /, start: Any = 0) -> Any:
     if not isinstance(x, list):
         items = _list(x)
@@ -25,7 +27,7 @@ def _sum(x: Any, /, start: Any = 0) -> Any:
     return start
 
 
-@composite(builtins.sum)
+@handlers.desugared(builtins.sum)
 def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
     """Add objects of the user's, and lists, by their own `+`."""
     items = [*x, *start, *kws.values()] if type(x) in (list, tuple) else []
@@ -34,12 +36,12 @@ def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
     return tape.pull(nodes, _sum, x, *start, *kws.values())
 
 
-@equivalent(builtins.max)
+@handlers.in_python(builtins.max)
 def _max(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
     return extreme(operator.gt, "max", xs, key, default)
 
 
-@equivalent(builtins.min)
+@handlers.in_python(builtins.min)
 def _min(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
     return extreme(operator.lt, "min", xs, key, default)
 
@@ -60,7 +62,7 @@ def extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
     return best
 
 
-@equivalent(builtins.any)
+@handlers.in_python(builtins.any)
 def _any(x: Any) -> Any:
     for y in x:
         if y:
@@ -68,7 +70,7 @@ def _any(x: Any) -> Any:
     return False
 
 
-@equivalent(builtins.all)
+@handlers.in_python(builtins.all)
 def _all(x: Any) -> Any:
     for y in x:
         if not y:
@@ -76,7 +78,7 @@ def _all(x: Any) -> Any:
     return True
 
 
-@equivalent(builtins.sorted)
+@handlers.in_python(builtins.sorted)
 def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     items = _list(x)
     keys = []
@@ -85,7 +87,7 @@ def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return [items[i] for i in order_of(keys, reverse)]
 
 
-@equivalent(functools.reduce)
+@handlers.in_python(functools.reduce)
 def _reduce(f: Any, x: Any, initial: Any = _MISSING) -> Any:
     it = iter(x)
     if initial is _MISSING:
@@ -110,5 +112,5 @@ def are_numbers(items: list[Any], start: Any) -> bool:
     return all(isinstance(x, int | float | complex) for x in (*items, start))
 
 
-structural(order_of)(lambda flags, *xs: (order_of(*xs), inert(len(flags))))
-structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), inert(3)))
+handlers.structural(order_of)(lambda flags, *xs: (order_of(*xs), inert(len(flags))))
+handlers.structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), inert(3)))

@@ -5,7 +5,9 @@ import heapq
 from typing import Any
 
 from zygote_lite._cotangents.pullbacks import inert
-from zygote_lite._cotangents.registry import equivalent, structural
+from zygote_lite._cotangents.registry import Handlers
+
+handlers = Handlers()
 
 _MISSING = object()
 
@@ -39,13 +41,13 @@ def sink(heap: Any, place: Any) -> Any:
     rise(heap, start, place)
 
 
-@equivalent(heapq.heappush)
+@handlers.in_python(heapq.heappush)
 def _heappush(heap: Any, item: Any) -> Any:
     heap.append(item)
     rise(heap, 0, len(heap) - 1)
 
 
-@equivalent(heapq.heappop)
+@handlers.in_python(heapq.heappop)
 def _heappop(heap: Any) -> Any:
     last = heap.pop()
     if not heap:
@@ -56,7 +58,7 @@ def _heappop(heap: Any) -> Any:
     return first
 
 
-@equivalent(heapq.heapreplace)
+@handlers.in_python(heapq.heapreplace)
 def _heapreplace(heap: Any, item: Any) -> Any:
     first = heap[0]
     heap[0] = item
@@ -64,7 +66,7 @@ def _heapreplace(heap: Any, item: Any) -> Any:
     return first
 
 
-@equivalent(heapq.heappushpop)
+@handlers.in_python(heapq.heappushpop)
 def _heappushpop(heap: Any, item: Any) -> Any:
     if heap and heap[0] < item:
         first = heap[0]
@@ -74,23 +76,23 @@ def _heappushpop(heap: Any, item: Any) -> Any:
     return item
 
 
-@equivalent(heapq.heapify)
+@handlers.in_python(heapq.heapify)
 def _heapify(heap: Any) -> Any:
     for place in reversed(range(len(heap) // 2)):
         sink(heap, place)
 
 
-@equivalent(heapq.nsmallest)
+@handlers.in_python(heapq.nsmallest)
 def _nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
     return sorted(iterable, key=key)[: max(n, 0)]
 
 
-@equivalent(heapq.nlargest)
+@handlers.in_python(heapq.nlargest)
 def _nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
     return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
 
 
-@equivalent(heapq.merge)
+@handlers.in_python(heapq.merge)
 def _merge(*iterables: Any, key: Any = None, reverse: Any = False) -> Any:
     iterators, heads, keys = [], [], []
     for iterable in iterables:
@@ -115,14 +117,14 @@ def _merge(*iterables: Any, key: Any = None, reverse: Any = False) -> Any:
 
 
 for _f in (bisect.bisect_left, bisect.bisect_right):
-    structural(_f)(
+    handlers.structural(_f)(
         lambda flags, *xs, _f=_f, key=None, **kws: (
             (_f(*xs, **kws), inert(len(flags))) if key is None else None
         )
     )
 
 
-@equivalent(bisect.bisect_left)
+@handlers.in_python(bisect.bisect_left)
 def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     hi = len(a) if hi is None else hi
     while lo < hi:
@@ -135,7 +137,7 @@ def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None
     return lo
 
 
-@equivalent(bisect.bisect_right)
+@handlers.in_python(bisect.bisect_right)
 def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     hi = len(a) if hi is None else hi
     while lo < hi:
@@ -148,11 +150,11 @@ def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = Non
     return lo
 
 
-@equivalent(bisect.insort_left)
+@handlers.in_python(bisect.insort_left)
 def _insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     a.insert(bisect.bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
-@equivalent(bisect.insort_right)
+@handlers.in_python(bisect.insort_right)
 def _insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     a.insert(bisect.bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)

@@ -4,12 +4,14 @@ import itertools
 import operator
 from typing import Any
 
-from zygote_lite._cotangents.registry import equivalent
+from zygote_lite._cotangents.registry import Handlers
+
+handlers = Handlers()
 
 _MISSING = object()
 
 
-@equivalent(itertools.accumulate)
+@handlers.in_python(itertools.accumulate)
 def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None) -> Any:
     it = iter(iterable)
     total = initial
@@ -24,21 +26,21 @@ def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None)
         yield total
 
 
-@equivalent(itertools.chain)
+@handlers.in_python(itertools.chain)
 def _chain(*xs: Any) -> Any:
     for x in xs:
         for y in x:
             yield y
 
 
-@equivalent(itertools.chain.from_iterable)
+@handlers.in_python(itertools.chain.from_iterable)
 def _chain_from(xs: Any) -> Any:
     for x in xs:
         for y in x:
             yield y
 
 
-@equivalent(itertools.islice)
+@handlers.in_python(itertools.islice)
 def _islice(iterable: Any, *xs: Any) -> Any:
     s = slice(*xs)
     start, step = s.start or 0, s.step or 1
@@ -65,7 +67,7 @@ def bounded(iterable: Any, count: Any) -> Any:
         yield y
 
 
-@equivalent(itertools.product)
+@handlers.in_python(itertools.product)
 def _product(*xs: Any, repeat: Any = 1) -> Any:
     pools = [tuple(x) for x in xs] * repeat
     rows: Any = [()]
@@ -86,26 +88,26 @@ def _choose(x: Any, rows: Any) -> Any:
         yield tuple([pool[i] for i in row])
 
 
-@equivalent(itertools.combinations)
+@handlers.in_python(itertools.combinations)
 def _combinations(iterable: Any, r: Any) -> Any:
     for y in _choose(iterable, lambda n: native_rows(itertools.combinations, n, r)):
         yield y
 
 
-@equivalent(itertools.permutations)
+@handlers.in_python(itertools.permutations)
 def _permutations(iterable: Any, r: Any = None) -> Any:
     for y in _choose(iterable, lambda n: native_rows(itertools.permutations, n, r)):
         yield y
 
 
-@equivalent(itertools.combinations_with_replacement)
+@handlers.in_python(itertools.combinations_with_replacement)
 def _combinations_with_replacement(iterable: Any, r: Any) -> Any:
     rows = itertools.combinations_with_replacement
     for y in _choose(iterable, lambda n: native_rows(rows, n, r)):
         yield y
 
 
-@equivalent(itertools.pairwise)
+@handlers.in_python(itertools.pairwise)
 def _pairwise(iterable: Any) -> Any:
     it = iter(iterable)
     try:
@@ -117,7 +119,7 @@ def _pairwise(iterable: Any) -> Any:
         a = b
 
 
-@equivalent(itertools.repeat)
+@handlers.in_python(itertools.repeat)
 def _repeat(x: Any, times: Any = None) -> Any:
     if times is None:
         while True:
@@ -127,7 +129,7 @@ def _repeat(x: Any, times: Any = None) -> Any:
             yield x
 
 
-@equivalent(itertools.cycle)
+@handlers.in_python(itertools.cycle)
 def _cycle(iterable: Any) -> Any:
     saved = []
     for y in iterable:
@@ -138,7 +140,7 @@ def _cycle(iterable: Any) -> Any:
             yield y
 
 
-@equivalent(itertools.count)
+@handlers.in_python(itertools.count)
 def _count(start: Any = 0, step: Any = 1) -> Any:
     n = start
     while True:
@@ -146,13 +148,13 @@ def _count(start: Any = 0, step: Any = 1) -> Any:
         n = n + step
 
 
-@equivalent(itertools.starmap)
+@handlers.in_python(itertools.starmap)
 def _starmap(f: Any, iterable: Any) -> Any:
     for arguments in iterable:
         yield f(*arguments)
 
 
-@equivalent(itertools.takewhile)
+@handlers.in_python(itertools.takewhile)
 def _takewhile(predicate: Any, iterable: Any) -> Any:
     for y in iterable:
         if not predicate(y):
@@ -160,7 +162,7 @@ def _takewhile(predicate: Any, iterable: Any) -> Any:
         yield y
 
 
-@equivalent(itertools.dropwhile)
+@handlers.in_python(itertools.dropwhile)
 def _dropwhile(predicate: Any, iterable: Any) -> Any:
     dropping = True
     for y in iterable:
@@ -170,14 +172,14 @@ def _dropwhile(predicate: Any, iterable: Any) -> Any:
         yield y
 
 
-@equivalent(itertools.filterfalse)
+@handlers.in_python(itertools.filterfalse)
 def _filterfalse(predicate: Any, iterable: Any) -> Any:
     for y in iterable:
         if not (y if predicate is None else predicate(y)):
             yield y
 
 
-@equivalent(itertools.zip_longest)
+@handlers.in_python(itertools.zip_longest)
 def _zip_longest(*xs: Any, fillvalue: Any = None) -> Any:
     iterators = [iter(list(x) if isinstance(x, str | bytes) else x) for x in xs]
     left = len(iterators)
@@ -198,14 +200,14 @@ def _zip_longest(*xs: Any, fillvalue: Any = None) -> Any:
         yield row
 
 
-@equivalent(itertools.compress)
+@handlers.in_python(itertools.compress)
 def _compress(data: Any, selectors: Any) -> Any:
     for y, s in zip(data, selectors):
         if s:
             yield y
 
 
-@equivalent(itertools.tee)
+@handlers.in_python(itertools.tee)
 def _tee(iterable: Any, n: Any = 2) -> Any:
     it = iter(iterable)
     seen: list[Any] = []
@@ -225,7 +227,7 @@ def taken_from(it: Any, seen: Any) -> Any:
         i += 1
 
 
-@equivalent(itertools.groupby)
+@handlers.in_python(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> Any:
     it = iter(iterable)
     now: list[Any] = [_MISSING, None, 0]  # the last key, its element, the number of the group

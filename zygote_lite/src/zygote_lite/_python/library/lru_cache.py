@@ -15,18 +15,19 @@ from typing import Any, cast
 import numpy as np
 
 from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, entries_of, kind_of
-from zygote_lite._cotangents.registry import Node, Recorded, composite, made_by
-from zygote_lite._tape.refusal import where
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 Cached: Any = functools._lru_cache_wrapper
 
 
-def remembered(
-    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+@handlers.callables(Cached)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
     """Resolve a call of a function under `lru_cache`: it is run once for the same arguments."""
     options = f.cache_parameters()
     values = (*xs, *kws.values())
@@ -82,14 +83,14 @@ def are_same(x: Any, y: Any) -> bool:
     return True
 
 
-@composite(Cached.cache_clear)
+@handlers.desugared(Cached.cache_clear)
 def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
     tape.memo.pop(id(f), None)
     f.cache_clear()
     return None, None
 
 
-@composite(Cached.cache_info)
+@handlers.desugared(Cached.cache_info)
 def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
     raise DifferentiationError(
         f"{where()}: `cache_info()` of {f.__qualname__} does not count the calls that are "
@@ -97,6 +98,6 @@ def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
     )
 
 
-@made_by(cast(types.FunctionType, functools.lru_cache(1)))
+@handlers.by_code(cast(types.FunctionType, functools.lru_cache(1)))
 def _(tape: Tape, nodes: Nodes, decorate: Any, f: Any) -> Recorded:
     return decorate(f), None

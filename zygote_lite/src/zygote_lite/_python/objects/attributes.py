@@ -1,16 +1,22 @@
 """Structural pullbacks of attributes: reading, writing and deleting one."""
 
 import collections
-import dataclasses
 import gc
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity.activity import is_veiled, mark_active, mark_fields
+from zygote_lite._activity.activity import (
+    has_active_class,
+    holder_of,
+    is_veiled,
+    mark_active,
+    mark_fields,
+)
+from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -25,90 +31,14 @@ from zygote_lite._cotangents.kinds import (
     slot_names,
 )
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import structural
+from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import current_store, give, slots_of, state
+from zygote_lite._ir.places import where
 from zygote_lite._python.literals import field_of_tuple_back
-from zygote_lite._tape.refusal import COMPUTING, refusal, refused_holder, where
+from zygote_lite._tape.refusal import COMPUTING, refusal, refused_fields, refused_holder
 from zygote_lite.errors import DifferentiationError
 
-
-def member_of(kind: type, name: str) -> Any:
-    """Return what a class (or a base class of it) defines under a name, or `None`."""
-    for base in kind.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return None
-
-
-def overrides_iteration(kind: type) -> bool:
-    """Return whether a list or tuple class of the user's says in Python what it holds."""
-    if kind is list or kind is tuple or not issubclass(kind, list | tuple):
-        return False
-    names = ("__iter__", "__getitem__", "__len__")
-    return any(isinstance(member_of(kind, name), types.FunctionType) for name in names)
-
-
-_COMPARED = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
-
-
-def hook_of(kind: type, name: str) -> Any:
-    """Return what a class of the user's calls as the method `name`, or `None` for C's own.
-
-    It may be a function in C under another name: `__getattr__ = dict.__getitem__`.
-    """
-    member = member_of(kind, name)
-    if isinstance(member, types.WrapperDescriptorType | types.MethodDescriptorType):
-        return None if member.__name__ == name else member
-    return member if isinstance(member, types.FunctionType) else None
-
-
-def attribute_in_c(x: Any, name: str) -> Any:
-    """Return an attribute as the part of the class that is written in C looks it up."""
-    for base in type(x).__mro__:
-        found = base.__dict__.get("__getattribute__")
-        if found is not None and not isinstance(found, types.FunctionType):
-            return found(x, name)
-    raise AssertionError(f"{type(x).__qualname__} is no object")
-
-
-def is_method_of_dataclass(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
-    """Return whether a function is a method that a dataclass was given, which has no source."""
-    if f.__code__.co_filename != "<string>" or f.__name__ not in _COMPARED or not xs:
-        return False
-    return dataclasses.is_dataclass(type(xs[0]))
-
-
-def is_init_of_dataclass(f: Any, x: Any) -> bool:
-    """Return whether a function is the `__init__` that a dataclass was given, without source."""
-    return (
-        isinstance(f, types.FunctionType)
-        and f.__code__.co_filename.startswith("<")
-        and f.__name__ == "__init__"
-        and dataclasses.is_dataclass(type(x))
-    )
-
-
-def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:
-    """Return the first class whose attribute `name` is `y`, if it holds what is active."""
-    for cls in classes:
-        if name in cls.__dict__:
-            held = cls.__dict__[name] is y and state.active and id(cls) in state.active
-            return cls if held and kind_of(y) not in (INERT, FUNCTION) else None
-    return None
-
-
-def has_active_class(x: Any) -> bool:
-    """Return whether an attribute of a class, or of the class of an object, is active."""
-    active, cls = state.active, x if isinstance(x, type) else type(x)
-    return bool(active) and any(id(base) in (active or {}) for base in cls.__mro__)
-
-
-def refused_fields(name: str) -> DifferentiationError:
-    """Return the error for the attributes of an object that are reached through its `__dict__`."""
-    return DifferentiationError(
-        f"{where()}: the attributes of {name} are reached through its `__dict__`, which cannot "
-        "be differentiated; use `getattr` and `setattr`"
-    )
+handlers = Handlers()
 
 
 def _refuse_fields_of_class(x: Any) -> None:
@@ -119,7 +49,7 @@ def _refuse_fields_of_class(x: Any) -> None:
         )
 
 
-@structural(getattr, object.__getattribute__)
+@handlers.structural(getattr, object.__getattribute__)
 def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
     count = len(flags)
     if isinstance(x, types.ModuleType):
@@ -163,14 +93,6 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
 
 
 _OF_SHAPE = ("shape", "ndim", "size", "dtype", "mask", "__class__", "__dict__")
-
-
-def fields_of(x: Any) -> Any:
-    """Return the `__dict__` of an object, whatever its class makes of attribute access."""
-    fields = dict_of(x)
-    return {} if fields is None else fields
-
-
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
 
@@ -230,17 +152,17 @@ def _argument_back(x: BaseException, place: int, count: int) -> Any:
     return argument_back
 
 
-@structural(setattr)
+@handlers.structural(setattr)
 def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, setattr)
 
 
-@structural(vars(type)["__setattr__"])
+@handlers.structural(vars(type)["__setattr__"])
 def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, type.__setattr__)
 
 
-@structural(object.__setattr__)
+@handlers.structural(object.__setattr__)
 def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, object.__setattr__)
 
@@ -275,12 +197,12 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
     return None, Effect(setattr_back)
 
 
-@structural(delattr)
+@handlers.structural(delattr)
 def _(flags: Flags, x: Any, name: str) -> Pulled:
     return _delete_attribute(x, name, delattr)
 
 
-@structural(object.__delattr__)
+@handlers.structural(object.__delattr__)
 def _(flags: Flags, x: Any, name: str) -> Pulled:
     return _delete_attribute(x, name, object.__delattr__)
 

@@ -12,22 +12,24 @@ import operator
 import types
 from typing import Any, cast
 
-from zygote_lite._activity.activity import mark_active, reaches_active
+from zygote_lite._activity.activity import has_active_class, mark_active, reaches_active
+from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.pullbacks import Effect
-from zygote_lite._cotangents.registry import Node, Recorded, composite, made_by
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._cotangents.run import slots_of
 from zygote_lite._ir.intrinsics import note_class
-from zygote_lite._python.objects.attributes import has_active_class, member_of
+from zygote_lite._ir.places import users_module, where
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.refusal import users_module, where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 _STANDARD = ("abc", "builtins", "dataclasses", "enum", "functools", "typing")
 
 
-@composite(note_class)
+@handlers.desugared(note_class)
 def _(
     tape: Tape, nodes: Nodes, cls: Any, names: tuple[Any, ...], held: dict[str, Any], *values: Any
 ) -> Recorded:
@@ -81,7 +83,7 @@ def _only_keeps_a_name(f: Any) -> bool:
     return not looks and not any("CALL" in s.opname for s in steps) and not reaches_active(f)
 
 
-@composite(type)
+@handlers.desugared(type)
 def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded | None:
     if len(xs) == 1 and isinstance(xs[0], Generated):
         return xs[0].kind, None
@@ -115,13 +117,13 @@ def _is_field(x: Any) -> bool:
     return isinstance(x, dataclasses.Field)
 
 
-@composite(dataclasses.dataclass)
+@handlers.desugared(dataclasses.dataclass)
 def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
     if not xs:
         return dataclasses.dataclass(**kws), None
     return _decorated(tape, xs[0], functools.partial(dataclasses.dataclass, **kws))
 
 
-@made_by(cast(types.FunctionType, dataclasses.dataclass()))
+@handlers.by_code(cast(types.FunctionType, dataclasses.dataclass()))
 def _(tape: Tape, nodes: Nodes, f: Any, cls: Any) -> Recorded:
     return _decorated(tape, cls, f)

@@ -4,27 +4,36 @@ import collections
 import dataclasses
 import functools
 import inspect
+import operator
 import types
 from typing import Any
 
-from zygote_lite._activity.activity import intercepts, is_active, mark_active, reaches_active
-from zygote_lite._activity.reachability import is_library
-from zygote_lite._activity.side_effects import may_write
+from zygote_lite._activity.activity import (
+    captured_within,
+    intercepts,
+    is_active,
+    mark_active,
+    opaque,
+    reaches_active,
+)
+from zygote_lite._activity.classes import is_init_of_dataclass, is_method_of_dataclass, member_of
+from zygote_lite._activity.side_effects import hooks_called, may_write
 from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Node, Recorded, composite, structural
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._cotangents.run import current_store, forget, give, slots_of
-from zygote_lite._ir.source import place_of
-from zygote_lite._python.objects.attributes import is_init_of_dataclass, member_of, write_attribute
-from zygote_lite._tape.refusal import refusal, where
+from zygote_lite._ir.places import is_library, place_of, where
+from zygote_lite._python.objects.attributes import write_attribute
+from zygote_lite._tape.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 
 
-def construct(
-    tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+@handlers.callables(type)
+def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
     """Make an instance of a class on a tape."""
     called = member_of(type(cls), "__call__")
     if isinstance(called, types.FunctionType):
@@ -46,7 +55,7 @@ def reaches(nodes: Nodes, xs: tuple[Any, ...]) -> bool:
     return any(n is not None for n in nodes[1:]) or reaches_active(*xs)
 
 
-@composite(vars(type)["__call__"])
+@handlers.desugared(vars(type)["__call__"])
 def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Recorded:
     return instantiate(tape, nodes[1:], cls, xs, kws)
 
@@ -133,7 +142,7 @@ def _fill_list(y: Any, x: Any = (), /) -> None:
         list.append(y, value)
 
 
-structural(object.__new__)(lambda flags, *xs: (object.__new__(*xs), inert(len(flags))))
+handlers.structural(object.__new__)(lambda flags, *xs: (object.__new__(*xs), inert(len(flags))))
 
 
 def initialize(
@@ -151,7 +160,7 @@ def initialize(
     return None, None
 
 
-@composite(tuple.__new__)
+@handlers.desugared(tuple.__new__)
 def _(tape: Tape, nodes: Nodes, cls: Any, x: Any = ()) -> Recorded:
     items, node = tape.pull((None, (*nodes, None)[2]), tuple, x)
     return tape.pull((None, None, node), _with_class, cls, items)
@@ -161,9 +170,26 @@ def _with_class(cls: Any, items: tuple[Any, ...]) -> Any:
     return tuple.__new__(cls, items)
 
 
-@structural(_with_class)
+@handlers.structural(_with_class)
 def _(flags: Flags, cls: Any, items: tuple[Any, ...]) -> Pulled:
     return tuple.__new__(cls, items), lambda dy: (None, None, None if dy is None else tuple(dy))
+
+
+@handlers.callables(types.FunctionType, of=dataclasses.is_dataclass)
+def _(
+    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Recorded | None:
+    """Resolve a method that a dataclass was given, which has no source."""
+    if is_method_of_dataclass(f, xs):  # it compares, hashes or prints
+        hooks = hooks_called(operator.eq if len(xs) == 2 else repr, xs)
+        if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
+            raise hook_refusal(f, hooks)
+        y = f(*xs)
+        back = opaque(y, len(nodes)) if isinstance(y, str) else inert(len(nodes))
+        return tape.record(y, back, nodes)
+    if is_init_of_dataclass(f, xs[0]):
+        return fill_dataclass(tape, (None, *nodes[2:]), f, xs[0], xs[1:], kws)
+    return None
 
 
 @functools.lru_cache(maxsize=512)
@@ -225,7 +251,7 @@ def set_field(x: Any, name: str, value: Any) -> None:
     object.__setattr__(x, name, value)
 
 
-@structural(set_field)
+@handlers.structural(set_field)
 def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
     return write_attribute(x, name, value, object.__setattr__)
 
@@ -234,7 +260,7 @@ def _make_named_tuple(cls: Any, /, *xs: Any, **kws: Any) -> Any:
     return cls(*xs, **kws)
 
 
-@structural(_make_named_tuple)
+@handlers.structural(_make_named_tuple)
 def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
     y = cls(*xs, **kws)
     fields = cls._fields
@@ -246,7 +272,7 @@ def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
     return y, named_tuple_back
 
 
-@structural(functools.partial)
+@handlers.structural(functools.partial)
 def _(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
     y = functools.partial(f, *xs, **kws)
     mark_active(y)
@@ -277,7 +303,7 @@ def make_exception(cls: Any, /, *xs: Any, **kws: Any) -> Any:
     return cls.__new__(cls, *xs, **kws)
 
 
-@structural(make_exception)
+@handlers.structural(make_exception)
 def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
     y = cls.__new__(cls, *xs, **kws)
     mark_active(y)
@@ -289,7 +315,7 @@ def initialize_exception(init: Any, y: Any, /, *xs: Any, **kws: Any) -> None:
     init(y, *xs, **kws)
 
 
-@structural(initialize_exception)
+@handlers.structural(initialize_exception)
 def _(flags: Flags, init: Any, y: Any, /, *xs: Any, **kws: Any) -> Pulled:
     old = y.args
     init(y, *xs, **kws)

@@ -9,10 +9,13 @@ import sys
 import traceback
 from typing import Any
 
-from zygote_lite._activity.reachability import is_library
-from zygote_lite._cotangents.registry import ALWAYS, Node, Recorded, composite
-from zygote_lite._tape.refusal import asking, frame_refusal, name_of
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._ir.intrinsics import frame_refusal
+from zygote_lite._ir.places import is_library, name_of
+from zygote_lite._tape.refusal import asking
 from zygote_lite._tape.tape import Tape
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 
@@ -29,5 +32,5 @@ for _f in (
     inspect.getouterframes, inspect.stack, inspect.trace, sys._current_frames, sys._getframe,
     traceback.walk_stack, traceback.walk_tb,
 ):  # fmt: skip
-    composite(_f)(functools.partial(_refuse, _f))
-    ALWAYS.add(id(_f))
+    handlers.desugared(_f)(functools.partial(_refuse, _f))
+    handlers.even_if_inactive(_f)

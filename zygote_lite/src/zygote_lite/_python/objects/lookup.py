@@ -5,41 +5,26 @@ resolved to other calls on the same tape, in the order in which Python looks.
 """
 
 import functools
-import operator
 import types
 import weakref
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import mark_active, referent
+from zygote_lite._activity.activity import holder_of, mark_active, referent
+from zygote_lite._activity.classes import attribute_in_c, bind_method, fields_of, hook_of, member_of
 from zygote_lite._activity.side_effects import may_write
-from zygote_lite._cotangents.kinds import OBJECT, is_foreign, kind_of
-from zygote_lite._cotangents.registry import Node, Recorded, composite
-from zygote_lite._numpy.foreign import foreign_attribute
-from zygote_lite._python.objects.attributes import (
-    attribute_in_c,
-    fields_of,
-    holder_of,
-    hook_of,
-    member_of,
-)
+from zygote_lite._cotangents.kinds import OBJECT, kind_of
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._python.objects.construct import set_field
 from zygote_lite._tape.generators import Generated, Returned
-from zygote_lite._tape.refusal import frame_refusal
 from zygote_lite._tape.tape import Tape
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 _PYTHON = types.FunctionType
-
-
-def bind_method(kind: type, name: str) -> Any:
-    """Return the Python function that a class defines as the method `name`, or `None`.
-
-    What is special to arrays of other libraries, such as their operators, is up to the rules.
-    """
-    member = None if is_foreign(kind) else member_of(kind, name)
-    return member if isinstance(member, _PYTHON) else None
 
 
 def classes_above(x: Any) -> tuple[type, ...]:
@@ -87,7 +72,7 @@ def attribute_of_class(
     return (default[0], nodes[3]) if default and not hasattr(x, name) else None
 
 
-@composite(getattr)
+@handlers.desugared(getattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
     if isinstance(x, type):
         return attribute_of_class(tape, nodes, x, name, *default)
@@ -104,11 +89,9 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     own = hook_of(type(x), "__getattribute__")
     hook = hook_of(type(x), "__getattr__")
     try:
-        if is_foreign(type(x)):
-            return foreign_attribute(tape, nodes, x, name)
         if own is not None:
             return tape.pull((None, nodes[1], None), own, x, name)
-        return own_attribute(tape, nodes, x, name)
+        return own_attribute(tape, nodes, x, name)  # type: ignore[no-any-return]
     except AttributeError:
         if hook is None and not default:
             raise
@@ -121,7 +104,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     return default[0], nodes[3]
 
 
-@composite(object.__getattribute__)
+@handlers.desugared(object.__getattribute__)
 def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
     """Resolve an attribute as `object` does: what the class computes, or what the object holds."""
     member = member_of(type(x), name)
@@ -148,7 +131,7 @@ def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | Non
     return None
 
 
-@composite(hasattr)
+@handlers.desugared(hasattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
     member = member_of(type(x), name)
     found = [member.fget] if isinstance(member, property) else []
@@ -163,20 +146,17 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
     return True, None
 
 
-@composite(setattr)
+@handlers.desugared(setattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
     if type(x) in weakref.ProxyTypes:
         return tape.pull(nodes, setattr, referent(x), name, value)
-    if isinstance(x, np.ndarray) and name in ("real", "imag", "flat"):
-        part, at = tape.pull((None, nodes[1], None), getattr, x, name)
-        return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)
     hook = hook_of(type(x), "__setattr__")
     if hook is None or is_of_frozen(hook):
         return None if raises_frozen(hook, x, name) else write_own(tape, nodes, x, name, value)
     return tape.pull((None, nodes[1], None, nodes[3]), hook, x, name, value)
 
 
-@composite(object.__setattr__)
+@handlers.desugared(object.__setattr__)
 def write_own(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
     """Resolve the writing of an attribute as `object` does: descriptors have a say in it."""
     member = member_of(type(x), name)
@@ -188,7 +168,7 @@ def write_own(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Record
     return None
 
 
-@composite(delattr)
+@handlers.desugared(delattr)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
     if type(x) in weakref.ProxyTypes:
         return tape.pull(nodes, delattr, referent(x), name)
@@ -198,7 +178,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
     return tape.pull((None, nodes[1], None), hook, x, name)
 
 
-@composite(object.__delattr__)
+@handlers.desugared(object.__delattr__)
 def delete_own(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
     """Resolve the deletion of an attribute as `object` does: descriptors have a say in it."""
     member = member_of(type(x), name)
@@ -222,12 +202,12 @@ def raises_frozen(hook: Any, x: Any, name: str) -> bool:
     return hook in vars(type(x)).values() or name in type(x).__dataclass_fields__
 
 
-@composite(vars)
+@handlers.desugared(vars)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
     return tape.pull((None, nodes[1], None), getattr, x, "__dict__")
 
 
-@composite(super)
+@handlers.desugared(super)
 def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
     above = super(*xs)
     mark_active(above)

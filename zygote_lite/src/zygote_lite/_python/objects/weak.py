@@ -12,12 +12,14 @@ from typing import Any
 
 from zygote_lite._activity.activity import is_reached, mark_active
 from zygote_lite._activity.side_effects import callbacks
-from zygote_lite._cotangents.registry import ALWAYS, Node, Recorded, composite
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
 from zygote_lite._cotangents.run import state
+from zygote_lite._ir.places import where
 from zygote_lite._python.objects.construct import refused_end
-from zygote_lite._tape.refusal import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
 
 Nodes = tuple[Node, ...]
 
@@ -57,10 +59,10 @@ def _refer_with_key(tape: Tape, nodes: Nodes, x: Any, callback: Any, key: Any) -
 
 
 for _f in (weakref.ref, weakref.proxy):
-    composite(_f)(functools.partial(_refer, _f))
-composite(weakref.ref.__new__)(_refer_as)
-composite(weakref.KeyedRef)(_refer_with_key)
-ALWAYS.update(map(id, (weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef)))
+    handlers.desugared(_f)(functools.partial(_refer, _f))
+handlers.desugared(weakref.ref.__new__)(_refer_as)
+handlers.desugared(weakref.KeyedRef)(_refer_with_key)
+handlers.even_if_inactive(weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef)
 
 
 def _make(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
@@ -76,11 +78,11 @@ _CONTAINERS: tuple[Any, ...] = (
     weakref.WeakKeyDictionary, weakref.WeakSet, weakref.WeakValueDictionary,
 )  # fmt: skip
 for _cls in _CONTAINERS:
-    composite(_cls)(functools.partial(_make, _cls))
-    ALWAYS.add(id(_cls))
+    handlers.desugared(_cls)(functools.partial(_make, _cls))
+    handlers.even_if_inactive(_cls)
 
 
-@composite(weakref.finalize)
+@handlers.desugared(weakref.finalize)
 def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Recorded | None:
     hooks = callbacks((f,))
     if hooks or not isinstance(f, types.FunctionType):

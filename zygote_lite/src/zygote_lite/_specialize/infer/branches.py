@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.infer.builder import Recorder
+from zygote_lite._specialize.typed.builder import Builder, Env
 from zygote_lite._specialize.typed.nodes import Branch, Node, add_at_ends, leaves
 from zygote_lite._specialize.typed.runtime import UNSET
 from zygote_lite._specialize.typed.values import (
@@ -19,15 +19,9 @@ from zygote_lite._specialize.typed.values import (
     stem_of,
 )
 
-Env = dict[str, Value]
 
-
-class Paths(Recorder):
+class Paths(Builder):
     """Write branches, and join what their paths leave."""
-
-    def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
-        """Write a block; return the variables after it, or `None` where it is left."""
-        raise NotImplementedError
 
     def mark(self) -> Any:
         """Return what `back_to` needs to forget what is written from here on."""

@@ -1,29 +1,34 @@
 """What a call becomes: an operation, the body of the function in its place, or a known value."""
 
 import operator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rulescore import accumulate, find_rule, project
 from zygote_lite._ir import intrinsics as _intrinsics
-from zygote_lite._specialize.infer.abstract_eval import (
-    decided,
-    is_pure,
-    of_attribute,
-    result_of,
-    run,
-)
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
-from zygote_lite._specialize.passes.store_forwarding import key_of, stored_at
-from zygote_lite._specialize.reverse import project as _projection
-from zygote_lite._specialize.reverse.inlined_rules import pull_of
+from zygote_lite._specialize.infer.models.items import Several, strict_zip
+from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.rules import project as _projection
+from zygote_lite._specialize.rules.inlined import pull_of
+from zygote_lite._specialize.typed.abstract_eval import (
+    decided,
+    is_hashable,
+    is_pure,
+    mark_made,
+    of_attribute,
+    result_of,
+    run,
+)
+from zygote_lite._specialize.typed.attributes import Attribute, attribute_of
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.values import (
     FLOATS,
     FOLDED,
@@ -39,43 +44,11 @@ from zygote_lite._specialize.typed.values import (
     constant,
     structure,
 )
-from zygote_lite._tape.jitted import original
 
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
-
-_CREATION = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.full,
-             np.full_like, np.array, np.copy, np.ndarray.copy, np.eye, np.arange, np.linspace,
-             np.identity}  # fmt: skip
 _CLOSED = (Local, Method)
 
 
-@dataclass(eq=False)
-class Attribute:
-    """The function that reads an attribute of an array."""
-
-    name: str
-
-    @property
-    def descriptor(self) -> Any:
-        """Return what a rule for the attribute is declared for."""
-        return getattr(np.ndarray, self.name)
-
-    def __call__(self, x: Any) -> Any:
-        return getattr(x, self.name)
-
-
-_attributes: dict[str, Attribute] = {}
-
-
-def attribute_of(name: str) -> Attribute:
-    """Return the function that reads an attribute, the same each time."""
-    return _attributes.setdefault(name, Attribute(name))
-
-
-def call(
-    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
-) -> Value:
+def call(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     """Write a call of a known function, and return its value."""
     f = original(f)
     if isinstance(f, Local):
@@ -88,8 +61,8 @@ def call(
     if f is dict:
         return _dicts.made(interpreter, xs, kws)
     if f is zip and kws.keys() == {"strict"} and kws["strict"].is_constant:
-        f, kws = (_special.strict_zip if kws["strict"].sample else zip), {}
-    special = _special.SPECIAL.get(f) if _is_hashable(f) else None
+        f, kws = (strict_zip if kws["strict"].sample else zip), {}
+    special = _special.SPECIAL.get(f) if is_hashable(f) else None
     if any(x in interpreter.iterators for x in xs) and (special is None or f in (len, reversed)):
         raise Unfit(f"an iterator is given to {getattr(f, '__name__', f)}")
     if special is not None and not kws:
@@ -119,7 +92,7 @@ def call(
 
 
 def _active(
-    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     rule = rule_of(f, xs, kws)
     if rule is not None and any(leaf.where for x in xs for leaf in leaves(x)):
@@ -158,7 +131,7 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
 
 
 def inactive(
-    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     if f is accumulate and interpreter.plain:
         raise Unfit("accumulate in a rule")
@@ -170,20 +143,20 @@ def inactive(
         raise Unfit(f"a structure is given to {getattr(f, '__name__', f)}")
     if "out" in kws and kws["out"].sample is not None:
         raise Unfit("it writes its result into an array")
-    known = reusable(interpreter, f, xs, kws)
+    known = interpreter.reusable(f, xs, kws)
     if known in interpreter.known and known is not None:
         return interpreter.known[known]
     op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
     mark_made(f, op.target)
     op.target.axis = _axis_of(interpreter, f, xs)
-    if f in (np.broadcast_to, np.full) if _is_hashable(f) else False:
+    if f in (np.broadcast_to, np.full) if is_hashable(f) else False:
         op.target.spread = xs[0] if f is np.broadcast_to else xs[1]
     if known is not None:
         interpreter.known[known] = op.target
     return op.target
 
 
-def _axis_of(interpreter: "Interpreter", f: Any, xs: list[Value]) -> str:
+def _axis_of(interpreter: Builder, f: Any, xs: list[Value]) -> str:
     """Return what is known of a number that is the length of an axis."""
     if f is len and isinstance(xs[0].fact, ArrayOf):
         return xs[0].fact.axes[0]
@@ -197,7 +170,7 @@ def _axis_of(interpreter: "Interpreter", f: Any, xs: list[Value]) -> str:
 
 
 def _python(
-    interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call of a Python function: its body, or in a rule, where that fails, the call."""
     if not interpreter.plain:
@@ -220,25 +193,6 @@ def _python(
     result = result_of(f, xs, kws)
     result.certain = True
     return interpreter.write(result, f, xs, kws, stem).target
-
-
-def reusable(interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
-    """Return what a result is kept under, so that it is computed once; `None` if it may change."""
-    if interpreter.strong:  # (d + e) * inf is not d * inf + e * inf, which the tape computes
-        return None
-    operands = [*xs, *kws.values()]
-    parts_read = [x for y in operands for x in leaves(y)]
-    if any(x.reverse or x.made or (x.base is not None and x.base.made) for x in parts_read):
-        return None
-    if not _is_hashable(f) or f in _CREATION or (kws and interpreter.reverse):
-        return None
-    parts = [key_of(x) for x in operands]
-    return None if None in parts else (f, *kws, *parts)
-
-
-def mark_made(f: Any, value: Value) -> None:
-    """Note that an array was made by a function that gives a new one each time."""
-    value.made = bool(value.is_array and value.fresh and _is_hashable(f) and f in _CREATION)
 
 
 def simplified(f: Any, xs: list[Value]) -> Value | None:
@@ -266,23 +220,15 @@ def _is_one(x: Value) -> bool:
     return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
 
 
-def _is_hashable(f: Any) -> bool:
-    try:
-        hash(f)
-    except TypeError:
-        return False
-    return True
-
-
 def _is_plain_constant(x: Value) -> bool:
-    return x.is_constant and not isinstance(x.sample, (*_CLOSED, _special.Several))
+    return x.is_constant and not isinstance(x.sample, (*_CLOSED, Several))
 
 
 def _is_operand(x: Value) -> bool:
     """Return whether a value can be written as an operand."""
     if x.items is not None:
         return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
-    return x.where is None and not isinstance(x.sample, (*_CLOSED, _special.Several))
+    return x.where is None and not isinstance(x.sample, (*_CLOSED, Several))
 
 
 def _without_in_place(f: Any, xs: list[Value]) -> Any:
@@ -305,7 +251,7 @@ _IN_PLACE = {
 # -- arrays ------------------------------------------------------------------------------------
 
 
-def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
+def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
     if x.made and not (interpreter.reverse or interpreter.plain):
         stored = stored_at(interpreter.out, x, index)
@@ -331,7 +277,7 @@ def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> 
     return call(interpreter, operator.getitem, [x, index], {}, stem)
 
 
-def array_attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
+def array_attribute(interpreter: Builder, x: Value, name: str) -> Value:
     """Write `x.name` of an array, or note that a method was looked up."""
     member = getattr(np.ndarray, name, None)
     if callable(member):
@@ -355,7 +301,7 @@ def array_attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
 
 
 def _method(
-    interpreter: "Interpreter", f: Method, xs: list[Value], kws: dict[str, Value], stem: str
+    interpreter: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     owner = f.owner
     if owner.is_array:

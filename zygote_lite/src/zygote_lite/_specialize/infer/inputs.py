@@ -4,7 +4,7 @@ import functools
 import inspect
 import types
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from zygote_lite._ir.lower.function import lower
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import assignments, normalize
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.values import (
     NUMBERS,
@@ -26,9 +27,6 @@ from zygote_lite._specialize.typed.values import (
     mapping,
     structure,
 )
-
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
 
 _Lowered = tuple[list[ir.Statement], str, Counter[str]]
 _lowered: dict[Any, tuple[dict[str, Any], _Lowered]] = {}  # holds the globals
@@ -93,200 +91,135 @@ def _is_attribute(expression: str) -> bool:
     return "." in expression.split(")")[-1] and not expression.endswith("cell_contents")
 
 
-def is_settled(interpreter: "Interpreter", globals_: dict[str, Any]) -> bool:
+def is_settled(interpreter: Builder, globals_: dict[str, Any]) -> bool:
     """Return whether this is the body of a plugin's rule, whose module stays as it is."""
     return interpreter.plain and is_of_plugin(globals_)
 
 
-class Inputs:
-    """What specialized code reads from outside, and what must be as it was for it to be right.
+def global_value(interpreter: Builder, globals_: dict[str, Any], path: str) -> Value:
+    """Return the value of a global, or of a path into a module."""
+    inputs = interpreter.inputs
+    head, *rest = path.split(".")
+    within = inputs.name_for(globals_, "g")
+    found = globals_.get(head, _missing)
+    if found is _missing:
+        builtin = globals_["__builtins__"]
+        builtin = builtin if isinstance(builtin, dict) else vars(builtin)
+        if head not in builtin:
+            raise Unfit(f"the name {head} is not defined")
+        if not is_settled(interpreter, globals_):
+            inputs.guards[f"{head!r} not in {within}"] = None
+            inputs.guard(f"{inputs.name_for(builtin, 'b')}[{head!r}]", builtin[head])
+        return constant(builtin[head])
+    if is_settled(interpreter, globals_):
+        return inputs.fixed(functools.reduce(getattr, rest, found), path)
+    expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
+    return read_path(interpreter, found, expression, rest, rest[-1] if rest else head)
 
-    Attributes:
-        bound: objects that the expressions of the guards name.
-        guards: expressions that must be true, in their order, and each once.
-        given: values that are read when the code is entered, with the expressions for them.
-        lists: whether there are any lists.
-        names: those of the values that are read: they are taken for good.
-        containers: the variables that hold lists and dicts that are read.
-        holders: the variables that hold objects and structures, by the expressions for them.
-        structures: those that are read, by the expressions for them.
-        taken: how many items structures from outside have been taken apart into.
+
+def read_path(
+    interpreter: Builder, found: Any, expression: str, path: list[str], stem: str
+) -> Value:
+    """Return what a path of attributes leads to, from an object that an expression reads."""
+    inputs = interpreter.inputs
+    for name in path:
+        space = found
+        if isinstance(space, types.ModuleType):  # tested once for all that is read from it
+            inputs.guard(expression, space)
+            expression = inputs.name_for(space, "o")
+        found = attribute_that_stays(space, name)
+        if type(space) is types.ModuleType and name in vars(space):  # quicker than the dot
+            expression = f"{inputs.name_for(vars(space), _MODULE)}[{name!r}]"
+        else:
+            expression += f".{name}"
+    return read(interpreter, found, expression, stem)
+
+
+def read(interpreter: Builder, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
+    """Return a value from outside: as a constant that is guarded, or read at each entry.
+
+    Floats are constants in modules and classes, but for objects of those (`changes`).
     """
-
-    def __init__(self, f: Any) -> None:
-        self.f = f
-        self.lists = False
-        self.names: set[str] = set()
-        self.containers: dict[str, None] = {}
-        self.holders: dict[str, str] = {}
-        self.structures: dict[str, Value] = {}
-        self.taken = 0
-        self.bound: dict[str, Any] = {}
-        self.guards: dict[str, None] = {}
-        self.given: dict[str, tuple[Value, str]] = {}
-
-    def mark(self) -> Any:
-        """Return the state, to go back to."""
-        return dict(self.given)
-
-    def back_to(self, mark: Any) -> None:
-        """Forget nothing: what a rehearsal has read is read again."""
-
-    def name_for(self, x: Any, stem: str) -> str:
-        """Return the name under which an object is bound for the guards."""
-        for name, known in self.bound.items():
-            if known is x:
-                return name
-        name = f"{stem}{len(self.bound)}"
-        self.bound[name] = x
-        return name
-
-    def guard(self, expression: str, x: Any) -> None:
-        """Demand that an expression is the object that it is now."""
-        self.guards[f"{expression} is {self.name_for(x, 'o')}"] = None
-
-    def guard_function(self, f: Any) -> None:
-        """Demand that a function whose body is taken over still has this body."""
-        name = self.name_for(f, "f")
-        self.guards[f"{name}.__code__ is {self.name_for(f.__code__, 'c')}"] = None
-
-    def default_of(self, f: Any, name: str) -> str:
-        """Return the expression for the default of a parameter."""
-        at = "f" if f is self.f else self.name_for(f, "f")
-        if name in (f.__kwdefaults__ or {}):
-            return f"{at}.__kwdefaults__[{name!r}]"
-        names = f.__code__.co_varnames[: f.__code__.co_argcount]
-        return f"{at}.__defaults__[{names.index(name) - len(names)}]"
-
-    def global_value(
-        self, interpreter: "Interpreter", globals_: dict[str, Any], path: str
-    ) -> Value:
-        """Return the value of a global, or of a path into a module."""
-        head, *rest = path.split(".")
-        within = self.name_for(globals_, "g")
-        found = globals_.get(head, _missing)
-        if found is _missing:
-            builtin = globals_["__builtins__"]
-            builtin = builtin if isinstance(builtin, dict) else vars(builtin)
-            if head not in builtin:
-                raise Unfit(f"the name {head} is not defined")
-            if not is_settled(interpreter, globals_):
-                self.guards[f"{head!r} not in {within}"] = None
-                self.guard(f"{self.name_for(builtin, 'b')}[{head!r}]", builtin[head])
-            return constant(builtin[head])
-        if is_settled(interpreter, globals_):
-            return self.fixed(functools.reduce(getattr, rest, found), path)
-        expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
-        return self.read_path(interpreter, found, expression, rest, rest[-1] if rest else head)
-
-    def read_path(
-        self, interpreter: "Interpreter", found: Any, expression: str, path: list[str], stem: str
-    ) -> Value:
-        """Return what a path of attributes leads to, from an object that an expression reads."""
-        for name in path:
-            space = found
-            if isinstance(space, types.ModuleType):  # tested once for all that is read from it
-                self.guard(expression, space)
-                expression = self.name_for(space, "o")
-            found = attribute_that_stays(space, name)
-            if type(space) is types.ModuleType and name in vars(space):  # quicker than the dot
-                expression = f"{self.name_for(vars(space), _MODULE)}[{name!r}]"
-            else:
-                expression += f".{name}"
-        return self.read(interpreter, found, expression, stem)
-
-    def fixed(self, x: Any, path: str) -> Value:
-        """Return a value that does not change."""
-        if isinstance(x, np.ndarray | list | dict):
-            raise Unfit(f"{path} is no constant")
+    inputs = interpreter.inputs
+    floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
+    if stays_itself(x) or type(x) in floats:
+        inputs.guard(expression, x)
         return constant(x)
+    if type(x) is tuple and _is_fixed(x):
+        inputs.guard(expression, x)
+        return constant(x)
+    if expression in inputs.given:
+        return inputs.given[expression][0]
+    fact = fact_of(x)
+    if isinstance(fact, Other):
+        return _objects.from_outside(interpreter, inputs, x, expression, stem)
+    value = Value(fact, x, interpreter.name(stem))
+    inputs.names.add(value.name)
+    inputs.given[expression] = (value, expression)
+    return value
 
-    def read(
-        self, interpreter: "Interpreter", x: Any, expression: str, stem: str, changes: bool = False
-    ) -> Value:
-        """Return a value from outside: as a constant that is guarded, or read at each entry.
 
-        Floats are constants in modules and classes, but for objects of those (`changes`).
-        """
-        floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
-        if stays_itself(x) or type(x) in floats:
-            self.guard(expression, x)
-            return constant(x)
-        if type(x) is tuple and _is_fixed(x):
-            self.guard(expression, x)
-            return constant(x)
-        if expression in self.given:
-            return self.given[expression][0]
-        fact = fact_of(x)
-        if isinstance(fact, Other):
-            return _objects.from_outside(interpreter, self, x, expression, stem)
-        value = Value(fact, x, interpreter.name(stem))
-        self.names.add(value.name)
-        self.given[expression] = (value, expression)
-        return value
-
-    def bind(
-        self, interpreter: "Interpreter", f: Any, xs: list[Value], kws: dict[str, Value]
-    ) -> dict[str, Value]:
-        """Return the variables of a function at its start."""
-        code = f.__code__
-        names = code.co_varnames[: code.co_argcount]
-        env = dict(zip(names, xs, strict=False))
-        more = xs[len(names) :]
-        if code.co_flags & inspect.CO_VARARGS:
-            at = code.co_argcount + code.co_kwonlyargcount
-            env[code.co_varnames[at]] = structure(tuple, more)
-        elif more:
-            raise Unfit("a call with too many arguments")
-        keywords = code.co_varnames[code.co_posonlyargcount :][
-            : code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount
-        ]
-        others: list[Value] = []
-        for name, value in kws.items():
-            if name not in keywords and code.co_flags & inspect.CO_VARKEYWORDS:
-                others += [constant(name), value]
-            elif name not in keywords or name in env:
-                raise Unfit(f"a call with the keyword {name}")
-            else:
-                env[name] = value
-        if code.co_flags & inspect.CO_VARKEYWORDS:
-            if interpreter.plain:  # of a rule, what is done with options is left to it
-                raise Unfit("a function with `**`")
-            at = code.co_argcount + code.co_kwonlyargcount
-            at += bool(code.co_flags & inspect.CO_VARARGS)
-            env[code.co_varnames[at]] = interpreter.build("dict", others)
-        optional = dict(zip(names[::-1], (f.__defaults__ or ())[::-1], strict=False))
-        optional |= f.__kwdefaults__ or {}
-        for name in (*names, *keywords):
-            if name not in env:
-                if name not in optional:
-                    raise Unfit(f"a call without the argument {name}")
-                if is_settled(interpreter, f.__globals__):
-                    env[name] = self.fixed(optional[name], name)
-                else:
-                    expression = self.default_of(f, name)
-                    env[name] = self.read(interpreter, optional[name], expression, name)
-        return env | self.captured(interpreter, f)
-
-    def captured(self, interpreter: "Interpreter", f: Any) -> dict[str, Value]:
-        """Return the variables of enclosing functions that a function reads."""
-        found = {}
-        for i, (name, cell) in enumerate(
-            zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
-        ):
-            at = "f.__closure__" if f is self.f else f"{self.name_for(f, 'f')}.__closure__"
-            try:
-                x = cell.cell_contents
-            except ValueError:
-                raise Unfit(f"`{name}` has no value yet") from None
+def bind(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> dict[str, Value]:
+    """Return the variables of a function at its start."""
+    inputs = interpreter.inputs
+    code = f.__code__
+    names = code.co_varnames[: code.co_argcount]
+    env = dict(zip(names, xs, strict=False))
+    more = xs[len(names) :]
+    if code.co_flags & inspect.CO_VARARGS:
+        at = code.co_argcount + code.co_kwonlyargcount
+        env[code.co_varnames[at]] = structure(tuple, more)
+    elif more:
+        raise Unfit("a call with too many arguments")
+    keywords = code.co_varnames[code.co_posonlyargcount :][
+        : code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount
+    ]
+    others: list[Value] = []
+    for name, value in kws.items():
+        if name not in keywords and code.co_flags & inspect.CO_VARKEYWORDS:
+            others += [constant(name), value]
+        elif name not in keywords or name in env:
+            raise Unfit(f"a call with the keyword {name}")
+        else:
+            env[name] = value
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        if interpreter.plain:  # of a rule, what is done with options is left to it
+            raise Unfit("a function with `**`")
+        at = code.co_argcount + code.co_kwonlyargcount
+        at += bool(code.co_flags & inspect.CO_VARARGS)
+        env[code.co_varnames[at]] = interpreter.build("dict", others)
+    optional = dict(zip(names[::-1], (f.__defaults__ or ())[::-1], strict=False))
+    optional |= f.__kwdefaults__ or {}
+    for name in (*names, *keywords):
+        if name not in env:
+            if name not in optional:
+                raise Unfit(f"a call without the argument {name}")
             if is_settled(interpreter, f.__globals__):
-                found[name] = self.fixed(x, name)
+                env[name] = inputs.fixed(optional[name], name)
             else:
-                found[name] = self.read(interpreter, x, f"{at}[{i}].cell_contents", name)
-        return found
+                expression = inputs.default_of(f, name)
+                env[name] = read(interpreter, optional[name], expression, name)
+    return env | _captured(interpreter, f)
 
 
-def argument(interpreter: "Interpreter", x: Any, name: str, active: bool, expression: str) -> Value:
+def _captured(interpreter: Builder, f: Any) -> dict[str, Value]:
+    """Return the variables of enclosing functions that a function reads."""
+    inputs = interpreter.inputs
+    found = {}
+    for i, (name, cell) in enumerate(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)):
+        at = "f.__closure__" if f is inputs.f else f"{inputs.name_for(f, 'f')}.__closure__"
+        try:
+            x = cell.cell_contents
+        except ValueError:
+            raise Unfit(f"`{name}` has no value yet") from None
+        if is_settled(interpreter, f.__globals__):
+            found[name] = inputs.fixed(x, name)
+        else:
+            found[name] = read(interpreter, x, f"{at}[{i}].cell_contents", name)
+    return found
+
+
+def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: str) -> Value:
     """Return the value of an argument; of a tuple, list or dict, with its parts.
 
     Arguments:

@@ -15,16 +15,17 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.source import definition_of
 from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.abstract_eval import run
-from zygote_lite._specialize.infer.branches import Env, Paths
-from zygote_lite._specialize.infer.builder import key_of_part
+from zygote_lite._specialize.infer import inputs
+from zygote_lite._specialize.infer.branches import Paths
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled, lowered_code
 from zygote_lite._specialize.infer.loops import is_left, iterate, repeat
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import live
-from zygote_lite._specialize.reverse.inlined_rules import snapshot
+from zygote_lite._specialize.rules.inlined import snapshot
+from zygote_lite._specialize.typed.abstract_eval import run
+from zygote_lite._specialize.typed.builder import Env, key_of_part
 from zygote_lite._specialize.typed.nodes import Moves, Op, Record, Stop, Store, leaves
 from zygote_lite._specialize.typed.runtime import abandon
 from zygote_lite._specialize.typed.values import (
@@ -149,7 +150,7 @@ class Interpreter(Paths):
             case ir.GetItem(_, target, value, index):
                 x, i = self.atom(value, env), self.atom(index, env)
                 stem = "" if is_temporary(target) else target
-                env[target] = _calls.item(self, x, i, stem)
+                env[target] = self.item(x, i, stem)
             case ir.SetItem(_, value, index, source):
                 self.store(self.atom(value, env), self.atom(index, env), self.atom(source, env))
             case ir.Closure(_, target, definition, captured, defaults):
@@ -188,6 +189,20 @@ class Interpreter(Paths):
                 raise Unfit(f"a statement {type(s).__name__.lower()}")
         return env
 
+    # -- what is read from outside -------------------------------------------------------------
+
+    def bind(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:
+        return inputs.bind(self, f, xs, kws)
+
+    def read(self, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
+        return inputs.read(self, x, expression, stem, changes)
+
+    def read_path(self, found: Any, expression: str, path: list[str], stem: str) -> Value:
+        return inputs.read_path(self, found, expression, path, stem)
+
+    def global_value(self, globals_: dict[str, Any], path: str) -> Value:
+        return inputs.global_value(self, globals_, path)
+
     def atom(self, atom: ir.Atom, env: Env) -> Value:
         match atom:
             case ir.Name(name):
@@ -198,7 +213,7 @@ class Interpreter(Paths):
             case ir.Const(value):
                 return constant(value)
             case ir.Global(path):
-                return self.inputs.global_value(self, self.globals_of, path)
+                return self.global_value(self.globals_of, path)
             case ir.Intrinsic(path):
                 return constant(_intrinsic(path))
 
@@ -251,7 +266,7 @@ class Interpreter(Paths):
                 return constant(run(getattr, [x.sample, name], {}))
             found = attribute_that_stays(x.sample, name)
             owner = self.inputs.name_for(x.sample, "o")
-            return self.inputs.read(self, found, f"{owner}.{name}", name)
+            return self.read(found, f"{owner}.{name}", name)
         raise Unfit(f"the attribute {name} of a {type(x.sample).__name__}")
 
     def is_own(self, name: str) -> bool:
@@ -318,6 +333,17 @@ class Interpreter(Paths):
             raise Unfit("it calls what it was given")
         return _calls.call(self, f.sample, xs, kws, stem)
 
+    def apply(
+        self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = ""
+    ) -> Value:
+        return _calls.call(self, f, xs, kws or {}, stem)
+
+    def inactive(self, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
+        return _calls.inactive(self, f, xs, kws, stem)
+
+    def item(self, x: Value, index: Value, stem: str = "") -> Value:
+        return _calls.item(self, x, index, stem)
+
     def inline(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
         """Write the body of a Python function in the place of its call."""
         if isinstance(f, Local):
@@ -325,7 +351,7 @@ class Interpreter(Paths):
             return self.function(f.code, f.globals, env)
         if not is_settled(self, f.__globals__):
             self.inputs.guard_function(f)
-        env = self.inputs.bind(self, f, xs, kws)
+        env = self.bind(f, xs, kws)
         return self.function(f.__code__, f.__globals__, env)
 
 

@@ -3,11 +3,10 @@
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.models.builtins import Several, known_items
+from zygote_lite._specialize.infer.models.items import Several, known_items
 from zygote_lite._specialize.infer.normalize import (
     assigned,
     assignments,
@@ -15,6 +14,7 @@ from zygote_lite._specialize.infer.normalize import (
     has,
     live_in_loop,
 )
+from zygote_lite._specialize.typed.builder import Builder, Env, Stopping
 from zygote_lite._specialize.typed.nodes import (
     Branch,
     Loop,
@@ -40,15 +40,11 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
-
-Env = dict[str, Value]
 _LONG = 64  # turns of a loop that is written out
 
 
 def iterate(
-    interpreter: "Interpreter",
+    interpreter: Builder,
     s: ir.For,
     target: str,
     iterable: Value,
@@ -98,7 +94,7 @@ def iterate(
     return env
 
 
-def _own_name(interpreter: "Interpreter", env: Env, stem: str) -> str:
+def _own_name(interpreter: Builder, env: Env, stem: str) -> str:
     """Return a name that no variable of the function has."""
     times, at_entry = interpreter.assigned[-1]
     name, n = stem, 0
@@ -148,7 +144,7 @@ def _without_break(body: list[ir.Statement], left: str) -> list[ir.Statement]:
 
 
 def _over(
-    interpreter: "Interpreter",
+    interpreter: Builder,
     s: ir.For,
     target: str,
     iterable: Value,
@@ -171,7 +167,7 @@ def _over(
 
 
 def repeat(
-    interpreter: "Interpreter", s: ir.Statement, counter: Any, body: Any, env: Env,
+    interpreter: Builder, s: ir.Statement, counter: Any, body: Any, env: Env,
     after: set[str], start: Callable[[Env], Env],
     assigned_more: frozenset[str] | set[str] = frozenset(),
 ) -> Env:  # fmt: skip
@@ -244,7 +240,7 @@ def repeat(
 
 
 def _turn(
-    interpreter: "Interpreter", counter: Any, body: Any, env: Env, after: set[str],
+    interpreter: Builder, counter: Any, body: Any, env: Env, after: set[str],
     carried: list[str], facts: dict[str, tuple[Fact, Any, bool]], start: Callable[[Env], Env],
     is_first: bool = False,
 ) -> tuple[Loop, list[Env]]:  # fmt: skip
@@ -294,14 +290,6 @@ def _turn(
     return loop, ends
 
 
-class Stopping(dict[str, Value]):
-    """The carried variables of a loop; it notes the variables at each `break`."""
-
-    def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
-        super().__init__(names)
-        self.ends = ends
-
-
 def is_composed(x: Value) -> bool:
     """Return whether a value is a structure, a list, an object or a function: not carried."""
     known = x.items is not None or x.where is not None or isinstance(x.fact, ListOf)
@@ -330,27 +318,27 @@ class Counter:
 
     target: Value | None = None
 
-    def begin(self, interpreter: "Interpreter") -> Value:
+    def begin(self, interpreter: Builder) -> Value:
         """Return the loop variable, made anew for each writing of the loop."""
         self.target = interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
         return self.target
 
 
 def counted(
-    interpreter: "Interpreter", x: Value, stem: str
+    interpreter: Builder, x: Value, stem: str
 ) -> tuple[Counter, Callable[[Counter], Value]]:
     """Return what a loop counts by, and what gives the element of a turn."""
     if type(x.sample) is range:
         sample = x.sample[0] if len(x.sample) else x.sample.start
         return Counter(x, stem, sample), lambda counter: counter.target or x
     length, element = _elements(interpreter, x, stem)
-    whole = _calls.call(interpreter, range, [length], {}, "")
+    whole = interpreter.apply(range, [length])
     return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
 
 
-def _demand_equal(interpreter: "Interpreter", n: Value, other: Value) -> None:
+def _demand_equal(interpreter: Builder, n: Value, other: Value) -> None:
     """Leave the code where two lengths differ."""
-    differ = _calls.call(interpreter, operator.ne, [n, other], {}, "")
+    differ = interpreter.apply(operator.ne, [n, other])
     if differ.is_constant:
         if differ.sample:
             raise Unfit("a `zip` of different lengths")
@@ -368,13 +356,11 @@ def lists_of(x: Value) -> list[Value]:
 
 
 def _elements(
-    interpreter: "Interpreter", x: Value, stem: str = ""
+    interpreter: Builder, x: Value, stem: str = ""
 ) -> tuple[Value, Callable[[Value], Value]]:
     """Return the length of an iterable, and what gives the element at an index."""
     if x.is_array or isinstance(x.fact, ListOf):
-        return _calls.call(interpreter, len, [x], {}, ""), lambda i: _calls.item(
-            interpreter, x, i, stem
-        )
+        return interpreter.apply(len, [x]), lambda i: interpreter.item(x, i, stem)
     if isinstance(x.sample, Several):
         several = x.sample
         parts = [_elements(interpreter, part) for part in several.parts]
@@ -386,7 +372,7 @@ def _elements(
                 for other, _ in parts[1:]:
                     _demand_equal(interpreter, length, other)
             elif parts[1:]:
-                length = _calls.call(interpreter, min, [n for n, _ in parts], {}, "")
+                length = interpreter.apply(min, [n for n, _ in parts])
             return length, lambda i: structure(tuple, [at(i) for _, at in parts])
     if type(x.sample) is range and x.sample == range(len(x.sample)):
         raise Unfit("a range beside other iterables")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.infer.models.imports import imports_of
+from zygote_lite._specialize.infer.import_calls import imports_of
 from zygote_lite._specialize.typed.values import Unfit
 
 Block = list[ir.Statement]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.infer.calls import Attribute
 from zygote_lite._specialize.numba import arithmetic as _machine
+from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Branch,

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.abstract_eval import Result, result_of
 from zygote_lite._specialize.infer.interpreter import Interpreter
-from zygote_lite._specialize.reverse.inlined_rules import Contribution, Each, Scatter
+from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
+from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.nodes import AddInto, Node
 from zygote_lite._specialize.typed.runtime import duplicate, zeros, zeros_if_set
 from zygote_lite._specialize.typed.values import (

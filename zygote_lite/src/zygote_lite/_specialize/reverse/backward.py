@@ -6,12 +6,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.abstract_eval import Result, result_of
 from zygote_lite._specialize.infer.interpreter import Interpreter
-from zygote_lite._specialize.passes.store_forwarding import Sum, sums_in_place
 from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
-from zygote_lite._specialize.reverse.inlined_rules import Contribution, Each, Scatter
-from zygote_lite._specialize.reverse.project import projected
+from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
+from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Backwards,
@@ -26,6 +25,7 @@ from zygote_lite._specialize.typed.nodes import (
     is_made_in,
     walk,
 )
+from zygote_lite._specialize.typed.store_forwarding import Sum, sums_in_place
 from zygote_lite._specialize.typed.values import (
     FLOATS,
     ListOf,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.infer.calls import Attribute
 from zygote_lite._specialize.passes.finish import Namer
+from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back
 from zygote_lite._specialize.typed.values import Value

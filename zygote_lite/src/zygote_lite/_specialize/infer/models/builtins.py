@@ -4,17 +4,19 @@ import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
-from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.abstract_eval import Result, result_of, run
+from zygote_lite._specialize.infer import import_calls
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
+from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.runtime import exactly
 from zygote_lite._specialize.typed.values import (
     TRUTHS,
@@ -27,19 +29,8 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
 
-
-@dataclass(eq=False)
-class Several:
-    """Several iterables that are walked together, by `zip` or `enumerate`."""
-
-    kind: str
-    parts: list[Value]
-
-
-def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _unpack(interpreter: Builder, xs: list[Value]) -> Value | None:
     x, count, star = xs
     items = known_items(x) if x.items is not None else None
     if items is not None and star.sample is None and len(items) == count.sample:
@@ -57,27 +48,27 @@ def _unpack(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
         checked.base, checked.fresh = None, False
         if type(x.sample) is not tuple:
             raise Unfit("an array is unpacked")
-        parts = [_calls.call(interpreter, operator.getitem, [checked, constant(i)], {}, "")
+        parts = [interpreter.apply(operator.getitem, [checked, constant(i)])
                  for i in range(count.sample)]  # fmt: skip
         return structure(tuple, parts)
     raise Unfit("something of unknown length is unpacked")
 
 
-def _length(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _length(interpreter: Builder, xs: list[Value]) -> Value | None:
     if len(xs) != 1 or not isinstance(xs[0].fact, ListOf):
         return None
     _lists.settled(xs[0])
-    return _calls.inactive(interpreter, len, xs, {}, "")
+    return interpreter.inactive(len, xs, {}, "")
 
 
-def _product(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _product(interpreter: Builder, xs: list[Value]) -> Value | None:
     if interpreter.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
         return _lists.repeated(interpreter, xs[0], xs[1])
     return None
 
 
-def _sequence(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
-    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _sequence(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
+    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         items = known_items(xs[0]) if xs else []
         if kind is list and interpreter.uniform:
             if not xs:
@@ -95,8 +86,8 @@ def _sequence(kind: type) -> Callable[["Interpreter", list[Value]], Value | None
     return made
 
 
-def _joined(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
-    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _joined(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
+    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         parts = [known_items(x) for x in xs]
         if any(part is None for part in parts):
             raise Unfit("a structure of unknown length")
@@ -105,19 +96,15 @@ def _joined(kind: type) -> Callable[["Interpreter", list[Value]], Value | None]:
     return made
 
 
-def strict_zip(*xs: Any) -> Any:
-    """Stand for `zip` with `strict=True`."""
-
-
-def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
-    def noted(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
+    def noted(interpreter: Builder, xs: list[Value]) -> Value | None:
         value = made(interpreter, xs)
         if value is not None:
             over = [y for x in xs for y in interpreter.iterators.get(x, [x])]
             interpreter.iterators[value] = over
         return value
 
-    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         if kind == "reversed":
             items = known_items(xs[0])
             if items is None and type(xs[0].sample) is range:
@@ -137,11 +124,11 @@ def _several(kind: str) -> Callable[["Interpreter", list[Value]], Value | None]:
     return noted
 
 
-def _join_arguments(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _join_arguments(interpreter: Builder, xs: list[Value]) -> Value | None:
     return _joined(tuple)(interpreter, xs[1:])
 
 
-def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _join_dict(interpreter: Builder, xs: list[Value]) -> Value | None:
     parts = []
     for x in xs:
         if not _dicts.is_dict(x):
@@ -150,8 +137,8 @@ def _join_dict(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     return interpreter.build("dict", parts)
 
 
-def _text(f: Callable[..., str]) -> Callable[["Interpreter", list[Value]], Value | None]:
-    def made(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | None]:
+    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         """Fold what an f-string is made of."""
         if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
             raise Unfit("a text is made of something that is not known")
@@ -160,7 +147,7 @@ def _text(f: Callable[..., str]) -> Callable[["Interpreter", list[Value]], Value
     return made
 
 
-def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _real(interpreter: Builder, xs: list[Value]) -> Value | None:
     """The conjugate and the real part of what is real is itself; of a truth value, an integer."""
     x = xs[0]
     if isinstance(x.fact, Scalar) and x.fact.classes & TRUTHS:
@@ -170,25 +157,14 @@ def _real(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     return x if isinstance(x.fact, Scalar | ArrayOf) else None
 
 
-def known_items(x: Value) -> list[Value] | None:
-    """Return the elements of an iterable, where they are known one by one: of a dict, its keys."""
-    if x.items is not None and type(x.sample) is dict:
-        return x.items[::2]
-    if x.items is not None and type(x.sample) in (list, tuple):
-        return x.items
-    if x.is_constant and isinstance(x.sample, tuple | str):
-        return [constant(part) for part in x.sample]
-    return None
-
-
-def _as_is(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _as_is(interpreter: Builder, xs: list[Value]) -> Value | None:
     """`float(x)` of a float is `x`."""
     fact = xs[0].fact if xs else None
     same = isinstance(fact, Scalar) and fact.classes == {float}
     return xs[0] if same else None
 
 
-def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _sum(interpreter: Builder, xs: list[Value]) -> Value | None:
     if isinstance(xs[0].fact, ListOf):
         return _lists.total(interpreter, xs)
     items = known_items(xs[0])
@@ -198,11 +174,11 @@ def _sum(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
     if sys.version_info >= (3, 12) and _is_compensated([total, *items]):
         return _compensated(interpreter, total, items)
     for element in items:
-        total = _calls.call(interpreter, operator.add, [total, element], {}, "")
+        total = interpreter.apply(operator.add, [total, element])
     return total
 
 
-def _taken_for(interpreter: "Interpreter", xs: list[Value]) -> Value | None:
+def _taken_for(interpreter: Builder, xs: list[Value]) -> Value | None:
     """Refuse the loop that stands for a call where the function is another, or the start."""
     f, known, *start = xs
     if f.sample is not known.sample:
@@ -226,7 +202,7 @@ def _is_compensated(terms: list[Value]) -> bool:
     return first - known_zero > 2 and any(float in kind for kind in kinds[:first])
 
 
-def _compensated(interpreter: "Interpreter", start: Value, items: list[Value]) -> Value:
+def _compensated(interpreter: Builder, start: Value, items: list[Value]) -> Value:
     """Write `sum((a, b, c))`, of floats and integers."""
     samples = [[x.sample for x in items], start.sample]
     if start.is_constant and all(x.is_constant for x in items):
@@ -249,12 +225,12 @@ class SumPull:
 
     count: int
 
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+    def back(self, interpreter: Builder, dy: Value) -> list[Any]:
         """Return the cotangent of each term."""
         return [dy] * self.count
 
 
-SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
+SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     len: _length,
     operator.mul: _product,
     unpack: _unpack,
@@ -271,8 +247,8 @@ SPECIAL: dict[Any, Callable[["Interpreter", list[Value]], Value | None]] = {
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
 }
-SPECIAL[_imports.module_of] = _imports.import_module
-SPECIAL[_imports.member_of] = _imports.import_member
+SPECIAL[import_calls.module_of] = _imports.import_module
+SPECIAL[import_calls.member_of] = _imports.import_member
 SPECIAL[_intrinsics.taken_for] = _taken_for
 SPECIAL[_intrinsics.join_dict] = _join_dict
 for _maker in (_intrinsics.join_text, _intrinsics.format_value):

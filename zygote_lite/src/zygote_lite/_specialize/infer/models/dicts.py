@@ -4,13 +4,11 @@ No specialized code makes or changes a dict. Entries are variables like others, 
 the function makes is written only in the block that it is made in.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zygote_lite._specialize.infer.models import builtins as _special
+from zygote_lite._specialize.infer.models.items import known_items
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.values import Unfit, Value, constant, mapping, structure
-
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
 
 _KEYS = (str, int, bool, float, type(None), type)
 
@@ -47,7 +45,7 @@ def item(x: Value, key: Value) -> Value:
     return found
 
 
-def store(interpreter: "Interpreter", x: Value, key: Value, value: Value) -> None:
+def store(interpreter: Builder, x: Value, key: Value, value: Value) -> None:
     """Note `x[key] = value`."""
     if interpreter.homes.get(x) is not interpreter.out or x in interpreter.walked:
         raise Unfit("it writes to a dict that it has not made in the same block, or walks over")
@@ -58,7 +56,7 @@ def store(interpreter: "Interpreter", x: Value, key: Value, value: Value) -> Non
     x.sample[key.sample] = value.sample
 
 
-def made(interpreter: "Interpreter", xs: list[Value], kws: dict[str, Value]) -> Value:
+def made(interpreter: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return `dict(*xs, **kws)`."""
     entries: dict[Any, Value] = {}
     for x in xs:
@@ -69,15 +67,15 @@ def made(interpreter: "Interpreter", xs: list[Value], kws: dict[str, Value]) -> 
 
 
 def _of_pairs(x: Value) -> dict[Any, Value]:
-    rows = _special.known_items(x)
-    pairs = [None] if rows is None else [_special.known_items(row) for row in rows]
+    rows = known_items(x)
+    pairs = [None] if rows is None else [known_items(row) for row in rows]
     if any(pair is None or len(pair) != 2 for pair in pairs):
         raise Unfit("a dict of something unknown")
     return {key_of(pair[0]): pair[1] for pair in pairs if pair is not None}
 
 
 def method(
-    interpreter: "Interpreter", x: Value, name: str, xs: list[Value], kws: dict[str, Value]
+    interpreter: Builder, x: Value, name: str, xs: list[Value], kws: dict[str, Value]
 ) -> Value:
     """Return what a method of a dict gives."""
     entries = entries_of(x)

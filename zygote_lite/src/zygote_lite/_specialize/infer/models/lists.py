@@ -7,10 +7,11 @@ before it is appended to one: so each list has one cotangent, a list of the same
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zygote_lite._specialize.infer.abstract_eval import Result, result_of, run
-from zygote_lite._specialize.reverse.inlined_rules import Each, ItemPull, Scatter
+from zygote_lite._specialize.rules.contributions import Each, ItemPull, Scatter
+from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Append, Store
 from zygote_lite._specialize.typed.values import (
     INTS,
@@ -25,9 +26,6 @@ from zygote_lite._specialize.typed.values import (
     join_facts,
     list_root,
 )
-
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
 
 # -- what is known of a list -------------------------------------------------------------------
 
@@ -68,7 +66,7 @@ def settled(x: Value) -> ListOf:
     return x.fact
 
 
-def widen(interpreter: "Interpreter", x: Value, item: Fact) -> None:
+def widen(interpreter: Builder, x: Value, item: Fact) -> None:
     """Note that a list holds items of one more kind."""
     fact = settled(x)
     joined = item if fact.item is None else join_facts(fact.item, item)
@@ -80,7 +78,7 @@ def widen(interpreter: "Interpreter", x: Value, item: Fact) -> None:
         widen(interpreter, x.row_of[0], x.fact)
 
 
-def activate(interpreter: "Interpreter", x: Value) -> None:
+def activate(interpreter: Builder, x: Value) -> None:
     """Note that what depends on a differentiated argument is written to a list."""
     root = list_root(x)
     if not root.active:
@@ -91,14 +89,14 @@ def activate(interpreter: "Interpreter", x: Value) -> None:
 # -- what is written ---------------------------------------------------------------------------
 
 
-def new_list(interpreter: "Interpreter") -> Value:
+def new_list(interpreter: Builder) -> Value:
     """Write `[]`."""
     op = interpreter.write(Result(ListOf(None), []), list, [], {})
     op.target.made = True
     return op.target
 
 
-def repeated(interpreter: "Interpreter", x: Value, count: Value) -> Value:
+def repeated(interpreter: Builder, x: Value, count: Value) -> Value:
     """Write `[a] * n`."""
     if not x.items or any(not a.is_scalar or a.active for a in x.items):
         raise Unfit("a list of something else than known numbers is repeated")
@@ -111,7 +109,7 @@ def repeated(interpreter: "Interpreter", x: Value, count: Value) -> Value:
     return op.target
 
 
-def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> Value:
+def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`."""
     fact = settled(x)
     if isinstance(index.sample, slice):
@@ -139,7 +137,7 @@ def item(interpreter: "Interpreter", x: Value, index: Value, stem: str = "") -> 
     return y
 
 
-def place_of_row(interpreter: "Interpreter", x: Value, index: Value) -> Value:
+def place_of_row(interpreter: Builder, x: Value, index: Value) -> Value:
     """Return the index of a row counted from the start, where the list may still grow."""
     if not list_root(x).made or _is_from_start(interpreter, index):
         return index
@@ -150,7 +148,7 @@ def place_of_row(interpreter: "Interpreter", x: Value, index: Value) -> Value:
     return place.target
 
 
-def _is_from_start(interpreter: "Interpreter", index: Value) -> bool:
+def _is_from_start(interpreter: Builder, index: Value) -> bool:
     """Return whether an index is surely not negative."""
     if index.is_constant:
         return bool(index.sample >= 0)
@@ -174,7 +172,7 @@ def sample_at(x: Value, index: Value) -> Any:
         return x.sample[-1]
 
 
-def store(interpreter: "Interpreter", x: Value, index: Value, value: Value) -> None:
+def store(interpreter: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`."""
     fact = settled(x)
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
@@ -192,7 +190,7 @@ def store(interpreter: "Interpreter", x: Value, index: Value, value: Value) -> N
     interpreter.out.append(Store(interpreter.origin, x, index, value))
 
 
-def append(interpreter: "Interpreter", x: Value, value: Value) -> None:
+def append(interpreter: Builder, x: Value, value: Value) -> None:
     """Write `x.append(value)`."""
     settled(x)
     if not x.made or x.row_of is not None or x in interpreter.walked:
@@ -215,7 +213,7 @@ def append(interpreter: "Interpreter", x: Value, value: Value) -> None:
     interpreter.out.append(Append(interpreter.origin, x, value))
 
 
-def copied(interpreter: "Interpreter", x: Value, part: Value | None = None) -> Value:
+def copied(interpreter: Builder, x: Value, part: Value | None = None) -> Value:
     """Write `list(x)` or `x[i:j]`, a new list."""
     fact = settled(x)
     rows = isinstance(fact.item, ListOf)
@@ -233,7 +231,7 @@ def copied(interpreter: "Interpreter", x: Value, part: Value | None = None) -> V
     return op.target
 
 
-def total(interpreter: "Interpreter", xs: list[Value]) -> Value:
+def total(interpreter: Builder, xs: list[Value]) -> Value:
     """Write `sum(x)`."""
     fact = settled(xs[0])
     if not isinstance(fact.item, Scalar) or any(not x.is_constant for x in xs[1:]):
@@ -251,7 +249,7 @@ def total(interpreter: "Interpreter", xs: list[Value]) -> Value:
 class EachPull:
     """Through a sum: the cotangent is added to that of each item."""
 
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+    def back(self, interpreter: Builder, dy: Value) -> list[Any]:
         """Return the cotangent of each item."""
         return [Each(dy)]
 
@@ -262,6 +260,6 @@ class WholePull:
 
     part: Value | None
 
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Any]:
+    def back(self, interpreter: Builder, dy: Value) -> list[Any]:
         """Return the cotangent as it is."""
         return [dy if self.part is None else Scatter(self.part, dy)]

@@ -6,8 +6,10 @@ apart into their items, in the same way. Each is read once, whatever other threa
 """
 
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.values import (
     Method,
     Other,
@@ -17,10 +19,6 @@ from zygote_lite._specialize.typed.values import (
     mapping,
     structure,
 )
-
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.inputs import Inputs
-    from zygote_lite._specialize.infer.interpreter import Interpreter
 
 _MANY = 256  # items of structures from outside
 _MADE_IN_PYTHON = 1 << 9  # the flag of classes that are made when a program runs
@@ -56,7 +54,7 @@ def _held(inputs: "Inputs", kind: type, expression: str) -> str:
 
 
 def from_outside(
-    interpreter: "Interpreter", inputs: "Inputs", x: Any, expression: str, stem: str
+    interpreter: Builder, inputs: "Inputs", x: Any, expression: str, stem: str
 ) -> Value:
     """Return an object or a structure that is read from outside."""
     if is_plain(x):
@@ -74,7 +72,7 @@ def from_outside(
 
     def part(item: Any, at: Any) -> Value:
         name = f"{stem}_{at}" if f"{stem}_{at}".isidentifier() else stem
-        return inputs.read(interpreter, item, f"{held}[{at!r}]", name, changes=True)
+        return interpreter.read(item, f"{held}[{at!r}]", name, changes=True)
 
     if type(x) is dict:
         if any(type(key) is not str for key in x):
@@ -89,14 +87,14 @@ def from_outside(
     return found
 
 
-def attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
+def attribute(interpreter: Builder, x: Value, name: str) -> Value:
     """Return an attribute of an object, or note that a method was looked up."""
     inputs, owner, expression = interpreter.inputs, x.sample, f"{x.where}.{name}"
     found = of_class(type(owner), name)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         raise Unfit(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
-        return inputs.read(interpreter, vars(owner)[name], expression, name, changes=True)
+        return interpreter.read(vars(owner)[name], expression, name, changes=True)
     if isinstance(found, types.FunctionType):
         _guard_method(inputs, x, name, found)
         return constant(Method(x, name))
@@ -105,7 +103,7 @@ def attribute(interpreter: "Interpreter", x: Value, name: str) -> Value:
         return constant(found.__func__)
     if found is _missing or hasattr(type(found), "__get__"):
         raise Unfit(f"the attribute {name} of a {type(owner).__name__}")
-    return inputs.read(interpreter, found, expression, name, changes=True)
+    return interpreter.read(found, expression, name, changes=True)
 
 
 def of_class(kind: type, name: str) -> Any:

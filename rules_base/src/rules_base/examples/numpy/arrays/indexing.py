@@ -1,10 +1,10 @@
-"""Calls that the rules of `rules_base.numpy.indexing` are checked with."""
+"""Calls that the rules of `rules_base.numpy.arrays.indexing` are checked with."""
 
 import operator
 
 import numpy as np
 
-from rules_base.numpy.indexing import rule, scatter
+from rules_base.numpy.arrays.indexing import rule, scatter
 
 rule.example(scatter, np.array([0.5, -1.5]), np.zeros(4), np.array([2, 2]))
 

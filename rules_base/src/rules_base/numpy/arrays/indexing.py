@@ -9,7 +9,7 @@ from rules_base.shared.axes import inexact_type, like, size_of
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.indexing")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.indexing")
 
 
 @rule(operator.getitem)

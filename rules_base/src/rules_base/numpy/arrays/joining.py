@@ -6,7 +6,7 @@ from rules_base.shared.axes import reshaped, shape_of
 from rules_base.shared.nesting import in_kind_of, unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.joining")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.joining")
 
 
 @rule(np.concatenate)

@@ -4,23 +4,26 @@ import ast
 import operator
 import types
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.abstract_eval import (
+from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.typed.abstract_eval import (
+    CREATION,
     Result,
     is_elementwise,
+    is_hashable,
     may_hold,
     may_share,
     shares_memory,
 )
-from zygote_lite._specialize.infer.inputs import Inputs
-from zygote_lite._specialize.infer.loops import Stopping
-from zygote_lite._specialize.passes.store_forwarding import key_of
+from zygote_lite._specialize.typed.attributes import attribute_of
+from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.runtime import has_value, same_shape
+from zygote_lite._specialize.typed.store_forwarding import key_of
 from zygote_lite._specialize.typed.values import (
     UNKNOWN,
     ArrayOf,
@@ -36,7 +39,18 @@ _MOST = 1000  # operations
 _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 
 
-class Recorder:
+Env = dict[str, Value]
+
+
+class Stopping(dict[str, Value]):
+    """The carried variables of a loop; it notes the variables at each `break`."""
+
+    def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
+        super().__init__(names)
+        self.ends = ends
+
+
+class Builder:
     """Write typed code for one specialization.
 
     Attributes:
@@ -84,6 +98,90 @@ class Recorder:
     def follows(self) -> bool:
         """Whether what depends on a differentiated argument is to be run backwards."""
         return self.recording or not (self.plain or self.reverse)
+
+    # -- what the interpreter does -------------------------------------------------------------
+
+    def apply(
+        self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = ""
+    ) -> Value:
+        """Write a call of a known function, and return its value."""
+        raise NotImplementedError
+
+    def call(self, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
+        """Write a call, in the way that its function asks for; return its value."""
+        raise NotImplementedError
+
+    def inactive(self, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
+        """Write a call that no gradient passes through; return its value."""
+        raise NotImplementedError
+
+    def inline(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
+        """Write the body of a Python function in the place of its call."""
+        raise NotImplementedError
+
+    def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
+        """Write the body of a function, and return the value of its result."""
+        raise NotImplementedError
+
+    def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
+        """Write a block; return the variables at its end, or `None` where that is not reached."""
+        raise NotImplementedError
+
+    def nested(self, work: Callable[[], Any]) -> tuple[list[Node], Any]:
+        """Write a block of its own, and return it with what `work` returned."""
+        raise NotImplementedError
+
+    def bind(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:
+        """Return the variables of a function at its start."""
+        raise NotImplementedError
+
+    def build(self, kind: str, items: list[Value]) -> Value:
+        """Return a new tuple, list, dict or slice."""
+        raise NotImplementedError
+
+    def append(self, x: Value, item: Value) -> Value:
+        """Write `x.append(item)`."""
+        raise NotImplementedError
+
+    def item(self, x: Value, index: Value, stem: str = "") -> Value:
+        """Write `x[index]`, and return it."""
+        raise NotImplementedError
+
+    def attribute(self, x: Value, name: str) -> Value:
+        """Write `x.name`, and return it."""
+        raise NotImplementedError
+
+    def read(self, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
+        """Return a value from outside: as a constant that is guarded, or read at each entry."""
+        raise NotImplementedError
+
+    def read_path(self, found: Any, expression: str, path: list[str], stem: str) -> Value:
+        """Return what a path of attributes leads to, from an object that an expression reads."""
+        raise NotImplementedError
+
+    def global_value(self, globals_: dict[str, Any], path: str) -> Value:
+        """Return the value of a global, or of a path into a module."""
+        raise NotImplementedError
+
+    def join(self, a: Value | None, b: Value | None, name: str) -> Value:
+        """Return the value of a variable that is one value on one path, another on the other."""
+        raise NotImplementedError
+
+    def note_moved(self, values: list[Value]) -> None:
+        """Note that another variable may hold what these variables hold."""
+        raise NotImplementedError
+
+    def is_ours(self, name: str) -> bool:
+        """Return whether a variable of the function that is being written is not the user's."""
+        raise NotImplementedError
+
+    def mark(self) -> Any:
+        """Return what `back_to` needs to forget what is written from here on."""
+        raise NotImplementedError
+
+    def back_to(self, mark: Any) -> None:
+        """Forget what was written since the mark was made."""
+        raise NotImplementedError
 
     # -- names and nodes -----------------------------------------------------------------------
 
@@ -171,7 +269,7 @@ class Recorder:
                 target.shaped = None if root is target else shape_root(root)
         elif f in (np.broadcast_to, np.full, np.reshape, np.ndarray.reshape):
             made = self.definitions.get(xs[0 if f is np.full else 1])
-            if made is not None and made.function is _calls.attribute_of("shape"):
+            if made is not None and made.function is attribute_of("shape"):
                 target.shaped = shape_root(made.arguments[0])
         elif is_elementwise(f) and arrays:
             roots = {shape_root(x) for x in arrays}
@@ -193,6 +291,19 @@ class Recorder:
             self.demand_same_shape(first, x)
             b.shaped = a
             self.unified.append(b)
+
+    def reusable(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+        """Return the key of a result that may be computed once; `None` where it may change."""
+        if self.strong:  # (d + e) * inf is not d * inf + e * inf, which the tape computes
+            return None
+        operands = [*xs, *kws.values()]
+        parts_read = [x for y in operands for x in leaves(y)]
+        if any(x.reverse or x.made or (x.base is not None and x.base.made) for x in parts_read):
+            return None
+        if not is_hashable(f) or f in CREATION or (kws and self.reverse):
+            return None
+        parts = [key_of(x) for x in operands]
+        return None if None in parts else (f, *kws, *parts)
 
     def demand_same_shape(self, x: Value, y: Value) -> None:
         """Leave the code where two arrays have different shapes."""

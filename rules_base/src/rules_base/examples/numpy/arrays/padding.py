@@ -1,8 +1,8 @@
-"""Calls that the rules of `rules_base.numpy.padding` are checked with."""
+"""Calls that the rules of `rules_base.numpy.arrays.padding` are checked with."""
 
 import numpy as np
 
-from rules_base.numpy.padding import MODES, rule
+from rules_base.numpy.arrays.padding import MODES, rule
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 rule.example(np.pad, MATRIX, ((1, 2), (0, 3)))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from rules_base.numpy.indexing import scatter
+from rules_base.numpy.arrays.indexing import scatter
 from rules_base.shared.nesting import ArrayLike, as_array, in_form_of, in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.selecting")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.selecting")
 
 
 @rule(np.where)

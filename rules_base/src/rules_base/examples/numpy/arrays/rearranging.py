@@ -1,8 +1,8 @@
-"""Calls that the rules of `rules_base.numpy.rearranging` are checked with."""
+"""Calls that the rules of `rules_base.numpy.arrays.rearranging` are checked with."""
 
 import numpy as np
 
-from rules_base.numpy.rearranging import rule
+from rules_base.numpy.arrays.rearranging import rule
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 CUBE = np.arange(24.0).reshape(2, 3, 4) / 7

@@ -1,8 +1,8 @@
-"""Calls that the rules of `rules_base.numpy.joining` are checked with."""
+"""Calls that the rules of `rules_base.numpy.arrays.joining` are checked with."""
 
 import numpy as np
 
-from rules_base.numpy.joining import rule
+from rules_base.numpy.arrays.joining import rule
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 rule.example(np.concatenate, [MATRIX, MATRIX[:1]])

@@ -12,7 +12,7 @@ from rules_base.shared.axes import inexact, inexact_type, like, restored, zeros_
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.sorting")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.sorting")
 
 
 @rule(np.sort)

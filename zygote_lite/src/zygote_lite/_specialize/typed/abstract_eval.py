@@ -443,3 +443,21 @@ _WRITING = {
 _CHANGING = ("__i", "__set", "__del")
 
 Fold = Callable[..., Any]
+
+
+CREATION = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.full,
+             np.full_like, np.array, np.copy, np.ndarray.copy, np.eye, np.arange, np.linspace,
+             np.identity}  # fmt: skip
+
+
+def is_hashable(f: Any) -> bool:
+    try:
+        hash(f)
+    except TypeError:
+        return False
+    return True
+
+
+def mark_made(f: Any, value: Value) -> None:
+    """Note that an array was made by a function that gives a new one each time."""
+    value.made = bool(value.is_array and value.fresh and is_hashable(f) and f in CREATION)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from rules_base.numpy.rearranging import from_positions
+from rules_base.numpy.arrays.rearranging import from_positions
 from rules_base.numpy.reductions import take_slice
 from rules_base.shared.axes import inexact_type, like
 from rulescore import Array, RuleSet, project, rrule
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.padding")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.padding")
 
 COPIED = ("edge", "reflect", "symmetric", "wrap")
 STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from rules_base.numpy.indexing import from_positions
+from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import given, inexact_type, like, size_of, truncates
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.rearranging")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.rearranging")
 
 
 @rule(np.roll)

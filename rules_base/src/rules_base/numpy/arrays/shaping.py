@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from rules_base.numpy.indexing import from_positions
+from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import reshaped, shape_of
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.shaping")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.shaping")
 
 
 @rule(np.reshape)

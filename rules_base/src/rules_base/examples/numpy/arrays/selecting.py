@@ -1,8 +1,8 @@
-"""Calls that the rules of `rules_base.numpy.selecting` are checked with."""
+"""Calls that the rules of `rules_base.numpy.arrays.selecting` are checked with."""
 
 import numpy as np
 
-from rules_base.numpy.selecting import rule
+from rules_base.numpy.arrays.selecting import rule
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 rule.example(np.where, MATRIX > 0.6, MATRIX, 0.5)

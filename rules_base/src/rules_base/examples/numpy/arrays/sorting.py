@@ -1,8 +1,8 @@
-"""Calls that the rules of `rules_base.numpy.sorting` are checked with."""
+"""Calls that the rules of `rules_base.numpy.arrays.sorting` are checked with."""
 
 import numpy as np
 
-from rules_base.numpy.sorting import SLOPES, rule
+from rules_base.numpy.arrays.sorting import SLOPES, rule
 
 MATRIX = np.array([[0.5, -1.5, 2.0, 0.1], [1.25, 0.75, -0.25, 0.3]])
 CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)

@@ -1,12 +1,12 @@
 """The cotangent of a primal, made to have its kind: NumPy's broadcasting, run backwards."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rulescore import project
-from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.abstract_eval import result_of
+from zygote_lite._specialize.typed.abstract_eval import result_of
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.values import (
     UNKNOWN,
     ArrayOf,
@@ -19,11 +19,8 @@ from zygote_lite._specialize.typed.values import (
     shape_root,
 )
 
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
 
-
-def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
+def projected(interpreter: Builder, d: Value, x: Value) -> Value:
     """Write what gives a cotangent the kind of its primal: nothing, where it has it already."""
     if d.is_constant and d.sample is None:
         return d
@@ -32,7 +29,7 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
             raise Unfit("the cotangent of a structure is made to have its kind")
         return constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
-        return _calls.call(interpreter, np.ndarray.sum, [d], {}, "")
+        return interpreter.apply(np.ndarray.sum, [d])
     if not can_carry(x.fact):
         if x.active and (x.is_array or d.is_array):
             raise Unfit("what is differentiated is no float, or array of floats")
@@ -60,7 +57,7 @@ def projected(interpreter: "Interpreter", d: Value, x: Value) -> Value:
     return interpreter.write(result, project, [d, x], {}).target
 
 
-def _summed(interpreter: "Interpreter", d: Value, fact: ArrayOf) -> Value | None:
+def _summed(interpreter: Builder, d: Value, fact: ArrayOf) -> Value | None:
     """Write the sum over the axes along which a primal was broadcast, where they are known."""
     assert isinstance(d.fact, ArrayOf)
     extra = len(d.fact.axes) - len(fact.axes)
@@ -68,11 +65,11 @@ def _summed(interpreter: "Interpreter", d: Value, fact: ArrayOf) -> Value | None
         return None
     if extra:
         axes: Any = 0 if extra == 1 else tuple(range(extra))
-        d = _calls.call(interpreter, np.ndarray.sum, [d, constant(axes)], {}, "")
+        d = interpreter.apply(np.ndarray.sum, [d, constant(axes)])
     assert isinstance(d.fact, ArrayOf)
     stretched = [i for i, (a, b) in enumerate(zip(d.fact.axes, fact.axes, strict=True)) if a != b]
     if stretched:
         axes = stretched[0] if len(stretched) == 1 else tuple(stretched)
         options = {"axis": constant(axes), "keepdims": constant(True)}
-        d = _calls.call(interpreter, np.ndarray.sum, [d], options, "")
+        d = interpreter.apply(np.ndarray.sum, [d], options, "")
     return d

@@ -2,13 +2,15 @@
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.abstract_eval import result_of, shares_memory
-from zygote_lite._specialize.reverse.project import projected
+from zygote_lite._specialize.rules.contributions import Contribution, ItemPull
+from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.typed.abstract_eval import mark_made, result_of, shares_memory
+from zygote_lite._specialize.typed.attributes import Attribute
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Op, Store, leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.runtime import call_back, chosen_product, strong_product
@@ -25,27 +27,6 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-if TYPE_CHECKING:
-    from zygote_lite._specialize.infer.interpreter import Interpreter
-
-
-@dataclass(eq=False)
-class Scatter:
-    """A cotangent that belongs to a part of an array."""
-
-    index: Value
-    value: Value
-
-
-@dataclass(eq=False)
-class Each:
-    """A cotangent of every item of a list."""
-
-    value: Value
-
-
-Contribution = Value | Scatter | Each | None
-
 
 @dataclass(eq=False)
 class ScalarPull:
@@ -56,13 +37,13 @@ class ScalarPull:
     out: Value
     alike: list[bool]  # whether the operand has the shape of the result
 
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands that are active, and return them."""
         if interpreter.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
             interpreter.poles = True
         body = self.rule.body
         given = [*self.xs, self.out] if self.rule.takes_out else self.xs
-        env = interpreter.inputs.bind(interpreter, body, given, {})
+        env = interpreter.bind(body, given, {})
         partials = interpreter.function(body.__code__, body.__globals__, env)
         parts = [partials] if len(self.xs) == 1 else partials.items
         if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
@@ -93,7 +74,7 @@ def _warns(x: Value) -> bool:
     return x.is_array or (isinstance(x.fact, Scalar) and not x.fact.classes <= {float, int, bool})
 
 
-def times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> Value:
+def times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
     """Write the product of a cotangent and a partial derivative, in its simplest form."""
     if partial.is_constant and type(partial.sample) in (int, float):
         if partial.sample == 1:
@@ -113,7 +94,7 @@ def times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> 
     return _call(interpreter, operator.mul, dy, partial)
 
 
-def _strong_times(interpreter: "Interpreter", dy: Value, partial: Value, out: Value) -> Value:
+def _strong_times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
     """Write that product with a strong zero, in its simplest form that has one."""
     if partial.is_constant and type(partial.sample) in (int, float) and partial.sample in (1, -1):
         return times(interpreter, dy, partial, out)
@@ -127,8 +108,8 @@ def _is_one(x: Value) -> bool:
     return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
 
 
-def _call(interpreter: "Interpreter", f: Any, *xs: Value) -> Value:
-    return _calls.call(interpreter, f, [*xs], {}, "")
+def _call(interpreter: Builder, f: Any, *xs: Value) -> Value:
+    return interpreter.apply(f, [*xs])
 
 
 @dataclass(eq=False)
@@ -138,7 +119,7 @@ class GeneralPull:
     pullback: Local
     xs: list[Value]
 
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands, and return them."""
         name = self.pullback.code.co_varnames[0]
         env = {**self.pullback.around, name: dy}
@@ -153,7 +134,7 @@ class GeneralPull:
         return contributions
 
 
-def _parts(interpreter: "Interpreter", found: Value) -> list[Value]:
+def _parts(interpreter: Builder, found: Value) -> list[Value]:
     """Return the items of the tuple that a pullback returns."""
     if found.items is not None:
         return found.items
@@ -188,7 +169,7 @@ class OpaquePull:
     pullback: Value
     xs: list[Value]
 
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
         """Write the call of the pullback, and return the cotangents."""
         if interpreter.recording:
             raise Unfit("a pullback that is called as it is, and differentiated in its turn")
@@ -215,36 +196,25 @@ class OpaquePull:
 
 
 @dataclass(eq=False)
-class ItemPull:
-    """Through `x[index]`: the cotangent is added to that part of the cotangent of `x`."""
-
-    index: Value
-
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
-        """Return the cotangent of a part."""
-        return [Scatter(self.index, dy), None]
-
-
-@dataclass(eq=False)
 class TwicePull:
     """Through `x[index]`, twice: by its rule where that is differentiated again."""
 
     first: Any
     last: ItemPull
 
-    def back(self, interpreter: "Interpreter", dy: Value) -> list[Contribution]:
+    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
         """Return what the one or the other gives."""
         return (self.first if interpreter.recording else self.last).back(interpreter, dy)
 
 
 def pull_of(
-    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call that a gradient passes through; return its value."""
     if f is operator.getitem and xs[0].is_array and not interpreter.twice:
         if any(leaf.active for leaf in leaves(xs[1])):
             xs = [xs[0], _without_gradient(xs[1])]
-        known = _calls.reusable(interpreter, f, xs, kws)
+        known = interpreter.reusable(f, xs, kws)
         if known is not None and known in interpreter.known and interpreter.known[known].active:
             return interpreter.known[known]
         index = snapshot(interpreter, xs[1])
@@ -260,7 +230,7 @@ def pull_of(
         if kws or len(xs) != len(rule.types):
             raise Unfit("an elementwise function with options")
         kept = [snapshot(interpreter, x) for x in xs]
-        known = _calls.reusable(interpreter, f, xs, kws)
+        known = interpreter.reusable(f, xs, kws)
         if known is not None and known in interpreter.known and interpreter.known[known].active:
             return interpreter.known[known]
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
@@ -271,7 +241,7 @@ def pull_of(
         if known is not None:
             interpreter.known[known] = op.target
         return op.target
-    known = _calls.reusable(interpreter, f, xs, kws)
+    known = interpreter.reusable(f, xs, kws)
     if known is not None and known in interpreter.known and interpreter.known[known].active:
         return interpreter.known[known]
     mark = interpreter.mark()
@@ -294,7 +264,7 @@ def _be_active(op: Op, xs: list[Value]) -> None:
 
 
 def _inlined(
-    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write the forward part of a rule, whose pullback can be taken over."""
     start = len(interpreter.out)
@@ -303,7 +273,7 @@ def _inlined(
     plain, recording = interpreter.plain, interpreter.recording
     interpreter.plain, interpreter.recording = True, False
     try:
-        env = interpreter.inputs.bind(interpreter, rule.body, kept, options)
+        env = interpreter.bind(rule.body, kept, options)
         found = interpreter.function(rule.body.__code__, rule.body.__globals__, env)
     finally:
         interpreter.plain, interpreter.recording = plain, recording
@@ -324,20 +294,20 @@ def _inlined(
     if stem:
         y.name = interpreter.name(stem)
     _be_active(op, xs)
-    _calls.mark_made(f, y)
+    mark_made(f, y)
     op.pull = GeneralPull(local, [x if x.active else k for x, k in zip(xs, kept, strict=True)])
     return y
 
 
 def _opaque(
-    interpreter: "Interpreter", rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call of a rule as it is, for its value and its pullback."""
     if any(not x.is_array and not x.is_scalar and not x.is_constant for x in xs):
         raise Unfit(f"the rule {rule.signature} is given a structure")
     if not is_of_plugin(rule.body.__globals__):
         raise Unfit(f"to try the rule {rule.signature} out might have effects")
-    f = f.descriptor if isinstance(f, _calls.Attribute) else f
+    f = f.descriptor if isinstance(f, Attribute) else f
     given = [constant(f), *(snapshot(interpreter, x) for x in xs)]
     kws = {name: snapshot(interpreter, x) for name, x in kws.items()}
     pair = result_of(rule, given, kws)
@@ -357,7 +327,7 @@ def _opaque(
     return op.target
 
 
-def snapshot(interpreter: "Interpreter", x: Value) -> Value:
+def snapshot(interpreter: Builder, x: Value) -> Value:
     """Return what the reverse pass may read for an operand that may be written over later."""
     if interpreter.plain or interpreter.twice:  # where it is differentiated twice, nothing is
         return x

@@ -1,8 +1,8 @@
-"""Calls that the rules of `rules_base.numpy.creation` are checked with."""
+"""Calls that the rules of `rules_base.numpy.arrays.creation` are checked with."""
 
 import numpy as np
 
-from rules_base.numpy.creation import rule
+from rules_base.numpy.arrays.creation import rule
 
 MATRIX = np.array([[0.5, -1.5, 2.0], [1.25, 0.75, -0.25]])
 for f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):

@@ -6,7 +6,7 @@ from rules_base.shared.axes import like, truncates
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
-rule = RuleSet("rules_base", examples="rules_base.examples.numpy.creation")
+rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.creation")
 
 
 def keeps_numbers(x, y):

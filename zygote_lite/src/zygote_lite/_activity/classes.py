@@ -1,0 +1,83 @@
+"""What a class defines, read without running its code."""
+
+import dataclasses
+import types
+from typing import Any
+
+from zygote_lite._cotangents.kinds import HEAPTYPE, dict_of, is_foreign
+
+
+def member_of(kind: type, name: str) -> Any:
+    """Return what a class (or a base class of it) defines under a name, or `None`."""
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def overrides_iteration(kind: type) -> bool:
+    """Return whether a list or tuple class of the user's says in Python what it holds."""
+    if kind is list or kind is tuple or not issubclass(kind, list | tuple):
+        return False
+    names = ("__iter__", "__getitem__", "__len__")
+    return any(isinstance(member_of(kind, name), types.FunctionType) for name in names)
+
+
+_COMPARED = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__"}
+
+
+def hook_of(kind: type, name: str) -> Any:
+    """Return what a class of the user's calls as the method `name`, or `None` for C's own.
+
+    It may be a function in C under another name: `__getattr__ = dict.__getitem__`.
+    """
+    member = member_of(kind, name)
+    if isinstance(member, types.WrapperDescriptorType | types.MethodDescriptorType):
+        return None if member.__name__ == name else member
+    return member if isinstance(member, types.FunctionType) else None
+
+
+def attribute_in_c(x: Any, name: str) -> Any:
+    """Return an attribute as the part of the class that is written in C looks it up."""
+    for base in type(x).__mro__:
+        found = base.__dict__.get("__getattribute__")
+        if found is not None and not isinstance(found, types.FunctionType):
+            return found(x, name)
+    raise AssertionError(f"{type(x).__qualname__} is no object")
+
+
+def is_method_of_dataclass(f: types.FunctionType, xs: tuple[Any, ...]) -> bool:
+    """Return whether a function is a method that a dataclass was given, which has no source."""
+    if f.__code__.co_filename != "<string>" or f.__name__ not in _COMPARED or not xs:
+        return False
+    return dataclasses.is_dataclass(type(xs[0]))
+
+
+def is_init_of_dataclass(f: Any, x: Any) -> bool:
+    """Return whether a function is the `__init__` that a dataclass was given, without source."""
+    return (
+        isinstance(f, types.FunctionType)
+        and f.__code__.co_filename.startswith("<")
+        and f.__name__ == "__init__"
+        and dataclasses.is_dataclass(type(x))
+    )
+
+
+def fields_of(x: Any) -> Any:
+    """Return the `__dict__` of an object, whatever its class makes of attribute access."""
+    fields = dict_of(x)
+    return {} if fields is None else fields
+
+
+def may_have_methods(kind: type) -> bool:
+    """Return whether a class may define methods in Python that are for the engine to resolve."""
+    return bool(kind.__flags__ & HEAPTYPE) and not is_foreign(kind)
+
+
+def bind_method(kind: type, name: str) -> Any:
+    """Return the Python function that a class defines as the method `name`, or `None`.
+
+    What is special to arrays of other libraries, such as their operators, is up to the rules.
+    """
+    member = None if is_foreign(kind) else member_of(kind, name)
+    return member if isinstance(member, types.FunctionType) else None

@@ -1,0 +1,30 @@
+"""Every handler of the engine, in one list: what Python, NumPy and callables mean on a tape."""
+
+from zygote_lite._cotangents.registry import install
+from zygote_lite._nested import cotangents
+from zygote_lite._nested import rules as nested_rules
+from zygote_lite._numpy import foreign, functions, nditer, writes
+from zygote_lite._python import (
+    calls,
+    generators,
+    implicit_calls,
+    literals,
+    operators,
+    subscripts,
+    texts,
+)
+from zygote_lite._python.containers import deques, dicts, lists, mappingproxy
+from zygote_lite._python.library import builtins, copy, folds, heapq, itertools, lru_cache
+from zygote_lite._python.objects import attributes, classes, construct, frames, lookup, weak
+from zygote_lite._tape import callables
+
+MODULES = (
+    literals, subscripts, operators, calls, generators, texts, implicit_calls,
+    attributes, lookup, construct, classes, weak, frames,
+    lists, dicts, deques, mappingproxy,
+    builtins, folds, itertools, heapq, copy, lru_cache,
+    writes, functions, nditer, foreign,
+    callables, cotangents, nested_rules,
+)  # fmt: skip
+
+install(module.handlers for module in MODULES)

@@ -1,0 +1,77 @@
+"""Names of functions and places in files, as the user knows them."""
+
+import os
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+import rulescore
+from zygote_lite import errors
+
+
+def name_of(f: Any) -> str:
+    """Return the name of a function as the user knows it."""
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", type(f).__qualname__)
+    module = getattr(f, "__module__", None)
+    if module is None and hasattr(f, "__objclass__"):
+        module = f.__objclass__.__module__
+    owner = getattr(f, "__self__", None) if isinstance(f, types.BuiltinFunctionType) else None
+    if isinstance(owner, np.ufunc):
+        return f"{name_of(owner)}.{f.__name__}"
+    if isinstance(f, np.ufunc) and getattr(np, f.__name__, None) is not f:
+        return f"the ufunc {name}"  # of a library that it does not tell
+    module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
+    return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"
+
+
+_HERE = tuple(
+    os.path.dirname(os.path.abspath(path or "")) + os.sep
+    for path in (errors.__file__, np.__file__, rulescore.__file__)
+)
+
+
+ENGINE = _HERE[0]
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+
+
+def where() -> str:
+    """Return the user's file and line that the running call stands for."""
+    frame = _users_frame()
+    return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def users_module() -> str:
+    """Return the name of the user's module whose code is running."""
+    frame = _users_frame()
+    return "__main__" if frame is None else str(frame.f_globals.get("__name__", "__main__"))
+
+
+def _users_frame() -> Any:
+    """Return the innermost frame of the user's code, else of Python's own library, or `None`."""
+    frame: Any = sys._getframe(1)
+    nearest = None
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_HERE):
+            if not frame.f_code.co_filename.startswith(_STANDARD):
+                return frame
+            nearest = nearest or frame
+        frame = frame.f_back
+    return nearest
+
+
+def is_library(path: str) -> bool:
+    """Return whether a file is of Python's own library, of NumPy, or of this package.
+
+    Such code holds nothing of the user's in its modules' variables.
+    """
+    if path.startswith("<frozen "):  # a module of Python's own: `abc`, `os`
+        return True
+    return path.startswith(_HERE) or (path.startswith(_STANDARD) and "site-packages" not in path)
+
+
+def place_of(f: Any) -> str:
+    """Return where a function is defined, such as `model.py:12`, or its name."""
+    code = getattr(f, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(f)

@@ -1,0 +1,126 @@
+"""Iterators and generators: `iter`, `next`, and the methods of generators."""
+
+import gc
+import operator
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.activity import reaches_active
+from zygote_lite._activity.classes import bind_method
+from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
+from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.run import state
+from zygote_lite._python.library.builtins import ITEMS, KEYS, VALUES, flat_entries
+from zygote_lite._python.library.c_iterators import is_native, take_step
+from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.refusal import instead_of, refused_holder
+from zygote_lite._tape.tape import Tape
+
+handlers = Handlers()
+
+Nodes = tuple[Node, ...]
+_PYTHON = types.FunctionType
+
+
+def _is_walked(x: Any, node: Node) -> bool:
+    """Return whether an iterator in C is over something with an address, or over numbers."""
+    return is_native(x) and (node is None or not isinstance(x, np.flatiter))
+
+
+def _is_given(x: Any) -> bool:
+    """Return whether an iterator in C, or a view of a dict, is itself what is differentiated."""
+    return id(x) in state.held and kind_of(x) == VALUE and instead_of(x) is not None
+
+
+def _carries_none(x: Any) -> bool:
+    """Return whether a gradient with respect to a value is of no interest: it is an index, say."""
+    if isinstance(x, tuple | list):
+        return all(map(_carries_none, x))
+    return kind_of(x) in (INERT, FUNCTION) or isinstance(x, int | np.integer)
+
+
+@handlers.desugared(iter)
+def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
+    if _is_given(x):
+        if isinstance(x, KEYS | VALUES | ITEMS) and not all(map(_carries_none, x)):
+            raise refused_holder(x)
+        if isinstance(x, Iterator):
+            return x, nodes[1]
+    if isinstance(x, Generated) or _is_walked(x, nodes[1]):
+        return x, None
+    method = bind_method(type(x), "__iter__")
+    return tape.pull((None, nodes[1]), method, x) if method and not sentinel else None
+
+
+@handlers.desugared(next)
+def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
+    if _is_given(x):
+        y = next(x, *default)
+        if default and y is default[0]:
+            return y, nodes[2]
+        if not _carries_none(y):
+            raise refused_holder(x)
+        return y, nodes[1] if isinstance(y, str | bytes) else None
+    if isinstance(x, np.flatiter) and nodes[1] is not None and x.index < x.base.size:
+        place = x.index
+        next(x)
+        entries, node = tape.pull((None, nodes[1]), flat_entries, x)
+        return tape.pull((None, node, None), operator.getitem, entries, place)
+    method = None if isinstance(x, Generated) else bind_method(type(x), "__next__")
+    if _is_walked(x, nodes[1]) and reaches_active(x):
+        try:
+            return take_step(tape, x)
+        except StopIteration:
+            if default:
+                return default[0], nodes[2]
+            raise
+    if method is None and not isinstance(x, Generated):
+        behind = gc.get_referents(x) if kind_of(x) == VALUE else [""]
+        if reaches_active(x) or any(isinstance(y, str | bytes) for y in behind):
+            return None
+        try:
+            return next(x), None  # of a range, say
+        except StopIteration:
+            if default:
+                return default[0], nodes[2]
+            raise
+    try:
+        return x.step() if method is None else tape.pull((None, nodes[1]), method, x)
+    except StopIteration:
+        if default:
+            return default[0], nodes[2]
+        raise
+
+
+@handlers.desugared(isinstance)
+def _(tape: Tape, nodes: Nodes, x: Any, classes: Any) -> Recorded | None:
+    return (issubclass(x.kind, classes), None) if isinstance(x, Generated) else None
+
+
+@handlers.desugared(Generated.__next__)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    return x.step()  # type: ignore[no-any-return]
+
+
+@handlers.desugared(Generated.__iter__)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    return x, None
+
+
+@handlers.desugared(Generated.send)
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
+    return x.step((value, nodes[2]))  # type: ignore[no-any-return]
+
+
+@handlers.desugared(Generated.throw)
+def _(tape: Tape, nodes: Nodes, x: Any, *error: Any) -> Recorded:
+    return x.step(throw=error)  # type: ignore[no-any-return]
+
+
+@handlers.desugared(Generated.close)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+    x.frame.close()
+    return None, None

@@ -1,0 +1,29 @@
+"""The items of an iterable, where they are known one by one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+@dataclass(eq=False)
+class Several:
+    """Several iterables that are walked together, by `zip` or `enumerate`."""
+
+    kind: str
+    parts: list[Value]
+
+
+def strict_zip(*xs: Any) -> Any:
+    """Stand for `zip` with `strict=True`."""
+
+
+def known_items(x: Value) -> list[Value] | None:
+    """Return the elements of an iterable, where they are known one by one: of a dict, its keys."""
+    if x.items is not None and type(x.sample) is dict:
+        return x.items[::2]
+    if x.items is not None and type(x.sample) in (list, tuple):
+        return x.items
+    if x.is_constant and isinstance(x.sample, tuple | str):
+        return [constant(part) for part in x.sample]
+    return None

@@ -1,0 +1,35 @@
+"""Contributions: what a step of the reverse pass gives to an operand."""
+
+from dataclasses import dataclass
+
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.values import Value
+
+
+@dataclass(eq=False)
+class Scatter:
+    """A cotangent that belongs to a part of an array."""
+
+    index: Value
+    value: Value
+
+
+@dataclass(eq=False)
+class Each:
+    """A cotangent of every item of a list."""
+
+    value: Value
+
+
+Contribution = Value | Scatter | Each | None
+
+
+@dataclass(eq=False)
+class ItemPull:
+    """Through `x[index]`: the cotangent is added to that part of the cotangent of `x`."""
+
+    index: Value
+
+    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
+        """Return the cotangent of a part."""
+        return [Scatter(self.index, dy), None]

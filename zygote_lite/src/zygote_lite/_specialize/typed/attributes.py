@@ -1,0 +1,29 @@
+"""Attributes of arrays, as functions of them: each is one object, and so can be compared."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(eq=False)
+class Attribute:
+    """The function that reads an attribute of an array."""
+
+    name: str
+
+    @property
+    def descriptor(self) -> Any:
+        """Return what a rule for the attribute is declared for."""
+        return getattr(np.ndarray, self.name)
+
+    def __call__(self, x: Any) -> Any:
+        return getattr(x, self.name)
+
+
+_attributes: dict[str, Attribute] = {}
+
+
+def attribute_of(name: str) -> Attribute:
+    """Return the function that reads an attribute, the same each time."""
+    return _attributes.setdefault(name, Attribute(name))

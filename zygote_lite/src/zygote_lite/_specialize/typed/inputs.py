@@ -1,0 +1,74 @@
+"""What specialized code reads from outside, and the guards under which it may."""
+
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.typed.values import Unfit, Value, constant
+
+
+class Inputs:
+    """What specialized code reads from outside, and what must be as it was for it to be right.
+
+    Attributes:
+        bound: objects that the expressions of the guards name.
+        guards: expressions that must be true, in their order, and each once.
+        given: values that are read when the code is entered, with the expressions for them.
+        lists: whether there are any lists.
+        names: those of the values that are read: they are taken for good.
+        containers: the variables that hold lists and dicts that are read.
+        holders: the variables that hold objects and structures, by the expressions for them.
+        structures: those that are read, by the expressions for them.
+        taken: how many items structures from outside have been taken apart into.
+    """
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.lists = False
+        self.names: set[str] = set()
+        self.containers: dict[str, None] = {}
+        self.holders: dict[str, str] = {}
+        self.structures: dict[str, Value] = {}
+        self.taken = 0
+        self.bound: dict[str, Any] = {}
+        self.guards: dict[str, None] = {}
+        self.given: dict[str, tuple[Value, str]] = {}
+
+    def mark(self) -> Any:
+        """Return the state, to go back to."""
+        return dict(self.given)
+
+    def back_to(self, mark: Any) -> None:
+        """Forget nothing: what a rehearsal has read is read again."""
+
+    def name_for(self, x: Any, stem: str) -> str:
+        """Return the name under which an object is bound for the guards."""
+        for name, known in self.bound.items():
+            if known is x:
+                return name
+        name = f"{stem}{len(self.bound)}"
+        self.bound[name] = x
+        return name
+
+    def guard(self, expression: str, x: Any) -> None:
+        """Demand that an expression is the object that it is now."""
+        self.guards[f"{expression} is {self.name_for(x, 'o')}"] = None
+
+    def guard_function(self, f: Any) -> None:
+        """Demand that a function whose body is taken over still has this body."""
+        name = self.name_for(f, "f")
+        self.guards[f"{name}.__code__ is {self.name_for(f.__code__, 'c')}"] = None
+
+    def default_of(self, f: Any, name: str) -> str:
+        """Return the expression for the default of a parameter."""
+        at = "f" if f is self.f else self.name_for(f, "f")
+        if name in (f.__kwdefaults__ or {}):
+            return f"{at}.__kwdefaults__[{name!r}]"
+        names = f.__code__.co_varnames[: f.__code__.co_argcount]
+        return f"{at}.__defaults__[{names.index(name) - len(names)}]"
+
+    def fixed(self, x: Any, path: str) -> Value:
+        """Return a value that does not change."""
+        if isinstance(x, np.ndarray | list | dict):
+            raise Unfit(f"{path} is no constant")
+        return constant(x)
