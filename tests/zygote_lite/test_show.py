@@ -59,8 +59,8 @@ RECORDED_FOO = (
     "    x_, = nodes\n"
     "    t1_ = None\n"
     "    t2_ = None\n"
-    "    t1, t1_ = tape.pull((None, x_), math.cos, x)\n"
-    "    t2, t2_ = tape.pull((None, t1_), math.sin, t1)\n"
+    "    t1, t1_ = tape.call((None, x_), math.cos, x)\n"
+    "    t2, t2_ = tape.call((None, t1_), math.sin, t1)\n"
     "    return (t2, t2_)"
 )
 
@@ -130,7 +130,7 @@ def test_what_does_not_qualify_is_shown_as_it_is_run():
     why, _, text = code_adjoint(tried, 1.0).partition("\n")
     assert why == "# Recorded, not transformed: it has a statement `try:`"
     assert text == code_adjoint(tried).partition("\n")[2]
-    assert "tape.pull" in text
+    assert "tape.call" in text
 
 
 def inner(x):

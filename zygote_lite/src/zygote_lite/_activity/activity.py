@@ -41,9 +41,9 @@ from zygote_lite._cotangents.kinds import (
     slot_names,
     type_in_c,
 )
-from zygote_lite._cotangents.pullbacks import Flags, Opaque
+from zygote_lite._cotangents.pullbacks import Flags, TextPullback
 from zygote_lite._cotangents.registry import STRUCTURAL
-from zygote_lite._cotangents.run import Veil, state
+from zygote_lite._cotangents.run import FieldsView, state
 from zygote_lite._ir.intrinsics import join_dict, join_list, join_tuple, unpack
 
 
@@ -134,7 +134,7 @@ def mark_active(x: Any) -> None:
             state.clean.clear()
 
 
-def opaque(y: Any, count: int) -> Opaque:
+def text_pullback(y: Any, count: int) -> TextPullback:
     """Return the pullback of a text that was made of active values, and note the text.
 
     A text may be kept in a container, whose cotangents know nothing of it: so it is known by its
@@ -152,7 +152,7 @@ def opaque(y: Any, count: int) -> Opaque:
                 state.has_texts = True
         if isinstance(y, list):
             mark_active(y)
-    return Opaque(count)
+    return TextPullback(count)
 
 
 _TEXTS = (str, bytes, bytearray)
@@ -192,12 +192,12 @@ def mark_fields(x: Any, fields: Any) -> None:
     """Note that the `__dict__` of an object (or class) holds an active value now."""
     if state.active is not None:
         is_object = kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x))
-        state.active.setdefault(id(fields), fields if is_object else Veil(fields))
+        state.active.setdefault(id(fields), fields if is_object else FieldsView(fields))
 
 
-def is_veiled(x: Any) -> bool:
+def is_fields_view(x: Any) -> bool:
     """Return whether something is the `__dict__` of a class that is active, say."""
-    return type(x) is dict and type((state.active or {}).get(id(x))) is Veil
+    return type(x) is dict and type((state.active or {}).get(id(x))) is FieldsView
 
 
 HOLDERS: tuple[Any, ...] = (np.ma.MaskedArray, np.matrix, fractions.Fraction, Iterator,
@@ -253,7 +253,7 @@ def addresses_of(x: Any) -> dict[int, Any]:
                 found[id(value)] = value
             if kind == OBJECT and type(dict_of(value)) is dict:
                 fields = dict_of(value)
-                found[id(fields)] = Veil(fields) if slot_names(type(value)) else fields
+                found[id(fields)] = FieldsView(fields) if slot_names(type(value)) else fields
             stack += [entry for _, entry in entries_of(value)]
     return found
 

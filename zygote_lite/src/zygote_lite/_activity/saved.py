@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.kinds import owner_of
-from zygote_lite._cotangents.pullbacks import Effect
+from zygote_lite._cotangents.pullbacks import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite.errors import DifferentiationError
 
@@ -63,7 +63,7 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
         state.writes += 1
         if isinstance(x, np.ndarray):
             note_write(x)
-    return y, Effect(guarded_back)
+    return y, UndoOnly(guarded_back)
 
 
 def _same(x: Any, old: Any) -> bool:

@@ -5,10 +5,10 @@ from typing import Any
 
 Back = Callable[[Any], tuple[Any, ...]]
 Flags = tuple[int | None, ...]  # the operands' numbers on the tape; `None`: nothing goes there
-Pulled = tuple[Any, Any]
+ValueAndPullback = tuple[Any, Any]
 
 
-class Inert:
+class NoPullback:
     """The pullback of an inactive call: false, and it maps anything to `None`."""
 
     __slots__ = ("nothing",)
@@ -23,15 +23,15 @@ class Inert:
         return self.nothing
 
 
-_inert = [Inert(n) for n in range(16)]
+_inert = [NoPullback(n) for n in range(16)]
 
 
-def inert(count: int) -> Inert:
+def no_pullback(count: int) -> NoPullback:
     """Return the pullback that gives `count` times `None`."""
-    return _inert[count] if count < 16 else Inert(count)
+    return _inert[count] if count < 16 else NoPullback(count)
 
 
-class Opaque:
+class TextPullback:
     """The pullback of a text that was made of active values: no gradient may pass through it."""
 
     __slots__ = ("nothing",)
@@ -43,7 +43,7 @@ class Opaque:
         return self.nothing
 
 
-class Effect:
+class UndoOnly:
     """A pullback whose value is inactive but which must be run: it undoes and moves state."""
 
     __slots__ = ("back",)

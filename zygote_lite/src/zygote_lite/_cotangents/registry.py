@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-Node = int | None
-Recorded = tuple[Any, Node]
+NodeId = int | None
+"""The number of a value on a tape; `None` for what does not depend on a differentiated argument."""
+Nodes = tuple[NodeId, ...]
+Traced = tuple[Any, NodeId]
 Handler = Callable[..., Any]
 Kind = type | tuple[type, ...] | Callable[[type], bool] | None
 

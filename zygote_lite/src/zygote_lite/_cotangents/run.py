@@ -13,7 +13,7 @@ from zygote_lite._cotangents.kinds import LIST, TUPLE, address_of, kind_of, owne
 from zygote_lite._cotangents.store import Store
 
 
-class Veil:
+class FieldsView:
     """What stands for the `__dict__` of a class among what is active: it is read by attribute.
 
     So does that of a list, dict or set of the user's class.

@@ -76,11 +76,11 @@ class _Emitter:
                 return ast.Expr(call) if target == ir.DISCARD else _assign([target], call)
             case ir.Move(_, target, source):
                 return _assign([target], self.atom(source))
-            case ir.Pull(_, target, companion, nodes, function, arguments, keywords):
+            case ir.RecordedCall(_, target, companion, nodes, function, arguments, keywords):
                 parts: list[ast.expr] = [ast.Tuple([self.atom(n) for n in nodes], ast.Load())]
                 parts += [self.atom(x) for x in (function, *arguments)]
                 named = [ast.keyword(name, self.atom(x)) for name, x in keywords]
-                return _assign([target, companion], ast.Call(self.of_tape("pull"), parts, named))
+                return _assign([target, companion], ast.Call(self.of_tape("call"), parts, named))
             case ir.Closure(_, target, definition, _, defaults):
                 definition = copy.deepcopy(definition)
                 a = definition.args

@@ -330,8 +330,8 @@ def blocks_of(statement: Statement) -> Iterator[list[Statement]]:
 
 
 @dataclass
-class Pull(Statement):
-    """`target, companion = tape.pull(nodes, function, *arguments, **keywords)`.
+class RecordedCall(Statement):
+    """`target, companion = tape.call(nodes, function, *arguments, **keywords)`.
 
     `nodes` are the companions of the operands, the function's first.
     """

@@ -88,7 +88,7 @@ class _Recorder:
         cell: list[ir.Atom] = [ir.Name(self.cells[name]), value]
         function, discard = ir.Intrinsic("write_cell"), self.function.discard
         nodes = [NOTHING, NOTHING, node]
-        return ir.Pull(origin, discard, discard, nodes, function, cell, [])
+        return ir.RecordedCall(origin, discard, discard, nodes, function, cell, [])
 
     def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
         out: list[ir.Statement] = []
@@ -106,7 +106,9 @@ class _Recorder:
         function = ir.Intrinsic("read_cell")
         nodes = [NOTHING, NOTHING, NOTHING, NOTHING]
         out.append(
-            ir.Pull(origin, value, self.companion(value), list(nodes), function, list(cell), [])
+            ir.RecordedCall(
+                origin, value, self.companion(value), list(nodes), function, list(cell), []
+            )
         )
         return ir.Name(value)
 
@@ -115,12 +117,18 @@ class _Recorder:
         if not isinstance(test, ir.Name):
             return test
         last = out[-1] if out else None
-        if isinstance(last, ir.Pull) and last.target == test.id and last.function in _COMPARISONS:
+        if (
+            isinstance(last, ir.RecordedCall)
+            and last.target == test.id
+            and last.function in _COMPARISONS
+        ):
             return test
         value = self.function.numbered("truth")
         nodes = [NOTHING, self.node(test)]
         function = ir.Intrinsic("operator.truth")
-        out.append(ir.Pull(origin, value, self.function.discard, nodes, function, [test], []))
+        out.append(
+            ir.RecordedCall(origin, value, self.function.discard, nodes, function, [test], [])
+        )
         return ir.Name(value)
 
     def assign(
@@ -162,7 +170,7 @@ class _Recorder:
         return [
             replace(s, bases=bases, keywords=keywords, body=body, outer=sorted(assigned)),
             ir.Track(s.origin, [self.companion(s.target)], [NOTHING]),
-            ir.Pull(s.origin, discard, discard, nodes, note, operands, []),
+            ir.RecordedCall(s.origin, discard, discard, nodes, note, operands, []),
         ]
 
     def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:
@@ -178,7 +186,9 @@ class _Recorder:
                     target = companion = self.function.discard
                 else:
                     target, companion, then = self.assign(origin, target, out)
-                out.append(ir.Pull(origin, target, companion, nodes, function, arguments, keywords))
+                out.append(
+                    ir.RecordedCall(origin, target, companion, nodes, function, arguments, keywords)
+                )
                 out += then
             case ir.Move(origin, target, source):
                 source = self.read(origin, source, out)
@@ -252,7 +262,7 @@ def _assigned(body: list[ir.Statement]) -> Iterator[str]:
     """Yield the variables that recorded statements assign."""
     for s in body:
         match s:
-            case ir.Pull(_, target, companion) | ir.ForEach(_, target, companion):
+            case ir.RecordedCall(_, target, companion) | ir.ForEach(_, target, companion):
                 yield from (target, companion)
             case ir.Track(_, targets) | ir.Plain(_, targets):
                 yield from targets

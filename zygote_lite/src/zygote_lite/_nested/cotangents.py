@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from rulescore import Tangent, accumulate, project
-from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.store import Boxed
 from zygote_lite._ir.intrinsics import build_list, build_tuple
 from zygote_lite._ir.places import where
@@ -30,21 +30,21 @@ class Box(Boxed):
         if not isinstance(other, Box):
             return NotImplemented
         nodes = (None, self.node, other.node)
-        return Box(*self.tape.pull(nodes, accumulate, self.value, other.value), self.tape)
+        return Box(*self.tape.call(nodes, accumulate, self.value, other.value), self.tape)
 
     def projected(self, x: Any) -> "Box | None":
         """Return the cotangent with the kind of its primal."""
-        value, node = self.tape.pull((None, self.node, None), project, self.value, x)
+        value, node = self.tape.call((None, self.node, None), project, self.value, x)
         return None if value is None else Box(value, node, self.tape)
 
     def through(self, f: Any, *xs: Any) -> "Box":
         """Return the cotangent that a linear function makes of this one."""
         nodes = (None, self.node, *(None for _ in xs))
-        return Box(*self.tape.pull(nodes, f, self.value, *xs), self.tape)
+        return Box(*self.tape.call(nodes, f, self.value, *xs), self.tape)
 
     def expanded(self, x: Any) -> "Box":
         """Return the cotangent repeated to the shape of `x`."""
-        return Box(*self.tape.pull((None, self.node, None), expand, self.value, x), self.tape)
+        return Box(*self.tape.call((None, self.node, None), expand, self.value, x), self.tape)
 
 
 def box(value: Any, node: Any, tape: Tape) -> Any:
@@ -53,16 +53,16 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
         return None
     if isinstance(value, tuple | list):
         getitem = [
-            tape.pull((None, node, None), operator.getitem, value, i) for i in range(len(value))
+            tape.call((None, node, None), operator.getitem, value, i) for i in range(len(value))
         ]
         entries = [box(*found, tape) for found in getitem]
         return entries if isinstance(value, list) else _like(value, entries)
     if isinstance(value, dict):
         return {
-            k: box(*tape.pull((None, node, None), operator.getitem, value, k), tape) for k in value
+            k: box(*tape.call((None, node, None), operator.getitem, value, k), tape) for k in value
         }
     if isinstance(value, Tangent):
-        fields = {n: box(*tape.pull((None, node, None), field_of, value, n), tape) for n in value}
+        fields = {n: box(*tape.call((None, node, None), field_of, value, n), tape) for n in value}
         return Tangent(value._primal, **fields)
     return Box(value, node, tape)
 
@@ -71,7 +71,7 @@ def _like(value: tuple[Any, ...], entries: list[Any]) -> Any:
     return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
 
 
-def unbox(d: Any, tape: Tape) -> Recorded:
+def unbox(d: Any, tape: Tape) -> Traced:
     """Return a boxed cotangent as a value with one number on the outer tape."""
     if isinstance(d, Box):
         return d.value, d.node
@@ -79,13 +79,13 @@ def unbox(d: Any, tape: Tape) -> Recorded:
         parts = [unbox(entry, tape) for entry in d]
         nodes = (None, *(node for _, node in parts))
         build = build_list if isinstance(d, list) else build_tuple
-        return tape.pull(nodes, build, *(value for value, _ in parts))
+        return tape.call(nodes, build, *(value for value, _ in parts))
     if isinstance(d, dict | Tangent):
         parts = [unbox(d[key], tape) for key in d]
         names = tuple(d)
         kind = d._primal if isinstance(d, Tangent) else dict
         nodes = (None, None, None, *(node for _, node in parts))
-        return tape.pull(nodes, _make_fields, kind, names, *(value for value, _ in parts))
+        return tape.call(nodes, _make_fields, kind, names, *(value for value, _ in parts))
     return d, None
 
 
@@ -95,13 +95,13 @@ def _make_fields(kind: Any, names: tuple[Any, ...], *values: Any) -> Any:
 
 
 @handlers.structural(_make_fields)
-def _(flags: Flags, kind: Any, names: tuple[Any, ...], *values: Any) -> Pulled:
-    if any(flags[3:]):
+def _(nodes: Nodes, kind: Any, names: tuple[Any, ...], *values: Any) -> ValueAndPullback:
+    if any(nodes[3:]):
         raise DifferentiationError(
             f"{where()}: the gradient of an object or a dict cannot itself be differentiated; "
             "differentiate with respect to its fields"
         )
-    return _make_fields(kind, names, *values), inert(len(flags))
+    return _make_fields(kind, names, *values), no_pullback(len(nodes))
 
 
 def field_of(d: Tangent, name: str) -> Any:
@@ -110,14 +110,14 @@ def field_of(d: Tangent, name: str) -> Any:
 
 
 @handlers.structural(field_of)
-def _(flags: Flags, d: Tangent, name: str) -> Pulled:
+def _(nodes: Nodes, d: Tangent, name: str) -> ValueAndPullback:
     raise DifferentiationError(
         f"{where()}: the cotangent of an object, which a rule returned, cannot itself be "
         "differentiated; differentiate the function that the rule is for from its source"
     )
 
 
-def _by_entries(f: Any, tape: Tape, nodes: tuple[Node, ...], a: Any, b: Any) -> Recorded | None:
+def _by_entries(f: Any, tape: Tape, nodes: tuple[NodeId, ...], a: Any, b: Any) -> Traced | None:
     """Take the cotangents of lists, tuples and dicts entry by entry, as the source of `f` does."""
     if a is None or not isinstance(b, list | tuple | dict):
         return None
@@ -129,7 +129,7 @@ for _f in (accumulate, project):
 
 
 @handlers.structural(accumulate)
-def _(flags: Flags, a: Any, b: Any) -> Pulled:
+def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback:
     def accumulate_back(dy: Any) -> tuple[Any, ...]:
         return None, None if a is None else dy, None if b is None else dy
 
@@ -143,7 +143,7 @@ def expand(dy: Any, x: Any) -> Any:
 
 
 @handlers.structural(project)
-def _(flags: Flags, dx: Any, x: Any) -> Pulled:
+def _(nodes: Nodes, dx: Any, x: Any) -> ValueAndPullback:
     y = project(dx, x)
 
     def project_back(dy: Any) -> tuple[Any, ...]:
@@ -151,11 +151,11 @@ def _(flags: Flags, dx: Any, x: Any) -> Pulled:
             return None, None, None
         return None, dy.expanded(dx) if isinstance(dy, Box) else expand(dy, dx), None
 
-    return y, project_back if y is not None else inert(3)
+    return y, project_back if y is not None else no_pullback(3)
 
 
 @handlers.structural(expand)
-def _(flags: Flags, dy: Any, x: Any) -> Pulled:
+def _(nodes: Nodes, dy: Any, x: Any) -> ValueAndPullback:
     def expand_back(d: Any) -> tuple[Any, ...]:
         if d is None:
             return None, None, None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._nested.cotangents import Box, box
-from zygote_lite._nested.tape import Differentiated
+from zygote_lite._nested.tape import NestedRun
 from zygote_lite._tape.seeds import Argnums, argument_numbers, basis, seed
 
 
@@ -31,7 +31,7 @@ def inside_run(f: Any) -> Any:
 def inside_gradient(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Differentiate on the outer tape: `gradient` inside."""
     f, *arguments = xs
-    run = Differentiated(tape, f, nodes[1:], (None, *(True for _ in arguments)), arguments, {})
+    run = NestedRun(tape, f, nodes[1:], (None, *(True for _ in arguments)), arguments, {})
     return run.value_with(tuple(run.back(Box(seed(f, run.y), None, tape))[1:]))
 
 
@@ -41,7 +41,7 @@ def inside_value_and_grad(f: Any, argnums: Argnums, both: bool) -> Any:
     def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
         numbers = argument_numbers(f, argnums, len(xs))
         flags = (None, *(True if i in numbers else None for i in range(len(xs))))
-        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
+        run = NestedRun(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
         cotangents = run.back(Box(seed(f, run.y), None, tape))
         found: Any = tuple(cotangents[1 + i] for i in numbers)
         found = found[0] if isinstance(argnums, int) else found
@@ -56,15 +56,15 @@ def inside_jacobian(f: Any, argnum: int) -> Any:
     def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
         (number,) = argument_numbers(f, argnum, len(xs))
         flags = (None, *(True if i == number else None for i in range(len(xs))))
-        run = Differentiated(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
+        run = NestedRun(tape, f, nodes, (*flags, *(None for _ in kws)), xs, kws)
         rows = []
         for dy in basis(f, run.y, xs[number], number):
             d = run.back(Box(dy, None, tape))[1 + number]
             rows.append(Box(np.zeros(np.shape(xs[number])), None, tape) if d is None else d)
         values, node = run.value_with(rows)
-        stacked, node = tape.pull((None, node), np.array, values)
+        stacked, node = tape.call((None, node), np.array, values)
         shape = (*np.shape(run.y), *np.shape(xs[number]))
-        return tape.pull((None, node, None), np.reshape, stacked, shape)
+        return tape.call((None, node, None), np.reshape, stacked, shape)
 
     return how
 
@@ -79,7 +79,7 @@ def inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
         flags = (None, *(True if i == number else None for i in range(len(arguments))))
         given = (*nodes[:last], *nodes[last + 1 :])
         every = (*flags, *(None for _ in kws))
-        run = Differentiated(tape, derivative, given, every, arguments, kws)
+        run = NestedRun(tape, derivative, given, every, arguments, kws)
         return run.value_with(run.back(box(v, nodes[last], tape))[1 + number])
 
     return how

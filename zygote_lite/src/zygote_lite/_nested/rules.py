@@ -4,21 +4,17 @@ from typing import Any
 
 from rulescore import find_rule, project, rrule
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._nested.cotangents import scaled
-from zygote_lite._nested.tape import Differentiated, NestedPullback
+from zygote_lite._nested.tape import NestedPullback, NestedRun
 from zygote_lite._tape.tape import Tape, handed_in
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
-
 
 @handlers.desugared(rrule)
-def _(
-    tape: Tape, nodes: Nodes, f: Any, *xs: Any, ad: Any = None, **options: Any
-) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, f: Any, *xs: Any, ad: Any = None, **options: Any) -> Traced | None:
     rule = find_rule(f, *xs, ad=ad, **options)
     if rule is None or rule.kind == "constant":
         return rrule(f, *xs, ad=ad, **options), None
@@ -29,9 +25,9 @@ def _(
     named = (None,) * len(options)
     if rule.kind == "scalar":
         inner = (None, None, None, None, *at)
-        return tape.pull(inner, _by_partials, f, rule.body, rule.takes_out, *operands)
+        return tape.call(inner, _by_partials, f, rule.body, rule.takes_out, *operands)
     inner = (None, None, None, *at, *named)
-    return tape.pull(inner, _by_body, rule.body, rule.kind == "instance", *operands, **options)
+    return tape.call(inner, _by_body, rule.body, rule.kind == "instance", *operands, **options)
 
 
 def _by_body(body: Any, is_whole: Any, *xs: Any, **options: Any) -> Any:
@@ -61,13 +57,13 @@ def _by_partials(f: Any, partials: Any, takes_out: Any, *xs: Any) -> Any:
     return y, pullback
 
 
-def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Differentiate a function on a nested tape: what `pullback` and a rule's `ad` do inside."""
     f, *arguments = xs
-    run = Differentiated(tape, f, nodes[1:], (True,) * (len(nodes) - 1), arguments, kws)
+    run = NestedRun(tape, f, nodes[1:], (True,) * (len(nodes) - 1), arguments, kws)
     back = NestedPullback(run)
     mark_active(back)
-    return tape.pull((None, run.at_y, None), build_tuple, run.y, back)
+    return tape.call((None, run.at_y, None), build_tuple, run.y, back)
 
 
 handed_in.__differentiates__ = (handed_in, pullback_inside)  # type: ignore[attr-defined]

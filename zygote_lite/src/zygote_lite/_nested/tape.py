@@ -17,8 +17,8 @@ from rulescore import accumulate, find_rule
 from zygote_lite._activity.activity import add_addresses, captured_within, note_captured
 from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
-from zygote_lite._cotangents.pullbacks import Effect
-from zygote_lite._cotangents.registry import Recorded
+from zygote_lite._cotangents.pullbacks import UndoOnly
+from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import where
@@ -74,7 +74,7 @@ class NestedStore(Store):
         view = self.shadow_view(x)
         if view is None:
             return None
-        d = Box(*self.outer.pull((None, None, None), read_copy, view, index), self.outer)
+        d = Box(*self.outer.call((None, None, None), read_copy, view, index), self.outer)
         if forget:
             self.outer.write((None,) * 4, write_array, view, index, 0.0)
         return d
@@ -113,7 +113,7 @@ class NestedTape(Tape):
         _, here = super().record(y, back, _inner(nodes), fresh)
         return y, pair(here, at)
 
-    def pull(self, nodes: tuple[Any, ...], f: Any, /, *xs: Any, **kws: Any) -> Any:
+    def call(self, nodes: tuple[Any, ...], f: Any, /, *xs: Any, **kws: Any) -> Any:
         """Run a call on both tapes, or on the outer one where the inner one has no part in it."""
         if f is write_array or f is add_at:
             self.write(nodes, f, *xs)
@@ -123,14 +123,14 @@ class NestedTape(Tape):
             rule = find_rule(member, xs[0]) if isinstance(member, _COMPUTED) else None
             if rule is not None and rule.kind == "general":  # `x.T`, say
                 return self.by_rule((None, nodes[1]), member, xs[:1], {})
-        return super().pull(nodes, f, *xs, **kws)
+        return super().call(nodes, f, *xs, **kws)
 
     def write(self, nodes: tuple[Any, ...], f: Any, x: Any, index: Any, value: Any) -> None:
         """Write into an array on the outer tape; going back, the write is undone there too."""
         outer = self.outer
         winners = winning(x, index) if f is write_array else None
         x_at, value_at, value_here = _outer(nodes)[1], _outer(nodes)[3], _inner(nodes)[3]
-        old, at_old = outer.pull((None, x_at, None), read_copy, x, index)
+        old, at_old = outer.call((None, x_at, None), read_copy, x, index)
         outer.write((None, x_at, None, value_at), f, x, index, value)
         self.written[id(owner_of(x))] = owner_of(x)
 
@@ -140,19 +140,19 @@ class NestedTape(Tape):
             d = store.written_cotangent(x, index, forget=f is write_array)
             if d is not None and value_here is not None:
                 if winners is not None:
-                    kept, at = outer.pull((None, None, d.node, None), np.where, winners, d.value, 0)
+                    kept, at = outer.call((None, None, d.node, None), np.where, winners, d.value, 0)
                     d = Box(kept, at, outer)
                 d = d.projected(value)
             else:
                 d = None
-            now, at_now = outer.pull((None, None, None), read_copy, x, index)
+            now, at_now = outer.call((None, None, None), read_copy, x, index)
             outer.write((None, None, None, at_old), write_array, x, index, old)
             again = (None, None, None, at_now)
             store.redo.append(lambda: outer.write(again, write_array, x, index, now))
             return None, None, None, d
 
         nodes = self.numbered(nodes, (x, index, value))
-        Tape.record(self, None, Effect(write_back), _inner(nodes))
+        Tape.record(self, None, UndoOnly(write_back), _inner(nodes))
 
     def numbered(self, nodes: tuple[Any, ...], xs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Give written arrays that came from inactive code numbers on both tapes."""
@@ -180,7 +180,7 @@ class NestedTape(Tape):
                     f"{where()}: something that was used before is changed in place inside a "
                     "gradient that is itself differentiated; make a new one instead"
                 )
-            Tape.record(self, None, Effect(self.undone(saved)), ())
+            Tape.record(self, None, UndoOnly(self.undone(saved)), ())
         return y, pair(None, node)
 
     def undone(self, saved: list[tuple[Any, Any]]) -> Any:
@@ -216,18 +216,18 @@ class NestedTape(Tape):
         operands = (*nodes[1 : 1 + len(xs)], *(by_name.get(name) for name in moved))
         at = _outer(operands)
         if rule.kind == "constant":
-            y, node = self.outer.pull(_outer(nodes), f, *xs, **kws)
+            y, node = self.outer.call(_outer(nodes), f, *xs, **kws)
             return y, pair(None, node)
         if rule.kind == "scalar":
-            y, node = self.outer.pull((None, *at), f, *arguments)
+            y, node = self.outer.call((None, *at), f, *arguments)
             back = self._scalar_back(rule, arguments, at, y, node)
         else:
             given = (f, *arguments) if rule.kind == "instance" else arguments
             at_given = (nodes[0] and nodes[0].outer, *at) if rule.kind == "instance" else at
             flags = (None, *at_given, *(None for _ in options))
-            result, both = self.outer.pull(flags, rule.body, *given, **options)
-            y, node = self.outer.pull((None, both, None), operator.getitem, result, 0)
-            pullback, at_back = self.outer.pull((None, both, None), operator.getitem, result, 1)
+            result, both = self.outer.call(flags, rule.body, *given, **options)
+            y, node = self.outer.call((None, both, None), operator.getitem, result, 0)
+            pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
             implied = rule.kind == "general"
             back = self._general_back(pullback, at_back, y, arguments, implied)
         inner = (_inner(nodes)[0], *_inner(operands))
@@ -245,16 +245,16 @@ class NestedTape(Tape):
             given = (*xs, y) if rule.takes_out else xs
             nodes = (None, *at, node) if rule.takes_out else (None, *at)
             with np.errstate(all="ignore"):
-                partials, at_all = outer.pull(nodes, rule.body, *given)
+                partials, at_all = outer.call(nodes, rule.body, *given)
                 found: list[Any] = []
                 for i, x in enumerate(xs):
                     p, at_p = partials, at_all
                     if len(xs) > 1:
-                        p, at_p = outer.pull((None, at_all, None), operator.getitem, partials, i)
+                        p, at_p = outer.call((None, at_all, None), operator.getitem, partials, i)
                     if p is None:
                         found.append(None)
                         continue
-                    d = Box(*outer.pull((None, dy.node, at_p), scaled, dy.value, p), outer)
+                    d = Box(*outer.call((None, dy.node, at_p), scaled, dy.value, p), outer)
                     found.append(d.projected(x))
             return None, *found
 
@@ -270,7 +270,7 @@ class NestedTape(Tape):
             if dy is None or pullback is None:
                 return (None,) * (len(xs) + 1)
             value, node = unbox(dy, outer)
-            cotangents, at = outer.pull((at_back, node), pullback, value)
+            cotangents, at = outer.call((at_back, node), pullback, value)
             boxed = box(cotangents, at, outer)
             boxed = (None, *boxed) if implied else boxed
             store = state.store
@@ -280,7 +280,7 @@ class NestedTape(Tape):
         return general_back
 
 
-class Differentiated:
+class NestedRun:
     """A function run on a nested tape, and its way back."""
 
     def __init__(
@@ -297,7 +297,7 @@ class Differentiated:
                 for x, flag, node in zip(self.operands, flags, nodes, strict=True)
             ]
         )
-        self.y, at = self.tape.pull(self.nodes, f, *xs, **kws)
+        self.y, at = self.tape.call(self.nodes, f, *xs, **kws)
         self.inner = None if at is None else at.inner
         self.at_y = None if at is None else at.outer
 
@@ -318,7 +318,7 @@ class Differentiated:
             store.restore()
             state.store = saved
 
-    def value_with(self, cotangents: Any) -> Recorded:
+    def value_with(self, cotangents: Any) -> Traced:
         """Return cotangents as a value on the outer tape."""
         return unbox(cotangents, self.outer)
 
@@ -326,13 +326,13 @@ class Differentiated:
 class NestedPullback:
     """What `pullback` returns inside a function that is differentiated."""
 
-    def __init__(self, run: Differentiated) -> None:
+    def __init__(self, run: NestedRun) -> None:
         self.run = run
         self.__differentiates__ = (self, self.on_tape)
 
     def on_tape(
         self, tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Recorded:
+    ) -> Traced:
         """Pull a cotangent back, on the outer tape."""
         cotangents = self.run.back(box(xs[0], nodes[1], tape))
         return self.run.value_with(tuple(cotangents))

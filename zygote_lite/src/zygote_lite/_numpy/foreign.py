@@ -12,7 +12,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.kinds import is_foreign
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._python.objects.attributes import attribute_by_rule
 from zygote_lite._tape.arguments import OPERATORS
@@ -22,11 +22,9 @@ from zygote_lite.errors import NoRuleError
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
-
 
 @handlers.desugared(getattr, of=is_foreign)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced | None:
     """Read an attribute of a foreign array by the rule for NumPy's arrays, if there is one."""
     if not is_foreign(type(x)):
         return None
@@ -47,9 +45,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
 
 
 @handlers.callables(types.FunctionType, of=is_foreign)
-def _(
-    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
     """Call a method of a foreign array by the rule for NumPy's arrays, or refuse it."""
     if not is_foreign(type(xs[0])) or member_of(type(xs[0]), f.__name__) is not f:
         return None
@@ -58,11 +54,11 @@ def _(
     if rule is not None:
         if rule.kind == "constant":
             return f(*xs, **kws), None
-        return tape.pull(nodes, own, *xs, **kws)
+        return tape.call(nodes, own, *xs, **kws)
     if f.__name__ in OPERATORS and len(xs) == 2:  # `x.__rsub__(2.0)`
         meant, is_swapped = OPERATORS[f.__name__]
         order = (1, 0) if is_swapped else (0, 1)
-        return tape.pull((None, *(nodes[1 + i] for i in order)), meant, *(xs[i] for i in order))
+        return tape.call((None, *(nodes[1 + i] for i in order)), meant, *(xs[i] for i in order))
     raise refusal(own, xs, kws) if kws and own is not None else _refused(name_of(f))
 
 
@@ -82,8 +78,8 @@ def _says_nothing(y: Any) -> bool:
 
 
 @handlers.desugared(iter, of=is_foreign)
-def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded:
-    return tape.pull((None, nodes[1]), _rows_of, x)
+def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Traced:
+    return tape.call((None, nodes[1]), _rows_of, x)
 
 
 def _rows_of(x: Any) -> Any:

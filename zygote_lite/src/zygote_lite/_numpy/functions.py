@@ -9,8 +9,8 @@ import numpy as np
 
 from rulescore import find_rule, project
 from zygote_lite._activity.activity import reaches_active
-from zygote_lite._cotangents.pullbacks import Flags, Pulled
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import ValueAndPullback
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.store import Boxed
 from zygote_lite._ir.intrinsics import refuse_resize
 from zygote_lite._numpy.writes import write_array, write_whole
@@ -21,15 +21,13 @@ from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
-
 
 @handlers.desugared(np.ndarray.resize)
-def _(tape: Tape, nodes: Nodes, x: Any, *shape: Any, **kws: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, *shape: Any, **kws: Any) -> Traced | None:
     return refuse_resize()
 
 
-def _read_text(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+def _read_text(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     raise text_refusal(f, xs)
 
 
@@ -41,7 +39,7 @@ for _f in (np.loadtxt, np.genfromtxt, np.fromregex):
 
 
 @handlers.desugared(np.ndarray.put)
-def _(tape: Tape, nodes: Nodes, x: Any, indices: Any, values: Any, mode: Any = "raise") -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any, indices: Any, values: Any, mode: Any = "raise") -> Traced:
     np.copy(x).put(indices, values, mode)  # raises what NumPy raises
     places = np.ravel(np.asarray(indices)).astype(int)
     if mode == "clip":
@@ -52,14 +50,14 @@ def _(tape: Tape, nodes: Nodes, x: Any, indices: Any, values: Any, mode: Any = "
 
 
 @handlers.desugared(np.place)
-def _(tape: Tape, nodes: Nodes, arr: Any, mask: Any, vals: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, arr: Any, mask: Any, vals: Any) -> Traced:
     np.place(np.copy(arr), mask, vals)
     places = np.flatnonzero(np.asarray(mask))
     return _write_places(tape, nodes, arr, places, vals, np.arange(places.size))
 
 
 @handlers.desugared(np.putmask)
-def _(tape: Tape, nodes: Nodes, a: Any, mask: Any, values: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, a: Any, mask: Any, values: Any) -> Traced:
     np.putmask(np.copy(a), mask, values)
     places = np.flatnonzero(np.asarray(mask))
     return _write_places(tape, nodes, a, places, values, places)
@@ -67,32 +65,32 @@ def _(tape: Tape, nodes: Nodes, a: Any, mask: Any, values: Any) -> Recorded:
 
 def _write_places(
     tape: Tape, nodes: Nodes, x: Any, places: Any, values: Any, numbers: Any
-) -> Recorded:
+) -> Traced:
     """Write `values[numbers]`, values repeated as often as needed, at places counted in C order."""
     if not places.size or not np.size(values):
         return None, None
     if not isinstance(values, np.ndarray):
-        values, node = tape.pull((None, nodes[3]), np.array, values)
+        values, node = tape.call((None, nodes[3]), np.array, values)
     else:
         node = nodes[3]
-    flat, node = tape.pull((None, node), np.ravel, values)
-    taken, node = tape.pull((None, node, None), np.take, flat, numbers % flat.size)
+    flat, node = tape.call((None, node), np.ravel, values)
+    taken, node = tape.call((None, node, None), np.take, flat, numbers % flat.size)
     index: Any = np.unravel_index(places, x.shape) if x.ndim else ()
     if not x.ndim:  # one entry, where the last value stays
-        taken, node = tape.pull((None, node, None), operator.getitem, taken, -1)
-    tape.pull((None, nodes[1], None, node), write_array, x, index, taken)
+        taken, node = tape.call((None, node, None), operator.getitem, taken, -1)
+    tape.call((None, nodes[1], None, node), write_array, x, index, taken)
     return None, None
 
 
 @handlers.desugared(np.ndarray.partition)
-def _(tape: Tape, nodes: Nodes, x: Any, kth: Any, axis: int = -1) -> Recorded:
-    value, node = tape.pull((None, nodes[1], None, None), np.partition, x, kth, axis)
+def _(tape: Tape, nodes: Nodes, x: Any, kth: Any, axis: int = -1) -> Traced:
+    value, node = tape.call((None, nodes[1], None, None), np.partition, x, kth, axis)
     write_whole(tape, x, nodes[1], value, node, np.partition)
     return None, None
 
 
 @handlers.structural(np.ndarray.view)
-def _(flags: Flags, x: Any, *xs: Any, **kws: Any) -> Pulled | None:
+def _(nodes: Nodes, x: Any, *xs: Any, **kws: Any) -> ValueAndPullback | None:
     """Look at complex numbers as pairs of real ones, or at pairs as complex numbers."""
     y = x.view(*xs, **kws)
     if type(y) is not np.ndarray or {x.dtype.kind, y.dtype.kind} - {*"fc"}:
@@ -101,7 +99,7 @@ def _(flags: Flags, x: Any, *xs: Any, **kws: Any) -> Pulled | None:
         return None
 
     def view_back(dy: Any) -> tuple[Any, ...]:
-        return None, _viewed_as(dy, y.dtype, x.dtype), *(None,) * (len(flags) - 2)
+        return None, _viewed_as(dy, y.dtype, x.dtype), *(None,) * (len(nodes) - 2)
 
     return y, view_back
 
@@ -112,7 +110,7 @@ def viewed(d: Any, made: Any, seen: Any) -> Any:
 
 
 @handlers.structural(viewed)
-def _(flags: Flags, d: Any, made: Any, seen: Any) -> Pulled:
+def _(nodes: Nodes, d: Any, made: Any, seen: Any) -> ValueAndPullback:
     def viewed_back(dy: Any) -> tuple[Any, ...]:
         back = _viewed_as(dy, seen, made)
         return None, back.projected(d) if isinstance(back, Boxed) else project(back, d), None, None
@@ -130,7 +128,7 @@ handlers.returns_new_array(viewed)
 
 
 @handlers.desugared(np.ndarray)
-def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Make an array without values; one over memory that is active cannot be followed."""
     named = [*zip(kws, nodes[1 + len(xs) :], strict=True)]
     memory = [n for name, n in named if name not in ("shape", "dtype", "order")]
@@ -213,9 +211,7 @@ def joined(found: Any, shape: Any, kinds: Any, i: Any) -> Any:
 
 
 @handlers.callables(type(np.sum))
-def _(
-    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
     """Run a public function of NumPy by its Python source."""
     source = getattr(f, "_implementation", None)
     if not isinstance(source, types.FunctionType):
@@ -223,7 +219,7 @@ def _(
     if find_rule(operator.add, 1.0, 1.0) is None:  # its source would meet operators
         return tape.refuse(nodes, f, xs, kws)
     try:
-        return tape.pull(nodes, source, *xs, **kws)
+        return tape.call(nodes, source, *xs, **kws)
     except DifferentiationError as error:
         option = option_in_the_way(nodes, f, xs, kws)
         if option is None:

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _FLAGS = {"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok"}
 
 
@@ -114,7 +113,7 @@ def _(
     op_dtypes: Any = None,
     order: str = "K",
     **rest: Any,
-) -> Recorded:
+) -> Traced:
     native: Any = np.nditer
     flags = [] if flags is None else [*flags]
     given = [*op] if isinstance(op, list | tuple) else [op]
@@ -149,4 +148,4 @@ def _(
         places.append(own.multi_index)
         own.iternext()
     arguments = (op, made, writable, places, shape, "F" if "f_index" in flags else "C")
-    return tape.pull((None, nodes[1], *(None,) * 5), Iterated, *arguments)
+    return tape.call((None, nodes[1], *(None,) * 5), Iterated, *arguments)

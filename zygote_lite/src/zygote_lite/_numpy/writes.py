@@ -18,8 +18,8 @@ from zygote_lite._activity.activity import is_text, mark_active
 from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._activity.saved import note_write, restore
 from zygote_lite._cotangents.kinds import owner_of
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store
 from zygote_lite._ir.operators import BINARY, Binary
 from zygote_lite._ir.places import name_of, where
@@ -28,8 +28,6 @@ from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
-
-Nodes = tuple[Node, ...]
 
 
 def write_array(x: Any, index: Any, value: Any) -> None:
@@ -43,11 +41,11 @@ def read_copy(x: Any, index: Any) -> Any:
 
 
 @handlers.structural(write_array)
-def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
-    _check_kinds(x, value, bool(flags[3]))
+def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
+    _check_kinds(x, value, bool(nodes[3]))
     old = np.copy(x[index])
     x[index] = value
-    _note(x, active=bool(flags[1] or flags[3]))
+    _note(x, active=bool(nodes[1] or nodes[3]))
     winners = winning(x, index)
 
     def write_back(dy: Any) -> tuple[Any, ...]:
@@ -61,7 +59,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
         restore(x, index, old)
         return None, None, None, d_value
 
-    return None, Effect(write_back)
+    return None, UndoOnly(write_back)
 
 
 def _note(x: Any, active: bool) -> None:
@@ -112,7 +110,7 @@ def _check_kinds(x: Any, value: Any, active: bool) -> None:
 
 @handlers.desugared(np.ndarray.__setitem__)
 @handlers.desugared(operator.setitem, of=(np.ndarray, np.flatiter))
-def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None:
     """Resolve `x[index] = value` on an array."""
     if bind_method(type(x), "__setitem__") is not None:
         return None  # the user's class of arrays writes in its own way
@@ -125,40 +123,40 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | No
         return None
     index = _held(index)
     if isinstance(member_of(type(value), "__float__"), types.FunctionType):
-        value, node = tape.pull((None, nodes[3]), float, value)
-        return tape.pull((None, nodes[1], None, node), write_array, x, index, value)
+        value, node = tape.call((None, nodes[3]), float, value)
+        return tape.call((None, nodes[1], None, node), write_array, x, index, value)
     if isinstance(value, list | tuple):
-        made, node = tape.pull((None, nodes[3]), np.array, value)
-        return tape.pull((None, nodes[1], None, node), write_array, x, index, made)
-    return tape.pull((None, nodes[1], None, nodes[3]), write_array, x, index, value)
+        made, node = tape.call((None, nodes[3]), np.array, value)
+        return tape.call((None, nodes[1], None, node), write_array, x, index, made)
+    return tape.call((None, nodes[1], None, nodes[3]), write_array, x, index, value)
 
 
 @handlers.desugared(np.ndarray.__getitem__)
-def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded:
-    return tape.pull(nodes, operator.getitem, x, index)
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced:
+    return tape.call(nodes, operator.getitem, x, index)
 
 
 @handlers.desugared(operator.getitem, of=np.ndarray)
-def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
     if type(x) is np.ndarray and x.dtype == object and nodes[1] is None:
         return x[index], None  # the numbers in it carry no gradient, and the rest has an address
     return None
 
 
 @handlers.desugared(operator.getitem, of=np.flatiter)
-def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
     if not isinstance(x, np.flatiter) or nodes[1] is not None:
         return None
-    flat, at = tape.pull((None, None), np.ravel, x.base)
-    return tape.pull((None, at, nodes[2]), operator.getitem, flat, index)
+    flat, at = tape.call((None, None), np.ravel, x.base)
+    return tape.call((None, at, nodes[2]), operator.getitem, flat, index)
 
 
 @handlers.desugared(setattr, of=np.ndarray)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
     if not isinstance(x, np.ndarray) or name not in ("real", "imag", "flat"):
         return None
-    part, at = tape.pull((None, nodes[1], None), getattr, x, name)
-    return tape.pull((None, at, None, nodes[3]), operator.setitem, part, ..., value)
+    part, at = tape.call((None, nodes[1], None), getattr, x, name)
+    return tape.call((None, at, None, nodes[3]), operator.setitem, part, ..., value)
 
 
 def _held(index: Any) -> Any:
@@ -168,7 +166,7 @@ def _held(index: Any) -> Any:
     return np.copy(index) if isinstance(index, np.ndarray | list) else index
 
 
-def write_whole(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: Any) -> Recorded:
+def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, f: Any) -> Traced:
     """Write the whole of an array, as `out=` and the operators in place do."""
     _check_kinds(x, value, at_value is not None)
     if np.shape(value) != x.shape and f is not np.copyto:
@@ -178,16 +176,16 @@ def write_whole(tape: Tape, x: Any, at_x: Node, value: Any, at_value: Node, f: A
         )
     if not np.can_cast(np.result_type(value), x.dtype, "same_kind"):
         np.copyto(np.empty_like(x), value)  # raises what NumPy raises
-    tape.pull((None, at_x, None, at_value), write_array, x, Ellipsis, value)
+    tape.call((None, at_x, None, at_value), write_array, x, Ellipsis, value)
     return x, at_x
 
 
-def _in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Recorded | None:
+def _in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     """Resolve `a += b` on an array: the operator, and a write of the whole array."""
     if not isinstance(a, np.ndarray):
         return None
     try:
-        value, node = tape.pull((None, nodes[1], nodes[2]), of.function, a, b)
+        value, node = tape.call((None, nodes[1], nodes[2]), of.function, a, b)
     except ValueError as error:
         refused = error
     else:
@@ -201,7 +199,7 @@ for _operator in BINARY.values():
 
 
 @handlers.by_option("out")
-def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Resolve a call with `out=`: the call without it, and a write of the whole array."""
     out = kws["out"]
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
@@ -209,7 +207,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     if target is None:  # `out=(None,)`
         place = 1 + len(xs) + list(kws).index("out")
         others = {name: value for name, value in kws.items() if name != "out"}
-        return tape.pull((*nodes[:place], *nodes[place + 1 :]), f, *xs, **others)
+        return tape.call((*nodes[:place], *nodes[place + 1 :]), f, *xs, **others)
     if mask is not True and isinstance(f, np.ufunc) and f.nout == 1 and f.signature is None:
         return _with_mask(tape, nodes, f, xs, kws, target, mask)
     if not isinstance(target, np.ndarray) or mask is not True:
@@ -228,7 +226,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     )
     if type(getattr(f, "__self__", None)) is np.random.Generator and "size" not in rest:
         rest, flags = {**rest, "size": target.shape}, (*flags, None)
-    value, node = tape.pull((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
+    value, node = tape.call((*nodes[: 1 + len(xs)], *flags), f, *xs, **rest)
     return write_whole(tape, target, at, value, node, f)
 
 
@@ -240,40 +238,40 @@ def _with_mask(
     kws: dict[str, Any],
     out: Any,
     mask: Any,
-) -> Recorded:
+) -> Traced:
     """Resolve a call of a ufunc with `out=` and `where=`: a call for the entries asked for."""
     mask = np.array(np.broadcast_to(mask, out.shape))
     parts = []
     for x, node in zip(xs, nodes[1:], strict=False):
-        whole, at = tape.pull((None, node, None), np.broadcast_to, x, out.shape)
-        parts.append(tape.pull((None, at, None), operator.getitem, whole, mask))
+        whole, at = tape.call((None, node, None), np.broadcast_to, x, out.shape)
+        parts.append(tape.call((None, at, None), operator.getitem, whole, mask))
     others = {name: x for name, x in kws.items() if name not in ("out", "where")}
     flags = (None, *(at for _, at in parts), *(None for _ in others))
-    value, node = tape.pull(flags, f, *(part for part, _ in parts), **others)
+    value, node = tape.call(flags, f, *(part for part, _ in parts), **others)
     at_out = nodes[1 + len(xs) + list(kws).index("out")]
-    tape.pull((None, at_out, None, node), write_array, out, mask, value)
+    tape.call((None, at_out, None, node), write_array, out, mask, value)
     return out, at_out
 
 
 @handlers.desugared(np.copyto)
 def _(
     tape: Tape, nodes: Nodes, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
-) -> Recorded:
+) -> Traced:
     at_dst, at_src = nodes[1], nodes[2]
     if where is not True:
-        src, at_src = tape.pull((None, None, at_src, at_dst), np.where, where, src, dst)
+        src, at_src = tape.call((None, None, at_src, at_dst), np.where, where, src, dst)
     write_whole(tape, dst, at_dst, src, at_src, np.copyto)
     return None, None
 
 
 @handlers.desugared(np.ndarray.fill)
-def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
-    return tape.pull((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
+    return tape.call((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
 
 
 @handlers.desugared(np.ndarray.sort)
-def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Recorded:
-    value, node = tape.pull((None, nodes[1], None), np.sort, x, axis)
+def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Traced:
+    value, node = tape.call((None, nodes[1], None), np.sort, x, axis)
     write_whole(tape, x, nodes[1], value, node, np.sort)
     return None, None
 
@@ -284,11 +282,11 @@ def add_at(x: Any, index: Any, value: Any) -> None:
 
 
 @handlers.structural(add_at)
-def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
-    _check_kinds(x, value, bool(flags[3]))
+def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
+    _check_kinds(x, value, bool(nodes[3]))
     old = np.copy(x[index])
     np.add.at(x, index, value)
-    _note(x, active=bool(flags[1] or flags[3]))
+    _note(x, active=bool(nodes[1] or nodes[3]))
 
     def add_at_back(dy: Any) -> tuple[Any, ...]:
         shadow = current_store().shadow_view(x)
@@ -296,26 +294,26 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled:
         restore(x, index, old)
         return None, None, None, d_value
 
-    return None, Effect(add_at_back)
+    return None, UndoOnly(add_at_back)
 
 
 @handlers.desugared(np.ufunc.at)
-def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Traced:
     """Resolve `f.at(x, index, value)` of a ufunc."""
     nodes = (None, *nodes[2:])
     index = _held(index)
     if f is np.add:
-        return tape.pull((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
+        return tape.call((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
     if f is np.subtract:
-        negative, node = tape.pull((None, nodes[3]), operator.neg, value[0])
-        return tape.pull((None, nodes[1], None, node), add_at, x, index, negative)
+        negative, node = tape.call((None, nodes[3]), operator.neg, value[0])
+        return tape.call((None, nodes[1], None, node), add_at, x, index, negative)
     places = np.arange(x.size).reshape(x.shape)[index]
     values, node = value[0] if value else None, nodes[3] if value else None
     if value:
-        values, node = tape.pull((None, node, None), np.broadcast_to, values, places.shape)
-        values, node = tape.pull((None, node), np.ravel, values)
+        values, node = tape.call((None, node, None), np.broadcast_to, values, places.shape)
+        values, node = tape.call((None, node), np.ravel, values)
     flags = (None, None, nodes[1], None, node)
-    return tape.pull(flags, apply_at, f, x, np.ravel(places), values)
+    return tape.call(flags, apply_at, f, x, np.ravel(places), values)
 
 
 def apply_at(f: Any, x: Any, places: Any, values: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import bind_method, fields_of, member_of
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import (
     apply,
     invoke,
@@ -22,34 +22,33 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _PYTHON = types.FunctionType
 
 
 @handlers.desugared(invoke)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> Traced:
     if not isinstance(x, type | types.ModuleType | super):
         member = member_of(type(x), name)
         fields = fields_of(x)
         plain = isinstance(member, _PYTHON | types.MethodDescriptorType)
         if plain and name not in fields and not bind_method(type(x), "__getattribute__"):
-            return tape.pull((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
-    method, node = tape.pull((None, nodes[1], None), getattr, x, name)
-    return tape.pull((node, *nodes[3:]), method, *xs, **kws)
+            return tape.call((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
+    method, node = tape.call((None, nodes[1], None), getattr, x, name)
+    return tape.call((node, *nodes[3:]), method, *xs, **kws)
 
 
 @handlers.desugared(apply)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Recorded:
-    arguments, at = tape.pull((None, nodes[2]), tuple, xs)
-    parts = [tape.pull((None, at, None), operator.getitem, arguments, i)[1]
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Traced:
+    arguments, at = tape.call((None, nodes[2]), tuple, xs)
+    parts = [tape.call((None, at, None), operator.getitem, arguments, i)[1]
              for i in range(len(arguments))]  # fmt: skip
-    named = {name: tape.pull((None, nodes[3], None), operator.getitem, kws, name) for name in kws}
+    named = {name: tape.call((None, nodes[3], None), operator.getitem, kws, name) for name in kws}
     inner = (nodes[1], *parts, *(node for _, node in named.values()))
-    return tape.pull(inner, f, *arguments, **{name: value for name, (value, _) in named.items()})
+    return tape.call(inner, f, *arguments, **{name: value for name, (value, _) in named.items()})
 
 
 @handlers.desugared(set_defaults)
-def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) -> Traced:
     if any(node is not None for node in nodes[3:]):
         tape.defaults[id(f)] = (f, dict(zip(names, nodes[3:], strict=True)))
         mark_active(f)
@@ -72,32 +71,30 @@ for _f in (
 
 
 @handlers.desugared(types.FunctionType.__get__, types.MethodType)
-def _(tape: Tape, nodes: Nodes, f: Any, x: Any, *cls: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, x: Any, *cls: Any) -> Traced:
     method = types.MethodType(f, x) if x is not None else f
     return method, nodes[2]  # what the method has got goes to its object
 
 
 @handlers.desugared(join_arguments)
-def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, *parts: Any) -> Traced:
     for part in parts:
         if not hasattr(type(part), "__iter__") and not hasattr(type(part), "__getitem__"):
             f(*part)  # raises what Python raises
-    return tape.pull((None, *nodes[2:]), join_tuple, *parts)
+    return tape.call((None, *nodes[2:]), join_tuple, *parts)
 
 
 @handlers.callables(types.WrapperDescriptorType)
-def _(
-    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
     """Resolve a special method that is written in C, called by its name."""
     if f.__name__ in ("__next__", "__iter__"):
-        return tape.pull(nodes, next if f.__name__ == "__next__" else iter, *xs)
+        return tape.call(nodes, next if f.__name__ == "__next__" else iter, *xs)
     if is_of_numbers(f) and len(xs) == 2:
         meant, is_swapped = OPERATORS[f.__name__]
         if not f.__name__.startswith("__i") and f(*xs) is NotImplemented:
             return NotImplemented, None
         (a, b), (at_a, at_b) = (xs, nodes[1:3])
         if is_swapped:
-            return tape.pull((None, at_b, at_a), meant, b, a)
-        return tape.pull((None, at_a, at_b), meant, a, b)
+            return tape.call((None, at_b, at_a), meant, b, a)
+        return tape.call((None, at_a, at_b), meant, a, b)
     return initialize(tape, nodes, f, xs, kws) if f.__name__ == "__init__" else None

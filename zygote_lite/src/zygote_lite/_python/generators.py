@@ -11,7 +11,7 @@ import numpy as np
 from zygote_lite._activity.activity import reaches_active
 from zygote_lite._activity.classes import bind_method
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._python.library.builtins import ITEMS, KEYS, VALUES, flat_entries
 from zygote_lite._python.library.c_iterators import is_native, take_step
@@ -21,11 +21,10 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _PYTHON = types.FunctionType
 
 
-def _is_walked(x: Any, node: Node) -> bool:
+def _is_walked(x: Any, node: NodeId) -> bool:
     """Return whether an iterator in C is over something with an address, or over numbers."""
     return is_native(x) and (node is None or not isinstance(x, np.flatiter))
 
@@ -43,7 +42,7 @@ def _carries_none(x: Any) -> bool:
 
 
 @handlers.desugared(iter)
-def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Traced | None:
     if _is_given(x):
         if isinstance(x, KEYS | VALUES | ITEMS) and not all(map(_carries_none, x)):
             raise refused_holder(x)
@@ -52,11 +51,11 @@ def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Recorded | None:
     if isinstance(x, Generated) or _is_walked(x, nodes[1]):
         return x, None
     method = bind_method(type(x), "__iter__")
-    return tape.pull((None, nodes[1]), method, x) if method and not sentinel else None
+    return tape.call((None, nodes[1]), method, x) if method and not sentinel else None
 
 
 @handlers.desugared(next)
-def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Traced | None:
     if _is_given(x):
         y = next(x, *default)
         if default and y is default[0]:
@@ -67,8 +66,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
     if isinstance(x, np.flatiter) and nodes[1] is not None and x.index < x.base.size:
         place = x.index
         next(x)
-        entries, node = tape.pull((None, nodes[1]), flat_entries, x)
-        return tape.pull((None, node, None), operator.getitem, entries, place)
+        entries, node = tape.call((None, nodes[1]), flat_entries, x)
+        return tape.call((None, node, None), operator.getitem, entries, place)
     method = None if isinstance(x, Generated) else bind_method(type(x), "__next__")
     if _is_walked(x, nodes[1]) and reaches_active(x):
         try:
@@ -88,7 +87,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
                 return default[0], nodes[2]
             raise
     try:
-        return x.step() if method is None else tape.pull((None, nodes[1]), method, x)
+        return x.step() if method is None else tape.call((None, nodes[1]), method, x)
     except StopIteration:
         if default:
             return default[0], nodes[2]
@@ -96,31 +95,31 @@ def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Recorded | None:
 
 
 @handlers.desugared(isinstance)
-def _(tape: Tape, nodes: Nodes, x: Any, classes: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, classes: Any) -> Traced | None:
     return (issubclass(x.kind, classes), None) if isinstance(x, Generated) else None
 
 
 @handlers.desugared(Generated.__next__)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
     return x.step()  # type: ignore[no-any-return]
 
 
 @handlers.desugared(Generated.__iter__)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
     return x, None
 
 
 @handlers.desugared(Generated.send)
-def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
     return x.step((value, nodes[2]))  # type: ignore[no-any-return]
 
 
 @handlers.desugared(Generated.throw)
-def _(tape: Tape, nodes: Nodes, x: Any, *error: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any, *error: Any) -> Traced:
     return x.step(throw=error)  # type: ignore[no-any-return]
 
 
 @handlers.desugared(Generated.close)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
     x.frame.close()
     return None, None

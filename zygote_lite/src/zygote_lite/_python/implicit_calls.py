@@ -10,17 +10,15 @@ import sys
 import types
 from typing import Any
 
-from zygote_lite._activity.activity import opaque
+from zygote_lite._activity.activity import text_pullback
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.side_effects import declare
-from zygote_lite._cotangents.pullbacks import Flags, Pulled
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import ValueAndPullback
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._python.library.folds import order_of
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
-
-Nodes = tuple[Node, ...]
 
 declare({"__lt__"}, True, order_of)
 
@@ -28,11 +26,11 @@ declare({"__lt__"}, True, order_of)
 def _by_method(f: Any, name: str, number: Any) -> None:
     """Declare that `f(x, ...)` calls a method of `x`, and what it makes of the value."""
 
-    def resolve(tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Recorded | None:
+    def resolve(tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Traced | None:
         method = member_of(type(x), name)
         if not isinstance(method, types.FunctionType):
             return None
-        y, node = tape.pull((None, *nodes[1:]), method, x, *xs)
+        y, node = tape.call((None, *nodes[1:]), method, x, *xs)
         return (y, node) if number is None else (number(y), None)
 
     handlers.desugared(f)(resolve)
@@ -53,11 +51,11 @@ for _f, _name, _number in (
 
 
 @handlers.desugared(operator.not_)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
     names = ("__bool__", "__len__")
     if not any(isinstance(member_of(type(x), name), types.FunctionType) for name in names):
         return None
-    return not tape.pull(nodes, operator.truth, x)[0], None
+    return not tape.call(nodes, operator.truth, x)[0], None
 
 
 @handlers.desugared(list.sort)
@@ -66,7 +64,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, **kws: Any) -> Any:
     if key is None:
         return None
     flags = (None, nodes[1], at["key"], None)
-    return tape.pull(flags, _sort, x, key, kws.get("reverse", False))
+    return tape.call(flags, _sort, x, key, kws.get("reverse", False))
 
 
 def _sort(x: Any, key: Any, reverse: Any) -> Any:
@@ -77,9 +75,9 @@ def _sort(x: Any, key: Any, reverse: Any) -> Any:
 
 
 @handlers.structural(io.StringIO.getvalue)
-def _(flags: Flags, x: io.StringIO) -> Pulled:
+def _(nodes: Nodes, x: io.StringIO) -> ValueAndPullback:
     y = x.getvalue()
-    return y, opaque(y, len(flags))
+    return y, text_pullback(y, len(nodes))
 
 
 @handlers.in_python(operator.contains, list.__contains__, tuple.__contains__)

@@ -12,10 +12,10 @@ import types
 from typing import Any
 
 from rulescore import accumulate
-from zygote_lite._activity.activity import mark_active, opaque
+from zygote_lite._activity.activity import mark_active, text_pullback
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import forget, give, slots_of
 from zygote_lite._ir.intrinsics import (
     build_dict,
@@ -46,22 +46,24 @@ handlers = Handlers()
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 
 
-def _as_text(y: str, flags: Flags) -> Pulled:
-    return y, opaque(y, len(flags))
+def _as_text(y: str, nodes: Nodes) -> ValueAndPullback:
+    return y, text_pullback(y, len(nodes))
 
 
-handlers.structural(join_text)(lambda flags, *xs: _as_text(join_text(*xs), flags))
-handlers.structural(format_value)(lambda flags, *xs: _as_text(format_value(*xs), flags))
-handlers.structural(str.join)(lambda flags, *xs: _as_text(str.join(*xs), flags))
-handlers.structural(str.format)(lambda flags, *xs, **kws: _as_text(str.format(*xs, **kws), flags))
-handlers.structural(build_slice)(lambda flags, *xs: (slice(*xs), inert(len(flags))))
+handlers.structural(join_text)(lambda nodes, *xs: _as_text(join_text(*xs), nodes))
+handlers.structural(format_value)(lambda nodes, *xs: _as_text(format_value(*xs), nodes))
+handlers.structural(str.join)(lambda nodes, *xs: _as_text(str.join(*xs), nodes))
+handlers.structural(str.format)(lambda nodes, *xs, **kws: _as_text(str.format(*xs, **kws), nodes))
+handlers.structural(build_slice)(lambda nodes, *xs: (slice(*xs), no_pullback(len(nodes))))
 
 for _matches in (matches_sequence, matches_class, matches_mapping):
-    handlers.structural(_matches)(lambda flags, *xs, _f=_matches: (_f(*xs), inert(len(flags))))
+    handlers.structural(_matches)(
+        lambda nodes, *xs, _f=_matches: (_f(*xs), no_pullback(len(nodes)))
+    )
 
 
 @handlers.structural(write_global)
-def _(flags: Flags, here: Any, name: str, value: Any) -> Pulled:
+def _(nodes: Nodes, here: Any, name: str, value: Any) -> ValueAndPullback:
     raise DifferentiationError(
         f"{where()}: the global `{name}` is given a value that depends on what is differentiated, "
         "and what is read from it later would carry no gradient; keep it in a variable of the "
@@ -70,8 +72,8 @@ def _(flags: Flags, here: Any, name: str, value: Any) -> Pulled:
 
 
 @handlers.structural(build_tuple)
-def _(flags: Flags, *xs: Any) -> Pulled:
-    nothing = (None,) * len(flags)
+def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
+    nothing = (None,) * len(nodes)
 
     def build_tuple_back(dy: Any) -> tuple[Any, ...]:
         return nothing if dy is None else (None, *dy)
@@ -80,7 +82,7 @@ def _(flags: Flags, *xs: Any) -> Pulled:
 
 
 @handlers.structural(build_list)
-def _(flags: Flags, *xs: Any) -> Pulled:
+def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
     y = list(xs)
     mark_active(y)
 
@@ -92,7 +94,7 @@ def _(flags: Flags, *xs: Any) -> Pulled:
 
 
 @handlers.structural(build_set)
-def _(flags: Flags, *xs: Any) -> Pulled:
+def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
     y = set(xs)
     mark_active(y)
 
@@ -104,11 +106,11 @@ def _(flags: Flags, *xs: Any) -> Pulled:
 
 
 @handlers.structural(build_dict)
-def _(flags: Flags, *items: Any) -> Pulled:
+def _(nodes: Nodes, *items: Any) -> ValueAndPullback:
     y = build_dict(*items)
     mark_active(y)
     keys = items[::2]
-    for key, flag in zip(keys, flags[1::2], strict=True):
+    for key, flag in zip(keys, nodes[1::2], strict=True):
         refuse_active_key(key, flag)
     last = {key: i for i, key in enumerate(keys)}
 
@@ -131,7 +133,7 @@ def base_method(x: Any, name: str) -> Any:
     return next(m for m in found if m is not None and not isinstance(m, types.FunctionType))
 
 
-def _joined(items: Any, parts: Any, count: int) -> Pulled:
+def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
     """Return a new list or tuple of the elements of `parts`, and its pullback."""
     is_list = isinstance(items, list)
     if is_list:
@@ -166,27 +168,27 @@ def into(x: Any, parts: Any) -> Any:
 
 
 @handlers.structural(join_list)
-def _(flags: Flags, *parts: Any) -> Pulled | None:
-    return _joined(join_list(*parts), parts, len(flags)) if _are_sequences(parts) else None
+def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
+    return _joined(join_list(*parts), parts, len(nodes)) if _are_sequences(parts) else None
 
 
 @handlers.structural(join_tuple)
-def _(flags: Flags, *parts: Any) -> Pulled | None:
-    return _joined(join_tuple(*parts), parts, len(flags)) if _are_sequences(parts) else None
+def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
+    return _joined(join_tuple(*parts), parts, len(nodes)) if _are_sequences(parts) else None
 
 
 @handlers.structural(list)
-def _(flags: Flags, *parts: Any) -> Pulled | None:
-    return _joined(list(*parts), parts, len(flags)) if _are_sequences(parts) else None
+def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
+    return _joined(list(*parts), parts, len(nodes)) if _are_sequences(parts) else None
 
 
 @handlers.structural(tuple)
-def _(flags: Flags, *parts: Any) -> Pulled | None:
-    return _joined(tuple(*parts), parts, len(flags)) if _are_sequences(parts) else None
+def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
+    return _joined(tuple(*parts), parts, len(nodes)) if _are_sequences(parts) else None
 
 
 @handlers.structural(operator.add, operator.concat, of=(list, tuple))
-def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
     if type(a) is type(b) is list:
         return _joined(a + b, (a, b), 3)
     if _is_plain_tuple(a, "__add__", "__iter__") and _is_plain_tuple(b, "__add__", "__iter__"):
@@ -195,7 +197,7 @@ def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
 
 
 @handlers.structural(operator.mul, of=(list, tuple))
-def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
     if _is_repeatable(a) and isinstance(b, int):
         return _repeated(a, b, first=True)
     if _is_repeatable(b) and isinstance(a, int):
@@ -216,7 +218,7 @@ def _is_plain_tuple(x: Any, *names: str) -> bool:
     )
 
 
-def _repeated(x: Any, count: int, first: bool) -> Pulled:
+def _repeated(x: Any, count: int, first: bool) -> ValueAndPullback:
     y, back = _joined(x * count, (x,) * max(count, 0), max(count, 0) + 1)
 
     def repeat_back(dy: Any) -> tuple[Any, ...]:
@@ -227,7 +229,7 @@ def _repeated(x: Any, count: int, first: bool) -> Pulled:
 
 
 @handlers.structural(dict)
-def _(flags: Flags, /, *xs: Any, **kws: Any) -> Pulled | None:
+def _(nodes: Nodes, /, *xs: Any, **kws: Any) -> ValueAndPullback | None:
     if not all(kind_of(x) == DICT for x in xs):
         return None
     y = dict(*xs, **kws)
@@ -246,12 +248,12 @@ def _(flags: Flags, /, *xs: Any, **kws: Any) -> Pulled | None:
 
 
 @handlers.structural(operator.or_, of=dict)
-def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
-    return join_dicts(flags, a, b) if type(a) is type(b) is dict else None
+def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
+    return join_dicts(nodes, a, b) if type(a) is type(b) is dict else None
 
 
 @handlers.structural(join_dict)
-def join_dicts(flags: Flags, *parts: Any) -> Pulled | None:
+def join_dicts(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
     """Return the entries of several dicts as a new one, and its pullback."""
     if not all(kind_of(part) == DICT for part in parts):
         return None
@@ -263,7 +265,7 @@ def join_dicts(flags: Flags, *parts: Any) -> Pulled | None:
         for key, d in forget(y).items():
             part, known = source[key]
             give(slots_of(part), known, d)
-        return (None,) * len(flags)
+        return (None,) * len(nodes)
 
     return y, join_dict_back
 
@@ -282,7 +284,7 @@ def field_of_tuple_back(x: Any, index: int, count: int) -> Any:
 
 
 @handlers.structural(unpack)
-def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
+def _(nodes: Nodes, x: Any, count: int, star: int | None) -> ValueAndPullback | None:
     if not _are_sequences((x,)) and type(x) is not collections.deque:
         return None
     y = unpack(x, count, star)
@@ -304,10 +306,10 @@ def _(flags: Flags, x: Any, count: int, star: int | None) -> Pulled | None:
 
 
 @handlers.structural(read_cell)
-def _(flags: Flags, cell: Any, name: str, is_own: bool) -> Pulled:
+def _(nodes: Nodes, cell: Any, name: str, is_own: bool) -> ValueAndPullback:
     y = read_cell(cell, name, is_own)
     if kind_of(y) == INERT:
-        return y, inert(4)
+        return y, no_pullback(4)
 
     def read_cell_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(cell), "cell_contents", dy)
@@ -317,22 +319,22 @@ def _(flags: Flags, cell: Any, name: str, is_own: bool) -> Pulled:
 
 
 @handlers.structural(write_cell)
-def _(flags: Flags, cell: Any, value: Any) -> Pulled:
+def _(nodes: Nodes, cell: Any, value: Any) -> ValueAndPullback:
     cell.cell_contents = value
     mark_active(cell)
 
     def write_cell_back(dy: Any) -> tuple[Any, ...]:
         return None, None, slots_of(cell).pop("cell_contents", None)
 
-    return None, Effect(write_cell_back)
+    return None, UndoOnly(write_cell_back)
 
 
-handlers.structural(operator.truth)(lambda flags, x: (bool(x), inert(2)))
+handlers.structural(operator.truth)(lambda nodes, x: (bool(x), no_pullback(2)))
 
 
 @handlers.structural(operator.iadd, of=list)
-def _(flags: Flags, a: Any, b: Any) -> Pulled | None:
+def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
     return extend(a, b, a) if type(a) is list else None
 
 
-handlers.structural(list.copy)(lambda flags, x: _joined(list(x), (x,), 2))
+handlers.structural(list.copy)(lambda nodes, x: _joined(list(x), (x,), 2))

@@ -10,14 +10,13 @@ import numpy as np
 
 from zygote_lite._activity.classes import bind_method, may_have_methods, member_of
 from zygote_lite._cotangents.kinds import OBJECT, is_written_in_python, kind_of
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.operators import BINARY, REFLECTED
 from zygote_lite._python.library.builtins import KEYS
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _PYTHON = types.FunctionType
 
 
@@ -58,19 +57,19 @@ def _declare_operators() -> None:
     handlers.desugared(bool, operator.truth, of=may_have_methods)(_truth)
 
 
-def _of_keys(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Recorded:
+def _of_keys(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
     return f(a, b), None  # keys carry no gradient
 
 
 def _binary(
     f: Any, name: str, reflected: str, tape: Tape, nodes: Nodes, a: Any, b: Any
-) -> Recorded | None:
+) -> Traced | None:
     """Resolve an operator of user classes as Python does: left, then reflected right."""
     left, right = bind_method(type(a), name), bind_method(type(b), reflected)
     if left is None and right is None:
         return None
     if isinstance(a, np.generic) and name[2:-2] in _OF_OBJECTS and _is_one_object(type(b)):
-        a, node = tape.pull((None, nodes[1]), np.generic.item, a)  # as NumPy does
+        a, node = tape.call((None, nodes[1]), np.generic.item, a)  # as NumPy does
         nodes = (None, node, nodes[2])
     tries = [(left, a, b, nodes[1], nodes[2])]
     if (
@@ -89,7 +88,7 @@ def _binary(
         tries.reverse()
     for method, x, y, at_x, at_y in tries:
         if method is not None:
-            result, node = tape.pull((None, at_x, at_y), method, x, y)
+            result, node = tape.call((None, at_x, at_y), method, x, y)
             if result is not NotImplemented:
                 return result, node
         elif x is a:
@@ -102,22 +101,20 @@ def _binary(
     return None
 
 
-def _in_place(
-    f: Any, g: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any
-) -> Recorded | None:
+def _in_place(f: Any, g: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     if type(a) is list and name == "__imul__":
-        value, node = tape.pull((None, nodes[1], nodes[2]), f, a, b)
-        tape.pull((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
+        value, node = tape.call((None, nodes[1], nodes[2]), f, a, b)
+        tape.call((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
         return a, nodes[1]
     if type(a) is collections.deque and name == "__iadd__":
-        tape.pull((None, nodes[1], nodes[2]), collections.deque.extend, a, b)
+        tape.call((None, nodes[1], nodes[2]), collections.deque.extend, a, b)
         return a, nodes[1]
     if type(a) is dict and name == "__ior__":
-        tape.pull((None, nodes[1], nodes[2]), dict.update, a, b)
+        tape.call((None, nodes[1], nodes[2]), dict.update, a, b)
         return a, nodes[1]
     method = bind_method(type(a), name)
     if method is not None:
-        result, node = tape.pull((None, nodes[1], nodes[2]), method, a, b)
+        result, node = tape.call((None, nodes[1], nodes[2]), method, a, b)
         if result is not NotImplemented:
             return result, node
     elif (
@@ -125,23 +122,23 @@ def _in_place(
         and name == "__iadd__"
         and not (type(a) is list and isinstance(b, list | tuple))
     ):
-        tape.pull((None, nodes[1], nodes[2]), list.extend, a, b)
+        tape.call((None, nodes[1], nodes[2]), list.extend, a, b)
         return a, nodes[1]
     if getattr(type(a), name, None) is None or method is not None:
-        return tape.pull(nodes, f, a, b)
+        return tape.call(nodes, f, a, b)
     return None
 
 
-def _unary(name: str, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Recorded | None:
+def _unary(name: str, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Traced | None:
     method = None if xs else bind_method(type(x), name)
-    return None if method is None else tape.pull((None, nodes[1]), method, x)
+    return None if method is None else tape.call((None, nodes[1]), method, x)
 
 
-def _truth(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded | None:
+def _truth(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
     for name in ("__bool__", "__len__"):
         method = bind_method(type(xs[0]), name) if xs else None
         if method is not None:
-            return bool(tape.pull((None, nodes[1]), method, xs[0])[0]), None
+            return bool(tape.call((None, nodes[1]), method, xs[0])[0]), None
     return None
 
 
@@ -149,52 +146,52 @@ _declare_operators()
 
 
 @handlers.desugared(operator.getitem)
-def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
     method = bind_method(type(x), "__getitem__")
     if method is None and isinstance(x, type):
         hook = getattr(member_of(x, "__class_getitem__"), "__func__", None)
         if isinstance(hook, _PYTHON) and hook.__module__ != "typing":
-            return tape.pull((None, None, nodes[2]), hook, x, index)
+            return tape.call((None, None, nodes[2]), hook, x, index)
         return x[index], None  # type: ignore[index]
     if method is None and isinstance(x, dict):
         if nodes[2] is not None and index not in x and not hasattr(type(x), "__missing__"):
-            raise tape.pull((None, nodes[2]), KeyError, index)[0]  # its argument is active
+            raise tape.call((None, nodes[2]), KeyError, index)[0]  # its argument is active
         if type(x) is collections.defaultdict and x.default_factory and index not in x:
-            y, node = tape.pull((None,), x.default_factory)
-            tape.pull((None, None, nodes[2], node), operator.setitem, x, index, y)
+            y, node = tape.call((None,), x.default_factory)
+            tape.call((None, None, nodes[2], node), operator.setitem, x, index, y)
             return y, node
         missing = bind_method(type(x), "__missing__")
         method = missing if missing and index not in x else None
-    return None if method is None else tape.pull((None, nodes[1], nodes[2]), method, x, index)
+    return None if method is None else tape.call((None, nodes[1], nodes[2]), method, x, index)
 
 
 @handlers.desugared(operator.setitem)
-def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None:
     method = bind_method(type(x), "__setitem__")
     spread = isinstance(index, slice) and not isinstance(value, list | tuple)
     if method is None and spread and isinstance(x, list):
-        value, node = tape.pull((None, nodes[3]), list, value)
-        return tape.pull((None, None, None, node), operator.setitem, x, index, value)
+        value, node = tape.call((None, nodes[3]), list, value)
+        return tape.call((None, None, None, node), operator.setitem, x, index, value)
     if method is None:
         return None
-    return tape.pull((None, nodes[1], nodes[2], nodes[3]), method, x, index, value)
+    return tape.call((None, nodes[1], nodes[2], nodes[3]), method, x, index, value)
 
 
 @handlers.desugared(operator.contains)
-def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced | None:
     method = bind_method(type(x), "__contains__")
     if method is None:
         return None
-    found, node = tape.pull((None, nodes[1], nodes[2]), method, x, value)
-    return tape.pull((None, node), operator.truth, found)
+    found, node = tape.call((None, nodes[1], nodes[2]), method, x, value)
+    return tape.call((None, node), operator.truth, found)
 
 
 @handlers.desugared(str.join)
-def _(tape: Tape, nodes: Nodes, between: Any, parts: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, between: Any, parts: Any) -> Traced | None:
     """Walk over what is no list, for what that does beside."""
     if type(parts) in (list, tuple, str) or not (
         hasattr(type(parts), "__iter__") or hasattr(type(parts), "__getitem__")
     ):
         return None
-    parts, node = tape.pull((None, nodes[2]), list, parts)
-    return tape.pull((None, nodes[1], node), str.join, between, parts)
+    parts, node = tape.call((None, nodes[2]), list, parts)
+    return tape.call((None, nodes[1], node), str.join, between, parts)

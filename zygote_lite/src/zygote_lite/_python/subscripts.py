@@ -6,8 +6,8 @@ from typing import Any
 
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, forget, give, slots_of
 from zygote_lite._python.containers.deques import delete_place
 from zygote_lite._python.containers.dicts import delete_item
@@ -19,7 +19,7 @@ handlers = Handlers()
 
 
 @handlers.structural(operator.getitem, dict.__getitem__, list.__getitem__, tuple.__getitem__)
-def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
+def _(nodes: Nodes, x: Any, index: Any) -> ValueAndPullback | None:
     kind = kind_of(x)
     if kind not in (TUPLE, LIST, DICT):
         return None
@@ -27,7 +27,7 @@ def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
         return _get_slice(x, index)
     y = base_method(x, "__getitem__")(x, index)
     if kind_of(y) == INERT:
-        return y, inert(3)
+        return y, no_pullback(3)
     if kind == TUPLE:
         return y, field_of_tuple_back(x, index, 3)
     if kind == LIST:
@@ -42,7 +42,7 @@ def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
     return y, getitem_back
 
 
-def _get_slice(x: Any, index: slice) -> Pulled:
+def _get_slice(x: Any, index: slice) -> ValueAndPullback:
     y = base_method(x, "__getitem__")(x, index)
     size = type_in_c(x).__len__(x)
     positions = range(size)[index]
@@ -64,7 +64,7 @@ def _get_slice(x: Any, index: slice) -> Pulled:
 
 
 @handlers.structural(operator.setitem, dict.__setitem__, list.__setitem__)
-def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
+def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback | None:
     kind = kind_of(x)
     if kind == LIST and isinstance(index, slice):
         return set_slice(x, index, value)
@@ -74,7 +74,7 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
     elif kind != DICT:
         return None
     else:
-        refuse_active_key(index, flags[2])
+        refuse_active_key(index, nodes[2])
         index = stored_key(x, index)
     had = kind == LIST or dict.__contains__(x, index)
     take, put, remove = (base_method(x, f"__{n}item__") for n in ("get", "set", "del"))
@@ -94,11 +94,11 @@ def _(flags: Flags, x: Any, index: Any, value: Any) -> Pulled | None:
         current_store().redo.append(lambda: put(x, index, now))
         return None, None, None, d_value
 
-    return None, Effect(setitem_back)
+    return None, UndoOnly(setitem_back)
 
 
 @handlers.structural(operator.delitem, list.__delitem__, dict.__delitem__)
-def _(flags: Flags, x: Any, index: Any) -> Pulled | None:
+def _(nodes: Nodes, x: Any, index: Any) -> ValueAndPullback | None:
     if isinstance(x, collections.deque):
         return delete_place(x, index)
     return delete_item(x, index) if kind_of(x) in (LIST, DICT) else None

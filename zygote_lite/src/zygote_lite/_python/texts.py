@@ -12,14 +12,13 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
-from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import format_value
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _CONVERSIONS: dict[int, Any] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
 _WITH_STR = (object, int, float, complex, str)
 """Classes whose `__format__`, in C, takes what `str` gives where the format is empty."""
@@ -34,9 +33,9 @@ def _method(x: Any, *names: str) -> Any:
     return None
 
 
-def _text(tape: Tape, node: Node, name: str, method: Any, x: Any, *xs: Any) -> Recorded:
+def _text(tape: Tape, node: NodeId, name: str, method: Any, x: Any, *xs: Any) -> Traced:
     """Run a method of the user's that returns a text, for the one of Python's under that name."""
-    y, at = tape.pull((None, node, *(None for _ in xs)), method, x, *xs)
+    y, at = tape.call((None, node, *(None for _ in xs)), method, x, *xs)
     if isinstance(y, str):
         return y, at
     kind = type(y).__name__
@@ -46,19 +45,19 @@ def _text(tape: Tape, node: Node, name: str, method: Any, x: Any, *xs: Any) -> R
 
 
 @handlers.desugared(str)
-def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     method = _method(xs[0], "__str__", "__repr__") if len(xs) == 1 and not kws else None
     return None if method is None else _text(tape, nodes[1], "__str__", method, xs[0])
 
 
 @handlers.desugared(repr)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
     method = _method(x, "__repr__")
     return None if method is None else _text(tape, nodes[1], "__repr__", method, x)
 
 
 @handlers.desugared(ascii)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
     method = _method(x, "__repr__")
     if method is None:
         return None
@@ -67,17 +66,17 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
 
 
 @handlers.desugared(object.__str__)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
-    return tape.pull(nodes, repr, x)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
+    return tape.call(nodes, repr, x)
 
 
 @handlers.desugared(object.__format__)
-def _(tape: Tape, nodes: Nodes, x: Any, spec: Any) -> Recorded | None:
-    return tape.pull(nodes[:2], str, x) if spec == "" else None
+def _(tape: Tape, nodes: Nodes, x: Any, spec: Any) -> Traced | None:
+    return tape.call(nodes[:2], str, x) if spec == "" else None
 
 
 @handlers.desugared(format)
-def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Recorded | None:
+def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Traced | None:
     method = _method(x, "__format__")
     if method is not None:
         return _text(tape, nodes[1], "__format__", method, x, spec)
@@ -88,11 +87,11 @@ def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Recorded | None
 
 
 @handlers.desugared(format_value)
-def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Traced | None:
     if conversion == -1:
         return _format(tape, (None, nodes[1], nodes[3]), x, spec)  # type: ignore[no-any-return]
-    text, node = tape.pull((None, nodes[1]), _CONVERSIONS[conversion], x)
-    return tape.pull((None, node, nodes[3]), format, text, spec)
+    text, node = tape.call((None, nodes[1]), _CONVERSIONS[conversion], x)
+    return tape.call((None, node, nodes[3]), format, text, spec)
 
 
 @handlers.desugared(print)
@@ -104,7 +103,7 @@ def _(
     end: Any = None,
     file: Any = None,
     flush: Any = False,
-) -> Recorded | None:
+) -> Traced | None:
     """A text that is written into memory may be read again: what is printed makes it active."""
     if hooks_called(print, (sep, end, file, flush)):
         return None
@@ -112,8 +111,8 @@ def _(
         if not isinstance(sep, str | None) or not isinstance(end, str | None):
             return None
         for i, x in enumerate(xs):
-            text, node = tape.pull((None, nodes[1 + i]), str, x)
-            tape.pull((None, node, None, None), print, str.__str__(text), end="", file=file)
+            text, node = tape.call((None, nodes[1 + i]), str, x)
+            tape.call((None, node, None, None), print, str.__str__(text), end="", file=file)
             if i + 1 < len(xs):
                 print(end=sep if sep is not None else " ", file=file)
         print(end=end, file=file, flush=flush)
@@ -126,17 +125,17 @@ def _(
 
 
 @handlers.desugared(dir)
-def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     """Run the user's own `__dir__`, for what it does beside."""
     method = member_of(type(xs[0]), "__dir__") if len(xs) == 1 else None
     if not isinstance(method, types.FunctionType):
         return dir(*xs), None
-    names, _ = tape.pull((None, nodes[1]), method, xs[0])
+    names, _ = tape.call((None, nodes[1]), method, xs[0])
     return sorted(names), None
 
 
-def _names(f: Any, flags: Flags, *xs: Any) -> Pulled:
-    return f(*xs), inert(len(flags))
+def _names(f: Any, nodes: Nodes, *xs: Any) -> ValueAndPullback:
+    return f(*xs), no_pullback(len(nodes))
 
 
 for _f in (object.__dir__, type.__dir__, types.ModuleType.__dir__):

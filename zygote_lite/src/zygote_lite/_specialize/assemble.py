@@ -21,8 +21,8 @@ from zygote_lite._specialize.passes.finish import (
 )
 from zygote_lite._specialize.passes.hoist import hoist
 from zygote_lite._specialize.reverse.backward import Backward
-from zygote_lite._specialize.rules.contributions import ItemPull
-from zygote_lite._specialize.rules.inlined import ScalarPull
+from zygote_lite._specialize.rules.contributions import IndexRule
+from zygote_lite._specialize.rules.inlined import ScalarRule
 from zygote_lite._specialize.text.writer import Text, Writer
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.inputs import Inputs
@@ -193,7 +193,7 @@ def _keeps_zeros(node: Node) -> bool:
         isinstance(node, Store) and isinstance(node.array.fact, ListOf)
     ):
         return False
-    if not isinstance(node, Op) or isinstance(node.pull, ScalarPull | ItemPull | None):
+    if not isinstance(node, Op) or isinstance(node.reverse_rule, ScalarRule | IndexRule | None):
         return True
     return isinstance(node.function, Hashable) and node.function in _SUMS
 

@@ -9,7 +9,7 @@ _NAME = "__compiled_from__"
 def mark(made: Any, f: Any) -> None:
     """Note that one function is the other, compiled; it is differentiated as the other."""
     setattr(made, _NAME, (made, f))
-    made.__differentiates__ = (made, lambda tape, nodes, xs, kws: tape.pull(nodes, f, *xs, **kws))
+    made.__differentiates__ = (made, lambda tape, nodes, xs, kws: tape.call(nodes, f, *xs, **kws))
 
 
 def is_jitted(f: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.pullbacks import Flags
-from zygote_lite._cotangents.registry import Node
+from zygote_lite._cotangents.registry import NodeId
 
 
 def parameter_names(f: Any) -> tuple[str, ...]:
@@ -71,11 +71,11 @@ _WITH_OUT = {
     *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
     *("max", "mean", "min", "prod", "round", "std", "sum", "take", "trace", "var"),
 }
-Call = tuple[tuple[Node, ...], tuple[Any, ...], dict[str, Any]]
+Call = tuple[tuple[NodeId, ...], tuple[Any, ...], dict[str, Any]]
 
 
 def with_named_out(
-    nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> Call:
     """Return the nodes and operands of a call in which `out`, given by position, is a keyword."""
     if isinstance(f, np.ufunc):
@@ -122,7 +122,7 @@ def positional_run(
 _PLAIN = (types.NoneType, bool, int, float, str)
 
 
-def moved_last(nodes: tuple[Node, ...], count: int) -> tuple[Node, ...]:
+def moved_last(nodes: tuple[NodeId, ...], count: int) -> tuple[NodeId, ...]:
     """Return the flags of a call whose last positional argument becomes its last keyword."""
     last = nodes[1 + count]
     return (*nodes[: 1 + count], *nodes[2 + count :], last)

@@ -14,8 +14,8 @@ from zygote_lite._cotangents.registry import (
     BY_CODE,
     CLASS_METHODS,
     Handlers,
-    Node,
-    Recorded,
+    Nodes,
+    Traced,
 )
 from zygote_lite._ir.intrinsics import build_tuple, invoke
 from zygote_lite._tape.effects import descriptor_of
@@ -23,13 +23,12 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 Arguments = tuple[Any, ...]
 Keywords = dict[str, Any]
 
 
 @handlers.callables(types.FunctionType)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
     """Run the recording code of a Python function, or what is declared for its code."""
     declared = BY_CODE.get(f.__code__)
     for body in () if declared is None else declared.bodies(xs, kws, before=3):
@@ -40,70 +39,70 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorde
 
 
 @handlers.callables(types.MethodType)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
-    return tape.pull((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
+    return tape.call((None, nodes[0], *nodes[1:]), f.__func__, f.__self__, *xs, **kws)
 
 
 @handlers.callables(functools.partial)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
     """Resolve a partial: what it was made with are its parts."""
-    given, node = tape.pull((None, nodes[0], None), getattr, f, "args")
-    parts = [tape.pull((None, node, None), operator.getitem, given, i) for i in range(len(given))]
+    given, node = tape.call((None, nodes[0], None), getattr, f, "args")
+    parts = [tape.call((None, node, None), operator.getitem, given, i) for i in range(len(given))]
     named = {
-        name: tape.pull((None, nodes[0], None), operator.getitem, f.keywords, name)
+        name: tape.call((None, nodes[0], None), operator.getitem, f.keywords, name)
         for name in f.keywords
         if name not in kws
     }
     inner = (None, *(n for _, n in parts), *nodes[1 : 1 + len(xs)])
     inner += (*(n for _, n in named.values()), *nodes[1 + len(xs) :])
     values = {name: value for name, (value, _) in named.items()}
-    return tape.pull(inner, f.func, *(v for v, _ in parts), *xs, **values, **kws)
+    return tape.call(inner, f.func, *(v for v, _ in parts), *xs, **values, **kws)
 
 
 @handlers.callables(operator.attrgetter, operator.itemgetter)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
     found = []
     for name in f.__reduce__()[1]:
         y, node = xs[0], nodes[1]
         if isinstance(f, operator.itemgetter):
-            y, node = tape.pull((None, node, None), operator.getitem, y, name)
+            y, node = tape.call((None, node, None), operator.getitem, y, name)
         else:
             for part in name.split("."):
-                y, node = tape.pull((None, node, None), getattr, y, part)
+                y, node = tape.call((None, node, None), getattr, y, part)
         found.append((y, node))
     if len(found) == 1:
         return found[0]
-    return tape.pull((None, *(n for _, n in found)), build_tuple, *(y for y, _ in found))
+    return tape.call((None, *(n for _, n in found)), build_tuple, *(y for y, _ in found))
 
 
 @handlers.callables(operator.methodcaller)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
     names = f.__reduce__()[1]
     if not isinstance(names[0], str):
         return tape.refuse(nodes, f, xs, {})
-    return tape.pull((None, nodes[1], None, *(None for _ in names[1:])), invoke, xs[0], *names)
+    return tape.call((None, nodes[1], None, *(None for _ in names[1:])), invoke, xs[0], *names)
 
 
 @handlers.callables(types.BuiltinFunctionType, types.MethodWrapperType)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced | None:
     """Resolve a method written in C that is bound: as the method of its class."""
     owner = getattr(f, "__self__", None)
     known = CLASS_METHODS.get((owner, f.__name__)) if isinstance(owner, type) else None
     if known is not None:
-        return tape.pull(nodes, known, *xs, **kws)
+        return tape.call(nodes, known, *xs, **kws)
     is_method = not isinstance(owner, types.ModuleType | type | None)
     if not is_method and not (isinstance(owner, type) and isinstance(f, types.MethodWrapperType)):
         return None
     descriptor = descriptor_of(f)
     if descriptor is None:
         return None
-    return tape.pull((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
+    return tape.call((None, nodes[0], *nodes[1:]), descriptor, owner, *xs, **kws)
 
 
 @handlers.callables(object)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced | None:
     """Resolve an object by the `__call__` of its class."""
     call = inspect.getattr_static(type(f), "__call__", None)
     if not isinstance(call, types.FunctionType):
         return None
-    return tape.pull((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)
+    return tape.call((None, nodes[0], *nodes[1:]), call, f, *xs, **kws)

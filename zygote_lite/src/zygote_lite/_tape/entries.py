@@ -12,8 +12,8 @@ import numpy as np
 from rulescore import accumulate
 from zygote_lite._cotangents.indexed import Part, add_part
 from zygote_lite._cotangents.kinds import owner_of
-from zygote_lite._cotangents.pullbacks import Inert
-from zygote_lite._cotangents.registry import Node, Recorded
+from zygote_lite._cotangents.pullbacks import NoPullback
+from zygote_lite._cotangents.registry import NodeId, Traced
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import are_parts, refused_view
 from zygote_lite._ir.places import where
@@ -36,12 +36,12 @@ class Entries:
     )
 
     def __init__(self) -> None:
-        self.entries: list[tuple[Any, tuple[Node, ...], Node]] = []
+        self.entries: list[tuple[Any, tuple[NodeId, ...], NodeId]] = []
         self.count = 0
         self.generators: list[Any] = []
         self.written = state.written if state.written is not None else {}
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
-        self.defaults: dict[int, tuple[Any, dict[str, Node]]] = {}  # of functions defined inside
+        self.defaults: dict[int, tuple[Any, dict[str, NodeId]]] = {}  # of functions defined inside
         self.memo: dict[int, Any] = {}  # of functions under `lru_cache`: what calls gave
         self.refusal: BaseException | None = None  # that a `finally` of the user's may swallow
         self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
@@ -56,7 +56,7 @@ class Entries:
         if refusal is not None:
             raise refusal
 
-    def input(self, x: Any = None) -> Node:
+    def input(self, x: Any = None) -> NodeId:
         """Return the number of a new value that no entry of the tape made."""
         self.count += 1
         if isinstance(x, np.ndarray):
@@ -73,7 +73,7 @@ class Entries:
             fresh = False
         self.arrays[node] = (weakref.ref(x) if x is owner else x, fresh)
 
-    def array_of(self, node: Node) -> tuple[Any, bool]:
+    def array_of(self, node: NodeId) -> tuple[Any, bool]:
         """Return the array that a number stands for, if it was written, and if it was made so."""
         found = self.arrays.get(node) if node is not None else None
         if found is None:
@@ -84,9 +84,9 @@ class Entries:
             return None, False
         return x, fresh
 
-    def record(self, y: Any, back: Any, nodes: tuple[Node, ...], fresh: bool = False) -> Recorded:
+    def record(self, y: Any, back: Any, nodes: tuple[NodeId, ...], fresh: bool = False) -> Traced:
         """Note that `y` was made from the values `nodes`, and how its cotangent goes back."""
-        if type(back) is Inert:
+        if type(back) is NoPullback:
             return y, None
         if not back:
             self.entries.append((back, nodes, None))
@@ -102,7 +102,7 @@ class Entries:
         if self.written:
             self.back_with_writes(cotangents)
             return
-        owned: set[Node] = set()  # whose cotangent is a buffer of our own
+        owned: set[NodeId] = set()  # whose cotangent is a buffer of our own
         for back, nodes, node in reversed(self.entries):
             dy = cotangents.pop(node, None) if node is not None else None
             for operand, d in zip(nodes, back(dy), strict=False):
@@ -148,7 +148,7 @@ class Entries:
         known = cotangents.get(node)
         cotangents[node] = d if known is None else accumulate(known, d)
 
-    def numbered(self, nodes: tuple[Node, ...], xs: tuple[Any, ...]) -> tuple[Node, ...]:
+    def numbered(self, nodes: tuple[NodeId, ...], xs: tuple[Any, ...]) -> tuple[NodeId, ...]:
         """Give written arrays that came from inactive code a number, so that theirs is followed."""
         given = list(nodes)
         for i, x in enumerate(xs, 1):

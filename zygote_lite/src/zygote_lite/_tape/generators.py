@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active, reaches_active
-from zygote_lite._cotangents.registry import Node, Recorded
+from zygote_lite._cotangents.registry import NodeId, Traced
 from zygote_lite._ir.places import is_library, where
 from zygote_lite.errors import DifferentiationError
 
@@ -14,7 +14,7 @@ from zygote_lite.errors import DifferentiationError
 class Returned(StopIteration):
     """The end of a generator: the value that it returned, and the value's number."""
 
-    def __init__(self, value: Any, node: Node) -> None:
+    def __init__(self, value: Any, node: NodeId) -> None:
         super().__init__(*(() if value is None else (value,)))
         self.node = node
 
@@ -52,7 +52,7 @@ class Generated:
         names, held = self.function.__code__.co_varnames, self.frame.gi_frame.f_locals
         return [self.function, *(held[name] for name in names if name in held)]
 
-    def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Recorded:
+    def step(self, sent: Any = (None, None), throw: tuple[Any, ...] = ()) -> Traced:
         """Run to the next `yield`, sending a value and its number in, or throwing an error."""
         if not self.started:
             self.started, sent = True, None
@@ -62,7 +62,7 @@ class Generated:
                 "error in it, which cannot be followed: write it as a loop, with the `try` inside"
             )
         try:
-            done: Recorded = self.frame.throw(*throw) if throw else self.frame.send(sent)
+            done: Traced = self.frame.throw(*throw) if throw else self.frame.send(sent)
             return done
         except StopIteration as stop:
             y, node = stop.value or (None, None)

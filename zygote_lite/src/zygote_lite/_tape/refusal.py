@@ -17,19 +17,19 @@ from zygote_lite._activity.activity import (
     captured_within,
     is_text,
     mark_active,
-    opaque,
     reaches_active,
+    text_pullback,
 )
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
-from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
+from zygote_lite._cotangents.pullbacks import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import ENGINE, is_library, name_of, place_of, where
 from zygote_lite.errors import DifferentiationError, NoRuleError
 
 
-def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
+def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> ValueAndPullback:
     """Run a call that has neither rule nor source; refuse it if a gradient passes through it.
 
     None passes where nothing active is given, or where the value has no gradient (a text, say)
@@ -43,7 +43,7 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     y = f(*xs, **kws)
     given = [x for flag, x in zip((flags[0], *flags[1:]), operands, strict=True) if flag]
     if not given and not reaches:
-        return y, inert(len(flags))
+        return y, no_pullback(len(flags))
     only_text = all(kind_of(x) == INERT for x in given) and not reaches
     is_file = isinstance(y, io.IOBase)
     is_apart = kind_of(y) == OBJECT and (is_file or not any(map(is_text, given)))
@@ -51,7 +51,7 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> P
     if carries_none and all(_is_immutable(x) or _is_text_array(x) for x in operands):
         if is_file:
             mark_active(y)  # what is read from it is text that depends on what is differentiated
-        return y, opaque(y, len(flags))
+        return y, text_pullback(y, len(flags))
     raise refusal(f, xs, kws)
 
 

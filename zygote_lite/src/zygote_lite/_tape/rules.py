@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity.activity import holds_text, is_active_text, is_text, opaque
+from zygote_lite._activity.activity import holds_text, is_active_text, is_text, text_pullback
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
-from zygote_lite._cotangents.pullbacks import Back, Flags, Pulled, inert
+from zygote_lite._cotangents.pullbacks import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
@@ -26,7 +26,7 @@ def with_texts(flags: Flags, operands: tuple[Any, ...], flag: Any) -> Flags:
 
 def apply_rule(
     flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], ad: Any
-) -> Pulled | None:
+) -> ValueAndPullback | None:
     """Apply a rule of an installed plugin, if there is one for these arguments."""
     plan = plan_rule(flags, f, xs, kws, ad)
     if plan is None:
@@ -37,10 +37,10 @@ def apply_rule(
         return through_text
     if rule.kind == "constant":
         y = f(*xs, **kws)
-        return y, opaque(y, len(flags)) if is_text(y) else inert(len(flags))
+        return y, text_pullback(y, len(flags)) if is_text(y) else no_pullback(len(flags))
     y, back = _apply(rule, f, arguments, options)
     if is_text(y):
-        return y, opaque(y, len(flags))
+        return y, text_pullback(y, len(flags))
     _refuse_objects(f, y)
     simple = kind_of(y) <= VALUE and not kws and kind_of(f) <= FUNCTION
     for x in xs:
@@ -167,7 +167,7 @@ def _makes_numbers(f: Any) -> bool:
 
 def pull_text(
     flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any], rule: Any
-) -> Pulled | None:
+) -> ValueAndPullback | None:
     """Run a function with a rule that is given texts made of active values, if it is.
 
     Raises `NoRuleError` where it makes numbers of them: no gradient passes through a text.
@@ -179,7 +179,7 @@ def pull_text(
     y = f(*xs, **kws)
     if not is_text(y):
         raise text_refusal(f, xs)
-    return y, opaque(y, len(flags))
+    return y, text_pullback(y, len(flags))
 
 
 def _is_quantity(x: Any) -> bool:

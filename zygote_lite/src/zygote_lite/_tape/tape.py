@@ -16,7 +16,7 @@ from rulescore import find_rule
 from zygote_lite._activity.activity import (
     captured_within,
     is_active,
-    is_veiled,
+    is_fields_view,
     mark_active,
     note_captured,
     reaches_active,
@@ -30,7 +30,7 @@ from zygote_lite._activity.saved import guarded
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands, unknown_hooks
 from zygote_lite._cotangents.indexed import is_part, part_back
 from zygote_lite._cotangents.kinds import TUPLE, VALUE, kind_of
-from zygote_lite._cotangents.pullbacks import Effect, Inert, Pulled, inert
+from zygote_lite._cotangents.pullbacks import NoPullback, UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import (
     BY_OPTION,
     CALLABLES,
@@ -39,8 +39,8 @@ from zygote_lite._cotangents.registry import (
     IN_PYTHON,
     RETURNS_NEW_ARRAY,
     STRUCTURAL,
-    Node,
-    Recorded,
+    NodeId,
+    Traced,
 )
 from zygote_lite._cotangents.run import slots_of, state
 from zygote_lite._ir.compile import recording_of, run_as_called
@@ -77,7 +77,7 @@ class Tape(Entries):
 
     __slots__ = ()
 
-    def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+    def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
         """Run a call that nothing active goes into; log what it changes of what was saved."""
         generated = self.generator_of(f, xs, kws)
         if generated is not None:
@@ -109,7 +109,7 @@ class Tape(Entries):
             refuse_frame()
         return y, None
 
-    def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded | None:
+    def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
         """Make the generator that an inactive call makes, if it does: it may come to be active."""
         made = member_of(type(xs[0]), "__iter__") if f is iter and len(xs) == 1 else f
         if not isinstance(made, types.FunctionType) or not made.__code__.co_flags & 0x20:
@@ -119,7 +119,7 @@ class Tape(Entries):
         except DifferentiationError:
             return f(*xs, **kws), None  # it can generate nothing active
 
-    def pull(self, nodes: tuple[Node, ...], f: Any, /, *xs: Any, **kws: Any) -> Recorded:
+    def call(self, nodes: tuple[NodeId, ...], f: Any, /, *xs: Any, **kws: Any) -> Traced:
         """Run `f(*xs, **kws)`, record it, and return its value and the value's number.
 
         A call is resolved in this order:
@@ -144,7 +144,7 @@ class Tape(Entries):
             return self.run_inactive(f, xs, kws)
         if self.written:
             nodes = self.numbered(nodes, xs)
-        if dict in map(type, xs) and any(map(is_veiled, xs)):
+        if dict in map(type, xs) and any(map(is_fields_view, xs)):
             raise refused_fields("an object")
         if hooks and isinstance(xs[0], np.ndarray) and reaches_active(*hooks):
             raise hook_refusal(f, hooks)
@@ -158,7 +158,7 @@ class Tape(Entries):
         if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
             if known is None:
                 raise hook_refusal(f, hooks)
-            return self.pull(nodes, known, *xs, **kws)
+            return self.call(nodes, known, *xs, **kws)
         declared = STRUCTURAL.get(id(f))
         for body in () if declared is None else declared.bodies(xs, kws, before=1):
             pulled = body(nodes, *xs, **kws)
@@ -171,18 +171,18 @@ class Tape(Entries):
         if done is not None:
             return done
         if known is not None:
-            y, node = self.pull(nodes, known, *xs, **kws)
+            y, node = self.call(nodes, known, *xs, **kws)
             if type(y) is Generated and isinstance(f, type):
                 y.kind = f
             return y, node
         if any(type(x) is Generated for x in xs) and not is_resolved_later(f):
             xs, nodes = self.run_out(xs, nodes)
-            return self.pull(nodes, f, *xs, **kws)
+            return self.call(nodes, f, *xs, **kws)
         return self.by_callable(nodes, f, xs, kws)
 
     def desugared(
-        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Recorded | None:
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced | None:
         """Resolve a call by the other calls that it stands for, if it does."""
         if not isinstance(f, types.FunctionType | type):
             nodes, xs, kws = with_named_out(nodes, f, xs, kws)
@@ -196,21 +196,23 @@ class Tape(Entries):
                 return done  # type: ignore[no-any-return]
         return None
 
-    def text_node(self) -> Node:
+    def text_node(self) -> NodeId:
         """Return the number of a text that comes out of a container: nothing goes back to it."""
         return self.input()
 
-    def read(self, nodes: tuple[Node, ...], x: Any, index: Any) -> Recorded:
+    def read(self, nodes: tuple[NodeId, ...], x: Any, index: Any) -> Traced:
         """Read a part of an array."""
         return self.record(x[index], part_back(x, index), nodes)
 
-    def write(self, nodes: tuple[Node, ...], f: Any, x: Any, index: Any, value: Any) -> None:
+    def write(self, nodes: tuple[NodeId, ...], f: Any, x: Any, index: Any, value: Any) -> None:
         """Write into an array (by `write_array` or `add_at`), and record it in any case."""
         nodes = self.numbered(nodes, (x, index, value))
         y, back = STRUCTURAL[id(f)].for_all[0](nodes, x, index, value)
         self.record(y, back, nodes)
 
-    def run_out(self, xs: tuple[Any, ...], nodes: tuple[Node, ...]) -> tuple[Any, tuple[Node, ...]]:
+    def run_out(
+        self, xs: tuple[Any, ...], nodes: tuple[NodeId, ...]
+    ) -> tuple[Any, tuple[NodeId, ...]]:
         """Return arguments in which generators, and lists that iterate in their own way, are lists.
 
         A rule would take the cotangents of what is generated for those of what the list holds.
@@ -218,12 +220,12 @@ class Tape(Entries):
         given, flags = list(xs), list(nodes)
         for i, x in enumerate(xs):
             if type(x) is Generated or overrides_iteration(type(x)):
-                given[i], flags[i + 1] = self.pull((None, nodes[i + 1]), list, x)
+                given[i], flags[i + 1] = self.call((None, nodes[i + 1]), list, x)
         return tuple(given), tuple(flags)
 
     def by_rule(
-        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Recorded | None:
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced | None:
         """Apply a rule, if there is one."""
         simple = _SIMPLE.issuperset(map(type, xs)) and not kws
         hooks = [] if simple else hooks_of_operands(f, (*xs, *kws.values()))
@@ -238,21 +240,21 @@ class Tape(Entries):
         pulled = apply_rule(nodes, f, xs, kws, handed_in)
         if pulled is None:
             return None
-        if not simple and type(pulled[1]) is not Inert:
+        if not simple and type(pulled[1]) is not NoPullback:
             for x in xs:
                 if id(x) in state.held and isinstance(x, COMPUTING):
                     raise refused_holder(x)
-        if not simple and type(pulled[1]) is not Inert:
+        if not simple and type(pulled[1]) is not NoPullback:
             for n, x in zip(nodes[1:], xs, strict=False):
                 if n is None and is_opaque(x) and reaches_active(x):
                     raise refusal(f, xs)  # it is over memory that was written since
-        if type(pulled[1]) is not Inert:  # which saves nothing: `len(x)` is no walk over `x`
+        if type(pulled[1]) is not NoPullback:  # which saves nothing: `len(x)` is no walk over `x`
             note_captured(f, xs)
         return self.record(*pulled, nodes, fresh=True)
 
     def by_callable(
-        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Recorded:
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced:
         """Resolve a call by what the callable stands for."""
         own = getattr(f, "__differentiates__", None)
         if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
@@ -266,14 +268,14 @@ class Tape(Entries):
         return self.refuse(nodes, f, xs, kws)
 
     def refuse(
-        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Recorded:
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced:
         """Run what no gradient can pass through, or raise `NoRuleError`."""
         return self.record(*no_rule(nodes, f, xs, kws), nodes)
 
     def function(
-        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Recorded:
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced:
         """Run the recording code of a Python function on this tape."""
         run, is_generator = recording_of(f)
         note_resolution(f, xs, f"recorded; {place_of(f)}")
@@ -311,12 +313,12 @@ class Tape(Entries):
                 )
 
     def bind(
-        self, nodes: tuple[Node, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> tuple[Any, ...]:
         """Return the companions of a function's parameters, from those of a call's operands."""
         names, places = place_arguments(f.__code__, len(xs), tuple(kws))
         given: list[Any] = [None] * len(names)
-        variable: dict[int, dict[Any, Node]] = {}
+        variable: dict[int, dict[Any, NodeId]] = {}
         for (position, key), node in zip(places, nodes[1:], strict=False):
             if key is None:
                 given[position] = node
@@ -332,7 +334,7 @@ class Tape(Entries):
                 given[position] = self.collected(entries)
         return tuple(given)
 
-    def collected(self, entries: dict[Any, Node]) -> Any:
+    def collected(self, entries: dict[Any, NodeId]) -> Any:
         """Return the companion of `*args`; that of `**kwargs` is settled where the dict is made."""
         if isinstance(next(iter(entries)), str):
             return entries
@@ -345,7 +347,7 @@ class Tape(Entries):
             back = _adopted(made, list(entries))
             self.record(None, back, tuple(entries.values()))
 
-    def iterate(self, x: Any, node: Node, owned: bool = False) -> Iterator[Recorded]:
+    def iterate(self, x: Any, node: NodeId, owned: bool = False) -> Iterator[Traced]:
         """Yield the elements of an iterable, with their numbers, as `for` takes them.
 
         A generator that a loop leaves before its end, and that nothing else holds, is closed.
@@ -358,14 +360,14 @@ class Tape(Entries):
         if type(x) in (list, tuple) or (type(x) is np.ndarray and x.ndim):
             i = 0
             while i < len(x):
-                yield self.pull((None, node, None), operator.getitem, x, i)
+                yield self.call((None, node, None), operator.getitem, x, i)
                 i += 1
             return
-        iterator, at = self.pull((None, node), iter, x)
+        iterator, at = self.call((None, node), iter, x)
         try:
             while True:
                 try:
-                    step = self.pull((None, at), next, iterator)
+                    step = self.call((None, at), next, iterator)
                 except StopIteration:
                     return
                 yield step
@@ -375,13 +377,13 @@ class Tape(Entries):
             if is_made_here and sys.getrefcount(iterator) <= held:
                 iterator.frame.close()
 
-    def iterate_inactive(self, x: Any) -> Iterator[Recorded]:
+    def iterate_inactive(self, x: Any) -> Iterator[Traced]:
         """Yield the elements of what is not active, but may become so while it is walked."""
         if type(x) is list or (type(x) is np.ndarray and x.ndim):
             i = 0
             while i < len(x):
                 if state.active:
-                    yield self.pull((None, None, None), operator.getitem, x, i)
+                    yield self.call((None, None, None), operator.getitem, x, i)
                 else:
                     yield x[i], None
                 i += 1
@@ -400,7 +402,7 @@ class Tape(Entries):
             return
         while True:
             try:
-                step = self.pull((None, None), next, iterator)
+                step = self.call((None, None), next, iterator)
             except StopIteration:
                 return
             yield step
@@ -424,10 +426,12 @@ def _adopted(y: dict[str, Any], names: list[str]) -> Any:
         slots = slots_of(y)
         return tuple([slots.pop(name, None) for name in names])
 
-    return Effect(adopted_back)
+    return UndoOnly(adopted_back)
 
 
-def via_tape(flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Pulled:
+def via_tape(
+    flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> ValueAndPullback:
     """Run a call on a tape of its own, and return its value and its pullback.
 
     Arguments:
@@ -442,7 +446,7 @@ def via_tape(flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str,
     nodes = tuple(
         [tape.input(x) if flag else None for flag, x in zip(flags, operands, strict=True)]
     )
-    y, node = tape.pull(nodes, f, *xs, **kws)
+    y, node = tape.call(nodes, f, *xs, **kws)
     if tape.generators:
         tape.finish()
     if tape.written:
@@ -456,10 +460,10 @@ def via_tape(flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str,
         return tuple([cotangents.get(n) if n is not None else None for n in nodes])
 
     if not tape.entries and node is None:
-        return y, inert(len(flags))
-    return y, tape_back if node is not None or kind_of(y) >= TUPLE else Effect(tape_back)
+        return y, no_pullback(len(flags))
+    return y, tape_back if node is not None or kind_of(y) >= TUPLE else UndoOnly(tape_back)
 
 
-def handed_in(f: Any, /, *xs: Any) -> Pulled:
+def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
     """Differentiate a function for a rule that takes functions: what such a rule calls `ad`."""
     return via_tape((True,) * (1 + len(xs)), f, xs, {})

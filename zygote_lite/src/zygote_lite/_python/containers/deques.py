@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, slots_of
 from zygote_lite._python.containers.lists import refused_size
 
@@ -41,20 +41,20 @@ def _undo(x: Any, change: Callable[[Any], None], redo: Callable[[], None]) -> No
 
 
 @handlers.structural(Deque.append)
-def _(flags: Flags, x: Any, value: Any) -> Pulled:
+def _(nodes: Nodes, x: Any, value: Any) -> ValueAndPullback:
     return _pushed(x, value, left=False)
 
 
 @handlers.structural(Deque.appendleft)
-def _(flags: Flags, x: Any, value: Any) -> Pulled:
+def _(nodes: Nodes, x: Any, value: Any) -> ValueAndPullback:
     return _pushed(x, value, left=True)
 
 
-def _pushed(x: Any, value: Any, left: bool) -> Pulled:
+def _pushed(x: Any, value: Any, left: bool) -> ValueAndPullback:
     """Add at an end; a deque that is full loses an entry at the other end."""
     full = x.maxlen is not None and len(x) == x.maxlen
     if x.maxlen == 0:
-        return None, inert(3)
+        return None, no_pullback(3)
     lost = x[-1 if left else 0] if full else None
     push, pop = (Deque.appendleft, Deque.popleft) if left else (Deque.append, Deque.pop)
     push_other = Deque.append if left else Deque.appendleft
@@ -73,20 +73,20 @@ def _pushed(x: Any, value: Any, left: bool) -> Pulled:
         current_store().redo.append(lambda: push(x, value))
         return None, None, d
 
-    return None, Effect(push_back)
+    return None, UndoOnly(push_back)
 
 
 @handlers.structural(Deque.pop)
-def _(flags: Flags, x: Any) -> Pulled:
+def _(nodes: Nodes, x: Any) -> ValueAndPullback:
     return _popped(x, left=False)
 
 
 @handlers.structural(Deque.popleft)
-def _(flags: Flags, x: Any) -> Pulled:
+def _(nodes: Nodes, x: Any) -> ValueAndPullback:
     return _popped(x, left=True)
 
 
-def _popped(x: Any, left: bool) -> Pulled:
+def _popped(x: Any, left: bool) -> ValueAndPullback:
     push, pop = (Deque.appendleft, Deque.popleft) if left else (Deque.append, Deque.pop)
     y = pop(x)
     size = len(x)
@@ -102,29 +102,29 @@ def _popped(x: Any, left: bool) -> Pulled:
 
 
 @handlers.structural(Deque.rotate)
-def _(flags: Flags, x: Any, n: int = 1) -> Pulled:
+def _(nodes: Nodes, x: Any, n: int = 1) -> ValueAndPullback:
     x.rotate(n)
 
     def rotate_back(dy: Any) -> Nothing:
         _undo(x, lambda q: q.rotate(-n), lambda: x.rotate(n))
-        return (None,) * len(flags)
+        return (None,) * len(nodes)
 
-    return None, Effect(rotate_back)
+    return None, UndoOnly(rotate_back)
 
 
 @handlers.structural(Deque.reverse)
-def _(flags: Flags, x: Any) -> Pulled:
+def _(nodes: Nodes, x: Any) -> ValueAndPullback:
     x.reverse()
 
     def reverse_back(dy: Any) -> Nothing:
         _undo(x, Deque.reverse, x.reverse)
         return None, None
 
-    return None, Effect(reverse_back)
+    return None, UndoOnly(reverse_back)
 
 
 @handlers.structural(Deque.insert)
-def _(flags: Flags, x: Any, index: int, value: Any) -> Pulled:
+def _(nodes: Nodes, x: Any, index: int, value: Any) -> ValueAndPullback:
     size = len(x)
     x.insert(index, value)
     mark_active(x)
@@ -136,10 +136,10 @@ def _(flags: Flags, x: Any, index: int, value: Any) -> Pulled:
         _undo(x, lambda q: q.__delitem__(place), lambda: x.insert(place, value))
         return None, None, None, d
 
-    return None, Effect(insert_back)
+    return None, UndoOnly(insert_back)
 
 
-def delete_place(x: Any, index: int) -> Pulled:
+def delete_place(x: Any, index: int) -> ValueAndPullback:
     """Delete an entry of a deque."""
     old = x[index]
     place = index + len(x) if index < 0 else index
@@ -154,11 +154,11 @@ def delete_place(x: Any, index: int) -> Pulled:
         current_store().redo.append(lambda: x.__delitem__(place))
         return None, None, None
 
-    return None, Effect(delete_back)
+    return None, UndoOnly(delete_back)
 
 
 @handlers.structural(Deque.clear)
-def _(flags: Flags, x: Any) -> Pulled:
+def _(nodes: Nodes, x: Any) -> ValueAndPullback:
     old = list(x)
     x.clear()
 
@@ -169,11 +169,11 @@ def _(flags: Flags, x: Any) -> Pulled:
         current_store().redo.append(x.clear)
         return None, None
 
-    return None, Effect(clear_back)
+    return None, UndoOnly(clear_back)
 
 
 for _f in (Deque.index, Deque.count, Deque.__len__, Deque.__contains__):
-    handlers.structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
+    handlers.structural(_f)(lambda nodes, *xs, _f=_f: (_f(*xs), no_pullback(len(nodes))))
 
 
 @handlers.in_python(Deque.remove)
@@ -217,7 +217,7 @@ def empty_deque(maxlen: Any) -> Any:
 
 
 @handlers.structural(empty_deque)
-def _(flags: Flags, maxlen: Any) -> Pulled:
+def _(nodes: Nodes, maxlen: Any) -> ValueAndPullback:
     y = empty_deque(maxlen)
     mark_active(y)
-    return y, inert(2)
+    return y, no_pullback(2)

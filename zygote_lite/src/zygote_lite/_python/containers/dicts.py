@@ -7,8 +7,8 @@ from typing import Any
 
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import entries_of, type_in_c
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, forget, give, slots_of
 from zygote_lite._python.containers.keys import stored_key
 from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
@@ -59,7 +59,7 @@ def _put(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
     return undo
 
 
-def delete_item(x: Any, index: Any) -> Pulled:
+def delete_item(x: Any, index: Any) -> ValueAndPullback:
     """Delete an element or a slice of a list, or an entry of a dict."""
     if isinstance(x, dict):
         undo: Callable[[], Any] = _popped(x, index)
@@ -75,21 +75,21 @@ def delete_item(x: Any, index: Any) -> Pulled:
 
 
 @handlers.structural(dict.get)
-def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
+def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullback:
     if not dict.__contains__(x, key):
         y = default[0] if default else None
-        return y, lambda dy: (None, None, None, dy)[: len(flags)]
+        return y, lambda dy: (None, None, None, dy)[: len(nodes)]
     key = stored_key(x, key)
 
     def get_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), key, dy)
-        return (None,) * len(flags)
+        return (None,) * len(nodes)
 
     return dict.__getitem__(x, key), get_back
 
 
 @handlers.structural(dict.pop, _Ordered.pop)
-def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
+def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullback:
     if not dict.__contains__(x, key):
         return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
     key = stored_key(x, key)
@@ -99,13 +99,13 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, *default: Any) -> Pulled:
     def pop_back(dy: Any) -> tuple[Any, ...]:
         undo()
         give(slots_of(x), key, dy)
-        return (None,) * len(flags)
+        return (None,) * len(nodes)
 
     return y, pop_back
 
 
 @handlers.structural(dict.popitem)
-def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
     key, y = dict.popitem(x)
 
     def popitem_back(dy: Any) -> tuple[Any, ...]:
@@ -120,7 +120,7 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
 
 
 @handlers.structural(dict.setdefault, _Ordered.setdefault)
-def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
+def _(nodes: Nodes, x: dict[Any, Any], key: Any, default: Any = None) -> ValueAndPullback:
     key = stored_key(x, key)
     if dict.__contains__(x, key):
         y, undo = dict.__getitem__(x, key), None
@@ -130,13 +130,13 @@ def _(flags: Flags, x: dict[Any, Any], key: Any, default: Any = None) -> Pulled:
 
     def setdefault_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), key, dy)
-        return (None, None, None, None if undo is None else undo())[: len(flags)]
+        return (None, None, None, None if undo is None else undo())[: len(nodes)]
 
     return y, setdefault_back
 
 
 @handlers.structural(dict.update)
-def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None:
+def _(nodes: Nodes, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> ValueAndPullback | None:
     if not all(isinstance(given, dict) for given in xs):
         return None
     added = dict(*xs, **kws)
@@ -152,11 +152,11 @@ def _(flags: Flags, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> Pulled | None
                     give(given, key, d[key])
         return (None, None, *(None for _ in xs), *(d[name] for name in kws))
 
-    return None, Effect(update_back)
+    return None, UndoOnly(update_back)
 
 
 @handlers.structural(dict.clear, _Ordered.clear)
-def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
     old = [*entries_of(x)]
     base = type_in_c(x)
     base.clear(x)
@@ -175,11 +175,11 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
         current_store().redo.append(redo)
         return None, None
 
-    return None, Effect(clear_back)
+    return None, UndoOnly(clear_back)
 
 
 @handlers.structural(dict.copy, _Ordered.copy)
-def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
+def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
     y = type_in_c(x).copy(x)
     mark_active(y)
 
@@ -193,31 +193,33 @@ def _(flags: Flags, x: dict[Any, Any]) -> Pulled:
 
 
 @handlers.structural(_Ordered.move_to_end)
-def _(flags: Flags, x: Any, key: Any, last: bool = True) -> Pulled:
+def _(nodes: Nodes, x: Any, key: Any, last: bool = True) -> ValueAndPullback:
     _Ordered.move_to_end(x, key, last)
 
     def move_back(dy: Any) -> tuple[Any, ...]:  # done again in its turn, with the other writes
         current_store().redo.append(lambda: _Ordered.move_to_end(x, key, last))
-        return (None,) * len(flags)
+        return (None,) * len(nodes)
 
-    return None, Effect(move_back)
+    return None, UndoOnly(move_back)
 
 
 for _view in (
     dict.keys, dict.values, dict.items, _Ordered.keys, _Ordered.values, _Ordered.items
 ):  # fmt: skip
-    handlers.structural(_view)(lambda flags, x, _view=_view: (_view(x), inert(2)))
-handlers.structural(dict.__len__)(lambda flags, x: (dict.__len__(x), inert(2)))
-handlers.structural(dict.__contains__)(lambda flags, x, key: (dict.__contains__(x, key), inert(3)))
+    handlers.structural(_view)(lambda nodes, x, _view=_view: (_view(x), no_pullback(2)))
+handlers.structural(dict.__len__)(lambda nodes, x: (dict.__len__(x), no_pullback(2)))
+handlers.structural(dict.__contains__)(
+    lambda nodes, x, key: (dict.__contains__(x, key), no_pullback(3))
+)
 
 
 # -- sets --------------------------------------------------------------------------------------
 
 
 @handlers.structural(set.add)
-def _(flags: Flags, x: set[Any], value: Any) -> Pulled:
+def _(nodes: Nodes, x: set[Any], value: Any) -> ValueAndPullback:
     if value in x:
-        return None, inert(3)
+        return None, no_pullback(3)
     x.add(value)
     mark_active(x)
 
@@ -226,4 +228,4 @@ def _(flags: Flags, x: set[Any], value: Any) -> Pulled:
         current_store().redo.append(lambda: x.add(value))
         return None, None, slots_of(x).pop(value, None)
 
-    return None, Effect(add_back)
+    return None, UndoOnly(add_back)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, give, slots_of
 from zygote_lite.errors import DifferentiationError
 
@@ -49,7 +49,7 @@ def _is_sequence(x: Any) -> bool:
 
 
 @handlers.structural(list.append)
-def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
+def _(nodes: Nodes, x: list[Any], value: Any) -> ValueAndPullback:
     place = list.__len__(x)
     list.append(x, value)
     mark_active(x)
@@ -58,11 +58,11 @@ def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
         cut(x, place, [])
         return None, None, slots_of(x).pop(place, None)
 
-    return None, Effect(append_back)
+    return None, UndoOnly(append_back)
 
 
 @handlers.structural(list.pop)
-def _(flags: Flags, x: list[Any], *index: Any) -> Pulled:
+def _(nodes: Nodes, x: list[Any], *index: Any) -> ValueAndPullback:
     size = list.__len__(x)
     y = list.pop(x, *index)
     place = range(size)[index[0]] if index else size - 1
@@ -74,7 +74,7 @@ def _(flags: Flags, x: list[Any], *index: Any) -> Pulled:
         else:
             undo()
         give(slots_of(x), place, dy)
-        return (None,) * len(flags)
+        return (None,) * len(nodes)
 
     return y, pop_back
 
@@ -149,24 +149,24 @@ def give_at(given: list[Any], i: int, d: Any) -> None:
 
 
 @handlers.structural(list.insert)
-def _(flags: Flags, x: list[Any], index: int, value: Any) -> Pulled:
+def _(nodes: Nodes, x: list[Any], index: int, value: Any) -> ValueAndPullback:
     place = slice(index, None).indices(list.__len__(x))[0]
     list.insert(x, index, value)
     undo = replaced(x, place, [], 1)
-    return None, Effect(lambda dy: (None, None, None, undo()[0]))
+    return None, UndoOnly(lambda dy: (None, None, None, undo()[0]))
 
 
 @handlers.structural(list.extend)
-def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
+def _(nodes: Nodes, x: list[Any], values: Any) -> ValueAndPullback | None:
     return extend(x, values, None)
 
 
 @handlers.structural(list.__iadd__)
-def _(flags: Flags, x: list[Any], values: Any) -> Pulled | None:
+def _(nodes: Nodes, x: list[Any], values: Any) -> ValueAndPullback | None:
     return extend(x, values, x)
 
 
-def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
+def extend(x: list[Any], values: Any, y: Any) -> ValueAndPullback | None:
     """Extend a list in place; the value is `y`."""
     if not _is_sequence(values):
         return None
@@ -186,60 +186,60 @@ def extend(x: list[Any], values: Any, y: Any) -> Pulled | None:
             give(given, i, v)
         return None, None, None
 
-    return y, Effect(extend_back)
+    return y, UndoOnly(extend_back)
 
 
 @handlers.structural(list.remove)
-def _(flags: Flags, x: list[Any], value: Any) -> Pulled:
+def _(nodes: Nodes, x: list[Any], value: Any) -> ValueAndPullback:
     try:
         place = list.index(x, value)
     except ValueError:
         list.remove(x, value)  # raises what Python raises
         raise
     undo = replaced(x, place, [list.pop(x, place)], 0)
-    return None, undone_by(undo, len(flags))
+    return None, undone_by(undo, len(nodes))
 
 
 @handlers.structural(list.clear)
-def _(flags: Flags, x: list[Any]) -> Pulled:
+def _(nodes: Nodes, x: list[Any]) -> ValueAndPullback:
     old = elements(x)
     list.clear(x)
-    return None, undone_by(replaced(x, 0, old, 0), len(flags))
+    return None, undone_by(replaced(x, 0, old, 0), len(nodes))
 
 
 @handlers.structural(list.reverse)
-def _(flags: Flags, x: list[Any]) -> Pulled:
+def _(nodes: Nodes, x: list[Any]) -> ValueAndPullback:
     old = elements(x)
     list.reverse(x)
-    return None, undone_by(_rearranged(x, old, list.reverse), len(flags))
+    return None, undone_by(_rearranged(x, old, list.reverse), len(nodes))
 
 
 @handlers.structural(list.sort)
-def _(flags: Flags, x: list[Any], /, *, key: Any = None, reverse: Any = False) -> Pulled:
+def _(nodes: Nodes, x: list[Any], /, *, key: Any = None, reverse: Any = False) -> ValueAndPullback:
     old = elements(x)
     order = list(range(len(old)))
     values = old if key is None else [key(v) for v in old]
     order.sort(key=values.__getitem__, reverse=reverse)
     list.__setitem__(x, slice(None), [old[i] for i in order])  # each key is computed once
     undo = _rearranged(x, old, lambda tags: tags.__setitem__(slice(None), order))
-    return None, undone_by(undo, len(flags))
+    return None, undone_by(undo, len(nodes))
 
 
-def undone_by(undo: Callable[[], Any], count: int) -> Effect:
+def undone_by(undo: Callable[[], Any], count: int) -> UndoOnly:
     """Return the pullback of a call of `count` operands that has nothing to give but an undo."""
 
     def change_back(dy: Any) -> tuple[Any, ...]:
         undo()
         return (None,) * count
 
-    return Effect(change_back)
+    return UndoOnly(change_back)
 
 
 for _f in (list.index, list.count, list.__len__, tuple.__len__, list.__contains__):
-    handlers.structural(_f)(lambda flags, *xs, _f=_f: (_f(*xs), inert(len(flags))))
+    handlers.structural(_f)(lambda nodes, *xs, _f=_f: (_f(*xs), no_pullback(len(nodes))))
 
 
-def set_slice(x: list[Any], index: slice, values: Any) -> Pulled | None:
+def set_slice(x: list[Any], index: slice, values: Any) -> ValueAndPullback | None:
     """Write a slice of a list."""
     if not _is_sequence(values):
         return None
@@ -255,7 +255,7 @@ def set_slice(x: list[Any], index: slice, values: Any) -> Pulled | None:
             give(given, i, v)
         return None, None, None, None
 
-    return None, Effect(set_slice_back)
+    return None, UndoOnly(set_slice_back)
 
 
 def change_slice(x: list[Any], index: slice, added: list[Any] | None) -> Callable[[], list[Any]]:

@@ -6,13 +6,12 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.kinds import shown_by_proxy
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 Proxy: Any = types.MappingProxyType
 
 
@@ -22,16 +21,16 @@ def _behind(x: Any) -> Any:
 
 
 @handlers.desugared(Proxy)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
     return Proxy(x), None
 
 
-def _ask_function(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
-    return tape.pull(nodes, f, *map(_behind, xs), **kws)
+def _ask_function(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    return tape.call(nodes, f, *map(_behind, xs), **kws)
 
 
-def _ask_method(name: str, tape: Tape, nodes: Nodes, x: Any, *xs: Any) -> Recorded:
-    return tape.pull((None, nodes[1], None, *nodes[2:]), invoke, _behind(x), name, *xs)
+def _ask_method(name: str, tape: Tape, nodes: Nodes, x: Any, *xs: Any) -> Traced:
+    return tape.call((None, nodes[1], None, *nodes[2:]), invoke, _behind(x), name, *xs)
 
 
 for _f in (operator.getitem, operator.contains, operator.or_, len, iter, reversed):

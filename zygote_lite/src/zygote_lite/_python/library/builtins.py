@@ -13,7 +13,7 @@ import numpy as np
 
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import member_of
-from zygote_lite._cotangents.pullbacks import inert
+from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._cotangents.run import forget, give, slots_of
 from zygote_lite._tape.refusal import no_rule
@@ -152,7 +152,7 @@ def _(tape: Any, nodes: Any, x: Any) -> Any:
     for name in ("__len__", "__length_hint__"):
         method = member_of(type(x), name)
         if isinstance(method, types.FunctionType):
-            tape.pull((None, nodes[1]), method, x)
+            tape.call((None, nodes[1]), method, x)
             break
     return None, None
 
@@ -345,8 +345,8 @@ def shown_by(x: Any) -> Any:
     return gc.get_referents(x)[0]
 
 
-handlers.structural(shown_by)(lambda flags, x: (shown_by(x), inert(2)))
-handlers.structural(keys_of)(lambda flags, x: (keys_of(x), inert(2)))
+handlers.structural(shown_by)(lambda flags, x: (shown_by(x), no_pullback(2)))
+handlers.structural(keys_of)(lambda flags, x: (keys_of(x), no_pullback(2)))
 
 
 def elements_of_set(x: Any) -> list[Any]:
@@ -378,7 +378,7 @@ def is_new_and_flat(x: Any) -> bool:
     return bool(x.index == 0 and x.base.flags.c_contiguous)
 
 
-handlers.structural(is_new_and_flat)(lambda flags, x: (is_new_and_flat(x), inert(2)))
+handlers.structural(is_new_and_flat)(lambda flags, x: (is_new_and_flat(x), no_pullback(2)))
 handlers.structural(flat_entries)(lambda flags, x: (flat_entries(x), lambda dy: (None, dy)))
 
 
@@ -390,4 +390,4 @@ def native_iterator(x: Any) -> Any:
 @handlers.structural(native_iterator)
 def _(flags: Any, x: Any) -> Any:
     given = flags if isinstance(x, np.flatiter) else (None, None)  # an array by its number
-    return no_rule(given, builtins.iter, (x,), {})[0], inert(2)
+    return no_rule(given, builtins.iter, (x,), {})[0], no_pullback(2)

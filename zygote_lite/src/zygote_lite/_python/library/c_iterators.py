@@ -18,7 +18,7 @@ import numpy as np
 
 from zygote_lite._activity.activity import reaches_active
 from zygote_lite._cotangents.kinds import VALUE, kind_of
-from zygote_lite._cotangents.registry import Recorded
+from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import apply, build_tuple
 from zygote_lite._ir.places import where
@@ -27,8 +27,8 @@ from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
 
 _END: Any = object()
-Ahead = Callable[[Tape, Any, int], Recorded | None]
-Step = Callable[[Tape, Any], Recorded | None]
+Ahead = Callable[[Tape, Any, int], Traced | None]
+Step = Callable[[Tape, Any], Traced | None]
 _AHEAD: dict[type, Ahead] = {}
 _STEPS: dict[type, Step] = {}
 
@@ -61,7 +61,7 @@ def is_native(x: Any) -> bool:
     return kind in _AHEAD or kind in _STEPS or kind in _REFUSED
 
 
-def take_step(tape: Tape, it: Any) -> Recorded:
+def take_step(tape: Tape, it: Any) -> Traced:
     """Take the next element, and where it comes from; refuse where that cannot be told."""
     step = _STEPS.get(type(it), _taken_ahead)
     found = step(tape, it)
@@ -79,7 +79,7 @@ def refused_step(it: Any) -> DifferentiationError:
     )
 
 
-def _taken_ahead(tape: Tape, it: Any) -> Recorded | None:
+def _taken_ahead(tape: Tape, it: Any) -> Traced | None:
     found = look_ahead(tape, it)
     if found is None:
         return None
@@ -87,7 +87,7 @@ def _taken_ahead(tape: Tape, it: Any) -> Recorded | None:
     return None if found[0] is _END or _differ(y, found[0]) else found
 
 
-def look_ahead(tape: Tape, it: Any, skip: int = 0) -> Recorded | None:
+def look_ahead(tape: Tape, it: Any, skip: int = 0) -> Traced | None:
     """Return an element to come without taking it; `None` where that cannot be told.
 
     It is the next one, or that after `skip` others.
@@ -111,7 +111,7 @@ _SEQUENCE = type(iter(np.ones(1)))  # of whatever has `__getitem__` only
 
 
 @_ahead(type(iter([])), type(iter(())), _SEQUENCE, type(reversed([])), type(reversed(())))
-def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     f, (x,), *rest = it.__reduce__()
     if not rest:
         return _END, None
@@ -124,17 +124,17 @@ def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
         read = tuple.__getitem__ if type(x) is tuple else None
     if read is None:
         return None
-    return tape.pull((None, None, None), read, x, i) if 0 <= i < len(x) else (_END, None)
+    return tape.call((None, None, None), read, x, i) if 0 <= i < len(x) else (_END, None)
 
 
 @_ahead(type(iter(collections.deque())), type(reversed(collections.deque())))
-def _(tape: Tape, it: Any, skip: int) -> Recorded:
+def _(tape: Tape, it: Any, skip: int) -> Traced:
     kind, (x, i) = it.__reduce__()
     i += skip
     if i >= len(x):
         return _END, None
     i = i if kind is type(iter(x)) else -1 - i
-    return tape.pull((None, None, None), operator.getitem, x, i)
+    return tape.call((None, None, None), operator.getitem, x, i)
 
 
 _VIEWS: tuple[Any, ...] = ({}, {}.values(), {}.items())
@@ -143,7 +143,7 @@ _BACKWARD = {type(reversed(x)): kind for kind, x in enumerate(_VIEWS)}
 
 
 @_ahead(*_FORWARD, *_BACKWARD)
-def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     x = next((x for x in gc.get_referents(it) if isinstance(x, dict)), None)
     left = it.__length_hint__() - skip
     if x is None or left <= 0:
@@ -153,29 +153,29 @@ def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
     kind = _FORWARD.get(type(it), _BACKWARD.get(type(it)))
     if kind == 0:
         return key, None
-    y, node = tape.pull((None, None, None), dict.__getitem__, x, key)
-    return (y, node) if kind == 1 else tape.pull((None, None, node), build_tuple, key, y)
+    y, node = tape.call((None, None, None), dict.__getitem__, x, key)
+    return (y, node) if kind == 1 else tape.call((None, None, node), build_tuple, key, y)
 
 
 @_ahead(type(iter(collections.OrderedDict())))
-def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     left = it.__reduce__()[1][0][skip:]
     x = next((x for x in gc.get_referents(it) if isinstance(x, collections.OrderedDict)), None)
     if x is None or not left:
         return _END, None
     key = next(itertools.islice(x, len(x) - len(left), None))
-    y, node = tape.pull((None, None, None), dict.__getitem__, x, key)
+    y, node = tape.call((None, None, None), dict.__getitem__, x, key)
     if left[0] is key:
         return None if y is key else (key, None)
     if left[0] is y:
         return y, node
     if type(left[0]) is tuple and left[0][:1] == (key,) and left[0][1:] == (y,):
-        return tape.pull((None, None, node), build_tuple, key, y)
+        return tape.call((None, None, node), build_tuple, key, y)
     return None  # one that goes backwards
 
 
 @_ahead(type(iter(set())))
-def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     """Tell the next element of a set: what has an address is the same, whatever it holds."""
     active = state.active or {}
     if skip or any(id(x) in active for x in gc.get_referents(it) if isinstance(x, set)):
@@ -184,24 +184,24 @@ def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
 
 
 @_ahead(np.flatiter)
-def _(tape: Tape, it: Any, skip: int) -> Recorded:
+def _(tape: Tape, it: Any, skip: int) -> Traced:
     if it.index + skip >= it.base.size:
         return _END, None
     place = tuple(map(int, np.unravel_index(it.index + skip, it.base.shape)))
-    return tape.pull((None, None, None), operator.getitem, it.base, place)
+    return tape.call((None, None, None), operator.getitem, it.base, place)
 
 
 @_ahead(enumerate)
-def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     inner, count = it.__reduce__()[1]
     found = look_ahead(tape, inner, skip)
     if found is None or found[0] is _END:
         return found
-    return tape.pull((None, None, found[1]), build_tuple, count + skip, found[0])
+    return tape.call((None, None, found[1]), build_tuple, count + skip, found[0])
 
 
 @_ahead(zip)
-def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
+def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     inner = it.__reduce__()[1]
     if len({id(x) for x in inner}) < len(inner):
         return None  # one iterator twice
@@ -211,7 +211,7 @@ def _(tape: Tape, it: Any, skip: int) -> Recorded | None:
     row = [each for each in found if each is not None]
     if any(y is _END for y, _ in row) or not row:
         return _END, None
-    return tape.pull((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
+    return tape.call((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
 
 
 # -- iterators that call functions, or take from several others: their own step, with ours ------
@@ -222,14 +222,14 @@ def _behind(it: Any) -> list[Any]:
     return [x for x in gc.get_referents(it) if x is not type(it)]
 
 
-def _next(tape: Tape, it: Any) -> Recorded:
-    return tape.pull((None, None), next, it)
+def _next(tape: Tape, it: Any) -> Traced:
+    return tape.call((None, None), next, it)
 
 
 @_step(zip)
-def _(tape: Tape, it: Any) -> Recorded:
+def _(tape: Tape, it: Any) -> Traced:
     inner, *strict = it.__reduce__()[1:]  # strict: `True` is there, or nothing
-    row: list[Recorded] = []
+    row: list[Traced] = []
     for i, x in enumerate(inner):
         try:
             row.append(_next(tape, x))
@@ -237,35 +237,35 @@ def _(tape: Tape, it: Any) -> Recorded:
             if strict:
                 check_strict(inner, i)
             raise
-    return tape.pull((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
+    return tape.call((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
 
 
 @_step(map)
-def _(tape: Tape, it: Any) -> Recorded:
+def _(tape: Tape, it: Any) -> Traced:
     f, *inner = it.__reduce__()[1]
     row = [_next(tape, x) for x in inner]
-    return tape.pull((None, *(node for _, node in row)), f, *(y for y, _ in row))
+    return tape.call((None, *(node for _, node in row)), f, *(y for y, _ in row))
 
 
 @_step(filter, itertools.filterfalse)
-def _(tape: Tape, it: Any) -> Recorded:
+def _(tape: Tape, it: Any) -> Traced:
     inner, f = _behind(it)
     while True:
         y, node = _next(tape, inner)
-        test = tape.pull((None, node), operator.truth if f in (None, bool) else f, y)[0]
+        test = tape.call((None, node), operator.truth if f in (None, bool) else f, y)[0]
         if bool(test) is (type(it) is filter):
             return y, node
 
 
 @_step(itertools.starmap)
-def _(tape: Tape, it: Any) -> Recorded:
+def _(tape: Tape, it: Any) -> Traced:
     inner, f = _behind(it)
     y, node = _next(tape, inner)
-    return tape.pull((None, None, node, None), apply, f, y, {})
+    return tape.call((None, None, node, None), apply, f, y, {})
 
 
 @_step(itertools.islice, itertools.chain)
-def _(tape: Tape, it: Any) -> Recorded | None:
+def _(tape: Tape, it: Any) -> Traced | None:
     """Take an element, and look back at where it came from."""
     y = next(it)
     found = look_ahead(tape, _behind(it)[-1], -1)
@@ -274,27 +274,27 @@ def _(tape: Tape, it: Any) -> Recorded | None:
 
 @_step(itertools.product, itertools.combinations, itertools.permutations, itertools.repeat,
        itertools.combinations_with_replacement, itertools.count, *_COPIED)  # fmt: skip
-def _(tape: Tape, it: Any) -> Recorded:
+def _(tape: Tape, it: Any) -> Traced:
     """Take an element of what was fixed when the iterator was made."""
     return next(it), None
 
 
 @_step(type(iter(int, 0)))
-def _(tape: Tape, it: Any) -> Recorded:
+def _(tape: Tape, it: Any) -> Traced:
     f, *sentinel = it.__reduce__()[1]
-    y, node = tape.pull((None,), f) if sentinel else (None, None)
+    y, node = tape.call((None,), f) if sentinel else (None, None)
     if not sentinel or y == sentinel[0]:
         raise StopIteration
     return y, node
 
 
 @_step(_SEQUENCE)
-def _(tape: Tape, it: Any) -> Recorded | None:
+def _(tape: Tape, it: Any) -> Traced | None:
     _, (x,), *place = it.__reduce__()
     if not place or isinstance(x, np.ndarray):
         return _taken_ahead(tape, it)
     try:
-        found = tape.pull((None, None, None), operator.getitem, x, place[0])
+        found = tape.call((None, None, None), operator.getitem, x, place[0])
     except IndexError:
         raise StopIteration from None
     it.__setstate__(place[0] + 1)

@@ -22,15 +22,14 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     slot_names,
 )
-from zygote_lite._cotangents.pullbacks import Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import give, slots_of
 from zygote_lite._python.objects.construct import set_field
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _OWN_WAYS = ("__copy__", "__deepcopy__", "__setstate__", "__getnewargs__", "__getnewargs_ex__")
 
 
@@ -46,16 +45,16 @@ def _is_plain(x: Any) -> bool:
 
 
 @handlers.desugared(copy.copy)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded | None:
-    return tape.pull((None, nodes[1], None), copy_object, x, None) if _is_plain(x) else None
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
+    return tape.call((None, nodes[1], None), copy_object, x, None) if _is_plain(x) else None
 
 
 @handlers.desugared(copy.deepcopy)
-def _(tape: Tape, nodes: Nodes, x: Any, memo: Any = None, *rest: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, memo: Any = None, *rest: Any) -> Traced | None:
     if not _is_plain(x):
         return None
     memo = {} if memo is None else memo
-    return tape.pull((None, nodes[1], None), copy_object, x, memo)
+    return tape.call((None, nodes[1], None), copy_object, x, memo)
 
 
 def copy_object(x: Any, memo: Any) -> Any:
@@ -77,10 +76,10 @@ def new_like(x: Any) -> Any:
 
 
 @handlers.structural(new_like)
-def _(flags: Flags, x: Any) -> Pulled:
+def _(nodes: Nodes, x: Any) -> ValueAndPullback:
     y = new_like(x)
     mark_active(y)
-    return y, inert(2)
+    return y, no_pullback(2)
 
 
 def names_of_fields(x: Any) -> list[str]:
@@ -88,7 +87,7 @@ def names_of_fields(x: Any) -> list[str]:
     return [name for name, _ in entries_of(x)]
 
 
-handlers.structural(names_of_fields)(lambda flags, x: (names_of_fields(x), inert(2)))
+handlers.structural(names_of_fields)(lambda nodes, x: (names_of_fields(x), no_pullback(2)))
 
 
 def get_field(x: Any, name: str) -> Any:
@@ -97,7 +96,7 @@ def get_field(x: Any, name: str) -> Any:
 
 
 @handlers.structural(get_field)
-def _(flags: Flags, x: Any, name: str) -> Pulled:
+def _(nodes: Nodes, x: Any, name: str) -> ValueAndPullback:
     def get_field_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), name, dy)
         return None, None, None
@@ -106,12 +105,12 @@ def _(flags: Flags, x: Any, name: str) -> Pulled:
 
 
 @handlers.desugared(np.ndarray.__copy__, np.ndarray.__deepcopy__)
-def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Recorded:
-    return tape.pull((None, nodes[1]), np.copy, x)
+def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Traced:
+    return tape.call((None, nodes[1]), np.copy, x)
 
 
 @handlers.desugared(np.generic.__copy__, np.generic.__deepcopy__)
-def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, x: Any, *memo: Any) -> Traced:
     return x, nodes[1]
 
 
@@ -140,8 +139,8 @@ def has_fields(x: Any) -> bool:
     return bool(dict_of(x))
 
 
-handlers.structural(has_own_state)(lambda flags, x: (has_own_state(x), inert(2)))
-handlers.structural(has_fields)(lambda flags, x: (has_fields(x), inert(2)))
+handlers.structural(has_own_state)(lambda nodes, x: (has_own_state(x), no_pullback(2)))
+handlers.structural(has_fields)(lambda nodes, x: (has_fields(x), no_pullback(2)))
 
 
 _REDUCED_IN_C: dict[type, Any] = {
@@ -155,13 +154,13 @@ _REDUCED_IN_C: dict[type, Any] = {
 
 
 @handlers.desugared(object.__reduce_ex__)
-def _(tape: Tape, nodes: Nodes, x: Any, protocol: int) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, protocol: int) -> Traced | None:
     """Reduce an object by its own `__reduce__`, or else as C does."""
     cls: Any = type(x)
     reduce = bind_method(cls, "__reduce__") or _REDUCED_IN_C.get(cls)
     if reduce is None and _is_reduced_as_usual(x) and protocol >= 2:
         reduce = reduced
-    return None if reduce is None else tape.pull((None, nodes[1]), reduce, x)
+    return None if reduce is None else tape.call((None, nodes[1]), reduce, x)
 
 
 def _is_reduced_as_usual(x: Any) -> bool:

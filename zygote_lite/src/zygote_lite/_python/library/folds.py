@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.kinds import VALUE, kind_of
-from zygote_lite._cotangents.pullbacks import inert
+from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._python.library.builtins import _MISSING, _list
 
@@ -33,7 +33,7 @@ def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
     items = [*x, *start, *kws.values()] if type(x) in (list, tuple) else []
     if all(kind_of(y) == VALUE or isinstance(y, bool | np.bool_) for y in items):
         return None
-    return tape.pull(nodes, _sum, x, *start, *kws.values())
+    return tape.call(nodes, _sum, x, *start, *kws.values())
 
 
 @handlers.in_python(builtins.max)
@@ -112,5 +112,5 @@ def are_numbers(items: list[Any], start: Any) -> bool:
     return all(isinstance(x, int | float | complex) for x in (*items, start))
 
 
-handlers.structural(order_of)(lambda flags, *xs: (order_of(*xs), inert(len(flags))))
-handlers.structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), inert(3)))
+handlers.structural(order_of)(lambda flags, *xs: (order_of(*xs), no_pullback(len(flags))))
+handlers.structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), no_pullback(3)))

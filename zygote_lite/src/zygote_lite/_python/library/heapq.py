@@ -4,7 +4,7 @@ import bisect
 import heapq
 from typing import Any
 
-from zygote_lite._cotangents.pullbacks import inert
+from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
 
 handlers = Handlers()
@@ -119,7 +119,7 @@ def _merge(*iterables: Any, key: Any = None, reverse: Any = False) -> Any:
 for _f in (bisect.bisect_left, bisect.bisect_right):
     handlers.structural(_f)(
         lambda flags, *xs, _f=_f, key=None, **kws: (
-            (_f(*xs, **kws), inert(len(flags))) if key is None else None
+            (_f(*xs, **kws), no_pullback(len(flags))) if key is None else None
         )
     )
 

@@ -15,19 +15,18 @@ from typing import Any, cast
 import numpy as np
 
 from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, entries_of, kind_of
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 Cached: Any = functools._lru_cache_wrapper
 
 
 @handlers.callables(Cached)
-def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Resolve a call of a function under `lru_cache`: it is run once for the same arguments."""
     options = f.cache_parameters()
     values = (*xs, *kws.values())
@@ -40,7 +39,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     equal = key[:-1]
     again = equal in values_of
     before = reached_by(f.__wrapped__, values) if again else []
-    done = tape.pull(nodes, f.__wrapped__, *xs, **kws)
+    done = tape.call(nodes, f.__wrapped__, *xs, **kws)
     if again and not (
         are_same(values_of[equal], done[0])
         and all(map(operator.is_, before, reached_by(f.__wrapped__, values)))
@@ -84,14 +83,14 @@ def are_same(x: Any, y: Any) -> bool:
 
 
 @handlers.desugared(Cached.cache_clear)
-def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any) -> Traced:
     tape.memo.pop(id(f), None)
     f.cache_clear()
     return None, None
 
 
 @handlers.desugared(Cached.cache_info)
-def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any) -> Traced:
     raise DifferentiationError(
         f"{where()}: `cache_info()` of {f.__qualname__} does not count the calls that are "
         "differentiated: leave it out here"
@@ -99,5 +98,5 @@ def _(tape: Tape, nodes: Nodes, f: Any) -> Recorded:
 
 
 @handlers.by_code(cast(types.FunctionType, functools.lru_cache(1)))
-def _(tape: Tape, nodes: Nodes, decorate: Any, f: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, decorate: Any, f: Any) -> Traced:
     return decorate(f), None

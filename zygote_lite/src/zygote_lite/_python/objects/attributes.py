@@ -12,7 +12,7 @@ from rulescore import find_rule
 from zygote_lite._activity.activity import (
     has_active_class,
     holder_of,
-    is_veiled,
+    is_fields_view,
     mark_active,
     mark_fields,
 )
@@ -30,8 +30,8 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     slot_names,
 )
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, give, slots_of, state
 from zygote_lite._ir.places import where
 from zygote_lite._python.literals import field_of_tuple_back
@@ -50,31 +50,31 @@ def _refuse_fields_of_class(x: Any) -> None:
 
 
 @handlers.structural(getattr, object.__getattribute__)
-def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
-    count = len(flags)
+def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
+    count = len(nodes)
     if isinstance(x, types.ModuleType):
         y = getattr(x, name, *default)
         is_held = id(vars(x)) in (state.active or {}) and name in vars(x)
         if not is_held or kind_of(y) in (INERT, FUNCTION):
-            return y, inert(count)
+            return y, no_pullback(count)
         return y, _field_back(vars(x), name, count)
     if isinstance(x, type):
         if name == "__dict__":
             _refuse_fields_of_class(x)
         y = getattr(x, name, *default)
         holder = holder_of(x.__mro__, name, y)
-        return y, inert(count) if holder is None else _field_back(holder, name, count)
+        return y, no_pullback(count) if holder is None else _field_back(holder, name, count)
     if id(x) in state.held and isinstance(x, COMPUTING) and name not in _OF_SHAPE:
         raise refused_holder(x)
     member = member_of(type(x), name)
     fields = dict_of(x)
     if kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x)):
         if name == "__dict__":
-            return fields, inert(count)  # it shares the cotangents of the object
-    elif name == "__dict__" or (id(fields) in (state.active or {}) and not is_veiled(fields)):
+            return fields, no_pullback(count)  # it shares the cotangents of the object
+    elif name == "__dict__" or (id(fields) in (state.active or {}) and not is_fields_view(fields)):
         raise refused_fields(f"a {type(x).__qualname__}")
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
-        return attribute_by_rule(flags, x, name, member)
+        return attribute_by_rule(nodes, x, name, member)
     y = attribute_in_c(x, name)
     if kind_of(x) == TUPLE and type(member) is _TUPLE_GETTER:
         return y, field_of_tuple_back(x, type(x)._fields.index(name), count)
@@ -86,7 +86,7 @@ def _(flags: Flags, x: Any, name: str, *default: Any) -> Pulled:
             raise refusal(member, (x,))  # such as the `filename` of an OSError
     is_field = kind_of(x) != FUNCTION or _is_own_attribute(x, name)
     if kind_of(y) in (INERT, FUNCTION) or not is_field:
-        return y, inert(count)
+        return y, no_pullback(count)
     if member is y and name not in fields_of(x):
         return y, _field_back(holder_of(type(x).__mro__, name, y) or x, name, count)
     return y, _field_back(x, name, count)
@@ -97,20 +97,20 @@ _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
 
 
-def attribute_by_rule(flags: Flags, x: Any, name: str, member: Any) -> Pulled:
+def attribute_by_rule(nodes: Nodes, x: Any, name: str, member: Any) -> ValueAndPullback:
     """Read an attribute of a class in C by its rule."""
     if isinstance(x, collections.deque | np.flatiter) and name != "base":  # `maxlen`, `coords`
-        return getattr(x, name), inert(len(flags))
+        return getattr(x, name), no_pullback(len(nodes))
     rule = find_rule(member, x)
     if rule is None:
         y = getattr(x, name)
         if kind_of(y) == INERT:
-            return y, inert(len(flags))
+            return y, no_pullback(len(nodes))
         raise refusal(member, (x,))
     if rule.kind == "constant":
-        return getattr(x, name), inert(len(flags))
+        return getattr(x, name), no_pullback(len(nodes))
     y, back = rule(member, x)
-    nothing = (None,) * (len(flags) - 2)
+    nothing = (None,) * (len(nodes) - 2)
 
     def attribute_back(dy: Any) -> tuple[Any, ...]:
         return None, back(dy)[1], *nothing
@@ -153,21 +153,21 @@ def _argument_back(x: BaseException, place: int, count: int) -> Any:
 
 
 @handlers.structural(setattr)
-def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
     return write_attribute(x, name, value, setattr)
 
 
 @handlers.structural(vars(type)["__setattr__"])
-def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
     return write_attribute(x, name, value, type.__setattr__)
 
 
 @handlers.structural(object.__setattr__)
-def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
     return write_attribute(x, name, value, object.__setattr__)
 
 
-def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -> Pulled:
+def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -> ValueAndPullback:
     """Write an attribute; the pullback takes the new value's cotangent and restores the old."""
     if isinstance(x, type):
         write = type.__setattr__
@@ -194,20 +194,20 @@ def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -
 
     put, remove = _writers(x)
 
-    return None, Effect(setattr_back)
+    return None, UndoOnly(setattr_back)
 
 
 @handlers.structural(delattr)
-def _(flags: Flags, x: Any, name: str) -> Pulled:
+def _(nodes: Nodes, x: Any, name: str) -> ValueAndPullback:
     return _delete_attribute(x, name, delattr)
 
 
 @handlers.structural(object.__delattr__)
-def _(flags: Flags, x: Any, name: str) -> Pulled:
+def _(nodes: Nodes, x: Any, name: str) -> ValueAndPullback:
     return _delete_attribute(x, name, object.__delattr__)
 
 
-def _delete_attribute(x: Any, name: str, delete: Callable[..., None]) -> Pulled:
+def _delete_attribute(x: Any, name: str, delete: Callable[..., None]) -> ValueAndPullback:
     """Delete an attribute; the pullback restores it."""
     had, old = _field(x, name)
     delete(x, name)
@@ -220,7 +220,7 @@ def _delete_attribute(x: Any, name: str, delete: Callable[..., None]) -> Pulled:
             current_store().redo.append(lambda: remove(x, name))
         return None, None, None
 
-    return None, Effect(delattr_back)
+    return None, UndoOnly(delattr_back)
 
 
 def _writers(x: Any) -> tuple[Callable[..., None], Callable[..., None]]:

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from zygote_lite._activity.activity import has_active_class, mark_active, reaches_active
 from zygote_lite._activity.classes import member_of
-from zygote_lite._cotangents.pullbacks import Effect
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import UndoOnly
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import slots_of
 from zygote_lite._ir.intrinsics import note_class
 from zygote_lite._ir.places import users_module, where
@@ -25,14 +25,13 @@ from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _STANDARD = ("abc", "builtins", "dataclasses", "enum", "functools", "typing")
 
 
 @handlers.desugared(note_class)
 def _(
     tape: Tape, nodes: Nodes, cls: Any, names: tuple[Any, ...], held: dict[str, Any], *values: Any
-) -> Recorded:
+) -> Traced:
     active = {name: n for name, n in zip(names, nodes[4:], strict=True) if n is not None}
     for name in active:
         if name is not None and cls.__dict__.get(name) is not held[name]:
@@ -54,7 +53,7 @@ def _(
         slots = slots_of(cls)
         return tuple([slots.pop(name, None) for name in active])
 
-    return tape.record(None, Effect(note_class_back), tuple(active.values()))
+    return tape.record(None, UndoOnly(note_class_back), tuple(active.values()))
 
 
 def _hooks(cls: Any) -> list[Any]:
@@ -84,20 +83,20 @@ def _only_keeps_a_name(f: Any) -> bool:
 
 
 @handlers.desugared(type)
-def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     if len(xs) == 1 and isinstance(xs[0], Generated):
         return xs[0].kind, None
     if len(xs) != 3:
         return None
     held = xs[2] if "__module__" in xs[2] else {**xs[2], "__module__": users_module()}
     made: Any = type(*xs[:2], held, **kws)
-    found = [tape.pull((None, nodes[3], None), operator.getitem, xs[2], name)[1] for name in xs[2]]
+    found = [tape.call((None, nodes[3], None), operator.getitem, xs[2], name)[1] for name in xs[2]]
     flags = (None, None, None, None, *found, *nodes[4:])
     names = (*xs[2], *(None for _ in kws))
-    return made, tape.pull(flags, note_class, made, names, dict(xs[2]), *names)[1]
+    return made, tape.call(flags, note_class, made, names, dict(xs[2]), *names)[1]
 
 
-def _decorated(tape: Tape, cls: Any, decorate: Any) -> Recorded:
+def _decorated(tape: Tape, cls: Any, decorate: Any) -> Traced:
     """Apply the decorator of dataclasses, which moves defaults from fields to the class."""
     given = {name: value for name, value in vars(cls).items() if _is_field(value)}
     made = decorate(cls)
@@ -107,9 +106,9 @@ def _decorated(tape: Tape, cls: Any, decorate: Any) -> Recorded:
             "would have to pass through: leave out `slots=True`, or pass the value"
         )
     for name, field in given.items():
-        value, node = tape.pull((None, None, None), getattr, field, "default")
+        value, node = tape.call((None, None, None), getattr, field, "default")
         if node is not None and value is not dataclasses.MISSING:
-            tape.pull((None, None, None, node), setattr, made, name, value)
+            tape.call((None, None, None, node), setattr, made, name, value)
     return made, None
 
 
@@ -118,12 +117,12 @@ def _is_field(x: Any) -> bool:
 
 
 @handlers.desugared(dataclasses.dataclass)
-def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     if not xs:
         return dataclasses.dataclass(**kws), None
     return _decorated(tape, xs[0], functools.partial(dataclasses.dataclass, **kws))
 
 
 @handlers.by_code(cast(types.FunctionType, dataclasses.dataclass()))
-def _(tape: Tape, nodes: Nodes, f: Any, cls: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, f: Any, cls: Any) -> Traced:
     return _decorated(tape, cls, f)

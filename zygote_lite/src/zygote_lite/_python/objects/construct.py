@@ -13,13 +13,13 @@ from zygote_lite._activity.activity import (
     intercepts,
     is_active,
     mark_active,
-    opaque,
     reaches_active,
+    text_pullback,
 )
 from zygote_lite._activity.classes import is_init_of_dataclass, is_method_of_dataclass, member_of
 from zygote_lite._activity.side_effects import hooks_called, may_write
-from zygote_lite._cotangents.pullbacks import Effect, Flags, Pulled, inert
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, forget, give, slots_of
 from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite._python.objects.attributes import write_attribute
@@ -29,11 +29,9 @@ from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
-
 
 @handlers.callables(type)
-def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Recorded:
+def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Make an instance of a class on a tape."""
     called = member_of(type(cls), "__call__")
     if isinstance(called, types.FunctionType):
@@ -45,7 +43,7 @@ def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, An
             )
         given = any(n is not None for n in nodes[1:]) and called.__module__ != "enum"
         if given or not is_library(called.__code__.co_filename):
-            return tape.pull((None, *nodes), called, cls, *xs, **kws)
+            return tape.call((None, *nodes), called, cls, *xs, **kws)
         return cls(*xs, **kws), None
     return instantiate(tape, nodes, cls, xs, kws)
 
@@ -56,7 +54,7 @@ def reaches(nodes: Nodes, xs: tuple[Any, ...]) -> bool:
 
 
 @handlers.desugared(vars(type)["__call__"])
-def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Traced:
     return instantiate(tape, nodes[1:], cls, xs, kws)
 
 
@@ -70,7 +68,7 @@ def refused_end(f: Any) -> DifferentiationError:
 
 def instantiate(
     tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+) -> Traced:
     """Make an instance as `type.__call__` does: by `__new__` and `__init__`."""
     end = member_of(cls, "__del__")
     if isinstance(end, types.FunctionType) and may_write(end, cls):
@@ -78,13 +76,13 @@ def instantiate(
     if cls is types.SimpleNamespace:
         y = cls()
         for (name, value), n in zip(kws.items(), nodes[1:], strict=True):
-            tape.pull((None, None, None, n), set_field, y, name, value)
+            tape.call((None, None, None, n), set_field, y, name, value)
         return y, None
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return tape.pull((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
+        return tape.call((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
     new = cls.__new__
     if isinstance(new, types.FunctionType):
-        y, node = tape.pull((None, None, *nodes[1:]), new, cls, *xs, **kws)
+        y, node = tape.call((None, None, *nodes[1:]), new, cls, *xs, **kws)
         if cls not in type(y).__mro__:
             return y, node
     elif new is object.__new__:
@@ -92,21 +90,21 @@ def instantiate(
         if cls.__init__ is object.__init__:
             return cls(*xs, **kws), None
     elif issubclass(cls, BaseException):
-        y, node = tape.pull((None, None, *nodes[1:]), make_exception, cls, *xs, **kws)
+        y, node = tape.call((None, None, *nodes[1:]), make_exception, cls, *xs, **kws)
     elif cls is collections.defaultdict:
         made: Any = cls(*xs[:1])
         mark_active(made)
-        tape.pull((None, None, *nodes[2:]), _fill_dict, made, *xs[1:], **kws)
+        tape.call((None, None, *nodes[2:]), _fill_dict, made, *xs[1:], **kws)
         return made, None
     elif issubclass(cls, dict) and not isinstance(cls.__init__, types.FunctionType):
         if cls.__init__ not in (dict.__init__, collections.OrderedDict.__init__):
             return tape.refuse(nodes, cls, xs, kws)
         y = cls()
-        tape.pull((None, None, *nodes[1:]), _fill_dict, y, *xs, **kws)
+        tape.call((None, None, *nodes[1:]), _fill_dict, y, *xs, **kws)
         return y, None
     elif issubclass(cls, list) and not isinstance(cls.__init__, types.FunctionType):
         y = cls()
-        tape.pull((None, None, *nodes[1:]), _fill_list, y, *xs, **kws)
+        tape.call((None, None, *nodes[1:]), _fill_list, y, *xs, **kws)
         return y, None
     elif issubclass(cls, list | dict | set) and isinstance(cls.__init__, types.FunctionType):
         y, node = new(cls), None
@@ -116,15 +114,15 @@ def instantiate(
     if is_init_of_dataclass(init, y):
         fill_dataclass(tape, nodes, init, y, xs, kws)
     elif isinstance(init, types.FunctionType):
-        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
+        tape.call((None, None, *nodes[1:]), init, y, *xs, **kws)
     elif init is object.__init__:
         init(y, *xs, **kws)
     elif isinstance(new, types.FunctionType):
-        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)  # of a list, say
+        tape.call((None, None, *nodes[1:]), init, y, *xs, **kws)  # of a list, say
     elif isinstance(y, BaseException):
         init(y, *xs, **kws)
     elif isinstance(init, types.WrapperDescriptorType):
-        tape.pull((None, None, *nodes[1:]), init, y, *xs, **kws)
+        tape.call((None, None, *nodes[1:]), init, y, *xs, **kws)
     elif is_active(nodes, cls, xs, kws):
         raise refusal(cls, xs, kws)  # such as one of Cython: what the object will hold is not known
     else:
@@ -142,18 +140,20 @@ def _fill_list(y: Any, x: Any = (), /) -> None:
         list.append(y, value)
 
 
-handlers.structural(object.__new__)(lambda flags, *xs: (object.__new__(*xs), inert(len(flags))))
+handlers.structural(object.__new__)(
+    lambda nodes, *xs: (object.__new__(*xs), no_pullback(len(nodes)))
+)
 
 
 def initialize(
     tape: Tape, nodes: Nodes, init: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+) -> Traced:
     """Run the `__init__` of a built-in base class, as `super().__init__(...)` does."""
     base = init.__objclass__
     if base in (dict, list):
-        return tape.pull(nodes, _fill_dict if base is dict else _fill_list, *xs, **kws)
+        return tape.call(nodes, _fill_dict if base is dict else _fill_list, *xs, **kws)
     if issubclass(base, BaseException):
-        return tape.pull((None, None, *nodes[1:]), initialize_exception, init, *xs, **kws)
+        return tape.call((None, None, *nodes[1:]), initialize_exception, init, *xs, **kws)
     if base is not object:
         return tape.refuse(nodes, init, xs, kws)
     init(*xs, **kws)
@@ -161,9 +161,9 @@ def initialize(
 
 
 @handlers.desugared(tuple.__new__)
-def _(tape: Tape, nodes: Nodes, cls: Any, x: Any = ()) -> Recorded:
-    items, node = tape.pull((None, (*nodes, None)[2]), tuple, x)
-    return tape.pull((None, None, node), _with_class, cls, items)
+def _(tape: Tape, nodes: Nodes, cls: Any, x: Any = ()) -> Traced:
+    items, node = tape.call((None, (*nodes, None)[2]), tuple, x)
+    return tape.call((None, None, node), _with_class, cls, items)
 
 
 def _with_class(cls: Any, items: tuple[Any, ...]) -> Any:
@@ -171,21 +171,19 @@ def _with_class(cls: Any, items: tuple[Any, ...]) -> Any:
 
 
 @handlers.structural(_with_class)
-def _(flags: Flags, cls: Any, items: tuple[Any, ...]) -> Pulled:
+def _(nodes: Nodes, cls: Any, items: tuple[Any, ...]) -> ValueAndPullback:
     return tuple.__new__(cls, items), lambda dy: (None, None, None if dy is None else tuple(dy))
 
 
 @handlers.callables(types.FunctionType, of=dataclasses.is_dataclass)
-def _(
-    tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
     """Resolve a method that a dataclass was given, which has no source."""
     if is_method_of_dataclass(f, xs):  # it compares, hashes or prints
         hooks = hooks_called(operator.eq if len(xs) == 2 else repr, xs)
         if hooks and (reaches_active(*hooks) or captured_within(*hooks)):
             raise hook_refusal(f, hooks)
         y = f(*xs)
-        back = opaque(y, len(nodes)) if isinstance(y, str) else inert(len(nodes))
+        back = text_pullback(y, len(nodes)) if isinstance(y, str) else no_pullback(len(nodes))
         return tape.record(y, back, nodes)
     if is_init_of_dataclass(f, xs[0]):
         return fill_dataclass(tape, (None, *nodes[2:]), f, xs[0], xs[1:], kws)
@@ -199,7 +197,7 @@ def _signature(init: Any) -> inspect.Signature:
 
 def fill_dataclass(
     tape: Tape, nodes: Nodes, init: Any, y: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Recorded:
+) -> Traced:
     """Do what the `__init__` of a dataclass does, which has no source.
 
     Arguments:
@@ -218,7 +216,7 @@ def fill_dataclass(
     cls: Any = next(c for c in type(y).__mro__ if vars(c).get("__init__") is init)
     flags = dict(zip(bound, (None, *nodes[1 : 1 + len(xs)]), strict=False))
     flags |= dict(zip(kws, nodes[1 + len(xs) :], strict=True))
-    late: list[tuple[Any, Node]] = []
+    late: list[tuple[Any, NodeId]] = []
     for name, f in cls.__dataclass_fields__.items():
         kind = f._field_type.name
         if kind == "_FIELD_CLASSVAR":
@@ -226,11 +224,11 @@ def fill_dataclass(
         if name in bound:
             value, node = bound[name], flags[name]
         elif f.default_factory is not dataclasses.MISSING:
-            value, node = tape.pull((None,), f.default_factory)
+            value, node = tape.call((None,), f.default_factory)
         elif f.default is not dataclasses.MISSING and (f.init or "__slots__" in vars(cls)):
             value, node = f.default, None
             if member_of(cls, name) is value:  # which may be active
-                node = tape.pull((None, None, None), getattr, cls, name)[1]
+                node = tape.call((None, None, None), getattr, cls, name)[1]
         else:
             continue
         if kind == "_FIELD_INITVAR":
@@ -239,11 +237,11 @@ def fill_dataclass(
             made: Any = type(y)
             plain = cls.__dataclass_params__.frozen or not intercepts(made, name)
             write = set_field if plain else setattr
-            tape.pull((None, None, None, node), write, y, name, value)
+            tape.call((None, None, None, node), write, y, name, value)
     after = member_of(type(y), "__post_init__") if hasattr(cls, "__post_init__") else None
     if after is not None:
         inner = (None, None, *(node for _, node in late))
-        tape.pull(inner, after, y, *(value for value, _ in late))
+        tape.call(inner, after, y, *(value for value, _ in late))
     return None, None
 
 
@@ -252,7 +250,7 @@ def set_field(x: Any, name: str, value: Any) -> None:
 
 
 @handlers.structural(set_field)
-def _(flags: Flags, x: Any, name: str, value: Any) -> Pulled:
+def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
     return write_attribute(x, name, value, object.__setattr__)
 
 
@@ -261,7 +259,7 @@ def _make_named_tuple(cls: Any, /, *xs: Any, **kws: Any) -> Any:
 
 
 @handlers.structural(_make_named_tuple)
-def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
+def _(nodes: Nodes, cls: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
     y = cls(*xs, **kws)
     fields = cls._fields
     positions = [*range(len(xs)), *(fields.index(name) for name in kws)]
@@ -273,7 +271,7 @@ def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
 
 
 @handlers.structural(functools.partial)
-def _(flags: Flags, f: Any, /, *xs: Any, **kws: Any) -> Pulled:
+def _(nodes: Nodes, f: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
     y = functools.partial(f, *xs, **kws)
     mark_active(y)
     mark_active(y.keywords)
@@ -304,7 +302,7 @@ def make_exception(cls: Any, /, *xs: Any, **kws: Any) -> Any:
 
 
 @handlers.structural(make_exception)
-def _(flags: Flags, cls: Any, /, *xs: Any, **kws: Any) -> Pulled:
+def _(nodes: Nodes, cls: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
     y = cls.__new__(cls, *xs, **kws)
     mark_active(y)
     return y, lambda dy: (None, None, *_arguments_back(y, xs, kws))
@@ -316,7 +314,7 @@ def initialize_exception(init: Any, y: Any, /, *xs: Any, **kws: Any) -> None:
 
 
 @handlers.structural(initialize_exception)
-def _(flags: Flags, init: Any, y: Any, /, *xs: Any, **kws: Any) -> Pulled:
+def _(nodes: Nodes, init: Any, y: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
     old = y.args
     init(y, *xs, **kws)
     new = y.args
@@ -328,7 +326,7 @@ def _(flags: Flags, init: Any, y: Any, /, *xs: Any, **kws: Any) -> Pulled:
         current_store().redo.append(lambda: setattr(y, "args", new))
         return (None, None, None, *found)
 
-    return None, Effect(initialize_back)
+    return None, UndoOnly(initialize_back)
 
 
 def _arguments_back(y: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[Any]:

@@ -9,7 +9,7 @@ import sys
 import traceback
 from typing import Any
 
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import is_library, name_of
 from zygote_lite._tape.refusal import asking
@@ -17,10 +17,8 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 
-
-def _refuse(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+def _refuse(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Refuse what the user asks for; Python's own library may look at frames."""
     if is_library(asking()):
         return f(*xs, **kws), None

@@ -15,7 +15,7 @@ from zygote_lite._activity.activity import holder_of, mark_active, referent
 from zygote_lite._activity.classes import attribute_in_c, bind_method, fields_of, hook_of, member_of
 from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._python.objects.construct import set_field
 from zygote_lite._tape.generators import Generated, Returned
@@ -23,7 +23,6 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-Nodes = tuple[Node, ...]
 _PYTHON = types.FunctionType
 
 
@@ -33,38 +32,38 @@ def classes_above(x: Any) -> tuple[type, ...]:
     return classes[classes.index(x.__thisclass__) + 1 :]
 
 
-def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded:
+def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced:
     """Resolve `super().name`."""
     classes = classes_above(x)
     member = next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
     if isinstance(member, property | functools.cached_property):
         f = member.fget if isinstance(member, property) else member.func
-        return tape.pull((None, nodes[1]), f, x.__self__)
+        return tape.call((None, nodes[1]), f, x.__self__)
     getter = bind_method(type(member), "__get__")
     if getter is not None:
-        return tape.pull((None, None, nodes[1], None), getter, member, x.__self__, type(x.__self__))
+        return tape.call((None, None, nodes[1], None), getter, member, x.__self__, type(x.__self__))
     y = getattr(x, name, *default)
     if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
         return y, nodes[1]
     holder = holder_of(classes, name, y)
-    return (y, None) if holder is None else tape.pull((None, None, None), getattr, holder, name)
+    return (y, None) if holder is None else tape.call((None, None, None), getattr, holder, name)
 
 
 def attribute_of_class(
     tape: Tape, nodes: Nodes, x: type, name: str, *default: Any
-) -> Recorded | None:
+) -> Traced | None:
     """Resolve an attribute of a class, where code of the user's has a say in it."""
     kind: Any = type(x)
     of_kind, own = member_of(kind, name), member_of(x, name)
     if isinstance(of_kind, property) and isinstance(of_kind.fget, _PYTHON):
-        return tape.pull((None, None), of_kind.fget, x)
+        return tape.call((None, None), of_kind.fget, x)
     getter = bind_method(type(own), "__get__")
     if getter is not None:
-        return tape.pull((None, None, None, None), getter, own, None, x)
+        return tape.call((None, None, None, None), getter, own, None, x)
     hook = bind_method(kind, "__getattr__")
     try:
         if hook and not any(name in vars(base) for base in (*x.__mro__, *kind.__mro__)):
-            return tape.pull((None, None, None), hook, x, name)
+            return tape.call((None, None, None), hook, x, name)
     except AttributeError:
         if not default:
             raise
@@ -73,7 +72,7 @@ def attribute_of_class(
 
 
 @handlers.desugared(getattr)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced | None:
     if isinstance(x, type):
         return attribute_of_class(tape, nodes, x, name, *default)
     if isinstance(x, types.ModuleType | types.FunctionType):
@@ -85,19 +84,19 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
     if isinstance(x, super):
         return attribute_above(tape, nodes, x, name, *default)
     if type(x) in weakref.ProxyTypes:
-        return tape.pull((None, *nodes[1:]), getattr, referent(x), name, *default)
+        return tape.call((None, *nodes[1:]), getattr, referent(x), name, *default)
     own = hook_of(type(x), "__getattribute__")
     hook = hook_of(type(x), "__getattr__")
     try:
         if own is not None:
-            return tape.pull((None, nodes[1], None), own, x, name)
+            return tape.call((None, nodes[1], None), own, x, name)
         return own_attribute(tape, nodes, x, name)  # type: ignore[no-any-return]
     except AttributeError:
         if hook is None and not default:
             raise
     if hook is not None:
         try:
-            return tape.pull((None, nodes[1], None), hook, x, name)
+            return tape.call((None, nodes[1], None), hook, x, name)
         except AttributeError:
             if not default:
                 raise
@@ -105,19 +104,19 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Recorded | 
 
 
 @handlers.desugared(object.__getattribute__)
-def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     """Resolve an attribute as `object` does: what the class computes, or what the object holds."""
     member = member_of(type(x), name)
     if isinstance(member, property) and member.fget is not None:
-        return tape.pull((None, nodes[1]), member.fget, x)
+        return tape.call((None, nodes[1]), member.fget, x)
     fields = fields_of(x)
     if isinstance(member, functools.cached_property) and name not in fields:
-        y, node = tape.pull((None, nodes[1]), member.func, x)
-        tape.pull((None, None, None, node), set_field, x, name, y)  # past `__setattr__`
+        y, node = tape.call((None, nodes[1]), member.func, x)
+        tape.call((None, None, None, node), set_field, x, name, y)  # past `__setattr__`
         return y, node
     getter = bind_method(type(member), "__get__")
     if getter and (name not in fields or bind_method(type(member), "__set__")):
-        return tape.pull((None, None, nodes[1], None), getter, member, x, type(x))
+        return tape.call((None, None, nodes[1], None), getter, member, x, type(x))
     if kind_of(x) != OBJECT or member is not None:
         y = attribute_in_c(x, name)
         if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
@@ -132,7 +131,7 @@ def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | Non
 
 
 @handlers.desugared(hasattr)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     member = member_of(type(x), name)
     found = [member.fget] if isinstance(member, property) else []
     found.append(bind_method(type(member), "__get__"))
@@ -140,53 +139,53 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
     if not any(isinstance(f, _PYTHON) and may_write(f, type(x)) for f in found):
         return None
     try:
-        tape.pull((None, nodes[1], None), getattr, x, name)
+        tape.call((None, nodes[1], None), getattr, x, name)
     except AttributeError:
         return False, None
     return True, None
 
 
 @handlers.desugared(setattr)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
     if type(x) in weakref.ProxyTypes:
-        return tape.pull(nodes, setattr, referent(x), name, value)
+        return tape.call(nodes, setattr, referent(x), name, value)
     hook = hook_of(type(x), "__setattr__")
     if hook is None or is_of_frozen(hook):
         return None if raises_frozen(hook, x, name) else write_own(tape, nodes, x, name, value)
-    return tape.pull((None, nodes[1], None, nodes[3]), hook, x, name, value)
+    return tape.call((None, nodes[1], None, nodes[3]), hook, x, name, value)
 
 
 @handlers.desugared(object.__setattr__)
-def write_own(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Recorded | None:
+def write_own(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
     """Resolve the writing of an attribute as `object` does: descriptors have a say in it."""
     member = member_of(type(x), name)
     if isinstance(member, property) and member.fset is not None:
-        return tape.pull((None, nodes[1], nodes[3]), member.fset, x, value)
+        return tape.call((None, nodes[1], nodes[3]), member.fset, x, value)
     setter = bind_method(type(member), "__set__")
     if setter is not None:
-        return tape.pull((None, None, nodes[1], nodes[3]), setter, member, x, value)
+        return tape.call((None, None, nodes[1], nodes[3]), setter, member, x, value)
     return None
 
 
 @handlers.desugared(delattr)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     if type(x) in weakref.ProxyTypes:
-        return tape.pull(nodes, delattr, referent(x), name)
+        return tape.call(nodes, delattr, referent(x), name)
     hook = hook_of(type(x), "__delattr__")
     if hook is None or is_of_frozen(hook):
         return None if raises_frozen(hook, x, name) else delete_own(tape, nodes, x, name)
-    return tape.pull((None, nodes[1], None), hook, x, name)
+    return tape.call((None, nodes[1], None), hook, x, name)
 
 
 @handlers.desugared(object.__delattr__)
-def delete_own(tape: Tape, nodes: Nodes, x: Any, name: str) -> Recorded | None:
+def delete_own(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     """Resolve the deletion of an attribute as `object` does: descriptors have a say in it."""
     member = member_of(type(x), name)
     if isinstance(member, property) and member.fdel is not None:
-        return tape.pull((None, nodes[1]), member.fdel, x)
+        return tape.call((None, nodes[1]), member.fdel, x)
     deleter = bind_method(type(member), "__delete__")
     if deleter is not None:
-        return tape.pull((None, None, nodes[1]), deleter, member, x)
+        return tape.call((None, None, nodes[1]), deleter, member, x)
     return None
 
 
@@ -203,12 +202,12 @@ def raises_frozen(hook: Any, x: Any, name: str) -> bool:
 
 
 @handlers.desugared(vars)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Recorded:
-    return tape.pull((None, nodes[1], None), getattr, x, "__dict__")
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
+    return tape.call((None, nodes[1], None), getattr, x, "__dict__")
 
 
 @handlers.desugared(super)
-def _(tape: Tape, nodes: Nodes, *xs: Any) -> Recorded:
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     above = super(*xs)
     mark_active(above)
     return above, nodes[2] if len(xs) > 1 else None

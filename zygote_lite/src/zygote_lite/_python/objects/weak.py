@@ -12,7 +12,7 @@ from typing import Any
 
 from zygote_lite._activity.activity import is_reached, mark_active
 from zygote_lite._activity.side_effects import callbacks
-from zygote_lite._cotangents.registry import Handlers, Node, Recorded
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import where
 from zygote_lite._python.objects.construct import refused_end
@@ -20,8 +20,6 @@ from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
-
-Nodes = tuple[Node, ...]
 
 
 def _check(x: Any, callback: Any) -> None:
@@ -40,19 +38,19 @@ def _check(x: Any, callback: Any) -> None:
         )
 
 
-def _refer(f: Any, tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Recorded:
+def _refer(f: Any, tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Traced:
     """Make a weak reference or a proxy."""
     _check(x, callback)
     return f(x, callback), None
 
 
-def _refer_as(tape: Tape, nodes: Nodes, kind: Any, x: Any, callback: Any = None) -> Recorded:
+def _refer_as(tape: Tape, nodes: Nodes, kind: Any, x: Any, callback: Any = None) -> Traced:
     """Make a weak reference of a class that inherits from it: its `__new__` calls this."""
     _check(x, callback)
     return weakref.ref.__new__(kind, x, callback), None
 
 
-def _refer_with_key(tape: Tape, nodes: Nodes, x: Any, callback: Any, key: Any) -> Recorded:
+def _refer_with_key(tape: Tape, nodes: Nodes, x: Any, callback: Any, key: Any) -> Traced:
     """Make the weak reference of a `WeakValueDictionary`."""
     _check(x, callback)
     return weakref.KeyedRef(x, callback, key), None
@@ -65,12 +63,12 @@ handlers.desugared(weakref.KeyedRef)(_refer_with_key)
 handlers.even_if_inactive(weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef)
 
 
-def _make(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Recorded:
+def _make(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Make a container of weak references: all that is done with it is recorded."""
     y = cls()
     mark_active(y)
     if xs or kws:
-        tape.pull((None, None, *nodes[1:]), cls.update, y, *xs, **kws)
+        tape.call((None, None, *nodes[1:]), cls.update, y, *xs, **kws)
     return y, None
 
 
@@ -83,7 +81,7 @@ for _cls in _CONTAINERS:
 
 
 @handlers.desugared(weakref.finalize)
-def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Recorded | None:
+def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Traced | None:
     hooks = callbacks((f,))
     if hooks or not isinstance(f, types.FunctionType):
         raise refused_end(hooks[0][0] if hooks else f)

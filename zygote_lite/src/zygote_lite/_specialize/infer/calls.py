@@ -14,7 +14,7 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.items import Several, strict_zip
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.rules import project as _projection
-from zygote_lite._specialize.rules.inlined import pull_of
+from zygote_lite._specialize.rules.inlined import active_call
 from zygote_lite._specialize.typed.abstract_eval import (
     decided,
     is_hashable,
@@ -112,7 +112,7 @@ def _active(
         return found
     if rule.kind == "instance" or rule.needs_ad:
         raise Unfit(f"the rule {rule.signature}")
-    return pull_of(interpreter, rule, f, xs, kws, stem)
+    return active_call(interpreter, rule, f, xs, kws, stem)
 
 
 def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:

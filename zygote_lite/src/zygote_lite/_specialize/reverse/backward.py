@@ -82,9 +82,9 @@ class Backward(Accumulator):
 
     def op(self, node: Op) -> None:
         dy = self.cotangents.pop(node.target, None)
-        if dy is None or node.pull is None:
+        if dy is None or node.reverse_rule is None:
             return
-        contributions = node.pull.back(self.interpreter, dy)
+        contributions = node.reverse_rule.back(self.interpreter, dy)
         if node in self.stays:  # what is added to has its cotangent already
             place = node.active_operands.index(self.stays.pop(node))
             contributions = [None if i == place else d for i, d in enumerate(contributions)]

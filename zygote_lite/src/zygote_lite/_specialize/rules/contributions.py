@@ -25,7 +25,7 @@ Contribution = Value | Scatter | Each | None
 
 
 @dataclass(eq=False)
-class ItemPull:
+class IndexRule:
     """Through `x[index]`: the cotangent is added to that part of the cotangent of `x`."""
 
     index: Value

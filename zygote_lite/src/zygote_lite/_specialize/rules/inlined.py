@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.rules.contributions import Contribution, ItemPull
+from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import mark_made, result_of, shares_memory
 from zygote_lite._specialize.typed.attributes import Attribute
@@ -29,7 +29,7 @@ from zygote_lite._specialize.typed.values import (
 
 
 @dataclass(eq=False)
-class ScalarPull:
+class ScalarRule:
     """Through an elementwise rule: the cotangent times the partial derivatives."""
 
     rule: Any
@@ -113,7 +113,7 @@ def _call(interpreter: Builder, f: Any, *xs: Value) -> Value:
 
 
 @dataclass(eq=False)
-class GeneralPull:
+class InlinedPullback:
     """Through a rule with a pullback of its own, whose body is taken over."""
 
     pullback: Local
@@ -163,7 +163,7 @@ def _has_kind_of(d: Value, x: Value) -> None:
 
 
 @dataclass(eq=False)
-class OpaquePull:
+class CalledPullback:
     """Through a rule that is called as it is."""
 
     pullback: Value
@@ -196,18 +196,18 @@ class OpaquePull:
 
 
 @dataclass(eq=False)
-class TwicePull:
+class IndexRuleTwice:
     """Through `x[index]`, twice: by its rule where that is differentiated again."""
 
     first: Any
-    last: ItemPull
+    last: IndexRule
 
     def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
         """Return what the one or the other gives."""
         return (self.first if interpreter.recording else self.last).back(interpreter, dy)
 
 
-def pull_of(
+def active_call(
     interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call that a gradient passes through; return its value."""
@@ -221,7 +221,7 @@ def pull_of(
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
         if not can_carry(op.target.fact):
             raise Unfit("an entry of a differentiated array is no float")
-        op.pull, op.target.active = ItemPull(index), True
+        op.reverse_rule, op.target.active = IndexRule(index), True
         op.active_operands = xs[:1]
         if known is not None:
             interpreter.known[known] = op.target
@@ -237,7 +237,7 @@ def pull_of(
         _be_active(op, xs)
         root = shape_root(op.target)
         alike = [x.is_array and shape_root(x) is root for x in xs]
-        op.pull = ScalarPull(rule, kept, op.target, alike)
+        op.reverse_rule = ScalarRule(rule, kept, op.target, alike)
         if known is not None:
             interpreter.known[known] = op.target
         return op.target
@@ -252,7 +252,7 @@ def pull_of(
         y = _opaque(interpreter, rule, f, xs, kws, stem)
     if f is operator.getitem and xs[0].is_array and y.active:
         op = interpreter.definitions[y]
-        op.pull = TwicePull(op.pull, ItemPull(snapshot(interpreter, xs[1])))
+        op.reverse_rule = IndexRuleTwice(op.reverse_rule, IndexRule(snapshot(interpreter, xs[1])))
     return y
 
 
@@ -295,7 +295,9 @@ def _inlined(
         y.name = interpreter.name(stem)
     _be_active(op, xs)
     mark_made(f, y)
-    op.pull = GeneralPull(local, [x if x.active else k for x, k in zip(xs, kept, strict=True)])
+    op.reverse_rule = InlinedPullback(
+        local, [x if x.active else k for x, k in zip(xs, kept, strict=True)]
+    )
     return y
 
 
@@ -323,7 +325,7 @@ def _opaque(
     rest = result_of(operator.getitem, [both, constant(1)], {})
     rest.certain = True
     back = interpreter.write(rest, operator.getitem, [both, constant(1)], {}).target
-    op.pull = OpaquePull(back, xs)
+    op.reverse_rule = CalledPullback(back, xs)
     return op.target
 
 

@@ -19,11 +19,11 @@ class Node:
 class Op(Node):
     """`target = function(*arguments, **keywords)`, which changes nothing.
 
-    `pull` makes the cotangents of the arguments, where a gradient passes. `check` is set where
-    the type of the value is not certain: it is looked at when the code runs. `suspect` is set on
+    `reverse_rule` makes the cotangents of the arguments, where a gradient passes. `check` is set
+    where the type of the value is not certain and is looked at when the code runs. `suspect` is on
     a product in which a zero may have met an infinity. `required` is a call of the user's, which
     is made even if nobody reads its value. `active_operands` are those of that call, in the order
-    of what `pull` makes; `snapshot_of` is set on a copy that is needed only if the array is
+    of what `reverse_rule` makes; `snapshot_of` is set on a copy that is needed only if the array is
     written later; `into` is the array that the result is written over: an operand that is not
     read again, or, where `onto`, another array that nobody needs any more.
     """
@@ -32,7 +32,7 @@ class Op(Node):
     function: Any
     arguments: list[Value]
     keywords: dict[str, Value] = field(default_factory=dict)
-    pull: Any = None
+    reverse_rule: Any = None
     check: bool = False
     required: bool = False
     suspect: bool = False

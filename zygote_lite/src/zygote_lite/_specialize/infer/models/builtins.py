@@ -215,12 +215,12 @@ def _compensated(interpreter: Builder, start: Value, items: list[Value]) -> Valu
     op = interpreter.write(result, sum, given, {})
     if interpreter.follows and any(x.active for x in (start, *items)):
         op.target.active = True
-        op.pull, op.active_operands = SumPull(len(items) + 1), [start, *items]
+        op.reverse_rule, op.active_operands = SumRule(len(items) + 1), [start, *items]
     return op.target
 
 
 @dataclass(eq=False)
-class SumPull:
+class SumRule:
     """Through a sum: each term has the cotangent of the sum."""
 
     count: int

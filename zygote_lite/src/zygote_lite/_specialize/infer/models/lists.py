@@ -9,7 +9,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.rules.contributions import Each, ItemPull, Scatter
+from zygote_lite._specialize.rules.contributions import Each, IndexRule, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Append, Store
@@ -131,7 +131,7 @@ def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
     if isinstance(y.fact, ListOf):
         y.row_of, y.made = (x, place_of_row(interpreter, x, index)), x.made
     elif y.active:
-        op.pull, op.active_operands = ItemPull(index), [x]
+        op.reverse_rule, op.active_operands = IndexRule(index), [x]
     if key is not None:
         interpreter.known[key] = y
     return y
@@ -227,7 +227,7 @@ def copied(interpreter: Builder, x: Value, part: Value | None = None) -> Value:
     op.target.made = not rows
     if list_root(x).active and interpreter.follows:
         op.target.active = True
-        op.pull, op.active_operands = WholePull(part), [x]
+        op.reverse_rule, op.active_operands = WholePull(part), [x]
     return op.target
 
 
@@ -242,7 +242,7 @@ def total(interpreter: Builder, xs: list[Value]) -> Value:
     op = interpreter.write(result, sum, xs, {})
     if list_root(xs[0]).active and interpreter.follows and can_carry(result.fact):
         op.target.active = True
-        op.pull, op.active_operands = EachPull(), xs[:1]
+        op.reverse_rule, op.active_operands = EachPull(), xs[:1]
     return op.target
 
 
