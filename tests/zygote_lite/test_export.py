@@ -206,7 +206,7 @@ def test_the_text_of_foo():
         "def foo_value_and_gradient(x):\n"
         '    """Return the value, and the gradient by x."""\n'
         "    if type(x) is not float:\n"
-        '        raise TypeError("wanted are x: float")\n'
+        '        raise TypeError("expected x: float")\n'
         "    y, dx = foo_adjoint(x)\n"
         "    if not math.isfinite(dx):\n"
         '        raise FloatingPointError("a gradient that is not finite needs zygote_lite")\n'
@@ -262,7 +262,7 @@ def test_other_types_than_the_examples_are_refused(f, xs, others):
     run = loaded(export_adjoint(f, *xs))
     run(*xs)
     for other in others:
-        with pytest.raises(TypeError, match="wanted are"):
+        with pytest.raises(TypeError, match="expected "):
             run(*other)
 
 

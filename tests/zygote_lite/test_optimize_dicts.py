@@ -405,7 +405,7 @@ def test_export():
     assert value == pytest.approx(want)
     assert [*found] == [*expected]
     assert is_alike(found, expected)
-    with pytest.raises(TypeError, match="wanted are params: dict"):
+    with pytest.raises(TypeError, match="expected params: dict"):
         module["network_value_and_gradient"](dict(reversed(params.items())), x, y)
     text = export_adjoint(nested, structures(), argnums=0)
     given = structures()

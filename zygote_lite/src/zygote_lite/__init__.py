@@ -1,26 +1,21 @@
-"""Automatic differentiation of plain Python and NumPy by source transformation.
+"""Automatic differentiation of plain Python and NumPy.
 
-A gradient is answered in one of two ways. The first calls are *recorded* on a tape, which takes
-every construct. Later calls are *transformed*, where that is possible: `_optimize` interprets the
-function for the types that were seen, inlines the rules and writes the reverse pass as Python. The
-tape defines what a gradient is; the transform answers faster, and must agree with it.
+A gradient is *recorded* on a tape, which takes every construct, or answered by *transformed* code:
+Python that is written for the types of the arguments, with the rules inlined. The tape defines the
+gradient, and the transformed code must agree with it. Read the folders in this order:
 
-Both begin with the source: `_source` finds it, `_lower` turns it into the IR of `_ir`. Recording
-code is made from that by `_instrument`, `_record`, `_emit` and `_transform`, in this order.
-`_optimize` lists its own stages; its code is compiled for `_jitted` functions, and `_export` writes
-it out as a module. `_show` shows all of it.
+- `_interface`: what users call. It asks transformed code first, and records where there is none.
+- `_ir`: from a function's source to a small IR, and from the IR back to Python (recording code).
+- `_cotangents`: how cotangents are held, by value or by address; the registry of handlers.
+- `_activity`: what depends on a differentiated argument, and what a call may change.
+- `_tape`: runs recording code, resolves each call in one order, and walks back over its entries.
+- `_python`: what Python's constructs and its library mean on a tape.
+- `_numpy`: the same for arrays that are written in place.
+- `_nested`: gradients of gradients, on a tape of two levels.
+- `_specialize`: the source transform: typed IR, reverse pass, optimization, printed code.
 
-What recording code runs on: `_kinds` tells how a value is identified, `_store` has the
-cotangents of what has an address, `_state` what a run knows, `_activity` what depends on a
-differentiated argument. `_tape` resolves each call, in the order that its docstring lists, and
-records it in `_entries` (generators: `_generators`); `_rules` applies a rule, `_arguments` places
-the arguments of a call, `_refusal` words what no gradient can pass. The engine's own pullbacks, in
-the forms of `_pullbacks` and listed in `_tables`, are in `_structural`, `_attributes`, `_lists`,
-`_containers`, `_composite`, `_construct`, `_parts` and `_writes`; `_iteration` and `_itertools`
-have the source of what is written in C. `_api` is what users call, `_boundary` checks what goes in
-and comes out, and `_nested` differentiates gradients again.
-`testing` has switches for tests, which `_modes` keeps: which engine answers, and whether the two
-are compared.
+`value` is a scalar tape on the same rules: read it to see the idea in one file. `testing` has
+switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors.
 """
 
 from zygote_lite._interface.export.module import export_adjoint

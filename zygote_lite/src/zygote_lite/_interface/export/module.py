@@ -150,7 +150,7 @@ def _entry(made: Specialized, active: tuple[bool, ...], single: bool, name: str,
     lines = [
         f"def {name}({', '.join(parameters)}):",
         f'    """Return the value, and the gradient by {by}."""',
-        *_where(tests, f"raise TypeError({_quoted('wanted are ' + kinds)})"),
+        *_where(tests, f"raise TypeError({_quoted('expected ' + kinds)})"),
     ]
     lists = [path for p, x in pairs for path in lists_in(x, p)]
     if len(lists) > 1:  # their gradients would be one
