@@ -1,6 +1,8 @@
 """What specialized code cannot know, it leaves: the third call answers as the first did."""
 
+import functools
 import math
+import operator
 import types
 import warnings
 
@@ -695,7 +697,46 @@ def kept_by_a_branch(x):
     return np.sum(z) * x[0]
 
 
-@pytest.mark.parametrize("f", [walked_in_a_list, walked_beside_another, chosen, kept_by_a_branch])
+def mask(x):
+    m = x > 0.0
+    kept = m
+    m &= x < 1.0
+    return np.sum(x * x * kept)
+
+
+def bits(x):
+    m = np.array([1, 2, 4])
+    kept = m
+    m <<= 1
+    m |= 1
+    m ^= 3
+    return np.sum(x * x * kept)
+
+
+def operator_by_name(x):
+    y = x * 2.0
+    operator.iadd(y, x)
+    return np.sum(y * x)
+
+
+def operator_by_another_name(x):
+    y = x * 2.0
+    for f in (operator.isub, operator.imul):
+        f(y, x)
+    return np.sum(y * x)
+
+
+def operator_given_on(x):
+    y = x * 2.0
+    total = functools.reduce(operator.iadd, [x, x * x], y)
+    return np.sum(y * total)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [walked_in_a_list, walked_beside_another, chosen, kept_by_a_branch, mask, bits,
+     operator_by_name, operator_by_another_name, operator_given_on],
+)  # fmt: skip
 def test_an_array_that_is_changed_in_place_changes_under_its_other_names(f):
     assert_agreement(f, (np.array([0.3, -0.5, 0.9]),), (np.array([-1.0, 2.0, 4.0]),))
 

@@ -21,19 +21,10 @@ from numbers import Real
 from typing import Any, TextIO
 
 from rulescore import rrule
+from zygote_lite._ir.operators import OF_FUNCTION
 from zygote_lite.errors import NoRuleError
 
-_SYMBOLS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "truediv": "/",
-    "floordiv": "//",
-    "mod": "%",
-    "pow": "**",
-    "neg": "-",
-    "pos": "+",
-}
+_SYMBOLS = {of.function.__name__: of.symbol for of in OF_FUNCTION.values()}
 
 
 def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":

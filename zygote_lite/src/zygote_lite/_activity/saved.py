@@ -13,6 +13,7 @@ import numpy as np
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.pullbacks import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
+from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite.errors import DifferentiationError
 
 
@@ -134,7 +135,6 @@ _WRITERS = {
         set.add, set.discard, set.remove, set.pop, set.clear, set.update, heapq.heapify,
         heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop, bisect.insort_left,
         bisect.insort_right,
-        *(getattr(operator, "i" + n) for n in ("add", "sub", "mul", "truediv", "floordiv", "mod",
-                                              "pow", "matmul", "and", "or", "xor")),
+        *IN_PLACE,
     )
 }  # fmt: skip

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.operators import COMPARISONS
 
 NOTHING = ir.Const(None)
 Cells = dict[str, str]
 _COMPARISONS = {
-    ir.Intrinsic(f"operator.{name}")
-    for name in ("eq", "ne", "lt", "le", "gt", "ge", "is_", "is_not", "not_", "contains")
+    ir.Intrinsic(path)
+    for path in ("operator.contains", "operator.not_", *[of.path for of in COMPARISONS])
 }
 
 

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import operator
 import types
 from numbers import Number
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from zygote_lite._cotangents.pullbacks import Flags
 from zygote_lite._cotangents.registry import NodeId
+from zygote_lite._ir.operators import ARITHMETIC, BINARY
 
 
 def parameter_names(f: Any) -> tuple[str, ...]:
@@ -128,14 +128,13 @@ def moved_last(nodes: tuple[NodeId, ...], count: int) -> tuple[NodeId, ...]:
     return (*nodes[: 1 + count], *nodes[2 + count :], last)
 
 
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 OPERATORS: dict[str, tuple[Any, bool]] = {
-    **{f"__{name}__": (getattr(operator, name), False) for name in _BINARY},
-    **{f"__r{name}__": (getattr(operator, name), True) for name in _BINARY},
-    **{f"__i{name}__": (getattr(operator, "i" + name), False) for name in _BINARY},
     "__divmod__": (divmod, False),
     "__rdivmod__": (divmod, True),
 }
+for _of in map(BINARY.__getitem__, ARITHMETIC):
+    _meanings = ((_of.function, False), (_of.function, True), (_of.in_place, False))
+    OPERATORS.update(zip(_of.methods, _meanings, strict=True))
 """What methods of numbers and arrays mean, and if their operands are swapped."""
 
 

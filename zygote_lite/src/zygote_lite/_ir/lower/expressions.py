@@ -7,19 +7,8 @@ import ast
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.variables import Variables
+from zygote_lite._ir.operators import OF_SYNTAX
 
-BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow",
-    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.MatMult: "matmul", ast.BitAnd: "and_",
-    ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift", ast.RShift: "rshift",
-}  # fmt: skip
-UNARY: dict[type[ast.unaryop], str] = {
-    ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_",
-}  # fmt: skip
-COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
-    ast.Is: "is_", ast.IsNot: "is_not",
-}  # fmt: skip
 _LOOKING_AT_LOCALS = ("exec", "eval", "locals", "globals", "vars")
 
 
@@ -111,12 +100,12 @@ class Expressions(Variables):
 
     def expr_binop(self, e: ast.BinOp, target: str | None) -> ir.Atom:
         arguments = self.operands(e.left, e.right)
-        return self.call(e, target, "operator." + BINARY[type(e.op)], arguments)
+        return self.call(e, target, OF_SYNTAX[type(e.op)].path, arguments)
 
     def expr_unaryop(self, e: ast.UnaryOp, target: str | None) -> ir.Atom:
         if isinstance(e.operand, ast.Constant) and isinstance(e.op, ast.USub):
             return ir.Const(-e.operand.value)  # type: ignore[operator]
-        return self.call(e, target, "operator." + UNARY[type(e.op)], [self.expression(e.operand)])
+        return self.call(e, target, OF_SYNTAX[type(e.op)].path, [self.expression(e.operand)])
 
     def expr_compare(self, e: ast.Compare, target: str | None) -> ir.Atom:
         left = self.expression(e.left)
@@ -140,7 +129,7 @@ class Expressions(Variables):
             if isinstance(op, ast.NotIn):
                 self.call(e, target, "operator.not_", [ir.Name(target)])
         else:
-            self.call(e, target, "operator." + COMPARE[type(op)], [left, right])
+            self.call(e, target, OF_SYNTAX[type(op)].path, [left, right])
         if len(rest) > 1:
             with self.collected() as body:
                 self.comparisons(e, target, right, rest[1:])

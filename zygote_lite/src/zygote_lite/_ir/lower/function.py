@@ -13,11 +13,11 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.classes import Classes
-from zygote_lite._ir.lower.expressions import BINARY
 from zygote_lite._ir.lower.folds import Folds
 from zygote_lite._ir.lower.patterns import Patterns
+from zygote_lite._ir.operators import IN_PLACE
 
-IN_PLACE = {op: "i" + name.rstrip("_") for op, name in BINARY.items()}
+_IN_PLACE = {of.syntax: f"operator.{f.__name__}" for f, of in IN_PLACE.items()}
 
 
 def lower(
@@ -131,7 +131,7 @@ class _Lowering(Classes, Folds, Patterns):
             self.out.append(ir.Plain(annotation, []))
 
     def stmt_augassign(self, s: ast.AugAssign) -> None:
-        function = ir.Intrinsic("operator." + IN_PLACE[type(s.op)])
+        function = ir.Intrinsic(_IN_PLACE[type(s.op)])
         target = s.target
         if isinstance(target, ast.Name):
             operands = self.operands(target, s.value)

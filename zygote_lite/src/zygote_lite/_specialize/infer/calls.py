@@ -7,6 +7,7 @@ import numpy as np
 
 from rulescore import accumulate, find_rule, project
 from zygote_lite._ir import intrinsics as _intrinsics
+from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
@@ -233,19 +234,12 @@ def _is_operand(x: Value) -> bool:
 
 def _without_in_place(f: Any, xs: list[Value]) -> Any:
     """Return the operator that gives a new value, for one that may change its operand."""
-    name = getattr(f, "__name__", "")
-    if f is getattr(operator, name, None) and name in _IN_PLACE and not isinstance(
-        xs[0].sample, list | dict | set
-    ):  # fmt: skip
-        return getattr(operator, _IN_PLACE[name])
-    return f
-
-
-_IN_PLACE = {
-    "i" + name: name + "_" * (name in ("and", "or"))
-    for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul", "and", "or",
-                 "xor", "lshift", "rshift")
-}  # fmt: skip
+    of = IN_PLACE.get(f) if is_hashable(f) else None
+    if of is None or not xs or isinstance(xs[0].sample, list | dict | set):
+        return f
+    if xs[0].is_array:  # statements `x += y` were taken by the interpreter
+        raise Unfit(f"a call of operator.{f.__name__}, which changes an array")
+    return of.function
 
 
 # -- arrays ------------------------------------------------------------------------------------

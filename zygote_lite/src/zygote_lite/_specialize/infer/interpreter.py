@@ -13,6 +13,7 @@ import numpy as np
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
+from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.source import definition_of
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import inputs
@@ -49,10 +50,6 @@ from zygote_lite._specialize.typed.values import (
 )
 
 _DEEP = 20  # calls inside calls
-_IN_PLACE = {
-    f"operator.i{name}"
-    for name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul")
-}
 _PLAIN = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -131,11 +128,14 @@ class Interpreter(Paths):
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
                 stem = target if target != ir.DISCARD and not is_temporary(target) else ""
-                in_place = isinstance(function, ir.Intrinsic) and function.path in _IN_PLACE
-                if in_place:
+                f = self.atom(function, env)
+                by_name = not isinstance(function, ir.Intrinsic)
+                of = None if by_name or not xs[0].is_array else IN_PLACE.get(f.sample)
+                if of is not None:  # `x += y`: `x = x + y`, where no other name is for the array
                     self.refuse_shared(xs[0], target, env)
-                env[target] = self.call(self.atom(function, env), xs, kws, stem)
-                if in_place and xs[0].is_array:
+                    f = constant(of.function)
+                env[target] = self.call(f, xs, kws, stem)
+                if of is not None:
                     self.refuse_other_kind(xs[0], env[target])
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), self.atom(keywords, env)

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 
+from zygote_lite._ir.operators import BINARY
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Branch,
@@ -23,10 +24,7 @@ from zygote_lite._specialize.typed.values import ArrayOf, Value, shape_root
 
 LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to read
 HUGE = 16_384  # entries: from here on, to ask the system for memory is what costs
-IN_PLACE = {
-    operator.add: ("+=", np.add), operator.sub: ("-=", np.subtract),
-    operator.mul: ("*=", np.multiply), operator.truediv: ("/=", np.divide),
-}  # fmt: skip
+WRITES_OVER = {BINARY[name].function: BINARY[name] for name in ("add", "sub", "mul", "truediv")}
 SWAPPED = (operator.add, operator.mul)
 
 
@@ -125,4 +123,4 @@ def _is_elementwise(op: Op) -> bool:
         return False
     if isinstance(f, np.ufunc):
         return f.signature is None and f.nout == 1
-    return f in IN_PLACE or f is operator.neg
+    return f in WRITES_OVER or f is operator.neg

@@ -8,25 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
 from zygote_lite._specialize.passes.finish import Namer
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back
 from zygote_lite._specialize.typed.values import Value
 
-_BINARY: dict[Any, tuple[str, int]] = {
-    operator.or_: ("|", 7), operator.xor: ("^", 8), operator.and_: ("&", 9),
-    operator.add: ("+", 11), operator.sub: ("-", 11), operator.mul: ("*", 12),
-    operator.truediv: ("/", 12), operator.floordiv: ("//", 12), operator.mod: ("%", 12),
-    operator.matmul: ("@", 12), operator.pow: ("**", 14),
-    operator.lt: ("<", 5), operator.le: ("<=", 5), operator.gt: (">", 5), operator.ge: (">=", 5),
-    operator.eq: ("==", 5), operator.ne: ("!=", 5), operator.is_: ("is", 5),
-    operator.is_not: ("is not", 5),
-}  # fmt: skip
-_UNARY: dict[Any, tuple[str, int]] = {
-    operator.neg: ("-", 13), operator.pos: ("+", 13), operator.invert: ("~", 13),
-    operator.not_: ("not ", 4),
-}  # fmt: skip
 METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
 ATOM = 20
 
@@ -98,14 +86,14 @@ class Speller:
             return f"{self.within(xs[0], ATOM)}[{self.index(xs[1])}]", ATOM
         if f is call_back:
             return f"{self.expression(xs[0])}({self.expression(xs[1])})", ATOM
-        if _hashable(f) and f in _BINARY and len(xs) == 2:
-            sign, level = _BINARY[f]
-            left = self.within(xs[0], level + (sign == "**") + (level == 5))
-            right = self.within(xs[1], level + (sign != "**"))
-            return f"{left} {sign} {right}", level
-        if _hashable(f) and f in _UNARY:
-            sign, level = _UNARY[f]
-            return sign + self.within(xs[0], level), level
+        of = OF_FUNCTION.get(f) if _hashable(f) else None
+        if of is not None and len(xs) == 1:
+            return of.symbol + self.within(xs[0], of.precedence), of.precedence
+        if of is not None:
+            level, is_power = of.precedence, of.symbol == "**"
+            left = self.within(xs[0], level + is_power + (of in COMPARISONS))
+            right = self.within(xs[1], level + (not is_power))
+            return f"{left} {of.symbol} {right}", level
         if f is list and not xs:
             return "[]", ATOM
         if f is as_it_is:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from zygote_lite._specialize.passes.buffer_reuse import IN_PLACE, SWAPPED, is_huge
+from zygote_lite._specialize.passes.buffer_reuse import SWAPPED, WRITES_OVER, is_huge
 from zygote_lite._specialize.text.spell import ATOM, Speller, spelled
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
@@ -119,7 +119,7 @@ class Writer(Speller):
         for node in rest:
             if x in reads_of(node):
                 if isinstance(node, Op) and node.into is x:  # of temporaries, NumPy does it itself
-                    return node.function in IN_PLACE or node.function is operator.neg
+                    return node.function in WRITES_OVER or node.function is operator.neg
                 return not isinstance(node, Loop | Backwards | Record)
             if not isinstance(node, Op) or node.target.name in words:
                 return False
@@ -179,16 +179,16 @@ class Writer(Speller):
     def in_place(self, node: Op, x: Value) -> None:
         """Write an operation whose result takes the memory, and the name, of an operand."""
         at, xs = self.read(x), node.arguments
-        if node.function in IN_PLACE:
-            sign, f = IN_PLACE[node.function]
+        of = WRITES_OVER.get(node.function)
+        if of is not None:
             if node.onto:
                 given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
-                self.line(f"{spelled(f)}({given}, out={at})")
+                self.line(f"{spelled(of.ufunc)}({given}, out={at})")
             elif xs[0] is x or node.function in SWAPPED:
-                self.line(f"{at} {sign} {self.expression(xs[xs[0] is x])}")
+                self.line(f"{at} {of.symbol}= {self.expression(xs[xs[0] is x])}")
             else:
                 given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
-                self.line(f"{spelled(f)}({given}, out={at})")
+                self.line(f"{spelled(of.ufunc)}({given}, out={at})")
         elif node.function is operator.neg:
             self.line(f"np.negative({self.expression(xs[0])}, out={at})")
         else:
