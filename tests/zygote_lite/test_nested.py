@@ -233,3 +233,36 @@ def test_text_is_no_way_around_a_nested_gradient():
         gradient(f, 0.5)
     labelled = gradient(lambda x: gradient(lambda y: y**3 * len(f"{y:.3f}"), x)[0], 0.5)
     assert labelled == (15.0,)
+
+
+def test_an_infinite_slope_stays_infinite_inside():
+    """What is computed from a gradient inside is what it is outside."""
+    x = np.array([0.0, 1.0])
+    found = []
+
+    def f(x):
+        g = gradient(lambda y: np.sum(np.sqrt(y)), x)[0]
+        found.append(np.array(g))
+        return np.sum(g)
+
+    (d,) = gradient(f, x)
+    np.testing.assert_array_equal(found[0], [np.inf, 0.5])
+    np.testing.assert_array_equal(d, [-np.inf, -0.25])
+
+
+def test_a_zero_cotangent_beside_an_infinite_slope_has_its_own_slope():
+    def f(a):  # dg[1] / da[1] is the slope of the square root at 1
+        g = gradient(lambda y: np.sum(a * np.sqrt(y)), np.array([0.0, 1.0]))[0]
+        return g[1]
+
+    (d,) = gradient(f, np.array([1.0, 0.0]))
+    np.testing.assert_array_equal(d, [0.0, 0.5])
+
+
+def test_a_branch_not_taken_does_not_leak_into_second_derivatives():
+    def f(x):
+        g = gradient(lambda y: np.sum(np.where(y > 0, np.sqrt(y), 0.0)), x)[0]
+        return np.sum(g)
+
+    (d,) = gradient(f, np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(d, [0.0, -0.25])

@@ -173,4 +173,8 @@ def scaled(dy: Any, partial: Any) -> Any:
         partial = np.conj(partial)
     if np.all(np.isfinite(partial)):
         return dy * partial
-    return np.where(dy == 0, 0.0, dy * np.where(np.isfinite(partial), partial, 0.0))
+    # This product is differentiated again, so the mask must be as narrow as it can be. Where `dy`
+    # is 0 and `partial` finite, the slope by `dy` is `partial`; where `dy` is not 0, an infinity is
+    # the result. The inner `where` is for the reverse pass, which multiplies by what it selected.
+    wins = (dy == 0) & ~np.isfinite(partial)
+    return np.where(wins, 0.0, dy * np.where(wins, 0.0, partial))
