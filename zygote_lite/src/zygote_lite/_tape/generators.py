@@ -2,6 +2,7 @@
 
 import dis
 import functools
+import sys
 import types
 from typing import Any
 
@@ -25,6 +26,34 @@ def _handles(code: types.CodeType) -> bool:
     if is_library(code.co_filename):
         return False
     return any(i.opname == "PUSH_EXC_INFO" for i in dis.get_instructions(code))
+
+
+def _count(x: Any) -> int:
+    return sys.getrefcount(x)
+
+
+def _count_of_one() -> int:
+    held_once = object()
+    return _count(held_once)
+
+
+# What `_count` adds of its own: its parameter and the argument of `getrefcount`. How many of these
+# are references of their own depends on the version of Python, and so it is measured.
+_ADDED = _count_of_one() - 1
+
+
+def only_the_engine_holds(x: Any, references: int) -> bool:
+    """Return whether a generator has no references but those of the engine.
+
+    Python closes a generator, which runs its `finally`, when the last reference to it goes. The
+    tape keeps it alive for longer, so it must find out when that would have been.
+
+    Arguments:
+        x: the generator.
+        references: how many the engine has: `Tape.generators`, `state.active` (by `mark_active`),
+            and one for each local variable that holds it, in the caller and above it.
+    """
+    return _count(x) - _ADDED - 1 <= references  # the parameter `x` is one of ours, too
 
 
 class Generated:

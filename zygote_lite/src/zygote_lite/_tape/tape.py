@@ -5,7 +5,6 @@ tape, so that exceptions, generators and callbacks need nothing of their own.
 """
 
 import operator
-import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -57,7 +56,7 @@ from zygote_lite._tape.effects import (
     may_change,
 )
 from zygote_lite._tape.entries import Entries
-from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.generators import Generated, only_the_engine_holds
 from zygote_lite._tape.refusal import (
     COMPUTING,
     hook_refusal,
@@ -298,7 +297,8 @@ class Tape(Entries):
             generated = self.generators[i]
             if not generated.is_suspended() or not generated.ends_with_code():
                 continue
-            if sys.getrefcount(generated) <= 4:  # held by the engine only
+            # in `self.generators`, in `state.active`, and in `generated`
+            if only_the_engine_holds(generated, 3):
                 known = len(self.entries)
                 generated.frame.close()
                 matters = len(self.entries) != known
@@ -372,9 +372,11 @@ class Tape(Entries):
                     return
                 yield step
         finally:
-            held = 6 if iterator is x else 4  # by the engine
+            # In `self.generators`, `state.active` and `iterator`. A generator that is iterated
+            # itself is also in `x`, and in the variable of the recording code that it came from.
+            held = 5 if iterator is x else 3
             is_made_here = type(iterator) is Generated and (owned or iterator is not x)
-            if is_made_here and sys.getrefcount(iterator) <= held:
+            if is_made_here and only_the_engine_holds(iterator, held):
                 iterator.frame.close()
 
     def iterate_inactive(self, x: Any) -> Iterator[Traced]:
