@@ -288,6 +288,10 @@ def _is_finite(partial: np.ndarray) -> bool:
 
 
 def _masked(dy: Any, partial: Any) -> Any:
+    # A cotangent of 0 says that the result does not depend on this entry (a branch of `np.where`
+    # that was not taken): there the derivative is 0, whatever the partial. IEEE arithmetic makes
+    # `0 * inf` a nan, which would spread. So the product is masked where, and only where, `dy` is
+    # 0; the callers ask first whether `partial` is finite, which is cheaper than to mask always.
     with np.errstate(all="ignore"):
         return np.where(dy == 0, dy, dy * partial)
 

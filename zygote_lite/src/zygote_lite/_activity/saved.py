@@ -27,6 +27,8 @@ def note_write(x: Any) -> None:
 
 def restore(x: Any, index: Any, old: Any) -> None:
     """Put back what a write overwrote, and note how to make the write again."""
+    # What this write left is there, for later writes are undone by now: so the forward pass need
+    # not save it.
     now = np.copy(x[index])
     _set(x, index, old)
     current_store().redo.append(lambda: _set(x, index, now))

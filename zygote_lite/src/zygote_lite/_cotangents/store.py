@@ -244,6 +244,9 @@ class Store:
 
     def restore(self) -> None:
         """Put the state of the containers back to what it was before the reverse pass."""
+        # Going back, each write is undone, so that pullbacks see the values of their own time; the
+        # redo log has the same writes, the last one of the program first. Popped from its end it
+        # repeats them in the order of the program. It runs after an exception too (`finally`).
         while self.redo:
             self.redo.pop()()
 

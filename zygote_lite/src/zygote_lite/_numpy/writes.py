@@ -49,6 +49,9 @@ def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
     winners = winning(x, index)
 
     def write_back(dy: Any) -> tuple[Any, ...]:
+        # The cotangent of the entries belongs to `value` alone: what they held before the write has
+        # no part in the result, so the shadow is cleared. The old entries come back last, because
+        # earlier pullbacks read the array as it was at their time.
         store = current_store()
         d_value = None
         shadow = store.shadow_view(x)

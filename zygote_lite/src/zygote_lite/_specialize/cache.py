@@ -52,7 +52,11 @@ DOUBTFUL = Unfit("a gradient is not finite")
 NO_KEY = "an argument is no number, array, tuple, list or dict of those"
 _MOST = 8  # specializations of one function
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
-_AGAIN = {8**n for n in range(1, 20)}  # and those after which it is tried again
+# The calls after which it is tried again. What stood in the way may have been the values of that
+# call (a branch that was taken, an empty list), or a global that has changed since. An attempt
+# costs as much as many recorded calls, so the distances grow: at powers of 8, attempts that fail
+# for ever stay a vanishing part of the time that the recorded calls take.
+_AGAIN = {8**n for n in range(1, 20)}
 _LONG = 16  # items of a list: longer ones are told apart by what they hold, not by length
 
 

@@ -76,6 +76,10 @@ def own_buffers(d: Any, held: Any) -> Any:
         d: cotangents, in tuples, lists, dicts and Tangents.
         held: what the arrays must not share memory with.
     """
+    # Pullbacks may return `dy` itself, a view, or one array for two arguments, so that an
+    # optimizer's `grads[0] *= 0.9` would change other gradients, or an argument. What is returned
+    # first keeps its memory, and what shares it later is copied. A view of a larger buffer is
+    # copied too: its other parts may belong to something else.
     seen = {id(owner_of(x)) for x in _arrays_of(held)}
     return _owned(d, seen)
 

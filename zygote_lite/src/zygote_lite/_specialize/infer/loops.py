@@ -172,6 +172,11 @@ def repeat(
     assigned_more: frozenset[str] | set[str] = frozenset(),
 ) -> Env:  # fmt: skip
     """Write a loop. What it carries is found by writing it until nothing changes."""
+    # What holds for a variable at the start of an iteration depends on its end, which depends on
+    # its start: `s = 0` may become a float, or active, in the body. So the body is written from
+    # what holds before the loop, what holds at its ends is joined to that, and it is written again
+    # until nothing is added. Joins only lose knowledge, so this comes to an end; what was written
+    # on wrong assumptions is thrown away, with its names, inputs and writes.
     head = live_in_loop(body, after)
     carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
     origin = interpreter.origin
@@ -183,7 +188,10 @@ def repeat(
     for name in facts:
         if is_composed(env[name]):
             raise Unfit(f"`{name}` is a structure or function that changes in a loop")
-    # of our own variables some are read only after the first turn: that tells what they are
+    # The engine's own variables (a result, and the flag that it is there) may have no value before
+    # the loop, and be read in it behind the flag. A rehearsal writes the first iteration with the
+    # values from before the loop: the flag is known, so the read is not reached, and the end of the
+    # iteration tells what the variable is. The rehearsal itself is thrown away.
     is_first = any(
         name in head and name not in env and interpreter.is_ours(name) for name in carried
     )

@@ -13,6 +13,11 @@ from zygote_lite._specialize.typed.values import Value
 
 def compute_early(backward: list[Node]) -> None:
     """Move functions of numbers from the reverse pass of loops to their turns."""
+    # An operation may go back across the whole reverse pass because both passes run in one call:
+    # it is done once per iteration either way, and if it raises, the tape answers either way. A
+    # loop that `break` leaves is excluded: in its last iteration the operation might come before
+    # the test that guards its operands. Its result is saved in the place of the operands, which is
+    # why only costly functions are worth it.
     for node in walk(backward):
         if isinstance(node, Backwards) and not may_stop(node.loop.body):
             for op in [n for n in node.body if isinstance(n, Op)]:

@@ -32,6 +32,10 @@ from zygote_lite._specialize.typed.values import Other, Unfit, Value, list_root
 
 def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     """Drop copies that no write makes necessary; raise `Unfit` where a view would see a write."""
+    # Operations are written in the order of the program, but a copy made for the reverse pass is
+    # read after the whole forward pass, and a view is read wherever its reader stands. So both are
+    # tested against every write that can come in between: a later one in the text, or any one in
+    # a loop around both, which comes again in the next iteration.
     place: dict[Node, int] = {}
     loops: dict[Node, tuple[Loop, ...]] = {}
     _number(nodes, (), place, loops)
@@ -292,6 +296,9 @@ def _stops(block: list[Node]) -> bool:
 
 def _record_early(loop: Loop) -> None:
     """Keep a turn as soon as what is kept of it is known, so that variables may be rebound."""
+    # A record may come before the operations that follow its values: it only reads, and arrays
+    # that are written later are recorded as copies. It may not come before a branch or an inner
+    # loop, which may leave the iteration: then the reverse pass would run one that never ended.
     body = loop.body
     records = [n for n in walk(body) if isinstance(n, Record) and n.loop is loop]
     if len(records) != 1 or records[0] not in body or isinstance(body[-1], Stop):

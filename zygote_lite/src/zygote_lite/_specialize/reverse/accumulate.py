@@ -33,11 +33,19 @@ class Accumulator:
     """Add contributions to cotangents: the first is assigned, later ones go into what is owned.
 
     Attributes:
-        again: whether the pass will be run backwards in its turn: then it writes nothing in place.
+        again: whether the pass will itself be differentiated: then it writes nothing in place.
         cotangents: of each value, at the point that the pass has come to.
         owned: the cotangents that nothing else shares, so that they may be added to in place.
-        given: the cotangents that something has already.
+        given: the cotangents that some value has or had.
     """
+
+    # The invariant: a buffer in `owned` is the cotangent of exactly one value, and no contribution
+    # that is still to be used is a view of it; so `+=` on it changes nothing else. A new cotangent
+    # is owned if it is `fresh` (its operation allocated it) and not in `given` (`dy` of `x + y`
+    # goes to both operands: it is given to `x`, and so is not new for `y`). Ownership goes with the
+    # cotangent if a reverse rule hands it to one operand, and is lost if it goes to several, or if
+    # another contribution may be a view of it (`Backward.op`). What is not owned is added out of
+    # place, or copied first (`buffer`).
 
     def __init__(self, interpreter: Interpreter, again: bool) -> None:
         self.interpreter = interpreter

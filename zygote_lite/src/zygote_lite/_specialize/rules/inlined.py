@@ -96,6 +96,9 @@ def times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
 
 def _strong_times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
     """Write that product with a strong zero, in its simplest form that has one."""
+    # Only code that is made after a gradient was not finite comes here (`WithStrongZeros`): a test
+    # of each entry costs more than the product, and nearly no function needs it. A partial of 1 or
+    # -1 is finite, and so cannot meet a zero wrongly.
     if partial.is_constant and type(partial.sample) in (int, float) and partial.sample in (1, -1):
         return times(interpreter, dy, partial, out)
     result = result_of(strong_product, [dy, partial], {})
