@@ -417,7 +417,7 @@ def test_export():
 
 
 def test_export_refuses_keys_that_are_no_text():
-    with pytest.raises(DifferentiationError, match="p has keys that are no text"):
+    with pytest.raises(DifferentiationError, match="p has keys that are not text"):
         export_adjoint(in_order, {1: 2.0})
 
 

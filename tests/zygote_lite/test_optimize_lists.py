@@ -19,7 +19,7 @@ from tests.zygote_lite.specialized import (
 from zygote_lite import DifferentiationError, testing, value_and_grad
 from zygote_lite._specialize import driver as _specialize
 from zygote_lite._specialize.cache import compile_text
-from zygote_lite._specialize.typed.values import Unfit
+from zygote_lite._specialize.typed.reasons import NotSpecializable
 
 RNG = np.random.default_rng(0)
 
@@ -391,7 +391,7 @@ def test_random_program(seed):
     with mock.patch.object(_specialize, "_MANY", 0):
         made = outcome(lambda: _specialize.specialize(f, choices[0], (True, True, True)))
     if made[0] == "error":
-        assert made[1:] == (Unfit, "its code grows too long")
+        assert made[1:] == (NotSpecializable, "its code grows too long [not supported: too-long]")
         return
     fast = compile_text(made[1], f)
     for xs in choices:

@@ -128,7 +128,8 @@ def test_what_does_not_qualify_is_shown_as_it_is_run():
             pass
 
     why, _, text = code_adjoint(tried, 1.0).partition("\n")
-    assert why == "# Recorded, not transformed: it has a statement `try:`"
+    told = "it has a statement `try:` [not supported: statement]"
+    assert why == f"# Recorded, not transformed: {told}"
     assert text == code_adjoint(tried).partition("\n")[2]
     assert "tape.call" in text
 
@@ -151,10 +152,13 @@ def test_the_first_line_says_why_code_is_recorded():
     def why(f, *xs):
         return code_adjoint(f, *xs).partition("\n")[0]
 
-    start = "# Recorded, not transformed: "
-    assert why(through, 1.0) == start + "`complex(y, 1.0)`: a value is complex"
-    assert why(Callable(), 1.0) == start + "it is no Python function"
-    assert why(lambda x, y: x, 1.0, object()) == start + "the argument y is of the type object"
+    def told(details, name):
+        return f"# Recorded, not transformed: {details} [not supported: {name}]"
+
+    assert why(through, 1.0) == told("`complex(y, 1.0)`: a value is complex", "value-type")
+    assert why(Callable(), 1.0) == told("it is not a Python function", "no-python-function")
+    type_of_y = told("the argument y is of the type object", "argument-type")
+    assert why(lambda x, y: x, 1.0, object()) == type_of_y
     assert not why(lambda x: x * x, 1.0).startswith("#")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._specialize.cache import Entries, entries_of, warn_uncompiled
+from zygote_lite._specialize.cache import NO_FUNCTION, Entries, entries_of, warn_uncompiled
 from zygote_lite._specialize.infer.models.objects import of_class
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import GRADIENT
@@ -42,7 +42,7 @@ class Specializations:
             call = plain_call(function, xs, kws)
             if call is None:
                 if self.compiled and type(function) is not types.FunctionType:
-                    warn_uncompiled(function, "it is no Python function")
+                    warn_uncompiled(function, NO_FUNCTION)
                 return None, function, xs, 0
             function, given, before = call
         key = function, len(xs), before, len(given)

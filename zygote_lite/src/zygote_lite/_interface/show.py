@@ -11,10 +11,10 @@ from zygote_lite._interface.gradients import pullback
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.lower.function import lower
-from zygote_lite._specialize.cache import INTERNAL, raise_if_strict
+from zygote_lite._specialize.cache import INTERNAL, NO_FUNCTION, raise_if_strict
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.jitted import original
-from zygote_lite._specialize.typed.values import Unfit
+from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite.errors import DifferentiationError
 
 _LONG = 60
@@ -62,10 +62,10 @@ def _specialized(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
     """Return the code for the types of the arguments, or why there is none."""
     f = original(f)
     if type(f) is not types.FunctionType:
-        return None, "it is no Python function"
+        return None, NO_FUNCTION
     try:
         made = specialize(f, xs, (True,) * len(xs), as_pullback=True)
-    except Unfit as reason:
+    except NotSpecializable as reason:
         return None, f"{_place_of(reason)}{reason}"
     except DifferentiationError as reason:
         return None, str(reason)
@@ -75,7 +75,7 @@ def _specialized(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
     return "\n".join(line.rstrip() for line in str(made.text).splitlines()), ""
 
 
-def _place_of(reason: Unfit) -> str:
+def _place_of(reason: NotSpecializable) -> str:
     """Return the beginning of the statement that is not specialized, to stand before the reason."""
     if reason.origin is None or not hasattr(reason.origin, "lineno"):
         return ""

@@ -27,6 +27,7 @@ from zygote_lite._specialize.text.writer import Text, Writer
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Append, Branch, Loop, Node, Op, Store, leaves, walk
+from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import list_cotangent
 from zygote_lite._specialize.typed.values import (
     FLOATS,
@@ -34,7 +35,6 @@ from zygote_lite._specialize.typed.values import (
     ListOf,
     Other,
     Scalar,
-    Unfit,
     Value,
     constant,
     in_form_of,
@@ -226,7 +226,7 @@ def gradients_of(backward: Backward, arguments: list[Value]) -> list[Value | Non
             ):
                 d = backward.copy(d, x)
             if d.fact != x.fact and isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
-                raise Unfit("a gradient of another precision")
+                raise Unsound.PRECISION("a gradient has another precision than its argument")
         elif isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
             kind = type(x.sample)
             if kind not in FLOATS:

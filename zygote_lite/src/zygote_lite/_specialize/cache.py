@@ -40,16 +40,21 @@ from zygote_lite._specialize.numba.compile import (
     kind_name,
     range_tests,
 )
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import are_apart, are_distinct, are_keys, are_numbers
-from zygote_lite._specialize.typed.values import ArrayOf, Other, Unfit, fact_of
+from zygote_lite._specialize.typed.values import ArrayOf, Other, fact_of
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT, PULLBACK, report, watch
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import RECORDED, InternalError, current, left, watching
 
 Enter = Callable[..., Any]
 INTERNAL = "internal error"
-DOUBTFUL = Unfit("a gradient is not finite")
-NO_KEY = "an argument is no number, array, tuple, list or dict of those"
+DOUBTFUL = Unsound.NOT_FINITE("a gradient is not finite")
+NO_KEY = str(
+    NotSupported.ARGUMENT_TYPE("an argument is no number, array, tuple, list or dict of those")
+)
+NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
+_NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in their order"))
 _MOST = 8  # specializations of one function
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
 # The calls after which it is tried again. What stood in the way may have been the values of that
@@ -158,7 +163,7 @@ class Entries:
                 enter = entered_pullback(f, xs, self.active)
             else:
                 enter = entered(f, xs, self.active, self.single, compiled)
-        except (Unfit, DifferentiationError) as reason:
+        except (NotSpecializable, DifferentiationError) as reason:
             self.reasons[key] = str(reason)
             return str(reason)
         except Exception as error:  # a defect here must not reach the user's program
@@ -246,14 +251,14 @@ def entries_of(
     """
     if type(f) is not types.FunctionType:
         if compiled:
-            warn_uncompiled(f, "it is no Python function")
+            warn_uncompiled(f, NO_FUNCTION)
         return None
     key = (f.__code__, id(f.__globals__), count, numbers, single, compiled, form)
     found = _known.get(key)
     if found is None:
         if len({*numbers}) != len(numbers) or [*numbers] != sorted(numbers):
             if compiled:
-                warn_uncompiled(f, "argnums are not in their order")
+                warn_uncompiled(f, _NO_ORDER)
             return None
         active = tuple([i in numbers for i in range(count)])
         with watching.lock:  # a mode that comes now finds it
@@ -361,7 +366,7 @@ class WithStrongZeros:
         try:
             return entered(f, xs, self.active, self.single, strong=True)
         except Exception as error:
-            if not isinstance(error, Unfit | DifferentiationError):
+            if not isinstance(error, NotSpecializable | DifferentiationError):
                 raise_if_strict(f, xs, error)
             reason = error
             return lambda f, *xs: left(reason)

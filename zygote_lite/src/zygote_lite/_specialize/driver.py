@@ -16,12 +16,12 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import as_it_is
 from zygote_lite._specialize.typed.values import (
     FLOATS,
     ArrayOf,
     Scalar,
-    Unfit,
     Value,
     constant,
     fact_of,
@@ -47,7 +47,7 @@ def specialize(
         compiled: whether the code is for Numba.
         strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
 
-    Raises `Unfit` where the function is left to the generic engine.
+    Raises `NotSpecializable` where the function is left to the generic engine.
     """
     refuse_own_rule(f, xs)
     inputs = Inputs(f)
@@ -58,13 +58,15 @@ def specialize(
 
     try:
         made = _specialized(inputs, f, xs, active, as_pullback, compiled, many, strong)
-    except Unfit:
+    except NotSpecializable:
         if compiled or many or not inputs.lists:
             raise
         return uniform()
     if compiled or many or not (inputs.lists and made.structured):
         return made
-    with contextlib.suppress(Unfit):  # one code for lists of every length, and a shorter one
+    with contextlib.suppress(
+        NotSpecializable
+    ):  # one code for lists of every length, and a shorter one
         return uniform()
     return made
 
@@ -141,7 +143,7 @@ def _interpreted(
     interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(code, len(xs))
     if not _MODULES.isdisjoint(names):
-        raise Unfit("a parameter is named np or math")
+        raise NotSupported.NAMES("a parameter is named np or math")
     arguments = []
     for i, (name, x, flag) in enumerate(zip(names, xs, active, strict=True)):
         interpreter.used.discard(name)
@@ -176,10 +178,10 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     if result.active:
         first.block(forward)
     if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
-        raise Unfit("the vector is not of the kind and shape of the argument")
+        raise Unsound.SHAPE("the vector does not have the type and shape of the argument")
     slope = first.cotangents.get(x)
     if x.items is not None or slope is None or not slope.active:
-        raise Unfit("its gradient is constant, or that of a structure")
+        raise NotSupported.SECOND_ORDER("its gradient is constant, or is that of a structure")
     forward = [*forward, *first.out]
     vector = Value(x.fact, v, interpreter.name("v"))
     vector.shaped = shape_root(x)
@@ -189,7 +191,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     second.block(forward)
     gradients = gradients_of(second, arguments)
     if None in gradients:
-        raise Unfit("its second derivative is zero")
+        raise NotSupported.SECOND_ORDER("its second derivative is zero")
     return written(
         inputs, f, _plain_name(f) + "_hessian_times_vector", [*names, vector.name],
         [*arguments, vector], (*active, False), forward, second, None, gradients,
@@ -199,7 +201,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
 def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
     """Refuse a function that has a rule: that answers, and not its source."""
     if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
-        raise Unfit("it has a rule of its own")
+        raise Unsound.OWN_RULE("it has a rule of its own")
 
 
 def _parameter_names(code: Any, count: int) -> list[str]:
@@ -212,7 +214,7 @@ def _parameter_names(code: Any, count: int) -> list[str]:
     given = code.co_varnames[: min(count, code.co_argcount)]
     names = [other if name == "_" else name for name in given]
     if count > len(names) and not code.co_flags & inspect.CO_VARARGS:
-        raise Unfit("a call with too many arguments")
+        raise Unsound.RAISES("it is called with too many arguments")
     stem = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if count > len(names) else ""
     numbers = itertools.count()
     while len(names) < count:
@@ -227,7 +229,7 @@ def _refuse_value(result: Value, of_any_shape: bool = False) -> None:
     if of_any_shape and isinstance(fact, ArrayOf) and fact.dtype in (np.float64, np.float32):
         return
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
-        raise Unfit("the value is no float")
+        raise Unsound.NO_FLOAT("its value is not a float")
 
 
 def _one_like(sample: Any) -> Any:

@@ -14,7 +14,7 @@ from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_value_and_grad
 from zygote_lite._specialize.compare import difference, is_finite
 from zygote_lite._specialize.numba.arithmetic import LEFT
-from zygote_lite._specialize.typed.values import Unfit
+from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import seed
 from zygote_lite.modes import (
@@ -113,7 +113,7 @@ def is_deliberate(error: Exception) -> bool:
 
     At a pole Python's numbers raise where NumPy's are infinite: the tape tells which zero meets it.
     """
-    return isinstance(error, Unfit | ArithmeticError | RecursionError | MemoryError) or (
+    return isinstance(error, NotSpecializable | ArithmeticError | RecursionError | MemoryError) or (
         isinstance(error, RuntimeError) and str(error) == LEFT
     )
 

@@ -14,8 +14,8 @@ import numpy as np
 from rulescore import Array, project
 from zygote_lite._ir.source import TREES
 from zygote_lite._specialize.text.spell import constant_text, spelled
+from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import UNSET, Unset
-from zygote_lite._specialize.typed.values import Unfit
 
 _PROJECT = '''\
 def project(dx, x):
@@ -41,11 +41,11 @@ class Helpers:
         self.taken = taken
 
     def add(self, name: str, x: Any) -> None:
-        """Write what is known by a name. Raises `Unfit` where that cannot be done."""
+        """Write what is known by a name. Raises `NotSpecializable` where that cannot be done."""
         if name in self.named and self.named[name] is x:
             return
         if name in self.named or name in self.taken:
-            raise Unfit(f"two things that it calls are named {name}")
+            raise NotSupported.NAMES(f"two things that it calls are named {name}")
         self.named[name] = x
         if x is project:
             self.texts.append(_PROJECT.replace("def project(", f"def {name}(", 1))
@@ -58,7 +58,7 @@ class Helpers:
         else:
             text = constant_text(x) or spelled(x)
             if text is None:
-                raise Unfit(f"it calls {_described(x)} as it is")
+                raise NotSupported.EXPORT(f"it calls {_described(x)}, which has no text")
             self.texts.append(f"{name} = {text}")
 
     def source(self, x: Any, name: str) -> str:
@@ -67,12 +67,16 @@ class Helpers:
             with TREES:
                 (tree,) = ast.parse(textwrap.dedent(inspect.getsource(x))).body
         except (OSError, TypeError, SyntaxError, ValueError):
-            raise Unfit(f"it calls {_described(x)}, whose source is not to be had") from None
+            raise NotSupported.EXPORT(
+                f"it calls {_described(x)}, whose source is not available"
+            ) from None
         if not isinstance(tree, ast.FunctionDef | ast.ClassDef) or tree.decorator_list:
-            raise Unfit(f"it calls {_described(x)}, which is no plain function")
+            raise NotSupported.EXPORT(f"it calls {_described(x)}, which is not a plain function")
         if isinstance(x, types.FunctionType):
             if x.__closure__ or x.__defaults__ or x.__kwdefaults__:
-                raise Unfit(f"it calls {_described(x)}, which has variables around it, or defaults")
+                raise NotSupported.EXPORT(
+                    f"it calls {_described(x)}, which has defaults, or variables around it"
+                )
             self.add_globals(x.__code__, x.__globals__, x)
         tree.name = name
         return ast.unparse(_Unannotated().visit(tree))
@@ -86,11 +90,13 @@ class Helpers:
             x = globals_.get(name, vars(builtins).get(name))
             if x is np or x is math:
                 if name not in ("np", "math"):
-                    raise Unfit(f"{_described(f)} knows {x.__name__} as {name}")
+                    raise NotSupported.NAMES(f"{_described(f)} knows {x.__name__} as {name}")
             elif name not in globals_ and name in vars(builtins):
                 continue
             elif isinstance(x, types.ModuleType):
-                raise Unfit(f"it calls {_described(f)}, which uses the module {x.__name__}")
+                raise NotSupported.EXPORT(
+                    f"it calls {_described(f)}, which uses the module {x.__name__}"
+                )
             else:
                 self.add(name, x)
 

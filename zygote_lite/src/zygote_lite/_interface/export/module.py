@@ -17,6 +17,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.text.spell import constant_text
 from zygote_lite._specialize.text.writer import LEFT
 from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import are_distinct, are_numbers
 from zygote_lite._specialize.typed.values import (
     MANY,
@@ -24,7 +25,6 @@ from zygote_lite._specialize.typed.values import (
     ArrayOf,
     ListOf,
     Scalar,
-    Unfit,
     Value,
     parts_of,
     paths_of,
@@ -58,7 +58,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
     try:
         made = specialize(f, xs, active)
         return _module(f, made, active, single)
-    except Unfit as reason:
+    except NotSpecializable as reason:
         raise _refusal(f, str(reason)) from None
 
 
@@ -87,7 +87,7 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     public = made.name
     inner = public.removesuffix("_value_and_gradient") + "_adjoint"
     if any(leaf.where for x in made.arguments for leaf in leaves(x)):
-        raise Unfit("an argument is an object")
+        raise NotSupported.EXPORT("an argument is an object")
     outside = [value.name for value, _ in made.inputs.given.values()]
     helpers = Helpers({public, inner, "np", "math", *outside})
     for name, x in made.bound.items():
@@ -106,7 +106,7 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     body = "\n".join([*constants, body]).rstrip() if constants else body.rstrip()[1:]
     for name in made.parameters:
         if hasattr(builtins, name) and re.search(rf"\b{name}\(", body):
-            raise Unfit(f"an argument is named {name}, as what Python has built in")
+            raise NotSupported.NAMES(f"an argument is named {name}, like a builtin of Python")
     imports = [line for name, line in (("math", "import math"), ("np", "import numpy as np"))
                if re.search(rf"\b{name}\.", body)]  # fmt: skip
     head = f'"""The value and the gradient of `{f.__name__}`, as zygote_lite wrote them."""'
@@ -117,7 +117,7 @@ def _written(x: Any, name: str) -> str:
     """Return the text of a number or an array that is read from outside."""
     if isinstance(x, np.ndarray):
         if x.size > _MOST:
-            raise Unfit(f"{name} is an array of {x.size} numbers")
+            raise NotSupported.EXPORT(f"{name} is an array of {x.size} numbers")
         entries = ", ".join(_number(v, name) for v in x.ravel().tolist())
         flat = f"np.array([{entries}], dtype=np.{x.dtype.name})"
         return flat if x.ndim == 1 else f"{flat}.reshape({x.shape})"
@@ -129,7 +129,7 @@ def _number(x: Any, name: str) -> str:
     if text is None and isinstance(x, np.floating) and not np.isfinite(x):
         text = f"np.{type(x).__name__}({constant_text(float(x))})"
     if text is None:
-        raise Unfit(f"{name} is a {type(x).__name__}")
+        raise NotSupported.EXPORT(f"{name} is a {type(x).__name__}")
     return text
 
 

@@ -6,13 +6,13 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.typed.builder import Builder, Env
 from zygote_lite._specialize.typed.nodes import Branch, Node, add_at_ends, leaves
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET
 from zygote_lite._specialize.typed.values import (
     ListOf,
     Local,
     Method,
     Other,
-    Unfit,
     Value,
     constant,
     join_facts,
@@ -49,13 +49,13 @@ class Paths(Builder):
         self, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
     ) -> Env | None:
         if test in self.iterators:
-            raise Unfit("the truth of an iterator")
+            raise Unsound.ITERATOR("it asks for the truth of an iterator")
         if test.where is not None:
-            raise Unfit("the truth of an object")
+            raise NotSupported.TRUTH("it asks for the truth of an object")
         if test.is_constant or test.items is not None:
             return self.block(body if test.sample else orelse, env, after)
         if test.is_array:
-            raise Unfit("the truth of an array")
+            raise NotSupported.TRUTH("it asks for the truth of an array")
         first: Env | None
         second: Env | None
         then, first = self.nested(lambda: self.block(body, env, after))
@@ -113,21 +113,23 @@ class Paths(Builder):
             value = a if a is not None else b
             assert value is not None
             if value.items is not None or not value.name:
-                raise Unfit(f"`{name}` is assigned on one path only")
+                raise Unsound.UNSET(f"`{name}` is assigned on one path only")
             a = b = value
         if a.items is not None or b.items is not None:
             if a.items is None or b.items is None or len(a.items) != len(b.items):
-                raise Unfit(f"`{name}` is one structure on one path and another on the other")
-            raise Unfit(f"`{name}` is a structure that depends on the path")
+                raise NotSupported.DEPENDS_ON_PATH(
+                    f"`{name}` is one structure on one path and another on the other"
+                )
+            raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a structure that depends on the path")
         if isinstance(a.sample, Local | Method) or isinstance(b.sample, Local | Method):
-            raise Unfit(f"`{name}` is a function that depends on the path")
+            raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a function that depends on the path")
         if a.where is not None or b.where is not None:
-            raise Unfit(f"`{name}` is an object that depends on the path")
+            raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is an object that depends on the path")
         value = self.value(join_facts(a.fact, b.fact), a.sample, stem_of(name))
         if isinstance(value.fact, ListOf):
-            raise Unfit(f"`{name}` is a list that depends on the path")
+            raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a list that depends on the path")
         if isinstance(value.fact, Other) and (a.is_constant or b.is_constant):
-            raise Unfit(f"`{name}` depends on the path, and is no number")
+            raise NotSupported.DEPENDS_ON_PATH(f"`{name}` depends on the path, and is not a number")
         value.active = a.active or b.active
         if a.spread is not None and a.spread is b.spread:
             value.spread = a.spread

@@ -29,6 +29,7 @@ from zygote_lite._specialize.typed.attributes import Attribute, attribute_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.values import (
     FLOATS,
@@ -39,7 +40,6 @@ from zygote_lite._specialize.typed.values import (
     Local,
     Method,
     Scalar,
-    Unfit,
     Value,
     can_carry,
     constant,
@@ -65,7 +65,7 @@ def call(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], s
         f, kws = (strict_zip if kws["strict"].sample else zip), {}
     special = _special.SPECIAL.get(f) if is_hashable(f) else None
     if any(x in interpreter.iterators for x in xs) and (special is None or f in (len, reversed)):
-        raise Unfit(f"an iterator is given to {getattr(f, '__name__', f)}")
+        raise Unsound.ITERATOR(f"an iterator is given to {getattr(f, '__name__', f)}")
     if special is not None and not kws:
         found = special(interpreter, xs)
         if found is not None:
@@ -97,22 +97,26 @@ def _active(
 ) -> Value:
     rule = rule_of(f, xs, kws)
     if rule is not None and any(leaf.where for x in xs for leaf in leaves(x)):
-        raise Unfit(f"the rule {rule.signature} is given an object")
+        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
     if rule is None:
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
         if hasattr(f, "__code__"):
             return interpreter.inline(f, xs, kws)
-        raise Unfit(f"no rule for {getattr(f, '__name__', f)} of these types")
+        raise NotSupported.NO_RULE(
+            f"there is no rule for {getattr(f, '__name__', f)} of these types"
+        )
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
-        raise Unfit("an option that depends on a differentiated argument")
+        raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
     if rule.kind == "constant":
         found = inactive(interpreter, f, xs, kws, stem)
         if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
-            raise Unfit("bytes of a differentiated argument")
+            raise Unsound.NO_FLOAT("bytes are made of a differentiated argument")
         return found
     if rule.kind == "instance" or rule.needs_ad:
-        raise Unfit(f"the rule {rule.signature}")
+        raise NotSupported.RULE_FORM(
+            f"the rule {rule.signature} asks for an instance or for the engine"
+        )
     return active_call(interpreter, rule, f, xs, kws, stem)
 
 
@@ -127,7 +131,9 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
             for kind in x.fact.classes:
                 other = [*given[:i], kind(1), *given[i + 1 :]]
                 if find_rule(f, *other, **options) is not rule:
-                    raise Unfit("its types take different rules")
+                    raise Unsound.AMBIGUOUS_RULE(
+                        "a number has one of several types, which take different rules"
+                    )
     return rule
 
 
@@ -135,15 +141,15 @@ def inactive(
     interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     if f is accumulate and interpreter.plain:
-        raise Unfit("accumulate in a rule")
+        raise NotSupported.RULE_FORM("a rule calls accumulate")
     if hasattr(f, "__code__") and not is_pure(f):
         return _python(interpreter, f, xs, kws, stem)
     if not is_pure(f):
-        raise Unfit(f"a call of {getattr(f, '__name__', f)}")
+        raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
-        raise Unfit(f"a structure is given to {getattr(f, '__name__', f)}")
+        raise NotSupported.RULE_OPERAND(f"a structure is given to {getattr(f, '__name__', f)}")
     if "out" in kws and kws["out"].sample is not None:
-        raise Unfit("it writes its result into an array")
+        raise Unsound.WRITES_A_RESULT("it writes its result into an array")
     known = interpreter.reusable(f, xs, kws)
     if known in interpreter.known and known is not None:
         return interpreter.known[known]
@@ -185,12 +191,12 @@ def _python(
     mark = interpreter.mark()
     try:
         return interpreter.inline(f, xs, kws)
-    except Unfit:
+    except NotSpecializable:
         interpreter.back_to(mark)
     if not is_known:
-        raise Unfit(f"to try {f.__name__} out might have effects")
+        raise Unsound.EFFECTS(f"a call of {f.__name__} on samples might have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
-        raise Unfit("a structure is given to a function of a rule")
+        raise NotSupported.RULE_OPERAND("a structure is given to a function of a rule")
     result = result_of(f, xs, kws)
     result.certain = True
     return interpreter.write(result, f, xs, kws, stem).target
@@ -254,20 +260,20 @@ def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
     if isinstance(x.fact, ListOf):
         return _lists.item(interpreter, x, index, stem)
     if x in interpreter.iterators:
-        raise Unfit("a part of an iterator")
+        raise Unsound.ITERATOR("it takes an item of an iterator")
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
         if isinstance(index.sample, slice):
             return structure(type(x.sample), x.items[index.sample])
         n = operator.index(index.sample)
         if not -len(x.items) <= n < len(x.items):
-            raise Unfit("an item that is not there")
+            raise Unsound.RAISES("it takes an item that does not exist")
         return x.items[n]
     if _dicts.is_dict(x):
         return _dicts.item(x, index)
     if x.is_constant and index.is_constant and not x.is_array:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
     if not x.is_array and type(x.sample) is not tuple:
-        raise Unfit(f"a part of a {type(x.sample).__name__}")
+        raise NotSupported.ITEM(f"it takes an item of a {type(x.sample).__name__}")
     return call(interpreter, operator.getitem, [x, index], {}, stem)
 
 
@@ -311,7 +317,7 @@ def _method(
     if owner.where is not None:
         own = _objects.function_of(interpreter.inputs, owner, f.name)
         return call(interpreter, own, [owner, *xs], kws, stem)
-    raise Unfit(f"the method {f.name} of a {type(owner.sample).__name__}")
+    raise NotSupported.METHOD(f"it calls the method {f.name} of a {type(owner.sample).__name__}")
 
 
 def try_store(x: Value, index: Value, value: Value) -> None:
@@ -320,4 +326,4 @@ def try_store(x: Value, index: Value, value: Value) -> None:
         with np.errstate(all="ignore"):
             x.sample[index.sample] = value.sample
     except Exception as error:
-        raise Unfit(f"a write fails: {error}") from error
+        raise Unsound.RAISES(f"a write fails: {error}") from error

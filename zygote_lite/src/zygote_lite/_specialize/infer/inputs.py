@@ -15,12 +15,12 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import assignments, normalize
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     NUMBERS,
     ArrayOf,
     ListOf,
     Other,
-    Unfit,
     Value,
     constant,
     fact_of,
@@ -68,7 +68,7 @@ def stays_itself(x: Any) -> bool:
 def attribute_that_stays(x: Any, name: str) -> Any:
     """Return an attribute of a module, class or function that reading does not compute.
 
-    Raises `Unfit` for others: a test that it is as it was would compute it once more.
+    Raises `NotSpecializable` for others: a test that it is as it was would compute it once more.
     """
     if isinstance(x, types.FunctionType):
         return getattr(x, name)
@@ -77,7 +77,7 @@ def attribute_that_stays(x: Any, name: str) -> Any:
     usual: tuple[Any, ...] = (types.ModuleType.__getattribute__, type.__getattribute__)
     computed = hasattr(type(found), "__get__") and not isinstance(found, _GIVEN_AS_THEY_ARE)
     if found is _missing or computed or type(x).__getattribute__ not in usual:
-        raise Unfit(f"the attribute {name} is computed where it is read")
+        raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     return found
 
 
@@ -106,7 +106,7 @@ def global_value(interpreter: Builder, globals_: dict[str, Any], path: str) -> V
         builtin = globals_["__builtins__"]
         builtin = builtin if isinstance(builtin, dict) else vars(builtin)
         if head not in builtin:
-            raise Unfit(f"the name {head} is not defined")
+            raise Unsound.RAISES(f"the name {head} is not defined")
         if not is_settled(interpreter, globals_):
             inputs.guards[f"{head!r} not in {within}"] = None
             inputs.guard(f"{inputs.name_for(builtin, 'b')}[{head!r}]", builtin[head])
@@ -170,7 +170,7 @@ def bind(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -
         at = code.co_argcount + code.co_kwonlyargcount
         env[code.co_varnames[at]] = structure(tuple, more)
     elif more:
-        raise Unfit("a call with too many arguments")
+        raise Unsound.RAISES("a function is called with too many arguments")
     keywords = code.co_varnames[code.co_posonlyargcount :][
         : code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount
     ]
@@ -179,12 +179,14 @@ def bind(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -
         if name not in keywords and code.co_flags & inspect.CO_VARKEYWORDS:
             others += [constant(name), value]
         elif name not in keywords or name in env:
-            raise Unfit(f"a call with the keyword {name}")
+            raise Unsound.RAISES(
+                f"a function is called with the keyword {name}, which it does not take"
+            )
         else:
             env[name] = value
     if code.co_flags & inspect.CO_VARKEYWORDS:
         if interpreter.plain:  # of a rule, what is done with options is left to it
-            raise Unfit("a function with `**`")
+            raise NotSupported.RULE_FORM("a rule takes `**`")
         at = code.co_argcount + code.co_kwonlyargcount
         at += bool(code.co_flags & inspect.CO_VARARGS)
         env[code.co_varnames[at]] = interpreter.build("dict", others)
@@ -193,7 +195,7 @@ def bind(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -
     for name in (*names, *keywords):
         if name not in env:
             if name not in optional:
-                raise Unfit(f"a call without the argument {name}")
+                raise Unsound.RAISES(f"a function is called without the argument {name}")
             if is_settled(interpreter, f.__globals__):
                 env[name] = inputs.fixed(optional[name], name)
             else:
@@ -211,7 +213,7 @@ def _captured(interpreter: Builder, f: Any) -> dict[str, Value]:
         try:
             x = cell.cell_contents
         except ValueError:
-            raise Unfit(f"`{name}` has no value yet") from None
+            raise Unsound.UNSET(f"`{name}` has no value yet") from None
         if is_settled(interpreter, f.__globals__):
             found[name] = inputs.fixed(x, name)
         else:
@@ -231,7 +233,7 @@ def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: 
     """
     if type(x) is dict:
         if len(x) > _MOST or any(type(key) is not str for key in x):
-            raise Unfit(f"{name} has keys that are no text, or too many")
+            raise NotSupported.KEYS(f"{name} has keys that are not text, or too many")
         parts = {key: argument(
             interpreter, part, f"{name}_{_as_name(key, i)}", active, f"{expression}[{key!r}]")
                  for i, (key, part) in enumerate(x.items())}  # fmt: skip
@@ -243,7 +245,9 @@ def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: 
             value = Value(uniform, x, interpreter.name(name))
             value.active = active
             if active and not _lists.holds_floats(uniform):
-                raise Unfit(f"{name} is differentiated, and a list of something else than floats")
+                raise Unsound.NO_FLOAT(
+                    f"{name} is differentiated, and is a list of something other than floats"
+                )
             return value
         items = [argument(interpreter, part, f"{name}_{i}", active, f"{expression}[{i}]")
                  for i, part in enumerate(x)]  # fmt: skip
@@ -254,7 +258,7 @@ def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: 
             return constant(x)
         if not active and _objects.is_plain(x):
             return _objects.known_object(interpreter.inputs, x, expression)
-        raise Unfit(f"the argument {name} is of the type {type(x).__name__}")
+        raise NotSupported.ARGUMENT_TYPE(f"the argument {name} is of the type {type(x).__name__}")
     value = Value(fact, x, interpreter.name(name))
     floating = isinstance(fact, ArrayOf) or bool(fact.classes & (NUMBERS - {bool, np.bool_}))
     value.active = active and floating

@@ -28,6 +28,7 @@ from zygote_lite._specialize.rules.inlined import snapshot
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Env, key_of_part
 from zygote_lite._specialize.typed.nodes import Moves, Op, Record, Stop, Store, leaves
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon
 from zygote_lite._specialize.typed.values import (
     TRUTHS,
@@ -37,7 +38,6 @@ from zygote_lite._specialize.typed.values import (
     Method,
     Other,
     Scalar,
-    Unfit,
     Value,
     can_carry,
     constant,
@@ -70,9 +70,11 @@ class Interpreter(Paths):
     def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
         """Write the body of a function, and return the value of its result."""
         if code in self.depth or len(self.depth) > _DEEP:
-            raise Unfit(f"{code.co_name} calls itself")
+            raise NotSupported.RECURSION(f"{code.co_name} calls itself")
         if any(x in self.iterators for x in env.values()):
-            raise Unfit(f"{code.co_name} is given an iterator, which can be gone through but once")
+            raise Unsound.ITERATOR(
+                f"{code.co_name} is given an iterator, which can be walked over only once"
+            )
         body, result, counts = lowered_code(code, globals_)
         self.depth.append(code)
         self.results.append(result)
@@ -82,7 +84,7 @@ class Interpreter(Paths):
         origin = self.origin
         try:
             env = self.block(body, env, {result}) or {}
-        except Unfit as reason:
+        except NotSpecializable as reason:
             reason.origin = reason.origin or self.origin
             raise
         finally:
@@ -92,7 +94,7 @@ class Interpreter(Paths):
             self.frames.pop()
             self.globals_of, self.origin = outer, origin
         if result not in env:
-            raise Unfit(f"{code.co_name} always raises")
+            raise Unsound.RAISES(f"{code.co_name} always raises")
         return env[result]
 
     def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
@@ -111,7 +113,9 @@ class Interpreter(Paths):
             env = done
             target = getattr(s, "target", ir.DISCARD)
             if env.get(target) in self.iterators and not self.is_ours(target):
-                raise Unfit(f"`{target}` is an iterator, which can be gone through but once")
+                raise Unsound.ITERATOR(
+                    f"`{target}` is an iterator, which can be walked over only once"
+                )
         return env
 
     @property
@@ -140,7 +144,7 @@ class Interpreter(Paths):
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), self.atom(keywords, env)
                 if given.items is None or not _dicts.is_dict(named):
-                    raise Unfit("a call with `*` or `**` of something unknown")
+                    raise NotSupported.UNKNOWN_LENGTH("a call has `*` or `**` of something unknown")
                 kws = _dicts.entries_of(named)
                 env[target] = self.call(self.atom(function, env), [*given.items], kws)
             case ir.Build(_, target, kind, items):
@@ -157,11 +161,13 @@ class Interpreter(Paths):
                 values = [self.atom(x, env) for x in defaults]
                 times, at_entry = self.assigned[-1]
                 if any(times[name] + (name in at_entry) > 1 for name in captured):
-                    raise Unfit("a variable that a function defined inside reads is rebound")
+                    raise Unsound.LATE_BINDING(
+                        "a variable that a function defined inside reads is rebound"
+                    )
                 around = {name: env[name] for name in captured if name in env}
                 code = _code_of(self.depth[-1], definition)
                 if code is None:
-                    raise Unfit("a class or generator expression inside")
+                    raise NotSupported.STATEMENT("it has a class or a generator expression inside")
                 local = Local(code, self.globals_of, around, values)
                 env[target] = constant(local)
                 around.setdefault(target, env[target])
@@ -186,7 +192,9 @@ class Interpreter(Paths):
                 self.out.append(Op(self.origin, nothing, abandon, [], required=True))
                 return None
             case _:
-                raise Unfit(f"a statement {type(s).__name__.lower()}")
+                raise NotSupported.STATEMENT(
+                    f"it has a statement of the kind {type(s).__name__.lower()}"
+                )
         return env
 
     # -- what is read from outside -------------------------------------------------------------
@@ -207,7 +215,7 @@ class Interpreter(Paths):
         match atom:
             case ir.Name(name):
                 if name not in env:
-                    raise Unfit(f"`{name}` may have no value")
+                    raise Unsound.UNSET(f"`{name}` may have no value")
                 self.demand_value(env[name])
                 return env[name]
             case ir.Const(value):
@@ -219,14 +227,16 @@ class Interpreter(Paths):
 
     def build(self, kind: str, items: list[Value]) -> Value:
         if any(x in self.iterators for x in items):
-            raise Unfit(f"a {kind} of iterators, which can be gone through but once")
+            raise Unsound.ITERATOR(
+                f"it makes a {kind} of iterators, which can be walked over only once"
+            )
         if kind == "dict":
             pairs = zip(items[::2], items[1::2], strict=True)
             value = mapping({_dicts.key_of(k): v for k, v in pairs})
             self.homes[value] = self.out
             return value
         if kind == "set":
-            raise Unfit("a set")
+            raise NotSupported.CONTAINER("it makes a set")
         if kind == "list" and not items and self.uniform:
             return _lists.new_list(self)
         self.inputs.lists = self.inputs.lists or kind == "list"
@@ -241,9 +251,11 @@ class Interpreter(Paths):
             _lists.append(self, x, item)
             return constant(None)
         if x in self.walked:
-            raise Unfit("it appends to what it walks over")
+            raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
         if self.homes.get(x) is not self.out:
-            raise Unfit("it appends to a list that it has not made in the same block")
+            raise Unsound.WRITES_ELSEWHERE(
+                "it appends to a list that it has not made in the same block"
+            )
         assert x.items is not None
         x.items.append(item)
         x.sample.append(item.sample)
@@ -267,7 +279,9 @@ class Interpreter(Paths):
             found = attribute_that_stays(x.sample, name)
             owner = self.inputs.name_for(x.sample, "o")
             return self.read(found, f"{owner}.{name}", name)
-        raise Unfit(f"the attribute {name} of a {type(x.sample).__name__}")
+        raise NotSupported.ATTRIBUTE(
+            f"it reads the attribute {name} of a {type(x.sample).__name__}"
+        )
 
     def is_own(self, name: str) -> bool:
         """Return whether a variable is none of the user's."""
@@ -279,7 +293,9 @@ class Interpreter(Paths):
             alike = shape_root(x) is shape_root(result) or shares_axes(x.fact, result.fact)
             if alike and x.fact.dtype == result.fact.dtype:
                 return
-        raise Unfit("it changes an array in place, by an array of another kind or shape")
+        raise Unsound.IN_PLACE_KIND(
+            "it changes an array in place by an array of another dtype or shape"
+        )
 
     def refuse_shared(self, x: Value, target: str, env: Env) -> None:
         """Refuse `x += y` on an array that another variable may hold too."""
@@ -293,7 +309,9 @@ class Interpreter(Paths):
         if x.base is not None and x.base.made and self.is_own(target):
             return  # `a[i:j] += y`: what is added to is assigned to the same part
         if not x.fresh or id(x) in self.frames[-1] or any(x in (v, v.base) for v in others):
-            raise Unfit("it changes an array in place that it may not have made itself")
+            raise Unsound.WRITES_TO_GIVEN(
+                "it changes an array in place that it may not have made itself"
+            )
 
     def store(self, x: Value, index: Value, value: Value) -> None:
         """Write `x[index] = value`, of an array that the function itself made."""
@@ -301,17 +319,19 @@ class Interpreter(Paths):
             _dicts.store(self, x, index, value)
             return
         if self.twice:
-            raise Unfit("it writes in place, and is differentiated twice")
+            raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")
         if not x.made:
-            raise Unfit("it writes to what it has not made itself")
+            raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
         if isinstance(x.fact, ListOf):
             _lists.store(self, x, index, value)
             return
         if value.items is not None or not (value.is_array or value.is_scalar):
-            raise Unfit("it stores something that is no number or array in an array")
+            raise NotSupported.STORED(
+                "it stores something other than a number or an array in an array"
+            )
         if x.active or value.active:
             if not can_carry(x.fact):
-                raise Unfit("it stores a value in an array of another kind")
+                raise Unsound.NO_FLOAT("it stores a value in an array whose entries are not floats")
             if not x.active:
                 self.changed.append(x)
             x.active = True
@@ -330,7 +350,7 @@ class Interpreter(Paths):
             own = _objects.function_of(self.inputs, f, "__call__")
             return _calls.call(self, own, [f, *xs], kws, stem)
         if not f.is_constant:
-            raise Unfit("it calls what it was given")
+            raise NotSupported.UNKNOWN_CALLEE("it calls something that is not known")
         return _calls.call(self, f.sample, xs, kws, stem)
 
     def apply(
@@ -399,12 +419,16 @@ def _is_at(definition: Any, code: types.CodeType) -> bool:
 def _bind_local(f: Local, xs: list[Value], kws: dict[str, Value]) -> Env:
     names = f.code.co_varnames[: f.code.co_argcount]
     if f.code.co_kwonlyargcount or f.code.co_flags & 0x0C or len(xs) > len(names):
-        raise Unfit("a call of a function defined inside that takes keywords alone, or any number")
+        raise NotSupported.SIGNATURE(
+            "it calls a function defined inside that takes keyword-only arguments, or any number"
+        )
     given = dict(zip(names, xs, strict=False))
     if not kws.keys() <= {*names[f.code.co_posonlyargcount :]} - given.keys():
-        raise Unfit("a call with a keyword that is no parameter, or is given already")
+        raise Unsound.RAISES(
+            "a function is called with a keyword that is no parameter, or is given twice"
+        )
     usual = dict(zip(names[len(names) - len(f.defaults) :], f.defaults, strict=True))
     bound = {**usual, **given, **kws}
     if len(bound) < len(names):
-        raise Unfit("a call with too few arguments")
+        raise Unsound.RAISES("a function is called with too few arguments")
     return {**f.around, **bound}

@@ -24,6 +24,7 @@ from zygote_lite._specialize.typed.nodes import (
     is_made_in,
     leaves,
 )
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon
 from zygote_lite._specialize.typed.values import (
     Fact,
@@ -32,7 +33,6 @@ from zygote_lite._specialize.typed.values import (
     Method,
     Other,
     Scalar,
-    Unfit,
     Value,
     constant,
     join_facts,
@@ -56,18 +56,18 @@ def iterate(
     if items is None and type(iterable.sample) is range and iterable.is_constant:
         try:
             if interpreter.twice and len(iterable.sample) <= _LONG:
-                raise Unfit("a loop that is differentiated twice")
+                raise NotSupported.SECOND_ORDER("a loop that is differentiated twice")
             return _over(interpreter, s, target, iterable, body, env, after)
-        except Unfit:
+        except NotSpecializable:
             if len(iterable.sample) > _LONG:
                 raise
             items = [constant(i) for i in iterable.sample]
     if items is None:
         return _over(interpreter, s, target, iterable, body, env, after)
     if len(items) > _LONG:
-        raise Unfit("a loop over a structure that is long")
+        raise NotSupported.TOO_LONG("a loop walks over a long structure")
     if captures(body, target):  # written out, each would keep the value of its own turn
-        raise Unfit("a function defined inside reads the variable of a loop")
+        raise Unsound.LATE_BINDING("a function defined inside reads the variable of a loop")
     walked = len(interpreter.walked)
     interpreter.walked += interpreter.iterators.get(iterable, [])
     if type(iterable.sample) is dict:  # Python raises where it grows meanwhile
@@ -187,7 +187,9 @@ def repeat(
     }
     for name in facts:
         if is_composed(env[name]):
-            raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+            raise NotSupported.CHANGES_IN_LOOP(
+                f"`{name}` is a structure or function that changes in a loop"
+            )
     # The engine's own variables (a result, and the flag that it is there) may have no value before
     # the loop, and be read in it behind the flag. A rehearsal writes the first iteration with the
     # values from before the loop: the flag is known, so the read is not reached, and the end of the
@@ -210,7 +212,9 @@ def repeat(
                     continue
                 value = end[name]
                 if is_composed(value):
-                    raise Unfit(f"`{name}` is a structure or function that changes in a loop")
+                    raise NotSupported.CHANGES_IN_LOOP(
+                        f"`{name}` is a structure or function that changes in a loop"
+                    )
                 if name not in found:
                     found[name] = (value.fact, value.sample, value.active)
                     continue
@@ -349,7 +353,7 @@ def _demand_equal(interpreter: Builder, n: Value, other: Value) -> None:
     differ = interpreter.apply(operator.ne, [n, other])
     if differ.is_constant:
         if differ.sample:
-            raise Unfit("a `zip` of different lengths")
+            raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
         return
     nothing = interpreter.value(Other(type(None)), None)
     leave = Op(interpreter.origin, nothing, abandon, [], required=True)
@@ -383,5 +387,5 @@ def _elements(
                 length = interpreter.apply(min, [n for n, _ in parts])
             return length, lambda i: structure(tuple, [at(i) for _, at in parts])
     if type(x.sample) is range and x.sample == range(len(x.sample)):
-        raise Unfit("a range beside other iterables")
-    raise Unfit(f"iteration over a {type(x.sample).__name__}")
+        raise NotSupported.ITERATION("it iterates over a range beside other iterables")
+    raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")

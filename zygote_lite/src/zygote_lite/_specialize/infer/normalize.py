@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.import_calls import imports_of
-from zygote_lite._specialize.typed.values import Unfit
+from zygote_lite._specialize.typed.reasons import NotSupported
 
 Block = list[ir.Statement]
 _EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
@@ -23,10 +23,12 @@ _MANY = 400  # statements: a function that grows beyond is left to the generic e
 def normalize(function: ir.Function) -> tuple[Block, str]:
     """Return the body of a function without `return`, and the variable that holds its result.
 
-    Raises `Unfit` for statements that are not run backwards from a structure.
+    Raises `NotSpecializable` for statements that are not run backwards from a structure.
     """
     if function.is_generator or function.nonlocals:
-        raise Unfit("it is a generator, or assigns variables of an enclosing function")
+        raise NotSupported.STATEMENT(
+            "it is a generator, or assigns variables of an enclosing function"
+        )
     return _Normalizer(function).run()
 
 
@@ -45,7 +47,7 @@ class _Normalizer:
         for i, s in enumerate(body):
             self.count += 1
             if self.count > _MANY:
-                raise Unfit("it is too long")
+                raise NotSupported.TOO_LONG("it is too long")
             rest = body[i + 1 :]
             match s:
                 case ir.Return(origin, value):
@@ -85,7 +87,7 @@ class _Normalizer:
                     out.append(s)
                 case _:
                     line = ast.unparse(s.origin).partition("\n")[0]
-                    raise Unfit(f"it has a statement `{line}`")
+                    raise NotSupported.STATEMENT(f"it has a statement `{line}`")
         return out
 
     def leave(self, origin: ast.AST, value: ir.Atom, loop: "_Flags | None") -> Block:

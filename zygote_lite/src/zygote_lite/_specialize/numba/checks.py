@@ -26,8 +26,9 @@ from zygote_lite._specialize.typed.nodes import (
     leaves,
     walk,
 )
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon, has_value, same_shape
-from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Unfit, Value, constant
+from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, constant
 
 _FLOATS = frozenset((float, np.float64))
 _WHOLE = frozenset((int, np.int64, np.intp))
@@ -38,20 +39,22 @@ FLOAT, WHOLE, MIXED, TRUTH = "float", "whole", "mixed", "truth"
 def kind_of_number(x: Value) -> str:
     """Return what a number is to Numba: a float, an integer, either of the two, or a truth.
 
-    Raises `Unfit` for what is no number, and for numbers of other widths.
+    Raises `NotSpecializable` for what is no number, and for numbers of other widths.
     """
     if x.sample is UNSET:
-        raise Unfit("a variable may have no value")
+        raise Unsound.UNSET("a variable may have no value")
     if x.items is not None or not isinstance(x.fact, Scalar):
-        raise Unfit(f"a {type(x.sample).__name__} is where a number is wanted")
+        raise NotSupported.COMPILED_VALUE(
+            f"it has a {type(x.sample).__name__} where a number is needed"
+        )
     classes = x.fact.classes
     if classes <= _TRUTHS:
         return TRUTH
     if not classes <= _FLOATS | _WHOLE:
         names = ", ".join(sorted(c.__name__ for c in classes))
-        raise Unfit(f"a number is one of {names}")
+        raise NotSupported.COMPILED_VALUE(f"a number is one of {names}")
     if x.is_constant and type(x.sample) is int and abs(x.sample) > _machine.LARGEST:
-        raise Unfit("an integer is too large")
+        raise Unsound.COMPILED_NUMBER("an integer is too large")
     if classes <= _FLOATS:
         return FLOAT
     return WHOLE if classes <= _WHOLE else MIXED
@@ -82,7 +85,7 @@ _BITS = {operator.and_, operator.or_, operator.xor}
 def prepare(nodes: list[Node]) -> None:
     """Replace operations by those that Numba runs as Python does.
 
-    Raises `Unfit`, with the reason, where there is one that does not qualify.
+    Raises `NotSpecializable`, with the reason, where there is one that does not qualify.
     """
     for node in walk(nodes):
         if isinstance(node, Op):
@@ -102,7 +105,9 @@ def prepare(nodes: list[Node]) -> None:
             kind_of_number(node.test)
         elif isinstance(node, Loop):
             if node.iterable is not None and type(node.iterable.sample) is not range:
-                raise Unfit("a loop over something that is no range or array")
+                raise NotSupported.COMPILED_VALUE(
+                    "a loop walks over something that is not a range or an array"
+                )
             if node.target is not None:
                 kind_of_number(node.target)
         elif isinstance(node, Record):
@@ -120,7 +125,7 @@ def _nothing_like(x: Value) -> Value:
     zeros = {FLOAT: 0.0, WHOLE: 0, TRUTH: False}
     kind = "" if x.is_array else kind_of_number(x)
     if kind not in zeros:
-        raise Unfit("a variable may have no value")
+        raise Unsound.UNSET("a variable may have no value")
     return constant(zeros[kind])
 
 
@@ -129,10 +134,10 @@ def _prepare(op: Op) -> None:
     if f in (abandon, same_shape):
         return
     if f is has_value:
-        raise Unfit("a variable may have no value")
+        raise Unsound.UNSET("a variable may have no value")
     if isinstance(f, Attribute):
         if f.name not in ("shape", "size", "T"):
-            raise Unfit(f"the attribute {f.name} of an array")
+            raise NotSupported.COMPILED_CALL(f"it reads the attribute {f.name} of an array")
         refuse_other_arrays(xs[0])
         return
     name = getattr(f, "__name__", type(f).__name__)
@@ -142,17 +147,19 @@ def _prepare(op: Op) -> None:
         pass
     elif f in _MADE:
         if op.keywords:
-            raise Unfit(f"np.{name} with keywords")
+            raise NotSupported.COMPILED_CALL(f"it calls np.{name} with keywords")
         refuse_other_arrays(op.target)
     elif op.keywords:
-        raise Unfit(f"a call of {name} with keywords")
+        raise NotSupported.COMPILED_CALL(f"it calls {name} with keywords")
     elif any(x.is_array for x in xs):
-        raise Unfit(f"whole arrays are given to {described(f)}, which is left to NumPy")
+        raise NotSupported.COMPILED_CALL(
+            f"whole arrays are given to {described(f)}, which is left to NumPy"
+        )
     elif f in _machine.ARITHMETIC:
         _prepare_arithmetic(op)
     elif f in (max, min):
         if len(xs) != 2:
-            raise Unfit(f"{name} of other than two numbers")
+            raise NotSupported.COMPILED_CALL(f"it calls {name} with other than two numbers")
         _numbers(op)
         op.function = _machine.greatest if f is max else _machine.least
     elif f in _machine.ROUNDED:
@@ -161,10 +168,10 @@ def _prepare(op: Op) -> None:
             op.function = _machine.ROUNDED[f]
     elif f in _BITS:
         if {TRUTH} != {kind_of_number(x) for x in (*xs, op.target)}:
-            raise Unfit("bits of integers")
+            raise Unsound.COMPILED_NUMBER("it takes bits of integers")
     elif f in _SIGNS:
         if TRUTH in _numbers(op):
-            raise Unfit(f"{name} of a truth value")
+            raise Unsound.COMPILED_NUMBER(f"it takes the {name} of a truth value")
         if f is operator.abs:
             op.function = abs
     elif f in _PLAIN:
@@ -172,12 +179,12 @@ def _prepare(op: Op) -> None:
     elif f in COSTLY or f in _INSTEAD:
         _numbers(op)
         if kind_of_number(op.target) != FLOAT:
-            raise Unfit(f"{described(f)} of integers")
+            raise Unsound.COMPILED_NUMBER(f"it calls {described(f)} with integers")
         if len(xs) > 2:
-            raise Unfit(f"{described(f)} of more than two numbers")
+            raise NotSupported.COMPILED_CALL(f"it calls {described(f)} with more than two numbers")
         op.function = _machine.checked(_INSTEAD.get(f, f), len(xs))
     else:
-        raise Unfit(f"{described(f)} is not among what is compiled")
+        raise NotSupported.COMPILED_CALL(f"{described(f)} is not among what is compiled")
 
 
 def _numbers(op: Op) -> list[str]:
@@ -190,7 +197,7 @@ def _prepare_arithmetic(op: Op) -> None:
     kinds = _numbers(op)
     result = kind_of_number(op.target)
     if result == TRUTH:
-        raise Unfit("arithmetic of truth values")
+        raise Unsound.COMPILED_NUMBER("it does arithmetic with truth values")
     table = _machine.ARITHMETIC[op.function]
     if result == FLOAT:
         if table.of_floats is not None:
@@ -200,7 +207,7 @@ def _prepare_arithmetic(op: Op) -> None:
     elif table.of_mixed is not None:
         op.function = table.of_mixed
     else:
-        raise Unfit(f"{op.function.__name__} gives an integer or a float")
+        raise Unsound.COMPILED_NUMBER(f"{op.function.__name__} gives an integer or a float")
 
 
 def _prepare_item(op: Op) -> None:
@@ -209,7 +216,7 @@ def _prepare_item(op: Op) -> None:
         kind_of_number(op.target)
         return
     if not x.is_array:
-        raise Unfit(f"a part of a {type(x.sample).__name__}")
+        raise NotSupported.COMPILED_CALL(f"it takes an item of a {type(x.sample).__name__}")
     _refuse_other_index(index)
     if op.target.is_array:
         refuse_other_arrays(op.target)
@@ -227,18 +234,20 @@ def _refuse_other_index(index: Value) -> None:
                 if end.is_constant and (end.sample is None or known is not None):
                     continue
                 if kind_of_number(end) != WHOLE:
-                    raise Unfit("a slice whose ends are no integers")
+                    raise NotSupported.COMPILED_VALUE("the ends of a slice are not integers")
         elif kind_of_number(part) != WHOLE:
-            raise Unfit("an index that is no integer")
+            raise NotSupported.COMPILED_VALUE("an index is not an integer")
 
 
 def refuse_other_arrays(x: Value) -> None:
     """Refuse arrays of numbers that Numba is not given, and new arrays of other than floats."""
     fact = x.fact
     if not isinstance(fact, ArrayOf) or fact.dtype.char not in "dlq?":
-        raise Unfit(f"an array of {fact.dtype if isinstance(fact, ArrayOf) else fact}")
+        raise NotSupported.COMPILED_VALUE(
+            f"it has an array of {(fact.dtype if isinstance(fact, ArrayOf) else fact)}"
+        )
     if x.made and fact.dtype.char != "d":
-        raise Unfit(f"an array of {fact.dtype} is made")
+        raise NotSupported.COMPILED_VALUE(f"it makes an array of {fact.dtype}")
 
 
 def _check_operand(x: Value) -> None:
@@ -250,12 +259,12 @@ def _check_operand(x: Value) -> None:
 
 def _check_sum(node: AddInto) -> None:
     if node.repeats:
-        raise Unfit("entries that may be named twice are added to")
+        raise Unsound.REPEATED_INDEX("it adds to entries that an index may name twice")
     for x in (node.target, node.value):
         if x.is_array:
             refuse_other_arrays(x)
         elif kind_of_number(x) not in (FLOAT, MIXED):
-            raise Unfit("a cotangent is no float")
+            raise NotSupported.COMPILED_VALUE("a cotangent is not a float")
     if node.index is not None:
         _refuse_other_index(node.index)
 

@@ -19,40 +19,42 @@ from zygote_lite._specialize.numba.checks import (
     refuse_other_arrays,
 )
 from zygote_lite._specialize.typed.nodes import leaves
-from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Unfit, Value, in_form_of, paths_of
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, in_form_of, paths_of
 
 if TYPE_CHECKING:
     from zygote_lite._specialize.assemble import Specialized
 
-MISSING = 'Numba is not installed (pip install "zygote_lite[jit]")'
+_NO_NUMBA = NotSupported.NUMBA('Numba is not installed (pip install "zygote_lite[jit]")')
+MISSING = str(_NO_NUMBA)
 _MANY = 256
 # by text: functions are specialized anew when what they read changes
 _compiled: dict[Any, Callable[..., Any]] = {}
 _options = {"boundscheck": True, "error_model": "python"}
 
 
-def numba_or_unfit() -> Any:
-    """Return Numba. Raises `Unfit` where it is not installed."""
+def required_numba() -> Any:
+    """Return Numba. Raises `NotSpecializable` where it is not installed."""
     try:
         import numba
     except ImportError as error:
-        raise Unfit(MISSING) from error
+        raise NotSupported.NUMBA(_NO_NUMBA.details) from error
     return numba
 
 
 def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
     """Return the machine code of what was written for a specialization.
 
-    Raises `Unfit` where Numba is missing or refuses, with the first line of what it says.
+    Raises `NotSpecializable` where Numba is missing, or refuses: with the first line of its error.
     """
-    numba = numba_or_unfit()
+    numba = required_numba()
     given = [value for value, _ in made.inputs.given.values()]
     values = [leaf for x in made.arguments for leaf in leaves(x) if leaf.name]
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
     _refuse_value(made)
     for x in made.bound.values():
         if not isinstance(x, types.FunctionType) or x not in _machine.HELPERS:
-            raise Unfit(f"{described(x)} is called as it is")
+            raise NotSupported.COMPILED_CALL(f"it calls {described(x)}, which is not compiled")
     key = str(made.text), signature, frozenset(made.bound.items())  # one text, other functions
     known: Callable[..., Any] | None = _compiled.get(key)
     if known is not None:
@@ -65,7 +67,7 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
             warnings.simplefilter("ignore")
             found: Callable[..., Any] = numba.njit(signature, **_options)(code)
     except Exception as error:  # whatever Numba says: the code does not qualify
-        raise Unfit(f"Numba says: {_first_line(error)}") from error
+        raise NotSupported.NUMBA(f"Numba says: {_first_line(error)}") from error
     _check_types(numba, found, made)
     if len(_compiled) > _MANY:
         _compiled.clear()
@@ -75,7 +77,7 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
 
 @functools.cache
 def _helper(f: Any) -> Any:
-    return numba_or_unfit().njit(**_options)(f)
+    return required_numba().njit(**_options)(f)
 
 
 def _type_of(numba: Any, x: Value) -> Any:
@@ -98,10 +100,10 @@ def _refuse_value(made: "Specialized") -> None:
     y = _result(made)
     if y.is_array:
         if not y.made:
-            raise Unfit("its value is an array that it has not made itself")
+            raise Unsound.IDENTITY("its value is an array that it has not made itself")
         refuse_other_arrays(y)
     elif kind_of_number(y) == MIXED:
-        raise Unfit("its value is an integer or a float")
+        raise Unsound.COMPILED_NUMBER("its value is an integer or a float")
 
 
 def _result(made: "Specialized") -> Value:
@@ -125,7 +127,9 @@ def _check_types(numba: Any, found: Any, made: "Specialized") -> None:
         else:
             right = end == numba.float64
         if not right:
-            raise Unfit(f"Numba takes {x.name or 'a result'} to be of the type {end}")
+            raise Unsound.COMPILED_NUMBER(
+                f"Numba takes {x.name or 'a result'} to be of the type {end}"
+            )
 
 
 def _active_leaves(made: "Specialized") -> list[tuple[Value, Value | None]]:
@@ -195,4 +199,4 @@ def _class_of(y: Value) -> type:
     for kind in (np.float64, np.int64, np.bool_, float, int, bool):
         if kind in y.fact.classes:
             return kind
-    raise Unfit(f"its value is {y.fact}")
+    raise NotSupported.COMPILED_VALUE(f"its value is {y.fact}")

@@ -3,7 +3,8 @@
 from zygote_lite._specialize.numba.checks import FLOAT, MIXED, TRUTH, WHOLE, kind_of_number
 from zygote_lite._specialize.text.writer import LEFT, Writer
 from zygote_lite._specialize.typed.nodes import Loop, Node, may_stop, walk
-from zygote_lite._specialize.typed.values import ArrayOf, Unfit, Value
+from zygote_lite._specialize.typed.reasons import NotSpecializable
+from zygote_lite._specialize.typed.values import ArrayOf, Value
 
 _ZEROS = {FLOAT: "0.0", MIXED: "0.0", WHOLE: "0", TRUTH: "False"}
 _DTYPES = {FLOAT: "np.float64", WHOLE: "np.int64", TRUTH: "np.bool_"}
@@ -126,7 +127,7 @@ def _dtypes(loop: Loop) -> list[str] | None:
         return None
     try:
         return [_DTYPES[_kind_of(x)] for x in loop.record]
-    except (KeyError, Unfit):
+    except (KeyError, NotSpecializable):
         return None
 
 

@@ -24,14 +24,18 @@ from zygote_lite._specialize.typed.nodes import (
     replace,
     walk,
 )
+from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import abandon
-from zygote_lite._specialize.typed.values import Other, Unfit, Value, list_root
+from zygote_lite._specialize.typed.values import Other, Value, list_root
 
 # -- arrays that are written in place ----------------------------------------------------------
 
 
 def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
-    """Drop copies that no write makes necessary; raise `Unfit` where a view would see a write."""
+    """Drop copies that no write makes necessary.
+
+    Raises `NotSpecializable` where a view would see a write.
+    """
     # Operations are written in the order of the program, but a copy made for the reverse pass is
     # read after the whole forward pass, and a view is read wherever its reader stands. So both are
     # tested against every write that can come in between: a later one in the text, or any one in
@@ -43,7 +47,7 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     moved = {source for n in place if isinstance(n, Moves) for _, source in n.pairs}
     defined = {n.target: n for n in place if isinstance(n, Op)}
     if any(s.array in (x, x.base) for s in stores for x in moved):
-        raise Unfit("an array that is written in place is known by two names")
+        raise Unsound.SHARED_WRITE("an array that it writes to has two names")
     replaced: dict[Value, Value] = {}
     for node in place:
         if isinstance(node, Op) and node.snapshot_of is not None:
@@ -60,7 +64,7 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
                     place[made] < place[s] < place[node]
                     or any(l in loops[node] and l not in loops[made] for l in loops[s])  # noqa: E741
                 ):
-                    raise Unfit("a view is read after a write to its array")
+                    raise Unsound.SHARED_WRITE("it reads a view after a write to the array")
     replace([*nodes, *backward], replaced)
     _without(nodes, {*replaced})
 

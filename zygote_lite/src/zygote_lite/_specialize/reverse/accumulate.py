@@ -10,13 +10,13 @@ from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.nodes import AddInto, Node
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import duplicate, zeros, zeros_if_set
 from zygote_lite._specialize.typed.values import (
     MANY,
     ArrayOf,
     ListOf,
     Scalar,
-    Unfit,
     Value,
     constant,
     list_root,
@@ -62,7 +62,9 @@ class Accumulator:
         if d is None or not x.active or x.is_constant:
             return
         if x.items is not None:
-            raise Unfit("the cotangent of a structure")
+            raise NotSupported.STRUCTURE_COTANGENT(
+                "the cotangent of a structure is needed as a whole"
+            )
         if isinstance(d, Scatter | Each):
             assert isinstance(d, Scatter)
             self.scatter(x, d)
@@ -184,7 +186,7 @@ class Accumulator:
             made.shaped = shape_root(x)
             return made
         if isinstance(fact, ArrayOf) and fact.dtype.kind not in "fc":
-            raise Unfit("the gradient of an array of integers")
+            raise Unsound.NO_FLOAT("it needs the gradient of an array of integers")
         return self.call(np.zeros_like, x)
 
     def zero_in(self, block: list[Node], x: Value) -> Value:

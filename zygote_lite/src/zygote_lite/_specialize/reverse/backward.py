@@ -25,12 +25,12 @@ from zygote_lite._specialize.typed.nodes import (
     is_made_in,
     walk,
 )
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.store_forwarding import Sum, sums_in_place
 from zygote_lite._specialize.typed.values import (
     FLOATS,
     ListOf,
     Scalar,
-    Unfit,
     Value,
     constant,
     list_root,
@@ -66,7 +66,9 @@ class Backward(Accumulator):
                 case Op():
                     self.op(node)
                 case Store() | Append() | Branch() | Loop() if self.again:
-                    raise Unfit("a structure that is differentiated twice")
+                    raise NotSupported.SECOND_ORDER(
+                        "a branch, a loop or a write is differentiated twice"
+                    )
                 case Store():
                     self.store(node)
                 case Append():
@@ -102,13 +104,19 @@ class Backward(Accumulator):
             self.add(x, d)
             return
         if self.again:
-            raise Unfit("the cotangent of a structure is differentiated in its turn")
+            raise NotSupported.SECOND_ORDER(
+                "the cotangent of a structure is differentiated in its turn"
+            )
         if type(x.sample) not in (tuple, list) or (d.is_constant and d.items is None):
-            raise Unfit("the cotangent of a structure is not told part by part")
+            raise NotSupported.STRUCTURE_COTANGENT(
+                "the cotangent of a structure is not given part by part"
+            )
         for i, item in enumerate(x.items):
             if d.items is not None:
                 if len(d.items) != len(x.items):
-                    raise Unfit("the cotangent of a structure has other parts")
+                    raise NotSupported.STRUCTURE_COTANGENT(
+                        "the cotangent of a structure has another number of parts"
+                    )
                 self.distribute(item, None if d.items[i].sample is None else d.items[i])
                 continue
             part = result_of(operator.getitem, [d, constant(i)], {})
@@ -164,7 +172,7 @@ class Backward(Accumulator):
         buffer = self.buffer(node.array)
         if node.value.active:
             if self.may_repeat(node.index):
-                raise Unfit("entries that may repeat are assigned")
+                raise Unsound.REPEATED_INDEX("it assigns entries that an index may name twice")
             d = _calls.item(self.interpreter, buffer, node.index)
             if d.is_array:
                 d = self.call(np.ndarray.copy, d)
@@ -330,14 +338,18 @@ class Backward(Accumulator):
                     pairs.append((variables[phi], d))
         for x, d in accumulators.items():
             if found.get(x) is not d:
-                raise Unfit("the cotangent of an array is replaced inside a loop")
+                raise NotSupported.LOOP_COTANGENT(
+                    "the cotangent of an array is replaced inside a loop"
+                )
         body.append(Moves(self.origin, pairs))
         return body, found, variables
 
 
 def _parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
     if x.items is not None:
-        raise Unfit("a structure is moved")
+        raise NotSupported.STRUCTURE_COTANGENT(
+            "a structure is carried from one iteration to the next"
+        )
     return [(x, d)]
 
 

@@ -13,12 +13,12 @@ from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Op, Store, leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import call_back, chosen_product, strong_product
 from zygote_lite._specialize.typed.values import (
     ArrayOf,
     Local,
     Scalar,
-    Unfit,
     Value,
     can_carry,
     constant,
@@ -49,7 +49,9 @@ class ScalarRule:
         if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
             parts = [constant(p) for p in partials.sample]
         if parts is None or len(parts) != len(self.xs):
-            raise Unfit(f"the partial derivatives of {self.rule.signature}")
+            raise NotSupported.RULE_FORM(
+                f"the rule {self.rule.signature} gives another number of partial derivatives"
+            )
         found: list[Contribution] = []
         for x, partial, alike in zip(self.xs, parts, self.alike, strict=True):
             if not x.active or (partial.is_constant and partial.sample is None):
@@ -142,7 +144,7 @@ def _parts(interpreter: Builder, found: Value) -> list[Value]:
     if found.items is not None:
         return found.items
     if not isinstance(found.sample, tuple):
-        raise Unfit("a rule whose cotangents are not told one by one")
+        raise NotSupported.RULE_FORM("a rule does not give its cotangents one by one")
     if found.is_constant:
         return [constant(d) for d in found.sample]
     parts = []
@@ -175,7 +177,9 @@ class CalledPullback:
     def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
         """Write the call of the pullback, and return the cotangents."""
         if interpreter.recording:
-            raise Unfit("a pullback that is called as it is, and differentiated in its turn")
+            raise NotSupported.SECOND_ORDER(
+                "it calls a pullback that is not inlined, and differentiates it again"
+            )
         result = result_of(call_back, [self.pullback, dy], {})
         result.certain = True
         everything = interpreter.write(result, call_back, [self.pullback, dy], {}).target
@@ -223,7 +227,7 @@ def active_call(
         index = snapshot(interpreter, xs[1])
         op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
         if not can_carry(op.target.fact):
-            raise Unfit("an entry of a differentiated array is no float")
+            raise Unsound.NO_FLOAT("an entry of a differentiated array is not a float")
         op.reverse_rule, op.target.active = IndexRule(index), True
         op.active_operands = xs[:1]
         if known is not None:
@@ -231,7 +235,7 @@ def active_call(
         return op.target
     if rule.kind == "scalar":
         if kws or len(xs) != len(rule.types):
-            raise Unfit("an elementwise function with options")
+            raise NotSupported.RULE_FORM("an elementwise function is given options")
         kept = [snapshot(interpreter, x) for x in xs]
         known = interpreter.reusable(f, xs, kws)
         if known is not None and known in interpreter.known and interpreter.known[known].active:
@@ -250,7 +254,7 @@ def active_call(
     mark = interpreter.mark()
     try:
         y = _inlined(interpreter, rule, f, xs, kws, stem)
-    except Unfit:
+    except NotSpecializable:
         interpreter.back_to(mark)
         y = _opaque(interpreter, rule, f, xs, kws, stem)
     if f is operator.getitem and xs[0].is_array and y.active:
@@ -261,7 +265,7 @@ def active_call(
 
 def _be_active(op: Op, xs: list[Value]) -> None:
     if not can_carry(op.target.fact):
-        raise Unfit("a value that depends on a differentiated argument is no float")
+        raise Unsound.NO_FLOAT("a value that depends on a differentiated argument is not a float")
     op.target.active = True
     op.active_operands = xs
 
@@ -281,15 +285,17 @@ def _inlined(
     finally:
         interpreter.plain, interpreter.recording = plain, recording
     if found.items is None or len(found.items) != 2:
-        raise Unfit("a rule that returns no pair")
+        raise NotSupported.RULE_FORM("a rule that returns no pair")
     y, pullback = found.items
     local = pullback.sample
     if not isinstance(local, Local) or y.items is not None:
-        raise Unfit("a rule whose value is a structure")
+        raise NotSupported.RULE_FORM(
+            "the value of a rule is a structure, or its pullback is not defined inside"
+        )
     made = interpreter.out[start:]
     op = next((n for n in made if isinstance(n, Op) and n.target is y), None)
     if op is None or op.snapshot_of is not None or any(isinstance(n, Store) for n in made):
-        raise Unfit("a rule whose value is not computed by one call")
+        raise NotSupported.RULE_FORM("the value of a rule is not computed by one call")
     op.function, op.arguments, op.keywords = f, xs, kws
     op.required = not plain
     if f is np.broadcast_to:
@@ -309,9 +315,9 @@ def _opaque(
 ) -> Value:
     """Write a call of a rule as it is, for its value and its pullback."""
     if any(not x.is_array and not x.is_scalar and not x.is_constant for x in xs):
-        raise Unfit(f"the rule {rule.signature} is given a structure")
+        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a structure")
     if not is_of_plugin(rule.body.__globals__):
-        raise Unfit(f"to try the rule {rule.signature} out might have effects")
+        raise Unsound.EFFECTS(f"a call of the rule {rule.signature} on samples might have effects")
     f = f.descriptor if isinstance(f, Attribute) else f
     given = [constant(f), *(snapshot(interpreter, x) for x in xs)]
     kws = {name: snapshot(interpreter, x) for name, x in kws.items()}
@@ -341,7 +347,9 @@ def snapshot(interpreter: Builder, x: Value) -> Value:
         if all(a is b for a, b in zip(kept, x.items, strict=True)):
             return x
         if type(x.sample) not in (tuple, list):
-            raise Unfit(f"a {type(x.sample).__name__} of arrays that are written in place")
+            raise Unsound.SHARED_WRITE(
+                f"it has a {type(x.sample).__name__} of arrays that it writes to"
+            )
         return structure(type(x.sample), kept)
     made = x.made or (x.base is not None and x.base.made)
     if not made or not x.is_array:
@@ -354,5 +362,5 @@ def snapshot(interpreter: Builder, x: Value) -> Value:
 
 def _without_gradient(x: Value) -> Value:
     if any(can_carry(leaf.fact) for leaf in leaves(x)):
-        raise Unfit("an index that is no integer")
+        raise Unsound.LOST_GRADIENT("an index is not an integer")
     return x

@@ -7,12 +7,12 @@ import numpy as np
 from rulescore import project
 from zygote_lite._specialize.typed.abstract_eval import result_of
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     UNKNOWN,
     ArrayOf,
     Other,
     Scalar,
-    Unfit,
     Value,
     can_carry,
     constant,
@@ -26,13 +26,15 @@ def projected(interpreter: Builder, d: Value, x: Value) -> Value:
         return d
     if isinstance(x.fact, Other):
         if x.active:
-            raise Unfit("the cotangent of a structure is made to have its kind")
+            raise NotSupported.STRUCTURE_COTANGENT("the cotangent of a structure is projected")
         return constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
         return interpreter.apply(np.ndarray.sum, [d])
     if not can_carry(x.fact):
         if x.active and (x.is_array or d.is_array):
-            raise Unfit("what is differentiated is no float, or array of floats")
+            raise Unsound.NO_FLOAT(
+                "something is differentiated that is not a float, or an array of floats"
+            )
         return d if isinstance(x.fact, Scalar) else constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
         short = np.float32 in x.fact.classes or d.fact.classes == {np.float32}
@@ -51,7 +53,7 @@ def projected(interpreter: Builder, d: Value, x: Value) -> Value:
         interpreter.demand_same_shape(d, x)
         return d
     if interpreter.follows:
-        raise Unfit(f"a cotangent {d} of unknown shape, of {x}")
+        raise Unsound.SHAPE(f"a cotangent {d} of {x} has an unknown shape")
     result = result_of(project, [d, x], {})
     result.fact, result.certain = x.fact, True
     return interpreter.write(result, project, [d, x], {}).target

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import chosen_product, strong_product
 from zygote_lite._specialize.typed.values import (
     FLOATS,
@@ -29,7 +30,6 @@ from zygote_lite._specialize.typed.values import (
     Method,
     Other,
     Scalar,
-    Unfit,
     Value,
     fact_of,
     vague,
@@ -64,7 +64,10 @@ _REDUCTIONS = {np.sum, np.mean, np.max, np.min, np.prod, np.ndarray.sum, np.ndar
 
 
 def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
-    """Return what holds for `f(*xs, **kws)`. Raises `Unfit` where that fails on the samples."""
+    """Return what holds for `f(*xs, **kws)`.
+
+    Raises `NotSpecializable` where that fails on the samples.
+    """
     result = _result_of(f, xs, kws)
     if result.certain and isinstance(result.fact, ArrayOf) and result.view is None:
         result.certain = _settle_dtype(f, [x.fact for x in (*xs, *kws.values())])
@@ -84,7 +87,7 @@ def _result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     sample = tried(f, xs, kws)
     fact = fact_of(sample)
     if type(fact) is Other and isinstance(sample, np.ndarray | complex | np.complexfloating):
-        raise Unfit(f"a value is {_described(sample)}")
+        raise NotSupported.VALUE_TYPE(f"a value is {_described(sample)}")
     if f in (np.zeros, np.ones, np.empty, range, len, np.arange) and not kws:
         known = xs[0].items is not None or isinstance(xs[0].fact, Scalar) or xs[0].is_constant
         if isinstance(fact, ArrayOf):
@@ -170,7 +173,7 @@ def of_attribute(x: Value, name: str) -> Result:
         return Result(ArrayOf(fact.dtype, axes), sample, view=0)
     if name in ("shape", "size", "ndim", "dtype"):
         return Result(fact, sample)
-    raise Unfit(f"the attribute {name} of an array")
+    raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of an array")
 
 
 def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
@@ -182,7 +185,7 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     given = [x.sample for x in xs]
     try:
         return run(f, given, {name: x.sample for name, x in kws.items()})
-    except Unfit:
+    except NotSpecializable:
         for probe in (0.75, 1.5):
             other = [
                 x.sample if x.is_constant or type(x.sample) not in FLOATS else type(x.sample)(probe)
@@ -191,7 +194,7 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
             if isinstance(f, types.BuiltinFunctionType) and other != given and not kws:
                 try:
                     return run(f, other, {})
-                except Unfit:
+                except NotSpecializable:
                     continue
         raise
 
@@ -204,7 +207,9 @@ def run(f: Any, xs: list[Any], kws: dict[str, Any]) -> Any:
             return f(*map(sealed, xs), **given)
     except Exception as error:
         name = getattr(f, "__name__", f)
-        raise Unfit(f"{name} cannot be tried out: {type(error).__name__}: {error}") from error
+        raise Unsound.RAISES(
+            f"{name} fails on the samples: {type(error).__name__}: {error}"
+        ) from error
 
 
 def sealed(x: Any) -> Any:
@@ -262,7 +267,7 @@ def _tried_out(f: Any, choices: tuple[Any, ...]) -> frozenset[type]:
     ]
     found = set()
     for given in itertools.islice(itertools.product(*probes), 256):
-        with contextlib.suppress(Unfit):
+        with contextlib.suppress(NotSpecializable):
             found.add(type(run(f, [*given], {})))
     return frozenset(found)
 
@@ -354,12 +359,12 @@ def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
             if known.sample is None and type(other.sample) is not type(None):
                 return True, f is operator.is_not
         if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
-            raise Unfit("it asks whether two values are one object")
+            raise Unsound.IDENTITY("it asks whether two values are one object")
         return False, None
     if x is None:
         return False, None
     if f in (isinstance, issubclass) and len(xs) == 2 and not _stays_as_it_is(xs[1].sample):
-        raise Unfit("what is an instance of a class is for its metaclass to say")
+        raise Unsound.CLASS("the metaclass of a class decides which objects are its instances")
     if f is isinstance and xs[1].is_constant:
         answers = {issubclass(c, xs[1].sample) for c in _classes_of(x)}
         return len(answers) == 1, answers.pop()
@@ -396,7 +401,9 @@ def _stays_as_it_is(kind: Any) -> bool:
 
 def _classes_of(x: Value) -> frozenset[type]:
     if isinstance(x.sample, Local | Method):
-        raise Unfit("it asks for the class of a function that is defined inside, or of a method")
+        raise Unsound.CLASS(
+            "it asks for the class of a function that is defined inside, or of a method"
+        )
     return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
 
 

@@ -22,6 +22,7 @@ from zygote_lite._specialize.typed.abstract_eval import (
 from zygote_lite._specialize.typed.attributes import attribute_of
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_value, same_shape
 from zygote_lite._specialize.typed.store_forwarding import key_of
 from zygote_lite._specialize.typed.values import (
@@ -29,7 +30,6 @@ from zygote_lite._specialize.typed.values import (
     ArrayOf,
     Fact,
     Other,
-    Unfit,
     Value,
     shape_root,
     vague,
@@ -233,7 +233,7 @@ class Builder:
                     target.base, target.fresh = self.storage(x), False
         self.operations += 1
         if self.operations > _MOST:
-            raise Unfit("its code grows too long")
+            raise NotSupported.TOO_LONG("its code grows too long")
         if target.is_array:
             self.note_shape(target, f, xs, kws)
         self.out.append(op)
@@ -246,7 +246,7 @@ class Builder:
             return
         written = [x for x in operands if x.is_array and (x.made or (x.base and x.base.made))]
         if any(may_hold(target.sample, x.sample) for x in written):
-            raise Unfit("a structure holds a view of an array that may be written to")
+            raise Unsound.SHARED_WRITE("a structure holds a view of an array that it may write to")
 
     def storage(self, x: Value) -> Value:
         """Return the array whose memory a value may share: for a copy of one, the one copied."""

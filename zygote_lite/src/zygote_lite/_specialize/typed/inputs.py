@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.typed.values import Unfit, Value, constant
+from zygote_lite._specialize.typed.reasons import Unsound
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 class Inputs:
@@ -70,5 +71,5 @@ class Inputs:
     def fixed(self, x: Any, path: str) -> Value:
         """Return a value that does not change."""
         if isinstance(x, np.ndarray | list | dict):
-            raise Unfit(f"{path} is no constant")
+            raise Unsound.MAY_CHANGE(f"{path} is not a constant: it can be changed in place")
         return constant(x)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.typed.values import Unfit
+from zygote_lite._specialize.typed.reasons import Unsound
 
 # -- leaving for the generic engine --------------------------------------------------------------
 
@@ -28,13 +28,13 @@ UNSET = Unset()
 def same_shape(x: Any, y: Any) -> None:
     """Leave the code unless two arrays have one shape."""
     if x.shape != y.shape:
-        raise Unfit("left")
+        raise Unsound.SHAPE("two arrays have different shapes")
 
 
 def has_value(x: Any) -> None:
     """Leave the code where a variable has no value."""
     if x is UNSET:
-        raise Unfit("left")
+        raise Unsound.UNSET("a variable has no value")
 
 
 def zeros_if_set(x: Any) -> Any:
@@ -72,7 +72,7 @@ def as_it_is(x: Any) -> Any:
 
 def abandon() -> None:
     """Leave the code: the generic engine takes over."""
-    raise Unfit("left")
+    raise Unsound.RAISES("the program raises an error here")
 
 
 def exactly(x: Any, count: int) -> Any:

@@ -1,11 +1,12 @@
 """What the optimizer knows of a value: its fact, a sample of it, and where it is kept."""
 
-import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from zygote_lite._specialize.typed.reasons import NotSupported
 
 ONE, MANY, UNKNOWN = "1", "n", "?"  # what is known of the length of an axis
 FLOATS = frozenset((float, np.float64, np.float32))
@@ -15,16 +16,6 @@ NUMBERS = FLOATS | INTS | TRUTHS
 # a constant of these types is told apart by its text
 FOLDED = (int, float, str, type(None), tuple, type, np.dtype, slice, range, np.generic)
 DTYPES = frozenset(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "u1", "?")))
-
-
-class Unfit(Exception):  # noqa: N818 - no error: the generic engine takes over
-    """Tell that a function cannot be specialized, and why.
-
-    Attributes:
-        origin: the user's syntax node that it is about, where that is known.
-    """
-
-    origin: ast.AST | None = None
 
 
 @dataclass(frozen=True)
@@ -246,7 +237,10 @@ def vague(fact: Fact) -> Fact:
 
 
 def join_facts(a: Fact, b: Fact) -> Fact:
-    """Return what holds for values of either fact. Raises `Unfit` where little would hold."""
+    """Return what holds for values of either fact.
+
+    Raises `NotSpecializable` where little would hold.
+    """
     if a == b:
         return a
     if isinstance(a, Scalar) and isinstance(b, Scalar):
@@ -256,7 +250,7 @@ def join_facts(a: Fact, b: Fact) -> Fact:
     ):  # fmt: skip
         axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
         return ArrayOf(a.dtype, axes)
-    raise Unfit(f"a variable is {a} on one path and {b} on another")
+    raise NotSupported.DEPENDS_ON_PATH(f"a variable is {a} on one path and {b} on another")
 
 
 def can_carry(fact: Fact) -> bool:

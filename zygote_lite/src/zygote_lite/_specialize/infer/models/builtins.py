@@ -17,13 +17,13 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import exactly
 from zygote_lite._specialize.typed.values import (
     TRUTHS,
     ArrayOf,
     ListOf,
     Scalar,
-    Unfit,
     Value,
     constant,
     structure,
@@ -47,11 +47,11 @@ def _unpack(interpreter: Builder, xs: list[Value]) -> Value | None:
         checked = interpreter.write(result, exactly, [x, count], {}).target
         checked.base, checked.fresh = None, False
         if type(x.sample) is not tuple:
-            raise Unfit("an array is unpacked")
+            raise NotSupported.CONTAINER("an array is unpacked")
         parts = [interpreter.apply(operator.getitem, [checked, constant(i)])
                  for i in range(count.sample)]  # fmt: skip
         return structure(tuple, parts)
-    raise Unfit("something of unknown length is unpacked")
+    raise NotSupported.UNKNOWN_LENGTH("something of unknown length is unpacked")
 
 
 def _length(interpreter: Builder, xs: list[Value]) -> Value | None:
@@ -90,7 +90,7 @@ def _joined(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
     def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         parts = [known_items(x) for x in xs]
         if any(part is None for part in parts):
-            raise Unfit("a structure of unknown length")
+            raise NotSupported.UNKNOWN_LENGTH("it makes a structure of something of unknown length")
         return structure(kind, [item for part in parts for item in part or ()])
 
     return made
@@ -114,7 +114,7 @@ def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
         if all(items is not None for items in items_of):
             given = [items for items in items_of if items is not None]
             if kind == "strict zip" and len({*map(len, given)}) > 1:
-                raise Unfit("a `zip` of different lengths")
+                raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
             if kind == "enumerate":
                 given = [[constant(i) for i in range(len(given[0]))], given[0]]
             rows = zip(*given, strict=False)
@@ -132,7 +132,7 @@ def _join_dict(interpreter: Builder, xs: list[Value]) -> Value | None:
     parts = []
     for x in xs:
         if not _dicts.is_dict(x):
-            raise Unfit("`**` of something unknown")
+            raise NotSupported.UNKNOWN_LENGTH("a dict is made with `**` of something unknown")
         parts += x.items or []
     return interpreter.build("dict", parts)
 
@@ -141,7 +141,7 @@ def _text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | Non
     def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         """Fold what an f-string is made of."""
         if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
-            raise Unfit("a text is made of something that is not known")
+            raise NotSupported.TEXT("a text is made of something that is not known")
         return constant(run(f, [x.sample for x in xs], {}))
 
     return made
@@ -182,9 +182,11 @@ def _taken_for(interpreter: Builder, xs: list[Value]) -> Value | None:
     """Refuse the loop that stands for a call where the function is another, or the start."""
     f, known, *start = xs
     if f.sample is not known.sample:
-        raise Unfit(f"{known.sample.__name__} is another function by now")
+        raise Unsound.REPLACED(f"{known.sample.__name__} is another function by now")
     if any(not x.is_scalar and not x.is_array for x in start):
-        raise Unfit(f"{known.sample.__name__} from something else than a number")
+        raise NotSupported.CONTAINER(
+            f"{known.sample.__name__} starts from something other than a number"
+        )
     return constant(None)
 
 
@@ -209,7 +211,7 @@ def _compensated(interpreter: Builder, start: Value, items: list[Value]) -> Valu
         return constant(run(sum, samples, {}))
     kinds = [x.fact.classes if isinstance(x.fact, Scalar) else frozenset() for x in (start, *items)]
     if not all(kind <= _EXACT for kind in kinds) or {float} not in kinds:
-        raise Unfit("a sum of floats and of something else")
+        raise NotSupported.CONTAINER("it sums floats together with something else")
     given = [structure(tuple, items), *([start] if start.sample != 0 or start.name else [])]
     result = Result(Scalar(frozenset((float,))), run(sum, samples, {}))
     op = interpreter.write(result, sum, given, {})

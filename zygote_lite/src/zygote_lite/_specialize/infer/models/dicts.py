@@ -8,7 +8,8 @@ from typing import Any
 
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.values import Unfit, Value, constant, mapping, structure
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import Value, constant, mapping, structure
 
 _KEYS = (str, int, bool, float, type(None), type)
 
@@ -26,9 +27,12 @@ def entries_of(x: Value) -> dict[Any, Value]:
 
 
 def key_of(key: Value) -> Any:
-    """Return a key. Raises `Unfit` where it is not known, or may be compared in its own way."""
+    """Return a key.
+
+    Raises `NotSpecializable` where it is not known, or may be compared in its own way.
+    """
     if not (key.is_constant and is_plain(key.sample)):
-        raise Unfit("a key of a dict is computed, or is no text or number")
+        raise Unsound.KEY("a key of a dict is computed, or is not text or a number")
     return key.sample
 
 
@@ -41,16 +45,18 @@ def item(x: Value, key: Value) -> Value:
     """Return `x[key]`."""
     found = entries_of(x).get(key_of(key))
     if found is None:
-        raise Unfit("a key that is not there")
+        raise Unsound.RAISES("it looks up a key that does not exist")
     return found
 
 
 def store(interpreter: Builder, x: Value, key: Value, value: Value) -> None:
     """Note `x[key] = value`."""
-    if interpreter.homes.get(x) is not interpreter.out or x in interpreter.walked:
-        raise Unfit("it writes to a dict that it has not made in the same block, or walks over")
+    if x in interpreter.walked:
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a dict that it walks over")
+    if interpreter.homes.get(x) is not interpreter.out:
+        raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")
     if value in interpreter.iterators:
-        raise Unfit("a dict of iterators, which can be gone through but once")
+        raise Unsound.ITERATOR("it makes a dict of iterators, which can be walked over only once")
     changed = mapping({**entries_of(x), key_of(key): value})
     x.items, x.active, x.is_constant = changed.items, changed.active, False
     x.sample[key.sample] = value.sample
@@ -70,7 +76,7 @@ def _of_pairs(x: Value) -> dict[Any, Value]:
     rows = known_items(x)
     pairs = [None] if rows is None else [known_items(row) for row in rows]
     if any(pair is None or len(pair) != 2 for pair in pairs):
-        raise Unfit("a dict of something unknown")
+        raise NotSupported.UNKNOWN_LENGTH("it makes a dict of something unknown")
     return {key_of(pair[0]): pair[1] for pair in pairs if pair is not None}
 
 
@@ -89,7 +95,7 @@ def method(
         "items": [structure(tuple, [constant(key), part]) for key, part in entries.items()],
     }
     if name not in views or xs or kws:
-        raise Unfit(f"the method {name} of a dict")
+        raise NotSupported.METHOD(f"it calls the method {name} of a dict")
     view = structure(tuple, views[name])
     interpreter.iterators[view] = [x]  # it is no tuple: all it may be is gone through
     return view

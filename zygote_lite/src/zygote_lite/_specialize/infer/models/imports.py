@@ -6,7 +6,8 @@ import sys
 import types
 
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.values import Unfit, Value
+from zygote_lite._specialize.typed.reasons import Unsound
+from zygote_lite._specialize.typed.values import Value
 
 _IMPORT = builtins.__import__
 
@@ -27,7 +28,7 @@ def import_member(interpreter: Builder, xs: list[Value]) -> Value:
     if name.startswith("."):
         package = interpreter.globals_of.get("__package__")
         if not isinstance(package, str) or not package:
-            raise Unfit("it imports from a package that is not known")
+            raise Unsound.RAISES("it imports from a package that is not known")
         name = importlib.util.resolve_name(name, package)
     return _read(interpreter, _loaded(interpreter, name), name, [*path])
 
@@ -36,10 +37,10 @@ def _loaded(interpreter: Builder, name: str) -> types.ModuleType:
     """Return a module that has been imported before; then importing it does nothing."""
     statement = interpreter.global_value(interpreter.globals_of, "__import__")
     if statement.sample is not _IMPORT:
-        raise Unfit("it imports in a way of its own")
+        raise Unsound.REPLACED("`__import__` is not Python's own")
     module = sys.modules.get(name)
     if not isinstance(module, types.ModuleType):
-        raise Unfit(f"the module {name} is not imported yet")
+        raise Unsound.EFFECTS(f"the module {name} is not imported yet")
     return module
 
 

@@ -13,13 +13,13 @@ from zygote_lite._specialize.rules.contributions import Each, IndexRule, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Append, Store
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     INTS,
     TRUTHS,
     Fact,
     ListOf,
     Scalar,
-    Unfit,
     Value,
     can_carry,
     fact_of,
@@ -61,7 +61,7 @@ def settled(x: Value) -> ListOf:
         assert isinstance(fact, ListOf)
         x.fact = fact
     if x.moved:
-        raise Unfit("a list is used after it was appended to another")
+        raise Unsound.SHARED_WRITE("a list is used after it was appended to another")
     assert isinstance(x.fact, ListOf)
     return x.fact
 
@@ -99,7 +99,7 @@ def new_list(interpreter: Builder) -> Value:
 def repeated(interpreter: Builder, x: Value, count: Value) -> Value:
     """Write `[a] * n`."""
     if not x.items or any(not a.is_scalar or a.active for a in x.items):
-        raise Unfit("a list of something else than known numbers is repeated")
+        raise NotSupported.LIST_OPERATION("it repeats a list of something other than known numbers")
     fact = x.items[0].fact
     for a in x.items[1:]:
         fact = join_facts(fact, a.fact)
@@ -115,9 +115,9 @@ def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
     if isinstance(index.sample, slice):
         return copied(interpreter, x, index)
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
-        raise Unfit("a part of a list that is no item")
+        raise NotSupported.LIST_OPERATION("it indexes a list by something other than an integer")
     if fact.item is None or not x.sample:
-        raise Unfit("an item of a list that is empty as yet")
+        raise NotSupported.LIST_OPERATION("it takes an item of a list that is still empty")
     key = None if list_root(x).made else (operator.getitem, x, index, index.is_constant)
     if key is not None and index.is_constant:
         key = (operator.getitem, x, index.sample, True)
@@ -176,9 +176,11 @@ def store(interpreter: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`."""
     fact = settled(x)
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
-        raise Unfit("a part of a list is assigned")
+        raise NotSupported.LIST_OPERATION("it assigns a slice of a list")
     if not value.is_scalar or isinstance(fact.item, ListOf):
-        raise Unfit("a row of a list is replaced, or something stored that is no number")
+        raise NotSupported.LIST_OPERATION(
+            "it replaces a row of a list, or stores something other than a number"
+        )
     widen(interpreter, x, value.fact)
     if value.active:
         activate(interpreter, x)
@@ -193,20 +195,24 @@ def store(interpreter: Builder, x: Value, index: Value, value: Value) -> None:
 def append(interpreter: Builder, x: Value, value: Value) -> None:
     """Write `x.append(value)`."""
     settled(x)
-    if not x.made or x.row_of is not None or x in interpreter.walked:
-        raise Unfit("it appends to a row, to what it walks over, or to what it has not made")
+    if x in interpreter.walked:
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
+    if not x.made:
+        raise Unsound.WRITES_TO_GIVEN("it appends to a list that it has not made itself")
+    if x.row_of is not None:
+        raise NotSupported.LIST_OPERATION("it appends to a row of a list")
     if isinstance(value.fact, ListOf):
         fact = settled(value)
         if isinstance(fact.item, ListOf) or value.row_of is not None or not value.made:
-            raise Unfit("it appends a list that may be known by another name")
+            raise Unsound.SHARED_WRITE("it appends a list that may be known by another name")
         if value.scope is not interpreter.loop or value in interpreter.walked:
-            raise Unfit("it may append one list more than once")
+            raise Unsound.SHARED_WRITE("it may append one list more than once")
         widen(interpreter, x, fact)
         value.moved = True
     elif value.is_scalar:
         widen(interpreter, x, value.fact)
     else:
-        raise Unfit("it appends something that is no number")
+        raise NotSupported.LIST_OPERATION("it appends something other than a number")
     x.sample.append(value.sample)
     if value.active:
         activate(interpreter, x)
@@ -218,7 +224,7 @@ def copied(interpreter: Builder, x: Value, part: Value | None = None) -> Value:
     fact = settled(x)
     rows = isinstance(fact.item, ListOf)
     if rows and x.made:
-        raise Unfit("a copy of a list that shares its rows")
+        raise Unsound.SHARED_WRITE("it copies a list that shares its rows")
     if part is None:
         op = interpreter.write(Result(fact, [*x.sample]), list, [x], {})
     else:
@@ -235,7 +241,7 @@ def total(interpreter: Builder, xs: list[Value]) -> Value:
     """Write `sum(x)`."""
     fact = settled(xs[0])
     if not isinstance(fact.item, Scalar) or any(not x.is_constant for x in xs[1:]):
-        raise Unfit("the sum of rows, or from a start that is not known")
+        raise NotSupported.LIST_OPERATION("it sums rows, or from a start that is not known")
     sample = run(sum, [x.sample for x in xs], {})
     kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
     result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)

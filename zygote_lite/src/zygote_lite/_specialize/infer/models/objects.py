@@ -10,10 +10,10 @@ from typing import Any
 
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     Method,
     Other,
-    Unfit,
     Value,
     constant,
     mapping,
@@ -60,12 +60,14 @@ def from_outside(
     if is_plain(x):
         return known_object(inputs, x, expression)
     if type(x) not in (tuple, list, dict):
-        raise Unfit(f"{stem} is of the type {type(x).__name__}")
+        raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
     if expression in inputs.structures:
         return inputs.structures[expression]
     inputs.taken += len(x)
     if inputs.taken > _MANY:
-        raise Unfit(f"{stem} is a {type(x).__name__} of many items, and no argument")
+        raise NotSupported.TOO_LONG(
+            f"{stem} is a {type(x).__name__} of many items that is not an argument"
+        )
     held = _held(inputs, type(x), expression)
     if type(x) is not tuple:
         inputs.containers[held] = None
@@ -76,7 +78,7 @@ def from_outside(
 
     if type(x) is dict:
         if any(type(key) is not str for key in x):
-            raise Unfit(f"{stem} has keys that are no text")
+            raise NotSupported.KEYS(f"{stem} has keys that are not text")
         inputs.guards[f"[*{held}] == {[*x]!r}"] = None
         inputs.guards[f"{{*map(type, {held})}} <= {{str}}"] = None
         found = mapping({key: part(item, key) for key, item in x.items()})
@@ -92,7 +94,7 @@ def attribute(interpreter: Builder, x: Value, name: str) -> Value:
     inputs, owner, expression = interpreter.inputs, x.sample, f"{x.where}.{name}"
     found = of_class(type(owner), name)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
-        raise Unfit(f"the attribute {name} is computed where it is read")
+        raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
         return interpreter.read(vars(owner)[name], expression, name, changes=True)
     if isinstance(found, types.FunctionType):
@@ -102,7 +104,7 @@ def attribute(interpreter: Builder, x: Value, name: str) -> Value:
         inputs.guard(expression, found.__func__)
         return constant(found.__func__)
     if found is _missing or hasattr(type(found), "__get__"):
-        raise Unfit(f"the attribute {name} of a {type(owner).__name__}")
+        raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {type(owner).__name__}")
     return interpreter.read(found, expression, name, changes=True)
 
 
@@ -116,7 +118,7 @@ def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
     kind = type(x.sample)
     found = of_class(kind, name)
     if not isinstance(found, types.FunctionType):
-        raise Unfit(f"the method {name} of a {kind.__name__}")
+        raise NotSupported.METHOD(f"it calls the method {name} of a {kind.__name__}")
     if name == "__call__":  # that of its class, whatever attributes it has
         inputs.guard(f"{inputs.name_for(kind, 'o')}.__call__", found)
         _guard_method(inputs, x, name, found)
@@ -133,12 +135,12 @@ def _guard_method(inputs: "Inputs", x: Value, name: str, found: types.FunctionTy
 def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
     """Demand that a class has the ancestors that it has now, if it is one made in Python.
 
-    Raises `Unfit` for abstract classes: others may be registered with them at any time.
+    Raises `NotSpecializable` for abstract classes: others may be registered with them at any time.
     """
     if not isinstance(kind, type) or not kind.__flags__ & _MADE_IN_PYTHON:
         return
     if not _are_concrete(kinds):
-        raise Unfit("what is an instance of an abstract class may change")
+        raise Unsound.CLASS("which objects are instances of an abstract class may change")
     inputs.guard(f"{inputs.name_for(kind, 'o')}.__mro__", kind.__mro__)
 
 
