@@ -244,7 +244,7 @@ def _without_in_place(f: Any, xs: list[Value]) -> Any:
     if of is None or not xs or isinstance(xs[0].sample, list | dict | set):
         return f
     if xs[0].is_array:  # statements `x += y` were taken by the interpreter
-        raise Unfit(f"a call of operator.{f.__name__}, which changes an array")
+        raise Unsound.WRITES_A_RESULT(f"it calls operator.{f.__name__}, which changes an array")
     return of.function
 
 

@@ -65,8 +65,8 @@ class Unsound(Reason):
         "was taken before."
     )
     WRITES_A_RESULT = (
-        "A call writes its result into an array that it is given (`out=`): the write would not be "
-        "known to the reverse pass."
+        "A call writes into an array that it is given (`out=`, `operator.iadd`): the reverse pass "
+        "would not know of the write."
     )
     IN_PLACE_KIND = (
         "`x += y` where `x + y` may have another dtype or shape than `x`: the array would change "
