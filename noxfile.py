@@ -76,8 +76,9 @@ def fuzz(session):
     The first compares with the complex step, the second transformed code with the tape.
     """
     session.install("-r", "requirements.txt")
+    programs = session.posargs or ["20000"]
     for fuzzer in ("fuzzer", "specialized_fuzzer"):
-        session.run("python", "-m", f"tests.zygote_lite.{fuzzer}", *(session.posargs or ["20000"]))
+        session.run("python", "-m", f"tests.zygote_lite.fuzz.{fuzzer}", *programs)
 
 
 @nox.session
@@ -85,8 +86,7 @@ def library(session):
     """Differentiate other people's libraries; compare with their own scores, or differences."""
     plugin = f"./examples/{THIRD_PARTY}"
     session.install("-r", "requirements.txt", plugin, *LIBRARIES)
-    tests = [f"tests/zygote_lite/{name}.py" for name in ("test_library", "test_libraries")]
-    session.run("pytest", "-rs", *tests, *session.posargs)
+    session.run("pytest", "-rs", "tests/zygote_lite/libraries", *session.posargs)
 
 
 @nox.session

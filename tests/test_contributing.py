@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import engines
 from benchmarks.workloads import WORKLOADS
-from tests.zygote_lite.cases import CASES
+from tests.zygote_lite.constructs.table import CASES
 from zygote_lite import modes, testing
 
 ROOT = Path(__file__).parents[1]

@@ -1,0 +1,249 @@
+"""Library code as it stands: NumPy's own Python functions, SciPy's, the standard library's."""
+
+import bisect
+import collections
+import copy
+import fractions
+import heapq
+import statistics
+import types
+
+import numpy as np
+import scipy.integrate
+import scipy.integrate._ivp.rk
+import scipy.interpolate
+import scipy.optimize
+import scipy.stats
+
+from tests.zygote_lite.constructs.declare import declaring
+
+CASES = []
+works, refused = declaring(CASES)
+V = np.array([0.5, 0.6, 0.8, 0.7])
+
+
+@works("`scipy.optimize.rosen`", (V,), expected=lambda x: (scipy.optimize.rosen_der(x),))
+def rosen(x):
+    return scipy.optimize.rosen(x)
+
+
+RK45 = scipy.integrate.RK45
+
+
+@works("an explicit Runge-Kutta step of SciPy (`rk_step`)", (V[:2], 0.3))
+def runge_kutta_step(y, k):
+    def fun(t, y):
+        return np.array([y[1], -k * np.sin(y[0]) + t])
+
+    stages = np.empty((RK45.n_stages + 1, 2))
+    f = fun(0.0, y)
+    new, _ = scipy.integrate._ivp.rk.rk_step(fun, 0.0, y, f, 0.1, RK45.A, RK45.B, RK45.C, stages)
+    return np.sum(new * new)
+
+
+@works("NumPy functions in Python without a rule: `np.vander`", (V[:3],))
+def vander(x):
+    return np.sum(np.vander(x, 3) @ np.array([0.3, 0.5, 0.7]))
+
+
+@works("NumPy functions in Python without a rule: `np.cov`, `np.corrcoef`", (V, V[::-1] * V))
+def correlation(x, y):
+    return np.corrcoef(x, y)[0, 1] + np.cov(x, y)[0, 0]
+
+
+@works("NumPy functions in Python without a rule: `np.polyval`, `np.polyder`", (V, 0.3))
+def polynomial(p, x):
+    return np.polyval(np.polyder(p), x) * np.polyval(p, x)
+
+
+@works("NumPy functions in Python without a rule: `np.apply_along_axis`", (V.reshape(2, 2),))
+def along_axis(m):
+    y = np.sum(np.apply_along_axis(lambda r: r * r[0], 1, m) * m)
+    y = y + np.sum(np.apply_along_axis(np.sum, 0, m) * m[0])
+    outer = np.apply_along_axis(lambda r, k, p=1.0: np.outer(r, r) * k * p, 0, m, 2.0, p=m[0, 1])
+    y = y + np.sum(outer * np.arange(8.0).reshape(2, 2, 2))
+    return y + np.sum(np.apply_along_axis(np.diag, -1, m) * m)
+
+
+@works("NumPy functions that call: `np.vectorize`, `np.fromiter`, `np.ndenumerate`", (V,))
+def calling_functions(x):
+    f = np.vectorize(lambda v, k: v * k if v > 0.55 else v)
+    parts = np.vectorize(lambda v: (v * v, v * x[0]))(x.reshape(2, 2))
+    y = np.sum(f(x, [[3.0], [2.0]]) * x) + np.sum(parts[0] * parts[1])
+    y = y + np.sum(np.fromiter((v * v for v in x), float) * x)
+    for (i, j), v in np.ndenumerate(np.outer(x, x)):
+        y = y + v * i * x[j]
+    return y
+
+
+@works("NumPy functions in Python without a rule: `np.kron`, `np.block`, `np.rot90`", (V[:2],))
+def arrangements(x):
+    m = np.block([[np.outer(x, x), np.eye(2)], [np.eye(2), np.rot90(np.outer(x, x * x))]])
+    return np.sum(m @ m) + np.sum(np.kron(x, x) * V)
+
+
+@works("NumPy functions in Python without a rule: `np.piecewise`, `np.select`", (V,))
+def piecewise(x):
+    y = np.select([x > 0.65, x > 0.55], [x * x, np.sin(x)], 0.1)
+    return np.sum(y * x)
+
+
+@works("`scipy.stats` log-likelihood in Python", (V, 0.2))
+def log_likelihood(x, mean):
+    z = (x - mean) / 0.7
+    return np.sum(-0.5 * z * z) + scipy.optimize.rosen(x)
+
+
+@works("`statistics.mean` and other pure Python of the standard library", (0.5, 0.6))
+def standard_library(x, y):
+    return statistics.fmean([x, y, x]) * x
+
+
+@works("`heapq`, `bisect`", (0.5, 0.6))
+def heaps(x, y):
+    heap = []
+    for v in (y, x, x * y):
+        heapq.heappush(heap, v)
+    a = heapq.heappop(heap)
+    return a * heapq.heappop(heap) + [x, y][bisect.bisect([0.1, 0.2], x) - 1]
+
+
+@works("`heapq`, `bisect`", (0.7,))
+def heap_functions(x):
+    heap = [5.0, x, 3.0 * x, 2.0, x * x, 7.0 * x, 0.1]
+    heapq.heapify(heap)
+    y = heapq.heapreplace(heap, x * 0.1) * 2.0 + heapq.heappushpop(heap, x * 9.0) * 3.0
+    y = y * x + sum(v * (i + 1) for i, v in enumerate(heap))
+    y = y + sum(heapq.nsmallest(3, heap)) * heapq.nlargest(2, heap, key=lambda v: -v)[1]
+    y = y + list(heapq.merge([x, 3.0], [0.2 * x, 5.0 * x]))[1] * x
+    ordered = [0.1, 0.3, x * 2.0]
+    bisect.insort(ordered, x)
+    bisect.insort_left(ordered, 0.2 * x)
+    return y + ordered[bisect.bisect(ordered, 0.5)] * ordered[1] * x
+
+
+@works("a heap of tuples: shortest paths", (0.7,))
+def shortest_path(x):
+    edges = {0: {1: x, 2: 4.0 * x}, 1: {2: 2.0, 3: 5.0}, 2: {3: x * x}, 3: {}}
+    far, heap, done = {0: 0.0}, [(0.0, 0)], set()
+    while heap:
+        d, node = heapq.heappop(heap)
+        if node in done:
+            continue
+        done.add(node)
+        for other, w in edges[node].items():
+            if other not in far or d + w < far[other]:
+                far[other] = d + w
+                heapq.heappush(heap, (d + w, other))
+    return far[3] * x
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5, 0.6))
+def copies(x, y):
+    a = {"p": [x, y]}
+    b = copy.deepcopy(a)
+    c = copy.copy(a)
+    a["p"][0] = 3.0
+    return b["p"][0] * c["p"][1] + c["p"][0]
+
+
+@works("`copy.copy`, `copy.deepcopy`", (V,))
+def copies_of_arrays(a):
+    b, c = copy.copy(a), copy.deepcopy(a)
+    written = a * 1.0
+    d, (e, f) = copy.copy(written), copy.deepcopy([written, written])
+    written[0] = 5.0
+    e[1] = a[0]
+    return np.sum(b * c * d) + copy.copy(a[1]) * copy.deepcopy(a[0]) + np.sum(f * a)
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5, 0.6))
+def copies_of_containers(x, y):
+    q = collections.deque([x, [y]], maxlen=3)
+    d = collections.defaultdict(list, a=[x])
+    o = collections.OrderedDict(a=[x], b=y)
+    c = collections.Counter(a=x, b=y)
+    s = types.SimpleNamespace(a=x, b=[y])
+    all_of_them = [q, d, o, c, s, q]
+    p, e, r, k, t, p2 = copy.deepcopy(all_of_them)
+    p2[1].append(x * y)
+    e["b"].append(y * 3.0)
+    r["a"][0] *= y
+    k["a"] += x
+    t.b[0] = t.a * 2.0
+    q[1][0] = d["a"][0] = 5.0
+    total = sum(p[1]) * p[0] + e["a"][0] * e["b"][0] + r["a"][0] * r["b"] + k["a"] * c["a"]
+    return total + t.b[0] * s.b[0] + copy.copy(s).a + len(q[1]) * x
+
+
+class Saving:
+    """An object with a state of its own."""
+
+    def __init__(self, v):
+        self.v, self.cache = v, {"v": v}
+
+    def __getstate__(self):
+        return {"v": self.v}
+
+    def __setstate__(self, state):
+        self.v, self.cache = state["v"] * 2.0, {}
+
+
+class Reducing(Saving):
+    """An object that says what it is made of."""
+
+    def __reduce__(self):
+        return Reducing, (self.v * 3.0,)
+
+
+class Items(list):
+    """A list of the user's."""
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5,))
+def copies_by_state(x):
+    a, b, c = copy.deepcopy([Saving(x), Reducing(x), Items([x, [x]])])
+    c[1][0] = a.v * x
+    return a.v * b.v + sum(c[1]) * c[0] + copy.copy(a).v * len(a.cache) + b.cache["v"]
+
+
+class Held:
+    """An object to be copied."""
+
+    def __init__(self, v):
+        self.v = v
+        self.items = [v, self]
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5,))
+def copies_of_objects(x):
+    a = Held(x)
+    b, c = copy.copy(a), copy.deepcopy(a)
+    a.v = 3.0
+    a.items[0] = x * 5.0
+    assert c.items[1] is c
+    return b.v * c.v + b.items[0] * c.items[0] + a.v * x
+
+
+@works("what gradients do not need is simply run", (0.5,))
+def inactive_library(x):
+    n = fractions.Fraction(1, 3) + 2
+    return x * float(n) * len(str(n))
+
+
+@works("`scipy.stats`: the distribution of a number", (0.5,), (-1.5,))
+def log_density_of_a_number(x):
+    return scipy.stats.norm.logpdf(x) * x
+
+
+@works("texts of numbers that stay texts: labels, keys, printing", (V,))
+def labels(x):
+    texts = [f"{v:.2f}" for v in x]
+    wide = np.char.upper(np.array(texts))
+    several = np.unique(wide)
+    order = np.argsort(np.array(texts))
+    values = {f"{v:.3f}": v * v for v in x}
+    line = ", ".join(wide.tolist()) + str(wide == wide[0])
+    kinds = {"name": texts[0], "kind": "double"}
+    scale = {"double": 2.0}[kinds["kind"]]
+    return scale * sum(values.values()) * len(several) + x[order][0] * len(line)

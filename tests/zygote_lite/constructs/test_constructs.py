@@ -1,0 +1,88 @@
+"""Each case of the table of constructs: its gradient, its value, its side effects, its error."""
+
+import copy
+import linecache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import slopes
+from tests.zygote_lite.conftest import assert_close, assert_same, entry_at
+from tests.zygote_lite.constructs.table import CASES, table_of_constructs
+from zygote_lite import DifferentiationError, gradient, pullback
+
+PAGE = Path(__file__).parents[3] / "docs" / "constructs.md"
+WORKING = [(n, i) for n, case in CASES.items() if not case.message for i in range(len(case.inputs))]
+REFUSED = [
+    (n, i) for n, case in CASES.items() if case.message is not None for i in range(len(case.inputs))
+]
+TOLERANCE = 2e-7
+
+
+def test_the_table_is_large_enough():
+    assert len(CASES) >= 150
+
+
+@pytest.mark.parametrize(("name", "i"), WORKING)
+def test_works(name, i):
+    case = CASES[name]
+    f, xs = case.function, case.inputs[i]
+    after = copy.deepcopy(xs)
+    value = f(*after)
+
+    def run(differentiate, g):
+        given = copy.deepcopy(xs)
+        result = differentiate(g, *given)
+        assert_same(given, after)  # what the plain call leaves, no more and no less
+        return result
+
+    first = run(gradient, f)
+    assert_same(run(gradient, f), first)
+    assert_close(run(gradient, lambda *ys: (lambda *zs: f(*zs))(*ys)), first, 1e-12)
+
+    def both(g, *given):
+        y, back = pullback(g, *given)
+        assert_same(y, value)
+        once = back(1.0)[1:]
+        assert_same(given, after)
+        assert_same(back(1.0)[1:], once)
+        return once
+
+    assert_close(run(both, f), first, 1e-12)
+    found = slopes(f, xs)
+    assert found
+    for path, best, off in found:
+        assert np.all(off < TOLERANCE), f"no derivative by differences at {path}: {off}"
+        d = entry_at(first, path)
+        got = np.zeros(np.shape(best)) if d is None else d
+        assert np.shape(got) == np.shape(best), (path, d)
+        np.testing.assert_allclose(got, best, rtol=TOLERANCE, atol=TOLERANCE, err_msg=str(path))
+    if case.expected is not None:
+        assert_close(first, case.expected(*xs))
+
+
+@pytest.mark.parametrize(("name", "i"), REFUSED)
+def test_is_refused(name, i):
+    case = CASES[name]
+    f, xs = case.function, case.inputs[i]
+    before = copy.deepcopy(xs)
+    value = f(*copy.deepcopy(xs))
+    for _ in range(2):
+        with pytest.raises(DifferentiationError, match=case.message) as caught:
+            gradient(f, *xs)
+        text = str(caught.value)
+        assert f.__code__.co_filename in text
+        line = int(text.split(f.__code__.co_filename + ":")[1].split(":")[0].split()[0])
+        lines = linecache.getlines(f.__code__.co_filename)
+        assert f.__code__.co_firstlineno <= line
+        assert lines[line - 1].startswith(" ")
+        assert_same(xs, before)
+    assert_same(f(*copy.deepcopy(xs)), value)
+
+
+def test_the_page_is_what_the_cases_make():
+    assert PAGE.read_text() == table_of_constructs(), (
+        "write it anew: python -c 'from tests.zygote_lite.constructs.table import *; "
+        'open("docs/constructs.md", "w").write(table_of_constructs())\''
+    )

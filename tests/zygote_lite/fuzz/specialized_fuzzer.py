@@ -1,0 +1,127 @@
+"""Random programs for transformed code: arrays, places of arrays and lists, folds and lists.
+
+Each is answered by transformed code and by the tape, for several choices of arguments, and the two
+are compared; an internal error counts as wrong.
+`python -m tests.zygote_lite.fuzz.specialized_fuzzer COUNT FIRST` runs COUNT programs of the numbers
+from FIRST on, of all kinds in turn, and prints what it finds.
+"""
+
+import collections
+import copy
+import linecache
+import math
+import multiprocessing
+import random
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from tests.zygote_lite.fuzz.generate import arrays as array_programs
+from tests.zygote_lite.fuzz.generate import folds as fold_programs
+from tests.zygote_lite.fuzz.generate import lists as list_programs
+from tests.zygote_lite.fuzz.generate import places as place_programs
+from zygote_lite import testing, value_and_grad
+
+# of reordered sums, several in a row, in float64 and in float32
+TOLERANCE, COARSE = 1e-7, 5e-3
+
+
+def of_arrays(seed):
+    """Return a program on arrays, and choices of its arguments."""
+    f = array_programs.load(array_programs.program(seed), f"array {seed}")
+    first, *others = array_programs.arguments(seed)
+    return f, [first, *random.Random(seed).sample(others, 3)], (0, 1, 2, 3)
+
+
+def of_places(seed, lists=False):
+    """Return a program on places of an array, or a list."""
+    f = place_programs.load(place_programs.program(seed, lists), f"{seed} {lists}")
+    return f, place_programs.arguments(seed, lists), (0, 1)
+
+
+def of_places_of_lists(seed):
+    """Return a program on places of a list."""
+    return of_places(seed, lists=True)
+
+
+def of_folds(seed):
+    """Return a program of `sum`, `max`, generator expressions and the like."""
+    return fold_programs.program(seed), fold_programs.arguments(seed), (0, 1, 2, 3)
+
+
+def of_lists(seed):
+    """Return a program on lists, half of them too long to be taken item by item."""
+    text, name = list_programs.program(seed), f"<list program {seed}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"math": math}
+    exec(compile(text, name, "exec"), space)
+    source = np.random.default_rng(seed)
+    many = seed % 2  # numbers, which are not taken one by one
+    sizes = ((5, 20, 3), (4, 17, 4), (1, 1, 1)) if many else ((5, 3, 4), (4, 2, 2), (1, 1, 1))
+    choices = [
+        (source.normal(size=n).tolist(), source.normal(size=(m, k)).tolist(), source.normal())
+        for n, m, k in sizes
+    ]
+    return space["f"], [(x, y, float(p)) for x, y, p in choices], (0, 1, 2)
+
+
+KINDS = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists)
+
+
+def examine(kind, seed):
+    """Return what is wrong with a program, or `None`, and how often each engine answered."""
+    f, choices, numbers = kind(seed)
+    differentiated = value_and_grad(f, numbers)
+    counts = collections.Counter()
+    for xs in [*choices, choices[0]]:
+        single = any(getattr(x, "dtype", None) == np.float32 for x in xs)
+        given = copy.deepcopy(xs)
+        with (
+            testing.compared(COARSE if single else TOLERANCE),
+            testing.strict(),
+            testing.observed() as answers,
+        ):
+            try:
+                differentiated(*given)
+            except (testing.TierMismatch, testing.InternalError) as error:
+                return f"{type(error).__name__}: {error}", counts
+            except Exception as error:  # the program's own, or a refusal
+                counts[f"error: {type(error).__name__}"] += 1
+        counts.update(answer.tier for answer in answers)
+    return None, counts
+
+
+def run(count, first=0):
+    """Run programs; return how they were answered, and the wrong ones with what is wrong."""
+    counts, wrong = collections.Counter(), []
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for seed in range(first, first + count):
+            kind = KINDS[seed % len(KINDS)]
+            found, some = examine(kind, seed)
+            counts.update(some)
+            if found is not None:
+                wrong.append(f"--- {kind.__name__} {seed}\n{found}\n")
+            testing.forget()
+    return counts, wrong
+
+
+def run_parts(count, first=0, size=250):
+    """Run programs on all processors and report each part; return the wrong ones."""
+    counts, wrong, done = collections.Counter(), [], 0
+    starts = range(first, first + count, size)
+    sizes = [min(size, first + count - start) for start in starts]
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        for number, (some, found) in zip(sizes, pool.map(run, sizes, starts), strict=True):
+            counts.update(some)
+            wrong += found
+            done += number
+            print(f"{done} of {count}: {dict(counts)}, {len(wrong)} wrong", flush=True)
+            print("\n".join(found), end="", flush=True)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(bool(run_parts(*map(int, sys.argv[1:]))))

@@ -1,0 +1,33 @@
+"""The fuzzer of transformed code: a few programs of each kind, and what it can find."""
+
+import numpy as np
+
+from tests.zygote_lite.constructs import refusals
+from tests.zygote_lite.fuzz import specialized_fuzzer
+from zygote_lite import testing
+from zygote_lite._specialize import cache as _entry
+
+
+def test_a_few_programs():
+    counts, wrong = specialized_fuzzer.run(20, 500)
+    assert not wrong, wrong[0]
+    assert counts["transformed"] >= 30, counts
+
+
+def test_a_wrong_answer_is_found(monkeypatch):
+    compiled = _entry.compile_text
+
+    def off(made, f):
+        fast = compiled(made, f)
+        return lambda *xs: (lambda y, *ds: (y * (1 + 1e-5), *ds))(*fast(*xs))
+
+    monkeypatch.setattr(_entry, "compile_text", off)
+    _, wrong = specialized_fuzzer.run(5, 500)
+    assert wrong
+    assert "TierMismatch" in wrong[0]
+    assert "_value_and_gradient(" in wrong[0]
+
+
+def test_what_the_tape_refuses_has_no_code():
+    """Not even at the first call, before the tape has refused it."""
+    assert "bytes" in testing.why_recorded(refusals.through_bytes, np.array([0.5, 0.6]))

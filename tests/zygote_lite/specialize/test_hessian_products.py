@@ -1,0 +1,248 @@
+"""Hessian times vector in specialized code: what the generic engine gives, and differences."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.oracles import answers, generic_only, is_alike, outcome
+from zygote_lite import grad, hessian, hvp
+
+RNG = np.random.default_rng(0)
+X, Y, V = RNG.normal(size=6), RNG.normal(size=6), RNG.normal(size=6)
+A = RNG.normal(size=(4, 6))
+LABEL = np.array([0, 2, 1, 2])
+
+
+def powers(x):
+    return np.sum(np.sin(x) * x**3)
+
+
+def broadcast(x):
+    return np.sum((A * x) ** 2 * x[0]) + np.sum(x[:, None] * x)
+
+
+def softmax_of_rows(x):
+    z = A * x
+    e = np.exp(z - np.max(z, axis=1, keepdims=True))
+    p = e / np.sum(e, axis=1, keepdims=True)
+    return -np.mean(np.log(p)[np.arange(len(LABEL)), LABEL])
+
+
+def products(x):
+    h = np.tanh(A @ x)
+    return h @ h + np.prod(x)
+
+
+def parts(x):
+    return x[0] * x[1] + np.sum(x[2:] ** 2 * x[:-2]) + x[-1] ** 3
+
+
+def repeated_indices(x):
+    return np.sum(x[np.array([0, 0, 1, 5])] ** 3)
+
+
+def reshaped(x):
+    w = x.reshape(2, 3)
+    return np.sum(np.exp(w @ w.T))
+
+
+def norms(x):
+    return np.sqrt(np.sum(x**2)) + np.linalg.norm(x - 1.0)
+
+
+def divided(x):
+    return np.sum(1.0 / (1.0 + np.exp(-x))) / (2.0 + np.sum(x * x))
+
+
+def inner(x):
+    f = lambda a: a * a * a
+    return np.sum(f(x)) * f(x[0])
+
+
+def norm_of_a_copy(x):
+    return np.linalg.norm(x.copy()) + np.var(np.array(x)) * np.sum(np.copy(x) ** 3)
+
+
+def several(x):
+    y = x * 2.0
+    return np.sum(y * y * x) + np.sum(y) * np.sum(np.cos(y))
+
+
+def sorted_and_cumulated(x):
+    return np.sum(np.cumsum(np.sort(x)) ** 2)
+
+
+def maxima(x):
+    return np.max(x) ** 2 * np.sum(np.maximum(x, 0.1) ** 3) + np.sum(np.where(x > 0, x**2, x**3))
+
+
+def branches(x):
+    return np.sum(x**3) if x[0] > 0 else np.sum(x**2)
+
+
+def loops(x):
+    y = x
+    for _ in range(3):
+        y = y * np.sin(x)
+    return np.sum(y)
+
+
+def many_turns(x, n):
+    s = 0.0
+    for i in range(n):
+        s = s + x[i] ** 3
+    return s
+
+
+def writes(x):
+    y = np.zeros(6)
+    y[1:4] = x[:3] ** 2
+    return np.sum(y * x)
+
+
+def linear(x):
+    return np.sum(3.0 * x)
+
+
+def unused(x):
+    return 2.5
+
+
+def partly_opaque(x):
+    return np.sum(x**3) + np.sum(np.cumsum(np.sort(x)) ** 2) + np.prod(x)
+
+
+ARRAYS = [powers, broadcast, softmax_of_rows, parts, repeated_indices, reshaped, norms, divided,
+          inner, several, loops, norm_of_a_copy]  # fmt: skip
+PERHAPS = [products, partly_opaque, sorted_and_cumulated, maxima, branches, writes, linear, unused]
+
+
+def generic_hvp(f, *xs, argnum=0):
+    with generic_only():
+        return outcome(lambda: hvp(f, argnum)(*xs))
+
+
+def assert_agreement(f, *choices, argnum=0):
+    product = hvp(f, argnum)
+    for xs in [choices[0]] * 3 + [xs for xs in choices for _ in (1, 2)]:
+        want, got = generic_hvp(f, *xs, argnum=argnum), outcome(lambda xs=xs: product(*xs))
+        assert is_alike(got, want), f"{xs}: {got}, and generic {want}"
+
+
+@pytest.mark.parametrize("f", ARRAYS, ids=lambda f: f.__name__)
+def test_specialized(f):
+    assert_agreement(f, (X, V), (Y, X), (-2 * X, np.zeros(6)), (np.zeros(6), V))
+    assert answers(f, (X, V))
+    step = 1e-5
+    differences = (grad(f)(X + step * V) - grad(f)(X - step * V)) / (2 * step)
+    np.testing.assert_allclose(hvp(f)(X, V), differences, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("f", PERHAPS, ids=lambda f: f.__name__)
+def test_perhaps_specialized(f):
+    assert_agreement(f, (X, V), (Y, X), (-X, V))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (X[:3], V[:3]), (X, V[:5]), (X, V[:, None]), (X, list(V)), (X, V.astype(np.float32)),
+        (X.astype(np.float32), V.astype(np.float32)), (X + 0j, V), (X, None), (X, 1.0),
+        (X * np.nan, V), (X, V * np.inf), (np.ones((2, 3)), np.ones((2, 3))), (2.0, 1.0),
+        (np.float64(2.0), np.float64(1.0)), (np.array(2.0), np.array(1.0)),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_other_arguments(given):
+    assert_agreement(powers, (X, V), given)
+
+
+def test_scalars():
+    def f(x, y):
+        return x**3 * math.sin(y) + x * y
+
+    for argnum in (0, 1):
+        assert_agreement(f, (2.0, 0.5, 1.0), (-1.0, 2.0, 0.25), (2.0, 0.5, 1), argnum=argnum)
+    assert hvp(f)(2.0, 0.5, 1.0) == pytest.approx(12 * math.sin(0.5))
+
+
+def test_of_one_of_several_arguments():
+    def f(a, x):
+        return np.sum((a @ x) ** 3)
+
+    assert_agreement(f, (A, X, V), (-A, Y, V), argnum=1)
+    assert_agreement(f, (A, X, A + 1.0), argnum=0)
+
+
+def test_what_is_given_and_returned_is_shared_with_nothing():
+    product, x, v = hvp(powers), X.copy(), V.copy()
+    results = [product(x, v) for _ in range(4)]
+    results[-1][:] = 99.0
+    np.testing.assert_array_equal(product(x, v), results[0])
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(v, V)
+
+
+def test_in_threads():
+    want, wrong = generic_hvp(products, X, V)[1], []
+    product = hvp(products)
+
+    def work():
+        for _ in range(20):
+            if not np.allclose(product(X, V), want, rtol=1e-12):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_many_turns_of_a_loop_stay_generic():
+    product = hvp(many_turns)
+    for _ in range(3):
+        np.testing.assert_allclose(product(X, 6, V), 6 * X * V)
+
+
+# -- Hessians, row by row --------------------------------------------------------------------
+
+
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def of_a_number(x):
+    return math.sin(x) * x**3
+
+
+def agree_on_hessians(f, *choices, argnum=0):
+    second = hessian(f, argnum)
+    for xs in [choices[0]] * 3 + [xs for xs in choices for _ in (1, 2)]:
+        with generic_only():
+            want = outcome(lambda xs=xs: hessian(f, argnum)(*xs))
+        got = outcome(lambda xs=xs: second(*xs))
+        assert is_alike(got, want), f"{xs}: {got}, and generic {want}"
+
+
+@pytest.mark.parametrize("f", [*ARRAYS, *PERHAPS, rosenbrock], ids=lambda f: f.__name__)
+def test_hessian(f):
+    agree_on_hessians(f, (X,), (Y,), (-2 * X,), (X.astype(np.float32),))
+
+
+def test_hessians_of_numbers_and_of_no_entries():
+    agree_on_hessians(of_a_number, (0.7,), (-1.5,), (2,), (np.float64(0.3),), (np.array(0.3),))
+    agree_on_hessians(rosenbrock, (np.ones(3),), (np.ones(0),), (np.ones((2, 2)),), ([1.0, 2.0],))
+    agree_on_hessians(lambda x, y: x * y * y + y**3, (0.3, 0.4), (1.5, -0.2), argnum=1)
+
+
+def test_hessians_are_answered_by_specialized_code():
+    for f, x in ((rosenbrock, X), (of_a_number, 0.7)):
+        for _ in range(3):
+            hessian(f)(x)
+        assert answers(f, (x, np.eye(6)[0] if f is rosenbrock else 1.0))
+    expected = -math.sin(0.7) * 0.7**3 + 6 * math.cos(0.7) * 0.7**2 + 6 * math.sin(0.7) * 0.7
+    assert hessian(of_a_number)(0.7) == pytest.approx(expected, rel=1e-14)

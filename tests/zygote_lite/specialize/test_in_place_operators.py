@@ -1,0 +1,176 @@
+"""`u += v` of whole arrays that a function has made: new arrays, where no other name is left."""
+
+import types
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.oracles import answers, assert_agreement
+
+X = np.linspace(0.1, 1.0, 6)
+OBJECT = types.SimpleNamespace(state=np.zeros(6))
+
+
+def added_up(x):
+    u = np.zeros(6)
+    for _ in range(3):
+        u += 0.1 * x * u + x
+    return np.sum(u)
+
+
+def steps(x):
+    u, v = x.copy(), np.zeros_like(x)
+    for _ in range(4):
+        v += -0.1 * u
+        u += 0.1 * v
+    return np.sum(u * u)
+
+
+def on_a_path(x):
+    u = np.zeros(6)
+    if x[0] > 0:
+        u += x
+    return np.sum(u * x)
+
+
+def read_before(x):
+    u = x.copy()
+    y = u * 2.0
+    u += 1.0
+    u *= x
+    return np.sum(u * y)
+
+
+def copied_before(x):
+    u = np.zeros(6)
+    before = u
+    for _ in range(3):
+        before = u.copy()
+        u += x * before + 1.0
+    return np.sum(before * u)
+
+
+def of_integers(x):
+    u = np.zeros(6, dtype=int)
+    u += 2
+    return np.sum(u * x)
+
+
+def of_an_object(x):
+    u = OBJECT.state.copy()
+    u += x
+    return np.sum(u * x)
+
+
+def known_by_two_names(x):
+    u = x.copy()
+    v = u
+    u += x
+    return np.sum(u * v)
+
+
+def part_is_known(x):
+    u = x.copy()
+    v = u[1:]
+    u *= x
+    return np.sum(v)
+
+
+def in_a_list(x):
+    u = np.zeros(6)
+    kept = [u]
+    u += x
+    return np.sum(kept[0])
+
+
+def in_a_dict(x):
+    kept = {"u": np.zeros(6)}
+    u = kept["u"]
+    u += x
+    return np.sum(kept["u"] * x)
+
+
+def an_argument(x):
+    x *= 2.0
+    return np.sum(x)
+
+
+def add(u, x):
+    u += x
+    return u
+
+
+def by_a_function(x):
+    u = np.zeros(6)
+    add(u, x)
+    return np.sum(u * add(u, x))
+
+
+def walked_over(x):
+    u = np.zeros((3, 6))
+    for row in u:
+        row += x
+    return np.sum(u * x)
+
+
+def while_it_is_walked_over(x):
+    u = x.copy()
+    s = 0.0
+    for v in u:
+        u += x
+        s = s + v
+    return s
+
+
+def one_or_the_other(x):
+    u = np.zeros(6)
+    v = u if x[0] > 0 else x
+    u += x
+    return np.sum(v)
+
+
+def written_too(x):
+    u = np.zeros(6)
+    for i in range(3):
+        u[i] = x[i]
+        u += x
+    return np.sum(u * u)
+
+
+def reshaped(x):
+    u = x.copy()
+    w = u.reshape(2, -1)
+    u *= 2.0
+    return np.sum(w * w)
+
+
+def of_another_precision(x):
+    u = np.zeros(6, dtype=np.float32)
+    u += x
+    return float(np.sum(u))
+
+
+def of_a_turn_before(x):
+    u = np.zeros(6)
+    for _ in range(2):
+        v = u
+        u += x
+    return np.sum(v * u)
+
+
+SPECIALIZED = [added_up, steps, on_a_path, read_before, copied_before, of_integers, of_an_object]
+OTHERS = [known_by_two_names, part_is_known, in_a_list, in_a_dict, an_argument, by_a_function,
+          walked_over, while_it_is_walked_over, one_or_the_other, written_too, reshaped,
+          of_another_precision, of_a_turn_before]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", SPECIALIZED, ids=lambda f: f.__name__)
+def test_no_other_name_is_left(f):
+    assert assert_agreement(f, (X,), (-X,), (X * 3.0,))
+    assert answers(f, (X,))
+    assert not OBJECT.state.any()
+
+
+@pytest.mark.parametrize("f", OTHERS, ids=lambda f: f.__name__)
+def test_another_name_sees_it(f):
+    assert_agreement(f, (X,), (-X,), (X * 3.0,))
