@@ -1,4 +1,4 @@
-"""What can go wrong, each error with the user's file and line."""
+"""The errors that the engine raises, each with the user's file and line."""
 
 
 class DifferentiationError(Exception):

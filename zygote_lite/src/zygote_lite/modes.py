@@ -4,8 +4,8 @@ A mode belongs to a context (`contextvars`): to the thread, or the asynchronous 
 it on, and to what that calls. `ZYGOTE_LITE_CHECK=1` and `ZYGOTE_LITE_STRICT=1` are read once, when
 the package is imported, and hold everywhere.
 
-Without a mode nothing is looked up when transformed code is entered: `Entries` hands out the code
-itself, and only while a mode is on anywhere does it hand out `watch` in its place.
+Without a mode nothing is looked up when transformed code is entered: calls go directly into the
+code. Only while a mode is on anywhere do they go through `watch`.
 """
 
 import contextlib

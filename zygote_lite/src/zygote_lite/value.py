@@ -1,4 +1,4 @@
-"""A scalar tape: numbers that remember how they were made, and pass gradients back along it.
+"""A scalar tape: numbers that remember how they were computed, and pass gradients back.
 
 A second, much smaller AD on the same rules: a `Value` overloads the operators, `apply` asks
 `rrule` for the pullback of each call, and `backward` runs the pullbacks in reverse order. It

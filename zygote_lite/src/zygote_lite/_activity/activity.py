@@ -1,6 +1,6 @@
-"""Activity: what depends on a differentiated argument, and what pullbacks have saved.
+"""Activity: which values depend on a differentiated argument, and which have pullbacks saved.
 
-Both are found from the values that a call is given and all that can be reached from them.
+Both are found by a search from the operands of a call through all that they reach.
 """
 
 import fractions

@@ -1,9 +1,9 @@
 """What code can reach by name: the variables of modules, through the functions that it names.
 
-To ask whether a call can reach something active, what its function names is followed, and what
-the functions and classes that it names name in turn. That changes rarely: it is found once for
-each function (and looked at again in each run, should a name stand for something else by then).
-What the variables hold is another matter: it is read each time.
+To find out whether a call can reach something active, the names in its function are followed, then
+the names in the functions and classes that these stand for, and so on. Names change rarely: they
+are resolved once for each function, and tested again in each run. The values of the variables may
+change at any time, so they are read each time.
 """
 
 import builtins

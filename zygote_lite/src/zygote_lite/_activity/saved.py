@@ -1,4 +1,4 @@
-"""Inactive calls: they are simply run, but what pullbacks have saved must not change unnoticed."""
+"""Saved values: an inactive call is simply run, but changes of what pullbacks saved are logged."""
 
 import bisect
 import functools

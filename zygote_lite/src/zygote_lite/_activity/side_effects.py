@@ -1,9 +1,9 @@
-"""User code that C calls unasked: `__eq__` in `x in xs`, `__hash__` of a key, `__str__` in `print`.
+"""Implicit calls: special methods that C code invokes (`__eq__` in `x in xs`, `__hash__`, ...).
 
-Such code runs past the tape. It may look at anything; but what it changes must not matter to a
-gradient. So a function written in C is not simply run where a class of the user's among its
-operands has a method that may change something, and something active or saved can be reached
-from that method: it is taken in Python that means the same, if there is some, or refused.
+The tape does not see such calls. They may read anything, but a write to an active or saved value
+would be lost. So a function written in C is not simply run if a user class among its operands has
+a special method that may write, and something active or saved can be reached from that method.
+Its Python equivalent is recorded instead; if there is none, the call is refused.
 """
 
 import bisect

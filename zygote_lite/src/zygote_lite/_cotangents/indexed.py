@@ -1,7 +1,7 @@
-"""Reading parts of arrays: the cotangent of `x[i]` is a part, added in place to that of `x`.
+"""Indexed cotangents: that of `x[i]` is an index and a value, added in place to that of `x`.
 
-So reading every entry of an array in a loop costs as much as one pass over the array, where a
-cotangent of the whole array for each entry would cost as much as a pass for each.
+So reading every entry of an array in a loop costs one pass over the array. With a cotangent of the
+whole array for each entry it would cost one pass for each.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The kinds of values: how the identity of a value is told, and what a value holds.
+"""The kinds of values: whether a value is identified by its value or address, and its entries.
 
 Numbers, arrays, tuples and functions are identified by their value; lists, dicts, sets and
 objects by their address.

@@ -1,6 +1,7 @@
-"""The state of a run, which belongs to the thread: what pullbacks read and write besides `dy`.
+"""The state of a run, per thread: what pullbacks read and write besides `dy`.
 
-Going forward it is what is active and what was saved; going back it is the store of cotangents.
+In the forward pass it records what is active and what pullbacks have saved; in the reverse pass it
+has the store of cotangents.
 """
 
 import threading

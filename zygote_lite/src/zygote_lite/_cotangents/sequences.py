@@ -1,4 +1,4 @@
-"""The cotangents of the entries of a deque or a list, in its order: entries come and go."""
+"""Cotangents of the entries of a deque or list, which shift when entries come and go."""
 
 import collections
 from collections.abc import Iterator

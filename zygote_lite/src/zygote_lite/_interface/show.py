@@ -1,4 +1,4 @@
-"""Looking inside: the text of each stage, and how each call was resolved."""
+"""Show the text of each stage, and how each call was resolved."""
 
 import ast
 import functools
@@ -43,9 +43,9 @@ def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
 
     With arguments it is the transformed code for their types: the forward code with the reverse
     inside, and the rules inlined. Without arguments, or if the function cannot be transformed, it
-    is the recording code: it serves all types, asks for the rules as it runs, and has no reverse
-    of its own, because going back is walking the tape. Its first line says which of the two, and
-    why. (MicroGrad.jl's `reverse_differentiate`.)
+    is the recording code: it serves all types, looks the rules up as it runs, and has no reverse
+    pass of its own, because the tape is walked backwards. The first line says which of the two it
+    is, and why. (MicroGrad.jl's `reverse_differentiate`.)
     """
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")

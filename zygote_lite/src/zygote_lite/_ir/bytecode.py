@@ -1,7 +1,7 @@
-"""The definition of a function without source text, if all it does is to hand its arguments on.
+"""The definition of a function without source text, if it only passes its arguments on.
 
-Libraries make such functions from a template, by `exec`, so that they have the parameters that
-were asked for: SciPy's distributions do, for the shapes that each of them has.
+Libraries create such functions from a template, by `exec`, to give them certain parameters: SciPy's
+distributions do, for their shape parameters.
 """
 
 import ast

@@ -1,9 +1,9 @@
-"""Recording code: the stages in their order, and the functions that came out of them.
+"""Recording code: the stages in their order, and a cache of the compiled functions.
 
     function --lower--> IR --instrument--> IR --record--> IR --emit--> Python --> code
 
-It serves all types of arguments, and is made once for each code object. (The source transform
-writes code for certain types: `_optimize`.)
+It serves all types of arguments, and is compiled once for each code object. (The source transform,
+`_specialize`, writes code for certain types.)
 """
 
 import __future__

@@ -1,4 +1,4 @@
-"""Functions that only lowered code calls, for what the language has syntax for."""
+"""Functions that only lowered code calls, for syntax that has no function in Python."""
 
 import builtins
 import operator

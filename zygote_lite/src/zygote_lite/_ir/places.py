@@ -1,4 +1,4 @@
-"""Names of functions and places in files, as the user knows them."""
+"""Names of functions, and their files and lines, for messages to the user."""
 
 import os
 import sys

@@ -1,8 +1,9 @@
 """Third stage: recording code, the forward code that notes what it runs on a tape.
 
-The user's own control flow stays as it is, whatever it is; every variable `x` gets a companion
-`x_` that goes with it through all of it, and tells where on the tape its cotangent goes (`None`:
-nowhere). The reverse pass walks the tape backwards: it needs no control flow of its own.
+The user's own control flow is left unchanged. Every variable `x` gets a companion `x_`, which
+follows it everywhere: the node of its value, the place on the tape that its cotangent goes to
+(`None`: no gradient). The reverse pass walks the tape backwards, so it needs no control flow of its
+own.
 
 Variables that functions defined inside share live in cells, and are read and written through them.
 """

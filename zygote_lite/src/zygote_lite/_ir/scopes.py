@@ -1,4 +1,4 @@
-"""What the names in a definition mean: private ones, and those from an enclosing function."""
+"""Scopes: names that are private to a class, and names from an enclosing function."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""Cotangents of a nested tape: values with their numbers on the outer tape, entry by entry."""
+"""Cotangents of a nested tape: values with their nodes on the outer tape, entry by entry."""
 
 import functools
 import operator

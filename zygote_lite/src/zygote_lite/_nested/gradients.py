@@ -1,6 +1,6 @@
 """The functions of the interface inside a function that is itself differentiated.
 
-What they share with those outside: which arguments are differentiated, and with what they begin.
+They share with those outside the choice of arguments, and the seeds of the reverse pass.
 """
 
 from collections.abc import Callable

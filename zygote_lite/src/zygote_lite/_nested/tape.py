@@ -1,9 +1,9 @@
 """Gradients of gradients: a tape whose every step is itself recorded on an outer tape.
 
-Inside a function that is being differentiated, `gradient` and its kin run on a `NestedTape`: a
-value has a number on each of the two tapes, a rule is applied by running its body on the outer
-tape, and going back on the inner tape is going forward on the outer one: cotangents are boxed
-together with their number there. The two levels cannot be confused, whatever is captured.
+Inside a function that is being differentiated, `gradient` and its kin run on a `NestedTape`. A
+value has a node on each of the two tapes. A rule is applied by running its body on the outer tape.
+The reverse pass of the inner tape is a forward pass of the outer one: cotangents are boxed together
+with their nodes there. The two levels cannot be confused, whatever a closure has captured.
 """
 
 import functools

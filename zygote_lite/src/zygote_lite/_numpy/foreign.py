@@ -1,7 +1,7 @@
 """Arrays of other libraries: their methods and attributes have the rules of NumPy's.
 
-An array of dask or CuPy is one value. Nothing is looked for inside it, however its class is
-written: a method of its class is the method of that name of NumPy's arrays, or it is refused.
+An array of dask or CuPy is one value, however its class is implemented. A method of its class has
+the rule of the method of that name of NumPy's arrays, or it is refused.
 """
 
 import types

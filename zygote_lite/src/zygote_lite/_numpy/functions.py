@@ -1,4 +1,4 @@
-"""NumPy functions that write at places or call functions of the user's, in simpler steps."""
+"""NumPy functions that write at indices or call user functions, in simpler steps."""
 
 import functools
 import operator

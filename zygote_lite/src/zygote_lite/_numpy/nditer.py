@@ -1,8 +1,7 @@
 """`np.nditer`, in Python that means the same: its elements are views, and can be written through.
 
-NumPy's own iterator gives views of memory that it owns itself. What it does besides going from
-element to element (buffers, casts, inner loops of the user's) is left to it, and refused where a
-gradient would pass.
+NumPy's own iterator returns views of memory that it owns itself. Its other features (buffers,
+casts, external loops) are left to it, and refused if the operands are active.
 """
 
 from typing import Any

@@ -2,8 +2,9 @@
 
 Such an array is identified by its address: its cotangent lives in a shadow, an array of the same
 layout, for as long as the array itself; the shadow of a view has the view's offset and strides over
-the shadow of its base. Each write logs what it overwrote; going back restores it, so that what
-was saved before the write is right. Arrays that are never written pay for none of this.
+the shadow of its base. Each write logs the entries that it overwrote, and the reverse pass restores
+them, so that values saved before the write are right. Arrays that are never written pay for none of
+this.
 """
 
 import functools

@@ -1,6 +1,7 @@
-"""Functions that call a method of the user's class: resolved by that method, where it has effects.
+"""Builtins that call a special method of a user class (`hash`, `int`, `in`, ...).
 
-Only what can be done in Python that means the same is here; for the rest `_hooks` refuses.
+If that method has side effects, the call is redirected to it, and so recorded. Functions without an
+equivalent in Python are not here: `side_effects` refuses them.
 """
 
 import io

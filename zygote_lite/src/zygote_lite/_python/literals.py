@@ -1,4 +1,4 @@
-"""Structural pullbacks: what only takes values apart or puts them together.
+"""Structural pullbacks: operations that only build values or take them apart.
 
 Construction of tuples, lists and dicts, subscripts, writes, and the cells of variables that
 functions share. Each takes the flags of the call and its operands, and returns the value and its

@@ -1,6 +1,6 @@
 """Texts of objects: `str`, `repr`, `format`, `print` and f-strings run the user's own methods.
 
-What such a method does beside is followed, and its text is the one that Python would take.
+The side effects of such a method are followed, and its text is the one that Python would use.
 """
 
 import functools

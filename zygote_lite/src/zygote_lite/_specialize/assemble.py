@@ -1,4 +1,4 @@
-"""Both passes put together: the gradients that are returned, and the text of the code."""
+"""Assemble both passes: choose the gradients to return, run the passes, and write the text."""
 
 import ast
 from collections.abc import Hashable

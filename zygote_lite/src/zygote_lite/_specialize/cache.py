@@ -1,7 +1,7 @@
-"""The way into specialized code: guards that are quick to test, and what is made after a miss.
+"""The cache of specializations: entries with guards that are quick to test, and new code on a miss.
 
-The generic engine answers whenever no specialization fits, or it fails. Where the gradient is not
-finite, other code answers, in which a zero that meets an infinity stays a zero, as in the engine.
+The tape answers if no specialization fits, or if one fails. If a gradient is not finite, other code
+answers, in which a zero that meets an infinity stays a zero, as on the tape.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The comparison of two answers: of the same kinds, shapes and dtypes, and nearly the same numbers.
+"""Compare two answers: equal kinds, shapes and dtypes, and nearly equal numbers.
 
 `None` and a zero of the argument's kind both mean that no gradient passed, and count as equal.
 """

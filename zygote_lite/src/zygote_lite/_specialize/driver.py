@@ -1,4 +1,4 @@
-"""One specialization: a function, the facts of its arguments, and the code made for them."""
+"""The driver: from a function and the abstract values of its arguments to specialized code."""
 
 import builtins
 import contextlib
@@ -199,7 +199,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
 
 
 def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
-    """Refuse a function that has a rule: that answers, and not its source."""
+    """Refuse a function that has a rule of its own: the rule takes precedence over its source."""
     if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
         raise Unsound.OWN_RULE("it has a rule of its own")
 

@@ -1,4 +1,4 @@
-"""Guards: the tests of the arguments at entry, and the look at the gradients on the way out."""
+"""Guards: tests of the arguments at entry, and a test that the gradients are finite."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Functions that are compiled for their value, and what they stand for when differentiated."""
+"""Functions that `jit` compiles for their value, and the functions that they stand for."""
 
 import types
 from typing import Any

@@ -1,7 +1,7 @@
-"""The entry into transformed code while a mode is on: what it gives is noted, or compared.
+"""The entry into transformed code while a mode is on: answers are noted, or compared.
 
-The tape runs the function once more for a comparison, and so does whatever the function does
-beside: transformed code writes only to what it has made itself, the tape does what the user wrote.
+For a comparison the tape runs the function once more. The side effects of the function still happen
+once: transformed code writes only to values that it has created, the tape does what the user wrote.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Effects: what a call of a function may change, as far as the function tells."""
+"""Effects: which values a call may change, as far as its function shows."""
 
 import functools
 import types

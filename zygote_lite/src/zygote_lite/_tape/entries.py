@@ -1,4 +1,4 @@
-"""The entries of a tape: what recorded code ran, in order, and the walk backwards over it.
+"""The entries of a tape: the calls that recorded code ran, in order, and the walk backwards.
 
 A value is known by the number of the entry that it came from.
 """

@@ -1,4 +1,4 @@
-"""Recursion: a call of the user's takes several of the engine's, and must go as deep."""
+"""Recursion: one call of user code takes several frames of the engine, so the limit is raised."""
 
 import sys
 import threading

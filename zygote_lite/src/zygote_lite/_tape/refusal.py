@@ -1,4 +1,4 @@
-"""Refusal: what is said of a call that no gradient can pass, and of where it stands."""
+"""Refusals: the errors for calls that cannot be differentiated, with the place of the call."""
 
 import array
 import decimal

@@ -1,4 +1,4 @@
-"""What is differentiated, and the cotangents that the walk backwards starts from."""
+"""Seeds: the arguments to differentiate, and the cotangents that the reverse pass starts from."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The tape: it runs the calls of recorded code, each by what the callable stands for.
+"""The tape: it runs the calls of recorded code, resolves each, and records its pullback.
 
 One tape serves a whole tree of calls: a function called from recorded code records on the same
 tape, so that exceptions, generators and callbacks need nothing of their own.

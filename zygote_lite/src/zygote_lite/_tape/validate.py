@@ -1,4 +1,4 @@
-"""What goes into a pullback and what comes out of it: checked, and made the caller's own."""
+"""Validation: cotangents given to a pullback must fit; those returned must share no memory."""
 
 from numbers import Number
 from typing import Any, cast
@@ -120,7 +120,7 @@ def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
-    """Two arguments that share a list or an object have no gradients that can be told apart."""
+    """Refuse arguments that alias a list or object: their gradients would be indistinguishable."""
     owners: dict[int, int] = {}
     for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
         if not flag:
@@ -137,7 +137,7 @@ def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
 
 
 def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> None:
-    """Two arguments that are one array have no gradients to be told apart, once it is written."""
+    """Refuse arguments that alias an array that is written: likewise indistinguishable."""
     owners: dict[int, int] = {}
     for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
         for array in _arrays_of(x) if flag else ():

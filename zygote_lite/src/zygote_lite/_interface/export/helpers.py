@@ -1,4 +1,4 @@
-"""Functions that specialized code calls, written out with what they need in their turn."""
+"""The source of functions that specialized code calls, with all that they need."""
 
 import ast
 import builtins

@@ -1,4 +1,4 @@
-"""Specialized code written out as a module of its own, which imports only NumPy and `math`."""
+"""Export: specialized code as a module of its own, which imports only NumPy and `math`."""
 
 import builtins
 import math

@@ -1,8 +1,8 @@
-"""Lowering of what a built-in function makes of a comprehension: the loop that it stands for.
+"""Lowering of built-in functions that fold a comprehension, to loops.
 
-`sum(x * y for x, y in pairs)` and `sum(map(f, xs))` become loops that add. Whether the name still
-stands for the function is for `taken_for` to tell; a function that only collects the elements is
-given a list.
+`sum(x * y for x, y in pairs)` and `sum(map(f, xs))` become loops that add. `taken_for` tests
+whether the name still stands for the function. A function that only collects the elements is given
+a list.
 """
 
 import ast

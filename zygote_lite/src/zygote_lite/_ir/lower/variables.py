@@ -1,4 +1,4 @@
-"""Lowering of names: what each stands for, who may give it another value, and new ones."""
+"""Lowering of names: their scope, whether something else may assign them, and new names."""
 
 import ast
 import builtins

@@ -1,7 +1,7 @@
-"""`collections.deque`: what it holds is known by its place, and every place moves at each end.
+"""`collections.deque`: `appendleft` and `popleft` shift every index.
 
-So the cotangents of the entries of a deque stand in a deque themselves, which goes back through the
-same changes: each step costs what the user's own step costs.
+So the cotangents of the entries are held in a deque too. The reverse pass undoes each change on
+both, at the cost of the user's own step.
 """
 
 import collections

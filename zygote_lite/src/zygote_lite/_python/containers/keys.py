@@ -1,6 +1,7 @@
-"""Keys of dicts: cotangents of entries are kept under the key that the dict itself holds.
+"""Keys of dicts: the cotangent of an entry is filed under the key object that the dict holds.
 
-An equal key that was made later is undone before, and has no fields to compare any more by then.
+In the reverse pass a later but equal key object may already have lost its fields, because its
+construction is undone first; so it can no longer be compared.
 """
 
 from typing import Any

@@ -11,8 +11,8 @@ from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
-# What goes back to a list finds it as the run left it, or as others changed it since: it puts that
-# back in the end, and refuses where entries are gone.
+# A pullback may find the list changed by later code. It undoes its own change, restores the later
+# state at the end, and refuses if entries that it needs are gone.
 
 
 def cut(x: list[Any], place: int, old: list[Any]) -> None:

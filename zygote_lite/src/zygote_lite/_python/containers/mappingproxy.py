@@ -1,4 +1,4 @@
-"""Views of dicts that can only be read (`types.MappingProxyType`): their dicts answer for them."""
+"""Read-only views of dicts (`types.MappingProxyType`): calls are redirected to their dicts."""
 
 import functools
 import operator

@@ -1,6 +1,6 @@
-"""Iteration: built-in functions that are written in C, in Python that means the same.
+"""Built-in functions that iterate, as Python equivalents of their C code.
 
-They are recorded like any function of the user's, so that what they call is differentiated.
+They are recorded like any user function, so that the functions that they call are differentiated.
 """
 
 import builtins

@@ -1,9 +1,9 @@
-"""Iterators written in C over what became active after they were made.
+"""C iterators (`enumerate`, `zip`, ...) that were created before their source became active.
 
-Such an iterator was made while nothing in it was active, so it was left to Python: `enumerate(a)`
-in a loop that writes into `a`, say. From then on it is taken one step at a time. Where the next
-element comes from is read off the iterator (by `__reduce__`); the iterator itself takes the same
-step, so that its state is what the program would have left.
+`enumerate(a)` in a loop that writes into `a` is an example: when it was created nothing in it was
+active, so it was left to Python. Once the source is active, each step is traced back to the element
+that it came from, which `__reduce__` of the iterator tells. The iterator itself takes the same
+step, so that its state is what the program expects.
 """
 
 import collections

@@ -1,6 +1,7 @@
-"""`copy.copy` and `copy.deepcopy` of what their own source leaves to C: arrays, plain objects.
+"""`copy.copy` and `copy.deepcopy` of values that their source leaves to C: arrays, plain objects.
 
-What reduces itself in C (`__reduce_ex__`) does so here in Python; `copy` rebuilds it in Python.
+An object that is reduced in C (`__reduce_ex__`) is reduced here in Python; `copy` rebuilds it in
+Python anyway.
 """
 
 import collections

@@ -1,4 +1,4 @@
-"""Built-in functions that make one value of many, or bring them in order, as Python."""
+"""Built-in functions that fold or sort many values, as Python equivalents."""
 
 import builtins
 import functools

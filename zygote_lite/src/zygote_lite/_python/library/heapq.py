@@ -1,4 +1,4 @@
-"""`heapq` and `bisect`, in Python that means the same: the steps of a heap are swaps in a list."""
+"""`heapq` and `bisect`, as Python equivalents: the steps of a heap are swaps in a list."""
 
 import bisect
 import heapq

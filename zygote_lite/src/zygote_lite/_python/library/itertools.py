@@ -1,4 +1,4 @@
-"""The functions of `itertools`, in Python that means the same, to be recorded."""
+"""The functions of `itertools`, as Python equivalents that are recorded."""
 
 import itertools
 import operator

@@ -1,8 +1,9 @@
-"""Functions under `functools.lru_cache`: within one run, a call is remembered on the tape.
+"""Functions under `functools.lru_cache`: within one run, calls are cached on the tape.
 
-What the user's own cache holds has no number on the tape, and another run has no use for it. Calls
-with equal numbers that came from elsewhere are other calls: their gradients go elsewhere. They are
-run again, and refused where they give another value than the one that the cache would have given.
+The user's cache cannot be used, because its values are not on this tape. Calls are cached by their
+arguments *and* the nodes of these, because equal numbers may have different histories, and then
+their gradients go to different places. Such a call is run again; it is refused if its value differs
+from the one that the cache would have returned.
 """
 
 import functools

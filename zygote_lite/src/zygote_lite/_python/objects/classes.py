@@ -1,8 +1,8 @@
-"""Classes that are made while a gradient is taken: where the cotangents of their attributes go.
+"""Classes that are created while a gradient is computed: where the cotangents of attributes go.
 
-What a class holds is identified by the address of the class, like the fields of an object. What
-the class statement itself runs (metaclasses, `__init_subclass__`) runs past the tape: so it must
-neither change an attribute that is active, nor reach what is.
+The attributes of a class are identified by the address of the class, like the fields of an object.
+Metaclasses and `__init_subclass__` run unrecorded, so they are refused if they could change an
+active attribute or reach an active value.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""Making instances: `__new__` makes the object, and `__init__` is a function like others."""
+"""Construction of instances: `__new__` creates the object; `__init__` is recorded like others."""
 
 import collections
 import dataclasses

@@ -1,6 +1,7 @@
-"""Frames of running code: what reads variables there is refused, as it cannot be followed.
+"""Frames of running code: reading variables from them cannot be followed, and is refused.
 
-A single frame is refused wherever it comes from (`looked_at`); here is what hides them in others.
+A single frame is refused wherever it comes from (`looked_at`); this module has the objects that
+hold frames.
 """
 
 import functools

@@ -1,7 +1,7 @@
-"""Attributes: how a name is looked up and written, where code of the user's has a say in it.
+"""The attribute protocol of user classes: properties, descriptors, `__getattr__`, `super()`.
 
-Properties, descriptors, `__getattr__` and its kin, `super()`, the attributes of classes: each is
-resolved to other calls on the same tape, in the order in which Python looks.
+Each access that runs user code is resolved to other calls on the same tape, in the order in which
+Python looks an attribute up. The attributes of classes are here, too.
 """
 
 import functools
@@ -52,7 +52,7 @@ def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) 
 def attribute_of_class(
     tape: Tape, nodes: Nodes, x: type, name: str, *default: Any
 ) -> Traced | None:
-    """Resolve an attribute of a class, where code of the user's has a say in it."""
+    """Resolve an attribute of a class, if user code (a metaclass, a descriptor) decides it."""
     kind: Any = type(x)
     of_kind, own = member_of(kind, name), member_of(x, name)
     if isinstance(of_kind, property) and isinstance(of_kind.fget, _PYTHON):

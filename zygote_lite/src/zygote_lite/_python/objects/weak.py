@@ -1,8 +1,8 @@
-"""Weak references: what is done when Python lets go of an object is refused, unless it cannot be.
+"""Weak references: one with a callback to an object that the run created is refused.
 
-The engine holds objects longer than the user's code does: until the pullback has gone. So what a
-callback does (a `WeakKeyDictionary` has one for each key) would come at another time, and where it
-comes too early, between the call and the pullback, it takes away entries that have a cotangent.
+The engine holds objects longer than the user's code does: until the pullback is gone. So the
+callback (a `WeakKeyDictionary` has one for each key) would run at another time; and if it ran
+between the call and the pullback, it would remove entries that have a cotangent.
 """
 
 import functools

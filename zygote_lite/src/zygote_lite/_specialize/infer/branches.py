@@ -1,4 +1,4 @@
-"""Branches: each path is written by itself, and the variables after them are joined."""
+"""Branches: each path is interpreted separately, then the variables are joined."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a call becomes: an operation, the body of the function in its place, or a known value."""
+"""What a call becomes: an operation, the inlined body of the function, or a known value."""
 
 import operator
 from typing import Any

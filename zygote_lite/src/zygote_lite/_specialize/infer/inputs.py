@@ -1,4 +1,4 @@
-"""What specialized code is made from: lowered functions, and the globals that they read."""
+"""The inputs of interpretation: lowered functions, arguments, and the globals that they read."""
 
 import functools
 import inspect
@@ -61,7 +61,7 @@ def _is_fixed(x: tuple[Any, ...]) -> bool:
 
 
 def stays_itself(x: Any) -> bool:
-    """Return whether an object is known for good once it is known to be the same object."""
+    """Return whether identity implies the value: of functions, modules, types and constants."""
     return isinstance(x, _FIXED) or type(x) in _PLAIN
 
 

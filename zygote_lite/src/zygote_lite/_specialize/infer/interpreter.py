@@ -1,7 +1,7 @@
-"""From normalized code to typed code: each statement is run on what is known of its operands.
+"""Abstract interpretation: normalized code is run on abstract values, and typed code is written.
 
-Calls of Python functions are put in the place of the call, branches whose test is known vanish,
-and every call that a gradient passes through gets the way back from its rule.
+Calls of Python functions are inlined, branches whose test is known are resolved, and each active
+operation gets its reverse, from its rule.
 """
 
 import ast

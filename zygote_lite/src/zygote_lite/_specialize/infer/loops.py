@@ -1,4 +1,4 @@
-"""Loops in typed code: what they walk over, and what they carry from turn to turn."""
+"""Loops in typed code: the iterables, and the variables carried from iteration to iteration."""
 
 import operator
 from collections.abc import Callable

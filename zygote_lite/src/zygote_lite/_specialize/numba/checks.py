@@ -1,9 +1,9 @@
-"""Which specialized code qualifies for Numba, and what stands for operations that differ there.
+"""Which specialized code qualifies for Numba, and replacements for operations that differ there.
 
-Numba's numbers are not Python's: its integers wrap, its `math` returns infinities, and what it
-cannot tell it guesses. So code is compiled only if each of its operations is one of those listed
-here, and an operation that differs is replaced by one of `_machine`, which leaves the code where
-Python would do something else. The generic engine then takes over.
+Numba's numbers are not Python's: its integers wrap, its `math` returns infinities, and it guesses
+types that it cannot infer. So code is compiled only if each of its operations is listed here. An
+operation that differs is replaced by one of `arithmetic`, which leaves the code if Python would do
+something else; then the tape answers.
 """
 
 import math

@@ -1,7 +1,8 @@
-"""Work that the reverse pass of a loop can do going forward: where the operands are at hand.
+"""Move costly functions from the reverse of a loop into the forward loop.
 
-The sine and the cosine of a number cost little more than one of them when they are asked for
-together, and what follows from numbers of the turn alone need not wait for the cotangents.
+A function whose operands are values of the iteration need not wait for the cotangents. In the
+forward loop the sine and the cosine of one number can share work: together they cost little more
+than one of them.
 """
 
 import operator

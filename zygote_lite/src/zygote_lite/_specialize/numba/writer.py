@@ -1,4 +1,4 @@
-"""Typed code as Numba likes it: what is kept of the turns of a loop stands in arrays."""
+"""The text of typed code for Numba: the residuals of a loop are saved in arrays."""
 
 from zygote_lite._specialize.numba.checks import FLOAT, MIXED, TRUTH, WHOLE, kind_of_number
 from zygote_lite._specialize.text.writer import LEFT, Writer

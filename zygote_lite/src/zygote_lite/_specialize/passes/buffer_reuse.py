@@ -1,4 +1,4 @@
-"""Large arrays that nobody reads again give their memory to the next result."""
+"""Buffer reuse: a large array that is not read again gives its memory to the next result."""
 
 import operator
 from collections import Counter

@@ -1,4 +1,7 @@
-"""Typed code put in order: what nobody reads goes, what the reverse pass reads is kept."""
+"""Passes on typed code: writes in place, dead-code elimination, and saving the residuals.
+
+Residuals are the values of the forward pass that the reverse pass reads.
+"""
 
 import operator
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Arithmetic that gives the same in each turn of a loop is done once, before it."""
+"""Hoisting: arithmetic that is invariant in a loop is done once, before it."""
 
 import operator
 

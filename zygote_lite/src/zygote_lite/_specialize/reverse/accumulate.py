@@ -1,4 +1,4 @@
-"""The cotangents at one point of the reverse pass, and how contributions are added to them."""
+"""Accumulation: the cotangents at one point of the reverse pass, and how to add to them."""
 
 import operator
 from typing import Any

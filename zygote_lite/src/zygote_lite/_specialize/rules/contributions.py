@@ -1,4 +1,4 @@
-"""Contributions: what a step of the reverse pass gives to an operand."""
+"""Contributions: the cotangents that one step of the reverse pass adds to its operands."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The way back through one operation: the body of its rule, written into the reverse pass."""
+"""Inlined rules: the reverse of one operation, from the source of its rule."""
 
 import operator
 from dataclasses import dataclass

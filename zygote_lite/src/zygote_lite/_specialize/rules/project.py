@@ -1,4 +1,4 @@
-"""The cotangent of a primal, made to have its kind: NumPy's broadcasting, run backwards."""
+"""Project a cotangent to the kind of its primal: undo NumPy's broadcasting."""
 
 from typing import Any
 

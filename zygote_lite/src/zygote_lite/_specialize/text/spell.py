@@ -1,4 +1,4 @@
-"""How typed code is spelled: the text of operands, operations, constants and functions."""
+"""The text of operands, operations, constants and functions of typed code."""
 
 import builtins
 import math

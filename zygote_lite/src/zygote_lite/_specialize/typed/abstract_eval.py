@@ -1,7 +1,7 @@
-"""What holds for the result of a call, from what holds for its arguments.
+"""Abstract evaluation: the abstract value of a result, from those of the arguments.
 
-The function is run on the samples. Where the types of the arguments do not settle the type of
-the result, it is looked at whenever the code runs.
+The function is run on the samples. If the types of the arguments do not determine the type of the
+result, the code tests it whenever it runs.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What specialized code reads from outside, and the guards under which it may."""
+"""The free variables of specialized code, and the guards under which they are constants."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 
 class Inputs:
-    """What specialized code reads from outside, and what must be as it was for it to be right.
+    """The free variables of specialized code (globals, closure, defaults), and their guards.
+
+    Specialized code treats them as constants; a guard at entry tests that they still are.
 
     Attributes:
         bound: objects that the expressions of the guards name.

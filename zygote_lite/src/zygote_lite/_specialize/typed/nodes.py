@@ -1,4 +1,4 @@
-"""Typed code: what interpretation and reversal write, and what is printed in the end."""
+"""Typed nodes: interpretation and the reverse pass write them, and the writer prints them."""
 
 import ast
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Code of plugins: its modules stay as they are, so what it names is known for good."""
+"""Code of plugins: its modules do not change, so the names in it are constants."""
 
 from typing import Any
 

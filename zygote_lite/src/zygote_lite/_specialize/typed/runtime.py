@@ -1,4 +1,4 @@
-"""What specialized code calls when it runs, beside NumPy, `math` and rules."""
+"""Functions that specialized code calls at run time, besides NumPy, `math` and rules."""
 
 import math
 from typing import Any
@@ -66,7 +66,7 @@ def chosen_product(dy: Any, partial: Any) -> Any:
 
 
 def as_it_is(x: Any) -> Any:
-    """Return the argument, whose type is looked at."""
+    """Return the argument unchanged; the caller tests its type."""
     return x
 
 

@@ -1,4 +1,4 @@
-"""Places in arrays and lists: what was just stored there, and what is only added to."""
+"""Store-to-load forwarding, and recognition of `a[i] = a[i] + v` as a sum in place."""
 
 import operator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the optimizer knows of a value: its fact, a sample of it, and where it is kept."""
+"""Abstract values: the fact that holds for a value in every run, a sample, and its variable."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

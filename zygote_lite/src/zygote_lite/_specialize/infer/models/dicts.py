@@ -1,7 +1,7 @@
-"""Dicts whose keys are known: they are taken apart where the code is made.
+"""Dicts whose keys are known: they are split into their entries when code is generated.
 
-No specialized code makes or changes a dict. Entries are variables like others, and a dict that
-the function makes is written only in the block that it is made in.
+Specialized code neither creates nor changes a dict: entries are variables like others. A dict that
+the function creates may be written only in the block that creates it.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Imports inside functions: what they find, if it has been imported before, and stays."""
+"""Imports inside functions: the module, if it has been imported before and stays the same."""
 
 import builtins
 import importlib.util

@@ -1,8 +1,9 @@
 """Lists of numbers, and lists of those, of any length: read and written one item at a time.
 
-A list whose items are known one by one is a structure; this is for the others. The function
-writes only to lists that it has made itself, and a row is written only through its list, or
-before it is appended to one: so each list has one cotangent, a list of the same shape.
+A list whose items are known one by one is a structure; this module is for the others. Code is
+specialized only if it writes only to lists that the function has created, and to a row only through
+its list, or before the row is appended to one. So each list has one cotangent, a list of the same
+shape.
 """
 
 import operator

@@ -1,8 +1,8 @@
-"""Objects from outside: what is read of them is read where the code is entered.
+"""Objects that are passed in or read from globals, lists, tuples and dicts too.
 
-An object is known by the variable that holds it there. Its class is looked at, and each attribute
-that is read; what else it holds does not matter. Lists, tuples and dicts from outside are taken
-apart into their items, in the same way. Each is read once, whatever other threads put in its place.
+Their attributes and items are loaded once, in the guard at entry, so that a concurrent write cannot
+be seen half-way. The guard tests the class of an object and the attributes that the code reads;
+other attributes do not matter. An object is identified by the variable that the guard puts it in.
 """
 
 import types
