@@ -226,7 +226,7 @@ def gradients_of(backward: Backward, arguments: list[Value]) -> list[Value | Non
             ):
                 d = backward.copy(d, x)
             if d.fact != x.fact and isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
-                raise Unsound.PRECISION("a gradient has another precision than its argument")
+                raise Unsound.COTANGENT_TYPE("a gradient has another precision than its argument")
         elif isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
             kind = type(x.sample)
             if kind not in FLOATS:

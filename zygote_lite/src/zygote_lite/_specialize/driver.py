@@ -178,7 +178,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     if result.active:
         first.block(forward)
     if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
-        raise Unsound.SHAPE("the vector does not have the type and shape of the argument")
+        raise Unsound.COTANGENT_TYPE("the vector does not have the type and shape of the argument")
     slope = first.cotangents.get(x)
     if x.items is not None or slope is None or not slope.active:
         raise NotSupported.SECOND_ORDER("its gradient is constant, or is that of a structure")

@@ -53,7 +53,7 @@ def projected(interpreter: Builder, d: Value, x: Value) -> Value:
         interpreter.demand_same_shape(d, x)
         return d
     if interpreter.follows:
-        raise Unsound.SHAPE(f"a cotangent {d} of {x} has an unknown shape")
+        raise Unsound.COTANGENT_TYPE(f"a cotangent {d} of {x} has an unknown shape")
     result = result_of(project, [d, x], {})
     result.fact, result.certain = x.fact, True
     return interpreter.write(result, project, [d, x], {}).target

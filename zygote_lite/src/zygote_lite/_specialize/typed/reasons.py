@@ -4,7 +4,7 @@
 them occurs. Each has a program that provokes it in `tests/zygote_lite/specialize/test_reasons.py`.
 `NotSupported` is the list of what could be specialized, and is not.
 
-A reason is called with the details to make the error: `raise Unsound.SHAPE("a and b differ")`.
+A reason is called with the details to make the error: `raise Unsound.UNSET("y has no value")`.
 """
 
 import ast
@@ -135,11 +135,10 @@ class Unsound(Reason):
         "What depends on a differentiated argument is no float (an integer, text, bytes): the tape "
         "says what its gradient is, or refuses it; the code would go on with a zero."
     )
-    SHAPE = (
-        "Two shapes are not known to be equal, or are not: a gradient would have the shape of the "
-        "other array, or miss the sum that undoes broadcasting."
+    COTANGENT_TYPE = (
+        "A cotangent is not known to have the shape and the dtype of its primal: the gradient "
+        "would have those of another array, or miss the sum that undoes broadcasting."
     )
-    PRECISION = "A gradient would have another dtype than the argument that it belongs to."
     NOT_FINITE = (
         "A gradient is not finite: which zero meets an infinity, and wins, is for the tape to say."
     )

@@ -28,7 +28,7 @@ UNSET = Unset()
 def same_shape(x: Any, y: Any) -> None:
     """Leave the code unless two arrays have one shape."""
     if x.shape != y.shape:
-        raise Unsound.SHAPE("two arrays have different shapes")
+        raise Unsound.COTANGENT_TYPE("two arrays have different shapes")
 
 
 def has_value(x: Any) -> None:

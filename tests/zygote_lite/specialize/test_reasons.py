@@ -1,0 +1,513 @@
+"""Each soundness condition is provoked by a program, which is not transformed, and answered right.
+
+What specialized code may assume is that none of these conditions occurs. Were one of the checks
+taken away, its program here would get another answer than Python's.
+"""
+
+# the code that is differentiated may be odd on purpose
+
+import builtins
+import contextlib
+import copy
+import dataclasses
+import math
+import operator
+import re
+import time
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rulescore import RuleSet
+from tests.zygote_lite.differences import slopes
+from zygote_lite import DifferentiationError, hvp, testing, value_and_grad
+from zygote_lite._specialize.cache import forget_warnings
+from zygote_lite._specialize.typed.reasons import NotSupported, Reason, Unsound
+
+A = np.array
+V = A([2.0, 3.0])
+
+
+@dataclasses.dataclass
+class Case:
+    """A program that is not transformed.
+
+    Attributes:
+        wanted: the gradients, or the value of `ask`, if finite differences are not to tell them.
+        raises: the error that the program, or the tape, raises instead.
+        rules: what is registered meanwhile.
+        ask: how the derivative is asked for; without it, by the gradient in the first argument.
+    """
+
+    reason: Reason
+    f: Callable[..., Any]
+    xs: tuple[Any, ...]
+    wanted: Any = None
+    raises: type[Exception] | None = None
+    rules: RuleSet | None = None
+    ask: Callable[..., Any] | None = None
+
+    def answer(self) -> Any:
+        """Return the derivative, or the class of the error."""
+        xs = copy.deepcopy(self.xs)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                return (self.ask or value_and_grad(self.f))(*xs)
+            except (testing.NotTransformed, testing.InternalError):
+                raise
+            except Exception as error:
+                return type(error)
+
+
+CASES: list[Case] = []
+
+
+def provokes(reason: Reason, *xs: Any, **more: Any) -> Callable[[Any], Any]:
+    """Note a program with its arguments, of which the first is differentiated."""
+
+    def add(f: Any) -> Any:
+        CASES.append(Case(reason, f, xs, **more))
+        return f
+
+    return add
+
+
+# -- unsound: writes -------------------------------------------------------------------------------
+
+
+@provokes(Unsound.WRITES_TO_GIVEN, V)
+def writes_to_its_argument(x):
+    x[0] = x[0] * x[1]
+    return np.sum(x * x)
+
+
+@provokes(Unsound.WRITES_TO_GIVEN, V)
+def changes_what_it_has_not_made(x):
+    y = x
+    y *= x
+    return np.sum(x * y)
+
+
+@provokes(Unsound.SHARED_WRITE, V)
+def reads_a_view_after_a_write(x):
+    y = np.zeros(3)
+    view = y[1:]
+    y[1] = x[0] * x[0]
+    y[2] = x[1]
+    return np.sum(view * view * x)
+
+
+@provokes(Unsound.WRITES_ELSEWHERE, 2.0)
+def appends_on_one_path(x):
+    held = [x]
+    if x > 1.0:
+        held.append(x * x)
+    return held[-1] * x
+
+
+@provokes(Unsound.CHANGES_WHAT_IT_WALKS, 2.0, raises=RuntimeError)
+def grows_a_dict_that_it_walks_over(x):
+    entries = {"a": x}
+    for key in entries:
+        entries[key + "b"] = x
+    return entries["a"]
+
+
+@provokes(Unsound.WRITES_A_RESULT, V)
+def changes_an_array_by_an_operator_that_it_calls(x):
+    y = x * 2.0
+    z = y
+    operator.iadd(y, x)
+    return np.sum(z * z)
+
+
+@provokes(Unsound.IN_PLACE_KIND, A([2.0, 3.0], np.float32), A([4.0, 5.0]), wanted=A([32.0, 44.0]))
+def keeps_the_precision_of_what_it_changes(x, w):
+    y = x * np.float32(2.0)
+    y += w
+    assert y.dtype == np.float32
+    return float(np.sum(y * y))
+
+
+@provokes(Unsound.REPEATED_INDEX, A([2.0, 3.0, 5.0]), [0, 0, 1])
+def assigns_an_entry_twice(x, index):
+    y = np.zeros(3)
+    y[np.array([0, 0, 1])] = x
+    return np.sum(y * y)
+
+
+# -- unsound: which value it is --------------------------------------------------------------------
+
+
+@provokes(Unsound.ITERATOR, 2.0)
+def walks_twice_over_an_iterator(x):
+    pairs = zip((x, x * 2.0), (x * x, x), strict=True)
+    total = 0.0
+    for a, b in pairs:
+        total += a * b
+    for a, _ in pairs:  # there is nothing left
+        total += 100.0 * a
+    return total
+
+
+@provokes(Unsound.IDENTITY, 2.0)
+def asks_for_the_identity(x):
+    a = [x]
+    b = a
+    return x * x if a is b else x * 3.0
+
+
+class Meta(type):
+    """Says that everything is an instance."""
+
+    def __instancecheck__(cls, x):
+        return True
+
+
+class Everything(metaclass=Meta):
+    """What all is an instance of."""
+
+
+@provokes(Unsound.CLASS, 2.0)
+def asks_a_metaclass(x):
+    return x * x if isinstance(x, Everything) else x * 3.0
+
+
+@provokes(Unsound.KEY, 2.0, 3)
+def has_a_computed_key(x, n):
+    entries = {3: x * 5.0, n: x * x}
+    return entries[3]
+
+
+@provokes(Unsound.LATE_BINDING, 2.0)
+def rebinds_what_a_closure_reads(x):
+    k = x
+
+    def inner():
+        return x * k
+
+    k = x * x
+    return inner()
+
+
+@provokes(Unsound.LATE_BINDING, 2.0)
+def reads_the_variable_of_a_loop(x):
+    functions = []
+    for k in (1.0, 2.0, 3.0):
+        functions.append(lambda: x * x * k)
+    return functions[0]() + functions[1]()
+
+
+@provokes(Unsound.UNSET, 2.0)
+def assigns_on_one_path(x):
+    if x > 1.0:
+        pair = (x, x * x)
+    return pair[0] * pair[1]
+
+
+@provokes(Unsound.UNSET, 0.5, raises=UnboundLocalError)
+def has_no_value_on_the_other_path(x):
+    if x > 1.0:
+        pair = (x, x * x)
+    return pair[0] * pair[1]
+
+
+class Box:
+    """An object whose attribute is computed."""
+
+    reads = 0
+
+    @property
+    def weight(self):
+        Box.reads += 1
+        return 3.0
+
+
+@provokes(Unsound.COMPUTED_ATTRIBUTE, 2.0, Box())
+def reads_a_property(x, box):
+    return x * x * box.weight
+
+
+def importing(name, *more):
+    """Give a module in which `sin` is the cosine."""
+    other = types.ModuleType(name)
+    other.sin = math.cos
+    return other
+
+
+def imports(x):
+    from math import sin
+
+    return sin(x) * x
+
+
+imports = types.FunctionType(
+    imports.__code__,
+    {"__name__": __name__, "__builtins__": {**vars(builtins), "__import__": importing}},
+)
+provokes(Unsound.REPLACED, 2.0)(imports)
+
+weighted_rule = RuleSet("of a list that may change")
+
+
+def weighted(x):
+    return x * x * WEIGHTS[0]
+
+
+def slope_of_weighted(x):
+    return 2.0 * x * WEIGHTS[0]
+
+
+WEIGHTS = [3.0, 5.0]
+# as if it were a rule of a plugin, whose constants are taken to stay as they are
+settled = {**globals(), "__name__": "rules_base.of_a_test"}
+weighted_rule.scalar(weighted)(types.FunctionType(slope_of_weighted.__code__, settled))
+
+
+@provokes(Unsound.MAY_CHANGE, 2.0, rules=weighted_rule)
+def has_a_rule_with_a_list(x):
+    return weighted(x) * 2.0
+
+
+# -- unsound: what it does -------------------------------------------------------------------------
+
+
+@provokes(Unsound.EFFECTS, 2.0)
+def asks_for_the_time(x):
+    return x * x + 0.0 * time.time()
+
+
+@provokes(Unsound.RAISES, 2.0, raises=IndexError)
+def takes_an_item_that_is_not_there(x):
+    return (x, x * x)[5]
+
+
+own_rule = RuleSet("of one that says something else")
+
+
+def rounded(x):
+    return x * x
+
+
+own_rule.scalar(rounded)(lambda x: 100.0)
+provokes(Unsound.OWN_RULE, 2.0, rules=own_rule, wanted=100.0)(rounded)
+
+
+ambiguous_rules = RuleSet("of two types")
+
+
+def bent(x, k):
+    return x * k
+
+
+@ambiguous_rules(bent)
+def _(x: float, k: int):
+    def pullback(dy):
+        return dy * 10.0, None
+
+    return bent(x, k), pullback
+
+
+@ambiguous_rules(bent)
+def _(x: float, k: float):
+    def pullback(dy):
+        return dy * 20.0, None
+
+    return bent(x, k), pullback
+
+
+@provokes(Unsound.AMBIGUOUS_RULE, 2.0, rules=ambiguous_rules, wanted=10.0)
+@provokes(Unsound.AMBIGUOUS_RULE, 0.5, rules=ambiguous_rules, wanted=20.0)
+def has_a_number_of_two_types(x):
+    k = 2 if x > 1.0 else 2.0
+    return bent(x, k)
+
+
+# -- unsound: gradients ----------------------------------------------------------------------------
+
+
+@provokes(Unsound.LOST_GRADIENT, 2.0, raises=DifferentiationError)
+def gives_an_option_that_depends_on_it(x):
+    return np.sum(A([1.0, 2.0]) * x, initial=x * x)
+
+
+@provokes(Unsound.NO_FLOAT, V, raises=DifferentiationError)
+def goes_through_bytes(x):
+    return np.sum(np.frombuffer(x.tobytes()))
+
+
+@provokes(Unsound.NO_FLOAT, V, raises=DifferentiationError)
+def stores_in_an_array_of_integers(x):
+    y = np.zeros(2, int)
+    y[0] = x[0] * x[1]
+    return np.sum(y * x)
+
+
+def cubes(x):
+    return np.sum(x**3)
+
+
+provokes(
+    Unsound.COTANGENT_TYPE, V, A([1.0, 2.0], np.float32), ask=hvp(cubes), wanted=A([12.0, 36.0])
+)(cubes)
+
+
+def roots(x):
+    return np.sum(np.sqrt(x))
+
+
+provokes(
+    Unsound.NOT_FINITE, A([0.0, 4.0]), A([1.0, 2.0]), ask=hvp(roots), wanted=A([-np.inf, -1 / 16])
+)(roots)
+
+
+# -- what could be transformed, and is not ---------------------------------------------------------
+
+
+class Callable_:
+    """A function that is an object."""
+
+    def __call__(self, x):
+        return x * x
+
+
+@provokes(NotSupported.STATEMENT, 2.0)
+def tries(x):
+    try:
+        return x * x
+    finally:
+        pass
+
+
+@provokes(NotSupported.RECURSION, 2.0, 3)
+def calls_itself(x, n):
+    return x if n == 0 else x * calls_itself(x, n - 1)
+
+
+@provokes(NotSupported.ARGUMENT_TYPE, 2.0, {1: 3.0, "a": 2.0})
+def takes_a_dict_of_other_keys(x, entries):
+    return x * x * entries[1]
+
+
+@provokes(NotSupported.DEPENDS_ON_PATH, 2.0)
+def has_a_pair_that_depends_on_the_path(x):
+    pair = (x, x * x) if x > 1.0 else (x, 1.0)
+    return pair[0] * pair[1]
+
+
+@provokes(NotSupported.VALUE_TYPE, 2.0)
+def goes_through_complex_numbers(x):
+    return (complex(x, 1.0) * complex(x, 1.0)).real
+
+
+@provokes(NotSupported.CONTAINER, 2.0)
+def makes_a_set(x):
+    return x * x * len({1, 2, 2})
+
+
+@provokes(NotSupported.TEXT, 2.0)
+def makes_a_text(x):
+    return x * x * len(f"{WEIGHTS[0] + 1.0}")
+
+
+@provokes(NotSupported.CHANGES_IN_LOOP, 2.0, 40)
+def carries_a_pair(x, n):
+    pair = (x, 1.0)
+    for _ in range(n):
+        pair = (pair[0] * 0.9, pair[0])
+    return pair[0] * pair[1]
+
+
+@provokes(NotSupported.NAMES, 2.0)
+def has_a_parameter_named_math(math):
+    return math * math
+
+
+# -- the tests -------------------------------------------------------------------------------------
+
+
+def name_of(case):
+    return f"{case.f.__name__}({case.xs[0]}), {case.reason.label}"
+
+
+@contextlib.contextmanager
+def registered(rules):
+    if rules is not None:
+        rules.register()
+    try:
+        yield
+    finally:
+        if rules is not None:
+            rules.unregister()
+
+
+def wanted(case):
+    if case.wanted is not None:
+        return case.wanted
+    first, *others = case.xs
+    ((_, slope, _),) = slopes(lambda x: case.f(x, *copy.deepcopy(others)), (first,))
+    return slope
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_a_program_is_not_transformed_and_says_why(case):
+    with registered(case.rules):
+        testing.forget(case.f)
+        with testing.transformed_only(), pytest.raises(testing.NotTransformed) as told:
+            case.answer()
+    assert told.value.reason.endswith(f"[{case.reason.label}]"), told.value.reason
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_its_gradient_is_right_at_each_call(case):
+    with registered(case.rules):
+        testing.forget(case.f)
+        with testing.observed() as answers:
+            for _ in range(5):
+                answer = case.answer()
+                if case.raises is not None:
+                    assert isinstance(answer, type), answer
+                    assert issubclass(answer, case.raises), answer
+                    continue
+                found = answer if case.ask is not None else answer[1]
+                np.testing.assert_allclose(found, wanted(case), rtol=1e-6)
+    assert not any(answer.is_transformed for answer in answers)
+
+
+def negates_a_truth(x):
+    return x * -(x > 0.0)
+
+
+def test_compiled_code_does_not_compute_with_other_numbers():
+    pytest.importorskip("numba")
+    forget_warnings()
+    run = value_and_grad(negates_a_truth, compile=True)
+    label = re.escape(f"[{Unsound.COMPILED_NUMBER.label}]")
+    with pytest.warns(RuntimeWarning, match=label):
+        assert run(2.0) == (-2.0, -1.0)
+    for _ in range(4):
+        assert run(2.0) == (-2.0, -1.0)
+
+
+def test_each_soundness_condition_has_a_program_that_provokes_it():
+    provoked = {case.reason for case in CASES} | {Unsound.COMPILED_NUMBER}
+    assert [reason.name for reason in Unsound if reason not in provoked] == []
+
+
+@pytest.mark.parametrize("kind", [Unsound, NotSupported])
+def test_reasons_are_sentences_with_names_of_their_own(kind):
+    for reason in kind:
+        assert reason.value.endswith(".")
+        assert reason.value[0].isupper() or reason.value.startswith("`")
+    assert len(kind.__members__) == len(kind), "two names for one reason"
+    error = kind(next(iter(kind)).value)("it stands in the way")
+    assert str(error) == f"it stands in the way [{error.reason.label}]"
+
+
+def test_the_two_kinds_share_no_name():
+    assert not Unsound.__members__.keys() & NotSupported.__members__.keys()
