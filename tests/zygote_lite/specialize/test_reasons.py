@@ -17,19 +17,21 @@ import time
 import types
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rulescore import RuleSet
-from tests.zygote_lite.differences import slopes
+from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import DifferentiationError, hvp, testing, value_and_grad
 from zygote_lite._specialize.cache import forget_warnings
 from zygote_lite._specialize.typed.reasons import NotSupported, Reason, Unsound
 
 A = np.array
 V = A([2.0, 3.0])
+PAGE = Path(__file__).parents[3] / "docs" / "assumptions.md"
 
 
 @dataclasses.dataclass
@@ -431,6 +433,29 @@ def has_a_parameter_named_math(math):
 # -- the tests -------------------------------------------------------------------------------------
 
 
+HEAD = """# What transformed code may assume
+
+Code is transformed for the types of its arguments, the rules, and the globals that it read; guards
+at entry test that they are as they were. Beyond that it assumes that none of the conditions in the
+first table occurs. Each is tested when the code is made, or as it runs; where it occurs, the tape
+answers. The first line of `code_adjoint(f, *xs)` and `zygote_lite.testing.why_recorded(f, *xs)` end
+with the name, and each has a program that provokes it in
+`tests/zygote_lite/specialize/test_reasons.py`.
+
+The second table has what could be transformed, and is not: nobody wrote it.
+"""
+
+
+def page_of_reasons():
+    """Return the text of the page that lists all reasons."""
+    titles = {Unsound: "Soundness conditions", NotSupported: "Not supported"}
+    text = HEAD
+    for kind, title in titles.items():
+        text += f"\n## {title}\n\n| `[...]` | |\n| --- | --- |\n"
+        text += "".join(f"| `{reason.label}` | {reason.value} |\n" for reason in kind)
+    return text
+
+
 def name_of(case):
     return f"{case.f.__name__}({case.xs[0]}), {case.reason.label}"
 
@@ -507,6 +532,13 @@ def test_reasons_are_sentences_with_names_of_their_own(kind):
     assert len(kind.__members__) == len(kind), "two names for one reason"
     error = kind(next(iter(kind)).value)("it stands in the way")
     assert str(error) == f"it stands in the way [{error.reason.label}]"
+
+
+def test_the_page_lists_all_reasons():
+    assert PAGE.read_text() == page_of_reasons(), (
+        "write it anew: python -c 'from tests.zygote_lite.specialize.test_reasons import *; "
+        "PAGE.write_text(page_of_reasons())'"
+    )
 
 
 def test_the_two_kinds_share_no_name():
