@@ -88,7 +88,7 @@ _OVERRIDABLE = {
 
 
 def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Return whether a class in Python has a say in a call of a structural function."""
+    """Return whether a user class overrides what a structural function does."""
     if f in _ATTRIBUTE_WRITERS:
         return intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
     known = _OVERRIDABLE.get(id(f))
@@ -135,7 +135,7 @@ def mark_active(x: Any) -> None:
 
 
 def text_pullback(y: Any, count: int) -> TextPullback:
-    """Return the pullback of a text that was made of active values, and note the text.
+    """Return the pullback of a text that was computed from active values, and note the text.
 
     A text may be kept in a container, whose cotangents know nothing of it: so it is known by its
     identity wherever it comes up again. Texts of one character are shared by all that read them.
@@ -159,7 +159,7 @@ _TEXTS = (str, bytes, bytearray)
 
 
 def is_active_text(x: Any) -> bool:
-    """Return whether a text was made of active values, as far as its identity tells."""
+    """Return whether a text was computed from active values, as far as its identity tells."""
     return state.has_texts and isinstance(x, _TEXTS) and id(x) in (state.active or ())
 
 

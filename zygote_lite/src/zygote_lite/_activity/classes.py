@@ -16,7 +16,7 @@ def member_of(kind: type, name: str) -> Any:
 
 
 def overrides_iteration(kind: type) -> bool:
-    """Return whether a list or tuple class of the user's says in Python what it holds."""
+    """Return whether a user class of lists or tuples defines its own iteration in Python."""
     if kind is list or kind is tuple or not issubclass(kind, list | tuple):
         return False
     names = ("__iter__", "__getitem__", "__len__")

@@ -78,7 +78,7 @@ class Reach:
                     self.add_class(value)
 
     def add_class(self, cls: type) -> None:
-        """Add a class of the user's, and what it holds in its attributes."""
+        """Add a user class, and the values of its attributes."""
         self.values.append(cls)
         for base in cls.__mro__:
             if not is_library_class(base):
@@ -132,7 +132,7 @@ _WRAPPERS = (staticmethod, classmethod, property, functools.cached_property)
 
 
 def methods_of(cls: type) -> list[types.FunctionType]:
-    """Return the functions that a class of the user's defines, those of properties too."""
+    """Return the functions that a user class defines, those of properties too."""
     return [
         f
         for base in cls.__mro__
@@ -187,7 +187,7 @@ def reached_by_function(f: types.FunctionType) -> list[Any]:
 
 
 def reached_by_class(cls: type) -> list[Any]:
-    """Return what a class of the user's and its methods hold, and what they can reach by name."""
+    """Return the values that a user class and its methods hold, and those they reach by name."""
     if is_library_class(cls):
         return []
     known = _of_class.get(cls)

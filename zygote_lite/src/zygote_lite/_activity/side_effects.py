@@ -190,7 +190,7 @@ def _looks_inside(kind: type, names: frozenset[str]) -> bool:
 
 
 def _is_quiet(kind: type, names: frozenset[str]) -> bool:
-    """Return whether objects of a class have none of some methods, for what they hold neither."""
+    """Return whether neither objects of a class nor the values they hold have some methods."""
     if kind_of_type(kind) != OBJECT or _looks_inside(kind, names):
         return False
     return not any(name in names for name, _ in _writing_hooks(kind))

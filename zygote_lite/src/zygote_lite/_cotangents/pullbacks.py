@@ -32,7 +32,7 @@ def no_pullback(count: int) -> NoPullback:
 
 
 class TextPullback:
-    """The pullback of a text that was made of active values: no gradient may pass through it."""
+    """The pullback of a text that was computed from active values: no gradient may pass."""
 
     __slots__ = ("nothing",)
 

@@ -42,7 +42,7 @@ class Declaration:
 
 
 class Handlers:
-    """What a module declares. `install` makes it known to the tape."""
+    """The handlers that a module declares. `install` makes them known to the tape."""
 
     def __init__(self) -> None:
         self.declared: list[Declaration] = []

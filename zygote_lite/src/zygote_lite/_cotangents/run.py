@@ -15,9 +15,9 @@ from zygote_lite._cotangents.store import Store
 
 
 class FieldsView:
-    """What stands for the `__dict__` of a class among what is active: it is read by attribute.
+    """Mark an active `__dict__` that is read by attribute only: that of a class, for instance.
 
-    So does that of a list, dict or set of the user's class.
+    The others are those of objects with slots, and of user classes of lists, dicts and sets.
     """
 
     __slots__ = ("fields",)
@@ -27,7 +27,7 @@ class FieldsView:
 
 
 class State(threading.local):
-    """What belongs to the thread: the run that goes forward, the store of that going back."""
+    """The state of a thread: its forward run, and the store of its reverse pass."""
 
     active: dict[int, Any] | None = None  # containers that hold active values, by identity
     captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved

@@ -36,7 +36,7 @@ class Specializations:
     def of(
         self, xs: tuple[Any, ...], kws: dict[str, Any], argnums: Argnums
     ) -> tuple[Entries | None, Any, tuple[Any, ...], int]:
-        """Return what is made for calls of this kind, with the plain call that it comes to."""
+        """Return the specializations for calls of this kind, with the plain call by position."""
         function, given, before = self.f, xs, 0
         if type(function) is not types.FunctionType or kws:
             call = plain_call(function, xs, kws)
@@ -76,7 +76,7 @@ def jacobian_by(back: Any, f: Any, y: Any, x: Any, number: int, place: int) -> A
             d = back(dy)[place]
         except (InternalError, TierMismatch):
             raise
-        except Exception:  # left to the generic engine, whose errors are the user's
+        except Exception:  # left to the tape, whose errors are those of the user's code
             return None
         if d is None:
             d = np.zeros(np.shape(x))

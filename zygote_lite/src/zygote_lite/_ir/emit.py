@@ -189,7 +189,7 @@ class _Emitter:
         raise AssertionError(f"no Python for {type(s).__name__}")
 
     def try_(self, s: ir.Try) -> ast.stmt:
-        """Return a `try`; no handler of the user's catches a refusal of the engine's."""
+        """Return a `try` whose handlers, the user's, do not catch refusals of the engine."""
         handlers: list[ast.ExceptHandler] = []
         for h in s.handlers:
             everything = h.kind is None and h.name  # of `with`, which raises it again

@@ -181,13 +181,13 @@ def frame_refusal(name: str) -> DifferentiationError:
 
 
 def refuse_reader(f: Any) -> None:
-    """Refuse a function of the user's that reads the variables of frames."""
+    """Refuse a user function that reads the variables of frames."""
     if not is_library(f.__code__.co_filename):
         raise frame_refusal(f"{f.__qualname__} ({place_of(f)})")
 
 
 def refuse_locals(f: Any) -> None:
-    """Refuse a function of the user's that reads the variables of frames: those of its callers."""
+    """Refuse a user function that reads the variables of frames: those of its callers."""
     if type(f) is types.FunctionType and "f_locals" in f.__code__.co_names:
         refuse_reader(f)
 

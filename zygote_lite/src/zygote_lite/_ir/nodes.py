@@ -48,7 +48,7 @@ DISCARD = ""
 
 @dataclass
 class Statement:
-    """What all statements have: the user's syntax node, for its position."""
+    """The base of all statements: it has the user's syntax node, for its position."""
 
     origin: ast.AST
 

@@ -71,7 +71,7 @@ def _refused(name: str) -> NoRuleError:
 
 
 def _says_nothing(y: Any) -> bool:
-    """Return whether an attribute tells of the array, as its shape does, and not what it holds."""
+    """Return whether an attribute depends on the form of the array, as its shape does, alone."""
     if isinstance(y, tuple):
         return all(_says_nothing(part) or part != part for part in y)  # nan: an unknown length
     return y is None or isinstance(y, bool | int | str | np.dtype)

@@ -19,7 +19,7 @@ _FLAGS = {"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok"}
 
 
 class Iterated:
-    """What stands for an `np.nditer`."""
+    """The replacement of an `np.nditer`."""
 
     def __init__(
         self, op: Any, made: Any, writable: Any, places: Any, shape: Any, order: Any

@@ -188,7 +188,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced | None:
 
 @handlers.desugared(str.join)
 def _(tape: Tape, nodes: Nodes, between: Any, parts: Any) -> Traced | None:
-    """Walk over what is no list, for what that does beside."""
+    """Iterate over an iterable that is not a list, for the side effects of doing so."""
     if type(parts) in (list, tuple, str) or not (
         hasattr(type(parts), "__iter__") or hasattr(type(parts), "__getitem__")
     ):

@@ -34,7 +34,7 @@ def _method(x: Any, *names: str) -> Any:
 
 
 def _text(tape: Tape, node: NodeId, name: str, method: Any, x: Any, *xs: Any) -> Traced:
-    """Run a method of the user's that returns a text, for the one of Python's under that name."""
+    """Run a user method that returns a text, for the one of Python's under that name."""
     y, at = tape.call((None, node, *(None for _ in xs)), method, x, *xs)
     if isinstance(y, str):
         return y, at
@@ -126,7 +126,7 @@ def _(
 
 @handlers.desugared(dir)
 def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
-    """Run the user's own `__dir__`, for what it does beside."""
+    """Run the user's own `__dir__`, for its side effects."""
     method = member_of(type(xs[0]), "__dir__") if len(xs) == 1 else None
     if not isinstance(method, types.FunctionType):
         return dir(*xs), None

@@ -247,7 +247,7 @@ def _converted(backward: Backward, kind: type, d: Value) -> Value:
 
 
 def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:
-    """Give another name, going back, to what is kept of a turn and has a later namesake."""
+    """Rename, in the reverse pass, residuals of an iteration that have a later namesake."""
     names = {x.name for x in outside} | ({result.name} if result is not None else set())
     for node in walk(forward):
         if isinstance(node, Loop):

@@ -199,7 +199,7 @@ def is_same(a: Enter, b: Enter) -> bool:
 
 
 def raise_if_strict(f: Any, xs: tuple[Any, ...], error: Exception) -> None:
-    """Raise an error that came up while code was made, where the mode asks for it."""
+    """Raise an error that came up while code was generated, if the mode asks for it."""
     if current().strict:
         raise InternalError(
             report(f"making code raised {type(error).__name__}: {error}", f, xs, None)
@@ -301,7 +301,7 @@ def key_of(xs: tuple[Any, ...]) -> Any:
 
 
 def signature(xs: tuple[Any, ...]) -> Any:
-    """Return what specializations are told apart by; `None` where none can be made."""
+    """Return the key that tells specializations apart; `None` if there can be none."""
     parts: list[Any] = []
     for x in xs:
         if type(x) in (tuple, list):
@@ -344,7 +344,7 @@ def entered(
 
 
 class WithStrongZeros:
-    """The code that answers where a gradient is not finite: it is made when that first happens.
+    """The code that answers if a gradient is not finite: it is generated when that first happens.
 
     A product with a partial derivative costs more in it, for a zero that meets an infinity has
     to stay a zero. Most functions never need it.
@@ -362,7 +362,7 @@ class WithStrongZeros:
         return self.enter(f, *xs)
 
     def made(self, f: Any, xs: tuple[Any, ...]) -> Enter:
-        """Return an entry; one that leaves all to the tape where there is no such code."""
+        """Return an entry; if there is no such code, one that leaves every call to the tape."""
         try:
             return entered(f, xs, self.active, self.single, strong=True)
         except Exception as error:

@@ -47,7 +47,7 @@ def specialize(
         compiled: whether the code is for Numba.
         strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
 
-    Raises `NotSpecializable` where the function is left to the generic engine.
+    Raises `NotSpecializable` where the function is left to the tape.
     """
     refuse_own_rule(f, xs)
     inputs = Inputs(f)

@@ -13,11 +13,11 @@ def mark(made: Any, f: Any) -> None:
 
 
 def is_jitted(f: Any) -> bool:
-    """Return whether a function was made by `jit`, and is not one that only took its attributes."""
+    """Return whether a function comes from `jit`, and did not only copy its attributes."""
     found = f.__dict__.get(_NAME) if type(f) is types.FunctionType else None
     return isinstance(found, tuple) and found[0] is f
 
 
 def original(f: Any) -> Any:
-    """Return the function that a compiled one stands for; any other is returned as it is."""
+    """Return the function that a compiled one stands for; any other is returned unchanged."""
     return f.__compiled_from__[1] if is_jitted(f) else f

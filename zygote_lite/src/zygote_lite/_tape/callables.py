@@ -45,7 +45,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
 
 @handlers.callables(functools.partial)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
-    """Resolve a partial: what it was made with are its parts."""
+    """Resolve a partial: the call of its function with all arguments."""
     given, node = tape.call((None, nodes[0], None), getattr, f, "args")
     parts = [tape.call((None, node, None), operator.getitem, given, i) for i in range(len(given))]
     named = {

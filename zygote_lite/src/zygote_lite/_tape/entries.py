@@ -57,7 +57,7 @@ class Entries:
             raise refusal
 
     def input(self, x: Any = None) -> NodeId:
-        """Return the number of a new value that no entry of the tape made."""
+        """Return the node of a new value that does not come from an entry of the tape."""
         self.count += 1
         if isinstance(x, np.ndarray):
             self.note_array(self.count, x, fresh=False)
@@ -74,7 +74,7 @@ class Entries:
         self.arrays[node] = (weakref.ref(x) if x is owner else x, fresh)
 
     def array_of(self, node: NodeId) -> tuple[Any, bool]:
-        """Return the array that a number stands for, if it was written, and if it was made so."""
+        """Return the array of a node if it is written in place, and whether it was new."""
         found = self.arrays.get(node) if node is not None else None
         if found is None:
             return None, False
@@ -85,7 +85,7 @@ class Entries:
         return x, fresh
 
     def record(self, y: Any, back: Any, nodes: tuple[NodeId, ...], fresh: bool = False) -> Traced:
-        """Note that `y` was made from the values `nodes`, and how its cotangent goes back."""
+        """Record that `y` was computed from the values `nodes`, and that `back` is its pullback."""
         if type(back) is NoPullback:
             return y, None
         if not back:

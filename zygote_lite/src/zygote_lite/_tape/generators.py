@@ -22,7 +22,7 @@ class Returned(StopIteration):
 
 @functools.lru_cache(maxsize=1024)
 def _handles(code: types.CodeType) -> bool:
-    """Return whether code of the user's has `try` or `with`."""
+    """Return whether user code has `try` or `with`."""
     if is_library(code.co_filename):
         return False
     return any(i.opname == "PUSH_EXC_INFO" for i in dis.get_instructions(code))

@@ -118,7 +118,7 @@ COMPUTING = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
 
 
 def text_refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
-    """Return the error for a function that makes numbers of a text made of active values."""
+    """Return the error for a function that reads numbers from a text of active values."""
     given = ", ".join(type(x).__name__ for x in xs)
     return NoRuleError(
         f"{where()}: {name_of(f)} of ({given}) makes numbers of a text that depends on what is "

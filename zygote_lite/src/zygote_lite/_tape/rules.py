@@ -17,7 +17,7 @@ from zygote_lite.errors import NoRuleError
 
 
 def with_texts(flags: Flags, operands: tuple[Any, ...], flag: Any) -> Flags:
-    """Give a flag to the operands of a call that are texts made of active values."""
+    """Give a node to the operands of a call that are texts computed from active values."""
     if not any(map(is_active_text, operands)):
         return flags
     given = zip(flags[1:], operands, strict=True)

@@ -77,7 +77,7 @@ class Tape(Entries):
     __slots__ = ()
 
     def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
-        """Run a call that nothing active goes into; log what it changes of what was saved."""
+        """Run a call without active operands; log its changes of values that pullbacks saved."""
         generated = self.generator_of(f, xs, kws)
         if generated is not None:
             return generated
@@ -260,7 +260,7 @@ class Tape(Entries):
     def by_callable(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
-        """Resolve a call by what the callable stands for."""
+        """Resolve a call by the class of its callable."""
         own = getattr(f, "__differentiates__", None)
         if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
             return own[1](self, nodes, xs, kws)  # type: ignore[no-any-return]
@@ -275,7 +275,7 @@ class Tape(Entries):
     def refuse(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced:
-        """Run what no gradient can pass through, or raise `NoRuleError`."""
+        """Run a call without a gradient, if none has to pass through it, or raise `NoRuleError`."""
         return self.record(*no_rule(nodes, f, xs, kws), nodes)
 
     def function(
@@ -386,7 +386,7 @@ class Tape(Entries):
                 iterator.frame.close()
 
     def iterate_inactive(self, x: Any) -> Iterator[Traced]:
-        """Yield the elements of what is not active, but may become so while it is walked."""
+        """Yield the elements of an inactive iterable, which may become active during iteration."""
         if type(x) is list or (type(x) is np.ndarray and x.ndim):
             i = 0
             while i < len(x):

@@ -116,7 +116,7 @@ def _described(x: Any) -> str:
 
 
 class _Unannotated(ast.NodeTransformer):
-    """Take annotations away: they name what is not there."""
+    """Remove annotations: they use names that the written module does not have."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

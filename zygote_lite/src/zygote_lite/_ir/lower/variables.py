@@ -150,7 +150,7 @@ class Variables:
 
 
 def _is_settled(space: Any, name: str) -> bool:
-    """Return whether an attribute is no variable: classes of the user's hold variables too."""
+    """Return whether an attribute cannot be a variable: user classes hold variables too."""
     if isinstance(space, types.ModuleType) or not space.__flags__ & _PYTHON_TYPE:
         return True
     member = inspect.getattr_static(space, name, None)
@@ -165,7 +165,7 @@ def _is_library(space: Any) -> bool:
 
 
 def _is_at_rest(node: ast.expr) -> bool:
-    """Return whether evaluating an expression runs no code of the user's."""
+    """Return whether evaluating an expression cannot run user code."""
     if isinstance(node, ast.Tuple | ast.List):
         return all(map(_is_at_rest, node.elts))
     return isinstance(node, ast.Name | ast.Constant)

@@ -30,7 +30,7 @@ def cut(x: list[Any], place: int, old: list[Any]) -> None:
 
 
 def refused_size(x: Any) -> DifferentiationError:
-    """Return the error for a container that lost or got entries before the way back."""
+    """Return the error for a container that lost or got entries before the reverse pass."""
     return DifferentiationError(
         f"a {type(x).__name__} that the function changed has lost or got entries since, in a later "
         "run or elsewhere, so that its pullback can no longer tell what it was: call the pullback "
@@ -226,7 +226,7 @@ def _(nodes: Nodes, x: list[Any], /, *, key: Any = None, reverse: Any = False) -
 
 
 def undone_by(undo: Callable[[], Any], count: int) -> UndoOnly:
-    """Return the pullback of a call of `count` operands that has nothing to give but an undo."""
+    """Return the pullback of a call of `count` operands that only undoes a change."""
 
     def change_back(dy: Any) -> tuple[Any, ...]:
         undo()

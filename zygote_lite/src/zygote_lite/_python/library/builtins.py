@@ -27,7 +27,7 @@ ITEMS: Any = type({}.items())
 
 
 def iterate_sequence(x: Any) -> Any:
-    """Yield the elements of a sequence, as it is at each step."""
+    """Yield the elements of a sequence, read at each step from its current state."""
     i = 0
     while i < len(x):
         yield x[i]
@@ -35,7 +35,7 @@ def iterate_sequence(x: Any) -> Any:
 
 
 def iterate_own(x: Any, count: Any, item: Any) -> Any:
-    """Yield the elements of a list or tuple of the user's class, as iterators in C read them."""
+    """Yield the elements of a list or tuple of a user class, as iterators in C read them."""
     i = 0
     while i < count(x):
         yield item(x, i)
@@ -144,7 +144,7 @@ def _list(x: Any = ()) -> Any:
 
 
 def hint(x: Any) -> None:
-    """Ask for the size of what a list is to be made of, as C does: user code may answer."""
+    """Ask an iterable for its length, as C does before it creates a list: user code may answer."""
 
 
 @handlers.desugared(hint)

@@ -29,7 +29,7 @@ def _sum(x: Any, /, start: Any = 0) -> Any:
 
 @handlers.desugared(builtins.sum)
 def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
-    """Add objects of the user's, and lists, by their own `+`."""
+    """Add user objects, and lists, by their own `+`."""
     items = [*x, *start, *kws.values()] if type(x) in (list, tuple) else []
     if all(kind_of(y) == VALUE or isinstance(y, bool | np.bool_) for y in items):
         return None

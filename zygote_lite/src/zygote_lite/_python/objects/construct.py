@@ -49,7 +49,7 @@ def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, An
 
 
 def reaches(nodes: Nodes, xs: tuple[Any, ...]) -> bool:
-    """Return whether the arguments of a call depend on what is differentiated."""
+    """Return whether the arguments of a call depend on a differentiated argument."""
     return any(n is not None for n in nodes[1:]) or reaches_active(*xs)
 
 

@@ -104,7 +104,7 @@ class Paths(Builder):
         )
 
     def is_ours(self, name: str) -> bool:
-        """Return whether a variable of the function that is being written is not the user's."""
+        """Return whether a variable of the function being written is the engine's own."""
         return name not in (*self.depth[-1].co_varnames, *self.depth[-1].co_cellvars)
 
     def join(self, a: Value | None, b: Value | None, name: str) -> Value:

@@ -164,7 +164,7 @@ def inactive(
 
 
 def _axis_of(interpreter: Builder, f: Any, xs: list[Value]) -> str:
-    """Return what is known of a number that is the length of an axis."""
+    """Return the abstract value of a number as the length of an axis."""
     if f is len and isinstance(xs[0].fact, ArrayOf):
         return xs[0].fact.axes[0]
     if f is operator.getitem and xs[1].is_constant and type(xs[1].sample) is int:
@@ -203,7 +203,7 @@ def _python(
 
 
 def simplified(f: Any, xs: list[Value]) -> Value | None:
-    """Return the operand that a call gives back as it is: `x * 1`, `x ** 1`, `x + 0.0`."""
+    """Return the operand that a call returns unchanged: `x * 1`, `x ** 1`, `x + 0.0`."""
     if len(xs) != 2:
         return None
     x, y = xs

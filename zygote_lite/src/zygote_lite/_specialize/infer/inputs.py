@@ -53,7 +53,7 @@ def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
 
 
 def _is_fixed(x: tuple[Any, ...]) -> bool:
-    """Return whether a tuple is made of constants."""
+    """Return whether a tuple consists of constants."""
     return all(
         type(part) in (*_PLAIN, float, np.float64) or (type(part) is tuple and _is_fixed(part))
         for part in x
@@ -92,7 +92,7 @@ def _is_attribute(expression: str) -> bool:
 
 
 def is_settled(interpreter: Builder, globals_: dict[str, Any]) -> bool:
-    """Return whether this is the body of a plugin's rule, whose module stays as it is."""
+    """Return whether this is the body of a plugin's rule, whose module does not change."""
     return interpreter.plain and is_of_plugin(globals_)
 
 

@@ -100,7 +100,7 @@ class Interpreter(Paths):
     def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
         """Write a block; return the variables at its end, or `None` where that is not reached."""
         if body and isinstance(body[-1], ir.Raise) and not is_left(body):
-            body = body[-1:]  # the generic engine runs it all again: what the error is made of too
+            body = body[-1:]  # the tape runs it all again, the construction of the error too
         rest = [after]
         for s in reversed(body):
             rest.append(live([s], rest[-1], self.at_break))
@@ -284,7 +284,7 @@ class Interpreter(Paths):
         )
 
     def is_own(self, name: str) -> bool:
-        """Return whether a variable is none of the user's."""
+        """Return whether a variable is the engine's own, and not the user's."""
         return is_temporary(name) and self.is_ours(name)
 
     def refuse_other_kind(self, x: Value, result: Value) -> None:
@@ -314,7 +314,7 @@ class Interpreter(Paths):
             )
 
     def store(self, x: Value, index: Value, value: Value) -> None:
-        """Write `x[index] = value`, of an array that the function itself made."""
+        """Write `x[index] = value`, of an array that the function itself has created."""
         if _dicts.is_dict(x):
             _dicts.store(self, x, index, value)
             return

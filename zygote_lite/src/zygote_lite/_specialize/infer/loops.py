@@ -130,7 +130,7 @@ def _flags_at_breaks(body: list[ir.Statement]) -> list[str | None]:
 
 
 def _without_break(body: list[ir.Statement], left: str) -> list[ir.Statement]:
-    """Return a turn of a loop that is written out: it notes that the loop is left."""
+    """Return an iteration of an unrolled loop, with a flag in the place of `break`."""
     turn: list[ir.Statement] = []
     for s in body:
         if isinstance(s, ir.Break):
@@ -322,7 +322,7 @@ def is_left(body: list[ir.Statement]) -> bool:
 
 @dataclass(eq=False)
 class Counter:
-    """What a loop counts by: a range, and the first index as its sample."""
+    """The counter of a loop: a range, and the first index as its sample."""
 
     iterable: Value
     stem: str
@@ -331,7 +331,7 @@ class Counter:
     target: Value | None = None
 
     def begin(self, interpreter: Builder) -> Value:
-        """Return the loop variable, made anew for each writing of the loop."""
+        """Return the loop variable, a new one each time that the loop is written."""
         self.target = interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
         return self.target
 
@@ -339,7 +339,7 @@ class Counter:
 def counted(
     interpreter: Builder, x: Value, stem: str
 ) -> tuple[Counter, Callable[[Counter], Value]]:
-    """Return what a loop counts by, and what gives the element of a turn."""
+    """Return the counter of a loop, and the function that gives the element of an iteration."""
     if type(x.sample) is range:
         sample = x.sample[0] if len(x.sample) else x.sample.start
         return Counter(x, stem, sample), lambda counter: counter.target or x
@@ -349,7 +349,7 @@ def counted(
 
 
 def _demand_equal(interpreter: Builder, n: Value, other: Value) -> None:
-    """Leave the code where two lengths differ."""
+    """Leave the code if two lengths differ."""
     differ = interpreter.apply(operator.ne, [n, other])
     if differ.is_constant:
         if differ.sample:
@@ -370,7 +370,7 @@ def lists_of(x: Value) -> list[Value]:
 def _elements(
     interpreter: Builder, x: Value, stem: str = ""
 ) -> tuple[Value, Callable[[Value], Value]]:
-    """Return the length of an iterable, and what gives the element at an index."""
+    """Return the length of an iterable, and a function from an index to the element."""
     if x.is_array or isinstance(x.fact, ListOf):
         return interpreter.apply(len, [x]), lambda i: interpreter.item(x, i, stem)
     if isinstance(x.sample, Several):

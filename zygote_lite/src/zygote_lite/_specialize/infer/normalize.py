@@ -17,7 +17,7 @@ Block = list[ir.Statement]
 _EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
 _SIMPLE = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
            ir.Closure)  # fmt: skip
-_MANY = 400  # statements: a function that grows beyond is left to the generic engine
+_MANY = 400  # statements: a function that grows beyond is left to the tape
 
 
 def normalize(function: ir.Function) -> tuple[Block, str]:
@@ -217,7 +217,7 @@ def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> s
 
 
 def live_in_loop(body: Block, after: set[str]) -> set[str]:
-    """Return the variables whose value at the start of a turn may be read."""
+    """Return the variables whose value at the start of an iteration may be read."""
     head: set[str] = set()
     while True:
         found = live(body, head | after, after)

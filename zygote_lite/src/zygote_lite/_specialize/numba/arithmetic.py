@@ -123,7 +123,7 @@ def checked(f: Any, count: int) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """What stands for an operator: of floats, of integers, and where either may come out."""
+    """The replacements of an operator: of floats, of integers, and where either may result."""
 
     of_floats: Any = None
     of_whole: Any = None

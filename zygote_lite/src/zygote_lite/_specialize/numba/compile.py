@@ -194,7 +194,7 @@ def call_of(
 
 
 def _class_of(y: Value) -> type:
-    """Return the class of a number; where it may be NumPy's, that is what is returned."""
+    """Return the class of a number: NumPy's, if it may be NumPy's."""
     assert isinstance(y.fact, Scalar)
     for kind in (np.float64, np.int64, np.bool_, float, int, bool):
         if kind in y.fact.classes:

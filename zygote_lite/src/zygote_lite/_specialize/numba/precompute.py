@@ -13,7 +13,7 @@ from zygote_lite._specialize.typed.values import Value
 
 
 def compute_early(backward: list[Node]) -> None:
-    """Move functions of numbers from the reverse pass of loops to their turns."""
+    """Move functions of numbers from the reverse pass of loops to the forward iterations."""
     # An operation may go back across the whole reverse pass because both passes run in one call:
     # it is done once per iteration either way, and if it raises, the tape answers either way. A
     # loop that `break` leaves is excluded: in its last iteration the operation might come before
@@ -30,7 +30,7 @@ def compute_early(backward: list[Node]) -> None:
 
 
 def _place(op: Op, loop: Loop) -> int | None:
-    """Return where in a turn an operation can be made; `None` where it cannot, or is cheap."""
+    """Return where in an iteration an operation can stand; `None` if nowhere, or it is cheap."""
     if op.required or op.keywords or op.target.active or not op.target.is_scalar:
         return None
     if op.function is not operator.pow and not _is_costly(op):
@@ -54,7 +54,7 @@ def _is_costly(op: Op) -> bool:
 
 
 def _is_around(x: Value, loop: Loop) -> bool:
-    """Return whether a value is made outside a loop, before it."""
+    """Return whether a value is computed outside a loop, before it."""
     outer = loop.outer
     while outer is not None and x.scope is not outer:
         outer = outer.outer

@@ -43,7 +43,7 @@ class CompiledWriter(Writer):
         return _ZEROS[kind_of_number(x)]
 
     def begin_tape(self, loop: Loop) -> None:
-        """Write what is there before the first turn: arrays, or a list of unknown length."""
+        """Write the empty tape before the first iteration: arrays, or a list of unknown length."""
         dtypes = _dtypes(loop)
         if dtypes is None:
             super().begin_tape(loop)
@@ -67,7 +67,7 @@ class CompiledWriter(Writer):
         self.line(f"{count} += 1")
 
     def backwards(self, loop: Loop, body: list[Node]) -> None:
-        """Write a loop over the turns, the last first, by their numbers."""
+        """Write a loop over the iterations, the last first, by their numbers."""
         assert loop.tape is not None
         k = self.namer("k")
         kept = [self.read(x) for x in loop.record]

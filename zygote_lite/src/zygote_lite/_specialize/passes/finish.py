@@ -106,9 +106,9 @@ _SMALL = 256  # entries that are looked through as quickly as one
 
 
 def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
-    """Return gradients in which every nan and infinity of the reverse pass would be seen.
+    """Return gradients that are not finite if any value of the reverse pass is not.
 
-    In straight code it is enough to look at a few, small ones, that all suspects flow into.
+    In code without loops and branches a few small ones are enough, if all suspects flow into them.
     """
     if any(not isinstance(node, Op | AddInto) for node in backward):
         return {*gradients}
@@ -136,7 +136,7 @@ def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
 
 
 def _flow(d: Value, sources: dict[Value, list[Value]]) -> set[Value]:
-    """Return all that surely flows into a value."""
+    """Return the values that surely make a value infinite or nan if they are."""
     covered: set[Value] = set()
     stack = [d]
     while stack:
@@ -158,7 +158,7 @@ def _is_in(f: Any, functions: set[Any]) -> bool:
 
 
 def drop_dead(forward: list[Node], backward: list[Node], results: list[Value]) -> None:
-    """Drop what nobody reads, of the two passes together."""
+    """Remove dead code from both passes together."""
     alive = {leaf for x in results for leaf in leaves(x)}
     together = {out: phi for n in walk([*forward, *backward]) if isinstance(n, Loop)
                 for phi, out in zip(n.phis, n.outs, strict=True)}  # fmt: skip
@@ -222,9 +222,9 @@ def _sweep(block: list[Node], alive: set[Value]) -> bool:
 def keep_records(
     forward: list[Node], backward: list[Node], name: "Namer", silent: set[Branch]
 ) -> list[Value]:
-    """Have each loop keep what the reverse pass reads of its turns.
+    """Have each loop save the residuals of its iterations: the values that the reverse pass reads.
 
-    Returns the values of the function itself that the reverse pass reads.
+    Returns those residuals that are computed outside of loops.
     """
     live = {node.loop for node in walk(backward) if isinstance(node, Backwards)}
     for node in [*walk(forward)]:
@@ -271,7 +271,7 @@ class Namer:
 
 
 def _drop_records(block: list[Node], live: set[Loop], silent: set[Branch]) -> None:
-    """Drop the records of loops that are not run backwards, and of turns with nothing to undo."""
+    """Drop records of loops without a reverse, and of iterations that have none."""
     block[:] = [n for n in block if not isinstance(n, Record) or n.loop in live]
     for node in block:
         for inner in blocks_of(node):
@@ -302,7 +302,7 @@ def _stops(block: list[Node]) -> bool:
 
 
 def _record_early(loop: Loop) -> None:
-    """Keep a turn as soon as what is kept of it is known, so that variables may be rebound."""
+    """Save the residuals as soon as they are known, so that variables may be rebound."""
     # A record may come before the operations that follow its values: it only reads, and arrays
     # that are written later are recorded as copies. It may not come before a branch or an inner
     # loop, which may leave the iteration: then the reverse pass would run one that never ended.

@@ -10,7 +10,7 @@ _FLOAT = Scalar(frozenset((float,)))
 
 
 def hoist(block: list[Node]) -> None:
-    """Move out of loops what does not depend on the turn, and may be computed for no turn too."""
+    """Move loop-invariant operations out of loops, if they may also run without an iteration."""
     at = 0
     while at < len(block):
         node = block[at]
@@ -26,7 +26,7 @@ def hoist(block: list[Node]) -> None:
 
 
 def _invariant(loop: Loop) -> list[Op]:
-    """Return the operations of a loop's body whose operands are all made before the loop."""
+    """Return the operations of a loop's body whose operands are all computed before the loop."""
     made = {x for x in (*loop.phis, loop.target) if x is not None}
     for node in walk(loop.body):
         if isinstance(node, Op):

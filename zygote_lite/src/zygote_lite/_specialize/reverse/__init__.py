@@ -1,6 +1,5 @@
 """The reverse pass: typed code run backwards, node by node.
 
 Read `backward` first (the reverse of each kind of node), then `accumulate` (cotangents and who owns
-their buffers), `inlined_rules` (the reverse of a call, from the source of its rule), `project` (a
-cotangent of the kind of its primal).
+their buffers).
 """

@@ -97,7 +97,7 @@ class Accumulator:
             self.given.add(total)
 
     def is_new(self, d: Value) -> bool:
-        """Return whether a cotangent was computed just now, for one value alone."""
+        """Return whether a cotangent was computed just now, and for one value only."""
         if self.again or not d.reverse or d in self.given or d.spread is not None or d.is_constant:
             return False
         if d not in self.interpreter.definitions or d in self.interpreter.known.values():
@@ -168,7 +168,7 @@ class Accumulator:
         return known
 
     def zero(self, x: Value) -> Value:
-        """Return a cotangent of nothing."""
+        """Return a zero cotangent."""
         if x.is_scalar:
             return constant(0.0)
         fact = x.fact
@@ -190,7 +190,7 @@ class Accumulator:
         return self.call(np.zeros_like, x)
 
     def zero_in(self, block: list[Node], x: Value) -> Value:
-        """Return a cotangent of nothing, made at the end of a block of its own."""
+        """Return a zero cotangent that is computed at the end of a block of its own."""
         outer, known = self.interpreter.out, dict(self.interpreter.known)
         self.interpreter.out = block
         d = self.zero(x)

@@ -320,7 +320,7 @@ class Backward(Accumulator):
         accumulators: dict[Value, Value] | None = None,
         variables: dict[Value, Value] | None = None,
     ) -> tuple[list[Node], Cotangents, dict[Value, Value]]:  # fmt: skip
-        """Write the reverse of one turn."""
+        """Write the reverse of one iteration."""
         if accumulators is None:
             accumulators = {x: self.named(x, None) for x in outer}
         if variables is None:

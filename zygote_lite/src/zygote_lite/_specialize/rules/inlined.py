@@ -30,7 +30,7 @@ from zygote_lite._specialize.typed.values import (
 
 @dataclass(eq=False)
 class ScalarRule:
-    """Through an elementwise rule: the cotangent times the partial derivatives."""
+    """The reverse through an elementwise rule: the cotangent times the partial derivatives."""
 
     rule: Any
     xs: list[Value]
@@ -119,7 +119,7 @@ def _call(interpreter: Builder, f: Any, *xs: Value) -> Value:
 
 @dataclass(eq=False)
 class InlinedPullback:
-    """Through a rule with a pullback of its own, whose body is taken over."""
+    """The reverse through a general rule: the body of its pullback is inlined."""
 
     pullback: Local
     xs: list[Value]
@@ -169,7 +169,7 @@ def _has_kind_of(d: Value, x: Value) -> None:
 
 @dataclass(eq=False)
 class CalledPullback:
-    """Through a rule that is called as it is."""
+    """The reverse through a rule that is called, because its body cannot be inlined."""
 
     pullback: Value
     xs: list[Value]
@@ -204,7 +204,7 @@ class CalledPullback:
 
 @dataclass(eq=False)
 class IndexRuleTwice:
-    """Through `x[index]`, twice: by its rule where that is differentiated again."""
+    """The reverse through `x[index]`: by its rule where that is differentiated again."""
 
     first: Any
     last: IndexRule
@@ -217,7 +217,7 @@ class IndexRuleTwice:
 def active_call(
     interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
-    """Write a call that a gradient passes through; return its value."""
+    """Write an active call, with its reverse; return its value."""
     if f is operator.getitem and xs[0].is_array and not interpreter.twice:
         if any(leaf.active for leaf in leaves(xs[1])):
             xs = [xs[0], _without_gradient(xs[1])]
@@ -313,7 +313,7 @@ def _inlined(
 def _opaque(
     interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
-    """Write a call of a rule as it is, for its value and its pullback."""
+    """Write a call of a rule that is not inlined, for its value and its pullback."""
     if any(not x.is_array and not x.is_scalar and not x.is_constant for x in xs):
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given a structure")
     if not is_of_plugin(rule.body.__globals__):
@@ -339,7 +339,7 @@ def _opaque(
 
 
 def snapshot(interpreter: Builder, x: Value) -> Value:
-    """Return what the reverse pass may read for an operand that may be written over later."""
+    """Return an operand, or a copy if it may be overwritten before the reverse pass reads it."""
     if interpreter.plain or interpreter.twice:  # where it is differentiated twice, nothing is
         return x
     if x.items is not None:

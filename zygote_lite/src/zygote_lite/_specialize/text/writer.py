@@ -280,7 +280,7 @@ class Writer(Speller):
         return "None"
 
     def begin_tape(self, loop: Loop) -> None:
-        """Write what is there before the first turn."""
+        """Write the empty tape before the first iteration."""
         assert loop.tape is not None
         self.line(f"{loop.tape.name} = []")
 
@@ -307,5 +307,5 @@ class Writer(Speller):
 
 
 def _keeps(node: Node, loop: Loop) -> bool:
-    """Return whether a node keeps a turn of a loop, in itself or inside."""
+    """Return whether a node saves an iteration of a loop, itself or in a block inside."""
     return any(isinstance(n, Record) and n.loop is loop for n in walk([node]))

@@ -38,7 +38,7 @@ from zygote_lite._specialize.typed.values import (
 
 @dataclass
 class Result:
-    """What holds for a result: `certain` if in every run, `view` of which argument it is."""
+    """The abstract value of a result: `certain` if in every run, `view` of which argument it is."""
 
     fact: Fact
     sample: Any
@@ -466,5 +466,5 @@ def is_hashable(f: Any) -> bool:
 
 
 def mark_made(f: Any, value: Value) -> None:
-    """Note that an array was made by a function that gives a new one each time."""
+    """Note that an array comes from a function that returns a new one each time."""
     value.made = bool(value.is_array and value.fresh and is_hashable(f) and f in CREATION)

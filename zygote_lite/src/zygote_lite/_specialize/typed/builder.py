@@ -172,7 +172,7 @@ class Builder:
         raise NotImplementedError
 
     def is_ours(self, name: str) -> bool:
-        """Return whether a variable of the function that is being written is not the user's."""
+        """Return whether a variable of the function being written is the engine's own."""
         raise NotImplementedError
 
     def mark(self) -> Any:
@@ -202,7 +202,7 @@ class Builder:
         return self.name(f"t{n}")
 
     def value(self, fact: Fact, sample: Any, stem: str = "") -> Value:
-        """Return a new value, made in the loop that is being written."""
+        """Return a new value, in the scope of the loop that is being written."""
         name = self.name(stem) if stem else self.temporary()
         value = Value(fact, sample, name)
         value.scope = self.loop

@@ -10,7 +10,7 @@ from zygote_lite._specialize.typed.values import Value
 
 @dataclass(eq=False)
 class Node:
-    """What all nodes have: the user's syntax node, for its position."""
+    """The base of all nodes: it has the user's syntax node, for its position."""
 
     origin: ast.AST
 
@@ -197,14 +197,14 @@ def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
 
 
 def leaves(value: Value) -> list[Value]:
-    """Return the values that a structure is made of, or the value itself."""
+    """Return the leaves of a structure, or the value itself."""
     if value.items is None:
         return [value]
     return [leaf for item in value.items for leaf in leaves(item)]
 
 
 def is_made_in(x: Value, loop: Loop) -> bool:
-    """Return whether a value is made anew in each turn of a loop."""
+    """Return whether a value is computed anew in each iteration of a loop."""
     scope = x.scope
     while scope is not None:
         if scope is loop:

@@ -8,7 +8,7 @@ _OURS = ("rulescore", "numpy", "zygote_lite")
 
 
 def is_of_plugin(globals_: dict[str, Any]) -> bool:
-    """Return whether a module is a plugin's, or one that rules of plugins are made of."""
+    """Return whether a module belongs to a plugin, or to a package that rules are written with."""
     return str(globals_.get("__name__")).partition(".")[0] in _packages(plugins())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from zygote_lite._specialize.typed.reasons import Unsound
 
-# -- leaving for the generic engine --------------------------------------------------------------
+# -- leaving for the tape ------------------------------------------------------------------------
 
 
 class Unset:
@@ -71,7 +71,7 @@ def as_it_is(x: Any) -> Any:
 
 
 def abandon() -> None:
-    """Leave the code: the generic engine takes over."""
+    """Leave the code: the tape takes over."""
     raise Unsound.RAISES("the program raises an error here")
 
 
@@ -152,7 +152,7 @@ def are_keys(x: dict[Any, Any], keys: tuple[str, ...]) -> bool:
 
 
 def are_apart(xs: tuple[Any, ...], *others: Any) -> bool:
-    """Return whether none of some lists and dicts is one of the others."""
+    """Return whether no list or dict of one group is in the other group."""
     return {*map(id, xs)}.isdisjoint(map(id, others))
 
 

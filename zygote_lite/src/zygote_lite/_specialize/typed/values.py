@@ -27,7 +27,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class ArrayOf:
-    """A NumPy array with one axis at least: its dtype, and what is known of each axis."""
+    """A NumPy array with at least one axis: its dtype, and the abstract length of each axis."""
 
     dtype: np.dtype[Any]
     axes: tuple[str, ...]
@@ -51,7 +51,7 @@ Fact = Scalar | ArrayOf | ListOf | Other
 
 
 class Value:
-    """A value of the program: assigned once, where it is made.
+    """A value of the program: assigned once, where it is computed.
 
     Attributes:
         fact: what holds for it in every run.
@@ -197,7 +197,7 @@ def _quoted(key: Any) -> str:
 
 
 def paths_of(x: Value, path: str) -> list[tuple[str, Value]]:
-    """Return the values that a structure is made of, each with the expression for it."""
+    """Return the leaves of a structure, each with the expression for it."""
     if x.items is None:
         return [(path, x)]
     return [found for at, part in parts_of(x) for found in paths_of(part, f"{path}[{at}]")]
@@ -272,7 +272,7 @@ def shares_axes(a: Fact, b: Fact) -> bool:
 
 
 def is_temporary(name: str) -> bool:
-    """Return whether a name is none of the user's."""
+    """Return whether a name is the engine's own, and not the user's."""
     return name[:1] == "t" and name[1:].isdigit()
 
 

@@ -139,7 +139,7 @@ def _join_dict(interpreter: Builder, xs: list[Value]) -> Value | None:
 
 def _text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | None]:
     def made(interpreter: Builder, xs: list[Value]) -> Value | None:
-        """Fold what an f-string is made of."""
+        """Fold the parts of an f-string."""
         if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
             raise NotSupported.TEXT("a text is made of something that is not known")
         return constant(run(f, [x.sample for x in xs], {}))
@@ -148,7 +148,7 @@ def _text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | Non
 
 
 def _real(interpreter: Builder, xs: list[Value]) -> Value | None:
-    """The conjugate and the real part of what is real is itself; of a truth value, an integer."""
+    """Return the conjugate or real part of a real value: itself; of a boolean, an integer."""
     x = xs[0]
     if isinstance(x.fact, Scalar) and x.fact.classes & TRUTHS:
         return None

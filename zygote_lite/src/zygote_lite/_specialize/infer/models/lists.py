@@ -56,7 +56,7 @@ def holds_floats(fact: Fact | None) -> bool:
 
 
 def settled(x: Value) -> ListOf:
-    """Return what is known by now of a list, which may be a row of another."""
+    """Return what is known so far of a list, which may be a row of another."""
     if x.row_of is not None:
         fact = settled(x.row_of[0]).item
         assert isinstance(fact, ListOf)
