@@ -82,3 +82,15 @@ def test_modes_and_switches():
     _, _, after = PAGE.partition("`zygote_lite.testing`")
     for name in re.findall(r"`(\w+)\(", after):
         assert callable(getattr(testing, name))
+
+
+FOLDERS = sorted(path.parent for path in ENGINE.rglob("__init__.py") if path.parent != ENGINE)
+OTHER = {"driver", "pullback", "typed", "builder", "abstract_eval"}  # the text says where they are
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ENGINE)))
+def test_reading_orders_name_modules_of_the_folder(folder):
+    doc = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    order, _, _ = doc.partition("Read ")[2].partition("\n\n")
+    there = {path.stem for path in folder.iterdir()} | OTHER
+    assert [name for name in re.findall(r"`([a-z_]+)`", order) if name not in there] == []

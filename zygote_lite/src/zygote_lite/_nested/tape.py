@@ -161,7 +161,7 @@ class NestedTape(Tape):
         return tuple([pair(a, b) for a, b in zip(inner, outer, strict=True)])
 
     def read(self, nodes: tuple[Any, ...], x: Any, index: Any) -> Any:
-        """Read a part of an array by its rule: indexed cotangents have no node on the outer tape."""
+        """Read a part of an array by its rule: an indexed cotangent cannot be on the outer tape."""
         done = self.by_rule(nodes, operator.getitem, (x, index), {})
         return self.by_callable(nodes, operator.getitem, (x, index), {}) if done is None else done
 

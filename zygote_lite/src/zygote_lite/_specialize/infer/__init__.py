@@ -1,6 +1,7 @@
 """Abstract interpretation: from the lowered IR to the typed IR.
 
-Read in this order: `normalize` (one exit), `builder` (new values and operations), `interpreter`
-(statements), `branches` and `loops`, `calls` (what a call becomes), `abstract_eval` (what holds for
-its result), `inputs` (what is read from outside, and its guards), `models` (lists, dicts, objects).
+Read in this order: `normalize` (one exit), `interpreter` (statements), `branches` and `loops`,
+`calls` (what a call becomes), `inputs` (arguments and globals), `models` (lists, dicts, objects).
+New values and operations are written by the `builder` of `typed`, and their abstract values come
+from its `abstract_eval`.
 """

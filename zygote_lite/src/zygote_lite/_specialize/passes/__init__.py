@@ -1,4 +1,6 @@
 """Passes on typed code: dead-code elimination, residuals, hoisting, reuse of buffers.
 
-`driver` runs them in their order; each may be left out and the code is still right.
+`_specialize.assemble` runs them in their order. Read `finish` first: it settles what writes in
+place require and saves the residuals, without which the code is not right. `hoist` and
+`buffer_reuse` only make it faster.
 """
