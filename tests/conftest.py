@@ -1,4 +1,4 @@
-"""What all tests share: the states of the installed rule sets, and a foreign array type."""
+"""What all tests share: the cores, states of the installed rule sets, a foreign array type."""
 
 import os
 
@@ -15,6 +15,25 @@ STATES = {
     "nnlib": {"rules_nnlib"},
     "both": {"rules_base", "rules_nnlib"},
 }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Run the whole suite on all cores, where pytest-xdist is installed; `-n 0` asks for one.
+
+    A file, a folder, or tests chosen by name run in this process: to start others takes longer.
+    """
+    option = config.option
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    chosen = option.keyword or option.markexpr or option.collectonly or option.usepdb
+    if not is_whole or chosen or hasattr(config, "workerinput"):
+        return
+    if getattr(option, "numprocesses", 0) is not None:  # given, or pytest-xdist is not here
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if cores > 1:
+        option.numprocesses = min(cores, 8)
+        option.dist = "worksteal"
 
 
 @pytest.fixture(params=STATES)
