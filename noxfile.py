@@ -82,6 +82,17 @@ def fuzz(session):
 
 
 @nox.session
+def mutants(session):
+    """Change the engine in 100 places, one at a time, or as many as given: a test has to fail.
+
+    Which tests are near is recorded first, which takes a run of all tests.
+    """
+    session.install("-r", "requirements.txt")
+    session.run("python", "-m", "tests.mutants", "--record")
+    session.run("python", "-m", "tests.mutants", *session.posargs)
+
+
+@nox.session
 def library(session):
     """Differentiate other people's libraries; compare with their own scores, or differences."""
     plugin = f"./examples/{THIRD_PARTY}"
