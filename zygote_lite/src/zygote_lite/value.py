@@ -39,30 +39,30 @@ def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":
     not one real number.
     """
     if any(isinstance(option, Value) for option in options.values()):
-        raise TypeError(f"{_name(f)}: keyword arguments carry no gradient; give the Value's .data")
+        raise TypeError(f"{_label(f)}: keyword arguments carry no gradient; give the Value's .data")
     numbers = [x.data if isinstance(x, Value) else x for x in xs]
     found = rrule(f, *numbers, **options)
     if found is None:
         types = ", ".join(type(x).__name__ for x in numbers)
         raise NoRuleError(
-            f"no rule for {_name(f)}({types}): install a plugin that has one (rules_base for "
+            f"no rule for {_label(f)}({types}): install a plugin that has one (rules_base for "
             "operators, math and NumPy), or declare one with rulescore.RuleSet"
         )
     y, back = found
-    _check_number(y, f"the result of {_name(f)}")
+    _check_number(y, f"the result of {_label(f)}")
     inputs = [(i, x) for i, x in enumerate(xs, start=1) if isinstance(x, Value)]
 
     def pullback(dy: Any) -> list[Any]:
         cotangents = back(dy)
         return [cotangents[i] for i, _ in inputs]
 
-    return Value(y, tuple(x for _, x in inputs), _SYMBOLS.get(_name(f), _name(f)), pullback)
+    return Value(y, tuple(x for _, x in inputs), _SYMBOLS.get(_label(f), _label(f)), pullback)
 
 
 Operator = Callable[["Value", Any], "Value"]
 
 
-def _binary(f: Callable[[Any, Any], Any]) -> tuple[Operator, Operator]:
+def _operators(f: Callable[[Any, Any], Any]) -> tuple[Operator, Operator]:
     """Return an operator's method and its reflected method."""
 
     def method(self: "Value", other: Any) -> "Value":
@@ -131,13 +131,13 @@ class Value:
             "`apply(math.tanh, x)` where `math.tanh(x)` was meant"
         )
 
-    __add__, __radd__ = _binary(operator.add)
-    __sub__, __rsub__ = _binary(operator.sub)
-    __mul__, __rmul__ = _binary(operator.mul)
-    __truediv__, __rtruediv__ = _binary(operator.truediv)
-    __floordiv__, __rfloordiv__ = _binary(operator.floordiv)
-    __mod__, __rmod__ = _binary(operator.mod)
-    __pow__, __rpow__ = _binary(operator.pow)
+    __add__, __radd__ = _operators(operator.add)
+    __sub__, __rsub__ = _operators(operator.sub)
+    __mul__, __rmul__ = _operators(operator.mul)
+    __truediv__, __rtruediv__ = _operators(operator.truediv)
+    __floordiv__, __rfloordiv__ = _operators(operator.floordiv)
+    __mod__, __rmod__ = _operators(operator.mod)
+    __pow__, __rpow__ = _operators(operator.pow)
 
     def __neg__(self) -> "Value":
         return apply(operator.neg, self)
@@ -266,7 +266,7 @@ def _check_number(x: Any, what: str) -> None:
         raise TypeError(f"{what} is {type(x).__name__}, and a Value holds one real number")
 
 
-def _name(f: Any) -> str:
+def _label(f: Any) -> str:
     return str(getattr(f, "__name__", None) or type(f).__name__)
 
 

@@ -388,7 +388,7 @@ def test_random_program(seed):
         (rng.normal(size=n).tolist(), rng.normal(size=(m, k)).tolist(), float(rng.normal()))
         for n, m, k in ((5, 3, 4), (4, 2, 2), (1, 1, 1))
     ]
-    with mock.patch.object(_specialize, "_MANY", 0):
+    with mock.patch.object(_specialize, "_MOST_ITEMS_OF_LISTS", 0):
         made = outcome(lambda: _specialize.specialize(f, choices[0], (True, True, True)))
     if made[0] == "error":
         assert made[1:] == (NotSpecializable, "its code grows too long [not supported: too-long]")

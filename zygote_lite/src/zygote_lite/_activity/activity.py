@@ -277,7 +277,7 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
                     captured[id(owner)] = owner
 
 
-_PLAIN = {list, tuple, dict, set, frozenset}
+_BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
 LIMIT_BY_NAME = 50_000
 _NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
@@ -401,7 +401,7 @@ def _walk(
                 if id(x) in active and found is None:
                     return True
                 seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
-                stack += _behind(x)
+                stack += _referents(x)
             continue
         if len(seen) > limit:
             return True
@@ -417,14 +417,14 @@ def _walk(
         elif kind == SET:
             stack += type_in_c(x).__iter__(x)
         elif kind in (LIST, TUPLE):
-            items = x if type(x) in _PLAIN else [*type_in_c(x).__iter__(x)]
+            items = x if type(x) in _BUILTIN_CONTAINERS else [*type_in_c(x).__iter__(x)]
             if not _NUMBERS.issuperset(map(type, items)):
                 stack += items
             if type(x).__flags__ & 512:
                 stack += [value for _, value in entries_of(x)]
         else:
             stack += [value for _, value in entries_of(x)]
-        if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _PLAIN:
+        if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
             stack += (dict_of(x) or {}).values()
             stack.append(getattr(x, "default_factory", None))
         if type(x).__flags__ & 512 and id(type(x)) not in seen:
@@ -432,7 +432,7 @@ def _walk(
     return False
 
 
-def _behind(x: Any) -> list[Any]:
+def _referents(x: Any) -> list[Any]:
     """Return what an object written in C refers to, as far as it tells."""
     if isinstance(x, np.nditer):
         return [*x.operands]

@@ -21,7 +21,7 @@ from zygote_lite._ir.places import is_library
 
 Variable = tuple[Any, str]  # the namespace, and the name in it
 
-_MISSING = object()
+_NOT_BOUND = object()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -66,7 +66,7 @@ class Reach:
                 if (id(space), name) in named:
                     continue
                 named.add((id(space), name))
-                value = space.get(name, _MISSING)
+                value = space.get(name, _NOT_BOUND)
                 found = _functions_in(value)
                 if found is None:
                     self.variables.append((space, name))
@@ -90,7 +90,7 @@ class Reach:
 
     def is_current(self) -> bool:
         """Return whether all names stand for the functions that they stood for."""
-        return all(space.get(name, _MISSING) is value for space, name, value in self.bindings)
+        return all(space.get(name, _NOT_BOUND) is value for space, name, value in self.bindings)
 
     def now(self) -> list[Any]:
         """Return what the variables hold now, and what the functions on the way hold."""
@@ -169,7 +169,7 @@ def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL")
 _of_code: dict[tuple[types.CodeType, int], tuple[dict[str, Any], Reach]] = {}  # holds the globals
 _of_class: dict[type, Reach] = {}
-_MANY = 512
+_MOST_VARIABLES = 512
 _MANY_FUNCTIONS = 4096
 
 
@@ -192,7 +192,7 @@ def reached_by_class(cls: type) -> list[Any]:
         return []
     known = _of_class.get(cls)
     if known is None or not known.is_current():
-        if len(_of_class) > _MANY:  # classes that are made anew in each call
+        if len(_of_class) > _MOST_VARIABLES:  # classes that are made anew in each call
             _of_class.clear()
         methods = methods_of(cls)
         known = _of_class[cls] = Reach(methods)

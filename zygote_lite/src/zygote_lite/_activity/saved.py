@@ -30,11 +30,11 @@ def restore(x: Any, index: Any, old: Any) -> None:
     # What this write left is there, for later writes are undone by now: so the forward pass need
     # not save it.
     now = np.copy(x[index])
-    _set(x, index, old)
-    current_store().redo.append(lambda: _set(x, index, now))
+    _write_back(x, index, old)
+    current_store().redo.append(lambda: _write_back(x, index, now))
 
 
-def _set(x: Any, index: Any, value: Any) -> None:
+def _write_back(x: Any, index: Any, value: Any) -> None:
     writeable = x.flags.writeable
     if not writeable:
         x.flags.writeable = True
@@ -47,7 +47,7 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
     """Run an inactive call that can reach what pullbacks saved; log what it changed of that."""
     before = [np.copy(x) if isinstance(x, np.ndarray) else x.copy() for x in held]
     y = f(*xs, **kws)
-    changed = [(x, old) for x, old in zip(held, before, strict=True) if not _same(x, old)]
+    changed = [(x, old) for x, old in zip(held, before, strict=True) if not _is_unchanged(x, old)]
     if not changed:
         return y, None
 
@@ -69,7 +69,7 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
     return y, UndoOnly(guarded_back)
 
 
-def _same(x: Any, old: Any) -> bool:
+def _is_unchanged(x: Any, old: Any) -> bool:
     if isinstance(x, np.ndarray):
         return bool(x.tobytes() == old.tobytes())
     if isinstance(x, dict):

@@ -105,7 +105,7 @@ _INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem
 _PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 _plain: set[type] = {float, int, complex, bool, str, bytes, type(None), np.ndarray, np.float64,
                      slice, type, types.FunctionType, types.BuiltinFunctionType}  # fmt: skip
-_PYTHON = (types.FunctionType, types.MethodType, type, functools.partial)
+_PYTHON_CALLABLES = (types.FunctionType, types.MethodType, type, functools.partial)
 _containers = {list, tuple, dict, set, frozenset}
 _plain_or_containers = _plain | _containers
 
@@ -147,7 +147,7 @@ def hooks_of_operands(f: Any, xs: Iterable[Any]) -> list[Hook]:
 
 def unknown_hooks(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of operands that a function written in C may call, whichever they are."""
-    if id(f) in _called or isinstance(f, _PYTHON) or _plain.issuperset(map(type, xs)):
+    if id(f) in _called or isinstance(f, _PYTHON_CALLABLES) or _plain.issuperset(map(type, xs)):
         return []
     return _hooks_of(xs, deep=True, names=_ANY)
 
@@ -179,7 +179,7 @@ def _hooks_of(xs: Iterable[Any], deep: bool, names: frozenset[str]) -> list[Hook
             found += [(f, x) for name, f in _writing_hooks(kind) if name in names]
         held = kind_of(x) if deep else None
         if held in (LIST, TUPLE, DICT, SET) or (held == OBJECT and _looks_inside(kind, names)):
-            stack += _parts(x, names)
+            stack += _held_parts(x, names)
     return found
 
 
@@ -196,7 +196,7 @@ def _is_quiet(kind: type, names: frozenset[str]) -> bool:
     return not any(name in names for name, _ in _writing_hooks(kind))
 
 
-def _parts(x: Any, names: frozenset[str]) -> Iterator[Any]:
+def _held_parts(x: Any, names: frozenset[str]) -> Iterator[Any]:
     """Return what a container holds that is not plain."""
     kind = kind_of(x)
     if kind == SET:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_WHOLE = (int, np.integer, slice, type(...), type(None))
+_BASIC_INDICES = (int, np.integer, slice, type(...), type(None))
 
 
 class Part:
@@ -35,8 +35,8 @@ def is_part(x: Any, index: Any) -> bool:
     if type(x) is not np.ndarray or x.dtype.kind not in "fciu":
         return False
     if type(index) is tuple:
-        return all(isinstance(i, _WHOLE) and not isinstance(i, bool) for i in index)
-    return isinstance(index, _WHOLE) and not isinstance(index, bool)
+        return all(isinstance(i, _BASIC_INDICES) and not isinstance(i, bool) for i in index)
+    return isinstance(index, _BASIC_INDICES) and not isinstance(index, bool)
 
 
 def part_back(x: Any, index: Any) -> Any:

@@ -20,7 +20,7 @@ NodeId = int | None
 """The number of a value on a tape; `None` for what does not depend on a differentiated argument."""
 Nodes = tuple[NodeId, ...]
 Traced = tuple[Any, NodeId]
-Handler = Callable[..., Any]
+HandlerBody = Callable[..., Any]
 Kind = type | tuple[type, ...] | Callable[[type], bool] | None
 
 
@@ -31,7 +31,7 @@ class Declaration:
     form: str
     key: Any
     kind: Kind
-    body: Handler
+    body: HandlerBody
 
     @property
     def place(self) -> str:
@@ -130,8 +130,8 @@ class Rows:
     def __init__(self, key: Any) -> None:
         self.key = key  # which keeps the function alive, and so its identity
         self.declared: list[Declaration] = []
-        self.by_kind: list[tuple[Callable[[type], bool], Handler]] = []
-        self.for_all: list[Handler] = []
+        self.by_kind: list[tuple[Callable[[type], bool], HandlerBody]] = []
+        self.for_all: list[HandlerBody] = []
 
     def add(self, new: Declaration) -> None:
         """Add a handler; raise `ValueError` where there is one for these operands."""
@@ -149,7 +149,7 @@ class Rows:
 
     def bodies(
         self, xs: tuple[Any, ...], kws: dict[str, Any] | None = None, before: int = 0
-    ) -> list[Handler]:
+    ) -> list[HandlerBody]:
         """Return the handlers for some operands, of which the first two tell the kind.
 
         Arguments:

@@ -65,7 +65,7 @@ def give(slots: dict[Any, Any], key: Any, d: Any) -> None:
         slots[key] = accumulate(slots.get(key), d)
 
 
-def forget(x: Any) -> dict[Any, Any]:
+def take_slots(x: Any) -> dict[Any, Any]:
     """Return the cotangents of the entries of a container at its creation, and forget them."""
     entry = current_store().entries.pop(address_of(x), None)
     return {} if entry is None else entry[1]

@@ -128,7 +128,7 @@ class Store:
             )
         slots = self.slots(x)
         for key, value in entries_of(x):
-            d = _entry(dx, key, kind)
+            d = _entry_of(dx, key, kind)
             if d is not None:
                 d = self.add(value, d)
                 if d is not None:
@@ -265,7 +265,7 @@ class Boxed:
         raise NotImplementedError
 
 
-def _entry(dx: Any, key: Any, kind: int) -> Any:
+def _entry_of(dx: Any, key: Any, kind: int) -> Any:
     if kind == LIST:
         return dx[key]
     if kind == DICT:

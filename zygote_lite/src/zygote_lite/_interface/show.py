@@ -17,7 +17,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite.errors import DifferentiationError
 
-_LONG = 60
+_LONGEST_NAME = 60
 _RECORDED = (
     "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
     "# Going back is walking the tape backwards (`Tape.back`).\n"
@@ -49,7 +49,7 @@ def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
     """
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
-    text, reason = _specialized(f, xs)
+    text, reason = _specialized_text(f, xs)
     return _recorded(f, f"not transformed: {reason}") if text is None else text
 
 
@@ -58,7 +58,7 @@ def _recorded(f: Any, why: str) -> str:
     return f"# Recorded, {why}\n{_RECORDED}{recording(lowered(_function_of(f))).text}"
 
 
-def _specialized(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
+def _specialized_text(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
     """Return the code for the types of the arguments, or why there is none."""
     f = original(f)
     if type(f) is not types.FunctionType:
@@ -80,7 +80,7 @@ def _place_of(reason: NotSpecializable) -> str:
     if reason.origin is None or not hasattr(reason.origin, "lineno"):
         return ""
     text = ast.unparse(reason.origin).partition("\n")[0]
-    return f"`{text if len(text) < _LONG else text[:_LONG] + ' ...'}`: "
+    return f"`{text if len(text) < _LONGEST_NAME else text[:_LONGEST_NAME] + ' ...'}`: "
 
 
 def _function_of(f: Any) -> types.FunctionType:

@@ -24,8 +24,8 @@ from zygote_lite._ir.record import leading, record
 from zygote_lite._ir.source import TREES, NoSourceError
 
 _recordings: dict[Any, tuple[types.FunctionType, bool]] = {}
-_MOST = 4096
-_lock = threading.RLock()
+_MOST_RECORDINGS = 4096
+_compile_lock = threading.RLock()
 
 
 def run_as_called(
@@ -49,10 +49,10 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
     )  # the code that is made holds the globals
     known = _recordings.get(key)
     if known is None:
-        with _lock:
+        with _compile_lock:
             function = lowered(f)
             made = compile_emitted(recording(function), f)
-            if len(_recordings) >= _MOST:
+            if len(_recordings) >= _MOST_RECORDINGS:
                 _recordings.clear()
             known = _recordings[key] = (made, function.is_generator)
     run, is_generator = known

@@ -14,16 +14,16 @@ from zygote_lite._ir import nodes as ir
 
 def instrument(function: ir.Function) -> ir.Function:
     """Return `function` with all operations on structures as calls."""
-    uses = Counter(_names(function.body))
+    uses = Counter(_variables(function.body))
     return replace(function, body=_block(function.body, uses))
 
 
-def _names(body: list[ir.Statement]) -> list[str]:
+def _variables(body: list[ir.Statement]) -> list[str]:
     names = []
     for statement in body:
         names += [atom.id for atom in ir.atoms_of(statement) if isinstance(atom, ir.Name)]
         for inner in ir.blocks_of(statement):
-            names += _names(inner)
+            names += _variables(inner)
     return names
 
 
@@ -57,17 +57,17 @@ def _invocation(s: ir.Call, method: ir.GetAttribute) -> ir.Statement:
 def _statement(s: ir.Statement, uses: Counter[str]) -> ir.Statement:
     match s:
         case ir.GetAttribute(origin, target, value, name):
-            return _call(origin, target, "getattr", [value, ir.Const(name)])
+            return _intrinsic_call(origin, target, "getattr", [value, ir.Const(name)])
         case ir.GetItem(origin, target, value, index):
-            return _call(origin, target, "operator.getitem", [value, index])
+            return _intrinsic_call(origin, target, "operator.getitem", [value, index])
         case ir.SetAttribute(origin, value, name, source):
-            return _call(origin, ir.DISCARD, "setattr", [value, ir.Const(name), source])
+            return _intrinsic_call(origin, ir.DISCARD, "setattr", [value, ir.Const(name), source])
         case ir.SetItem(origin, value, index, source):
-            return _call(origin, ir.DISCARD, "operator.setitem", [value, index, source])
+            return _intrinsic_call(origin, ir.DISCARD, "operator.setitem", [value, index, source])
         case ir.Build(origin, target, kind, items):
-            return _call(origin, target, f"build_{kind}", items)
+            return _intrinsic_call(origin, target, f"build_{kind}", items)
         case ir.Apply(origin, target, function, arguments, keywords):
-            return _call(origin, target, "apply", [function, arguments, keywords])
+            return _intrinsic_call(origin, target, "apply", [function, arguments, keywords])
         case ir.If(origin, test, body, orelse):
             return ir.If(origin, test, _block(body, uses), _block(orelse, uses))
         case ir.For(origin, target, iterable, body, orelse):
@@ -84,5 +84,7 @@ def _statement(s: ir.Statement, uses: Counter[str]) -> ir.Statement:
     return s
 
 
-def _call(origin: ast.AST, target: str, function: str, arguments: list[ir.Atom]) -> ir.Call:
+def _intrinsic_call(
+    origin: ast.AST, target: str, function: str, arguments: list[ir.Atom]
+) -> ir.Call:
     return ir.Call(origin, target, ir.Intrinsic(function), arguments)

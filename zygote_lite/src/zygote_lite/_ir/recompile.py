@@ -65,7 +65,7 @@ def is_compiled_from(code: CodeType, tree: ast.Module, node: Any, alone: bool) -
     )
 
 
-_known: dict[Any, tuple[ast.Module, CodeType | None]] = {}
+_compiled_texts: dict[Any, tuple[ast.Module, CodeType | None]] = {}
 
 
 def _compiled(
@@ -81,7 +81,7 @@ def _compiled(
         rewritten: whether pytest rewrote the tree.
     """
     key = (id(tree), id(moved and moved[0]), flags, rewritten)
-    known = _known.get(key)
+    known = _compiled_texts.get(key)
     if known is not None and known[0] is tree:
         return known[1]
     code = None
@@ -100,9 +100,9 @@ def _compiled(
             code = compile(given, filename, "exec", flags, dont_inherit=True)
         except (SyntaxError, ValueError):
             pass
-        while len(_known) >= 256:
-            _known.pop(next(iter(_known)))
-        _known[key] = (tree, code)
+        while len(_compiled_texts) >= 256:
+            _compiled_texts.pop(next(iter(_compiled_texts)))
+        _compiled_texts[key] = (tree, code)
     return code
 
 

@@ -125,7 +125,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
         x = base.reshape(-1)
     if not isinstance(x, np.ndarray):
         return None
-    index = _held(index)
+    index = _copied_index(index)
     if isinstance(member_of(type(value), "__float__"), types.FunctionType):
         value, node = tape.call((None, nodes[3]), float, value)
         return tape.call((None, nodes[1], None, node), write_array, x, index, value)
@@ -163,10 +163,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
     return tape.call((None, at, None, nodes[3]), operator.setitem, part, ..., value)
 
 
-def _held(index: Any) -> Any:
+def _copied_index(index: Any) -> Any:
     """Return an index that later writes do not change."""
     if isinstance(index, tuple):
-        return tuple(_held(part) for part in index)
+        return tuple(_copied_index(part) for part in index)
     return np.copy(index) if isinstance(index, np.ndarray | list) else index
 
 
@@ -184,7 +184,7 @@ def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, 
     return x, at_x
 
 
-def _in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
+def _array_in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     """Resolve `a += b` on an array: the operator, and a write of the whole array."""
     if not isinstance(a, np.ndarray):
         return None
@@ -199,7 +199,9 @@ def _in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | 
 
 
 for _operator in BINARY.values():
-    handlers.desugared(_operator.in_place, of=np.ndarray)(functools.partial(_in_place, _operator))
+    handlers.desugared(_operator.in_place, of=np.ndarray)(
+        functools.partial(_array_in_place, _operator)
+    )
 
 
 @handlers.by_option("out")
@@ -305,7 +307,7 @@ def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
 def _(tape: Tape, nodes: Nodes, f: Any, x: Any, index: Any, *value: Any) -> Traced:
     """Resolve `f.at(x, index, value)` of a ufunc."""
     nodes = (None, *nodes[2:])
-    index = _held(index)
+    index = _copied_index(index)
     if f is np.add:
         return tape.call((None, nodes[1], None, nodes[3]), add_at, x, index, value[0])
     if f is np.subtract:

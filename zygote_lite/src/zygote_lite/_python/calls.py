@@ -22,15 +22,13 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-_PYTHON = types.FunctionType
-
 
 @handlers.desugared(invoke)
 def _(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> Traced:
     if not isinstance(x, type | types.ModuleType | super):
         member = member_of(type(x), name)
         fields = fields_of(x)
-        plain = isinstance(member, _PYTHON | types.MethodDescriptorType)
+        plain = isinstance(member, types.FunctionType | types.MethodDescriptorType)
         if plain and name not in fields and not bind_method(type(x), "__getattribute__"):
             return tape.call((None, nodes[1], *nodes[3:]), member, x, *xs, **kws)
     method, node = tape.call((None, nodes[1], None), getattr, x, name)

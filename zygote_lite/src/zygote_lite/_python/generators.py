@@ -2,7 +2,6 @@
 
 import gc
 import operator
-import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,8 +19,6 @@ from zygote_lite._tape.refusal import instead_of, refused_holder
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
-
-_PYTHON = types.FunctionType
 
 
 def _is_walked(x: Any, node: NodeId) -> bool:

@@ -87,7 +87,7 @@ def _contains(x: Any, value: Any) -> Any:
 
 
 @handlers.in_python(list.count, tuple.count, operator.countOf)
-def _count(x: Any, value: Any) -> Any:
+def _count_equal(x: Any, value: Any) -> Any:
     n = 0
     for y in x:
         if y is value or y == value:
@@ -108,7 +108,7 @@ def _index(x: Any, value: Any, start: Any = 0, stop: Any = sys.maxsize) -> Any:
 
 
 @handlers.in_python(list.remove)
-def _remove(x: Any, value: Any) -> Any:
+def _remove_equal(x: Any, value: Any) -> Any:
     i = 0
     while i < len(x):
         y = x[i]

@@ -16,7 +16,7 @@ from zygote_lite._activity.activity import mark_active, text_pullback
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
-from zygote_lite._cotangents.run import forget, give, slots_of
+from zygote_lite._cotangents.run import give, slots_of, take_slots
 from zygote_lite._ir.intrinsics import (
     build_dict,
     build_list,
@@ -87,7 +87,7 @@ def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
     mark_active(y)
 
     def build_list_back(dy: Any) -> tuple[Any, ...]:
-        slots = forget(y)
+        slots = take_slots(y)
         return (None, *[slots.get(i) for i in range(len(xs))])
 
     return y, build_list_back
@@ -99,7 +99,7 @@ def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
     mark_active(y)
 
     def build_set_back(dy: Any) -> tuple[Any, ...]:
-        slots = forget(y)
+        slots = take_slots(y)
         return (None, *[slots.pop(x, None) for x in xs])
 
     return y, build_set_back
@@ -115,7 +115,7 @@ def _(nodes: Nodes, *items: Any) -> ValueAndPullback:
     last = {key: i for i, key in enumerate(keys)}
 
     def build_dict_back(dy: Any) -> tuple[Any, ...]:
-        slots = forget(y)
+        slots = take_slots(y)
         values = [slots.get(key) if last[key] == i else None for i, key in enumerate(keys)]
         return (None, *[d for value in values for d in (None, value)])
 
@@ -142,7 +142,7 @@ def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
 
     def join_back(dy: Any) -> tuple[Any, ...]:
         if is_list:
-            slots = forget(items)
+            slots = take_slots(items)
             dy = [slots.get(i) for i in range(len(items))]
         cotangents: list[Any] = []
         start = 0
@@ -236,7 +236,7 @@ def _(nodes: Nodes, /, *xs: Any, **kws: Any) -> ValueAndPullback | None:
     mark_active(y)
 
     def dict_back(dy: Any) -> tuple[Any, ...]:
-        slots = forget(y)
+        slots = take_slots(y)
         named = [slots.pop(name, None) for name in kws]
         for x in xs:
             given = slots_of(x)
@@ -262,7 +262,7 @@ def join_dicts(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
     source = {key: (part, key) for part in parts for key in part}
 
     def join_dict_back(dy: Any) -> tuple[Any, ...]:
-        for key, d in forget(y).items():
+        for key, d in take_slots(y).items():
             part, known = source[key]
             give(slots_of(part), known, d)
         return (None,) * len(nodes)
@@ -295,7 +295,7 @@ def _(nodes: Nodes, x: Any, count: int, star: int | None) -> ValueAndPullback | 
     def unpack_back(dy: Any) -> tuple[Any, ...]:
         given: list[Any] = [None] * len(y) if dy is None else list(dy)
         if star is not None and middle is not None:
-            slots = forget(middle)
+            slots = take_slots(middle)
             given[star : star + 1] = [slots.get(i) for i in range(len(middle))]
         return None, into(x, given), None, None
 

@@ -17,23 +17,21 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-_PYTHON = types.FunctionType
-
 
 _OF_OBJECTS = {*BINARY} - {"matmul"}  # which NumPy hands on to the objects in an array
-_OF_ARRAYS = ("__len__", "__array__", "__array_interface__", "__array_struct__", "__array_ufunc__",
-              "__array_priority__")  # fmt: skip
+_ARRAY_PROTOCOLS = ("__len__", "__array__", "__array_interface__", "__array_struct__",
+                    "__array_ufunc__", "__array_priority__")  # fmt: skip
 
 
 def _is_one_object(t: type) -> bool:
     """Return whether objects of a user's class are no arrays to NumPy, but one entry of one."""
-    return is_written_in_python(t) and not any(hasattr(t, name) for name in _OF_ARRAYS)
+    return is_written_in_python(t) and not any(hasattr(t, name) for name in _ARRAY_PROTOCOLS)
 
 
 def _declare_operators() -> None:
     for of in BINARY.values():
         plain, reflected, in_place = of.methods
-        resolve = functools.partial(_binary, of.function, plain, reflected)
+        resolve = functools.partial(_binary_operator, of.function, plain, reflected)
         handlers.desugared(of.function, of=may_have_methods)(resolve)
         handlers.desugared(of.function, of=KEYS)(functools.partial(_of_keys, of.function))
         handlers.desugared(of.in_place)(
@@ -41,10 +39,10 @@ def _declare_operators() -> None:
         )
     for name, reflected in REFLECTED.items():
         f = getattr(operator, name)
-        resolve = functools.partial(_binary, f, f"__{name}__", f"__{reflected}__")
+        resolve = functools.partial(_binary_operator, f, f"__{name}__", f"__{reflected}__")
         handlers.desugared(f, of=may_have_methods)(resolve)
         handlers.desugared(f, of=KEYS)(functools.partial(_of_keys, f))
-    resolve = functools.partial(_binary, divmod, "__divmod__", "__rdivmod__")
+    resolve = functools.partial(_binary_operator, divmod, "__divmod__", "__rdivmod__")
     handlers.desugared(divmod, of=may_have_methods)(resolve)
     for name in ("neg", "pos", "abs", "invert"):
         handlers.desugared(getattr(operator, name), of=may_have_methods)(
@@ -61,7 +59,7 @@ def _of_keys(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
     return f(a, b), None  # keys carry no gradient
 
 
-def _binary(
+def _binary_operator(
     f: Any, name: str, reflected: str, tape: Tape, nodes: Nodes, a: Any, b: Any
 ) -> Traced | None:
     """Resolve an operator of user classes as Python does: left, then reflected right."""
@@ -150,7 +148,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any) -> Traced | None:
     method = bind_method(type(x), "__getitem__")
     if method is None and isinstance(x, type):
         hook = getattr(member_of(x, "__class_getitem__"), "__func__", None)
-        if isinstance(hook, _PYTHON) and hook.__module__ != "typing":
+        if isinstance(hook, types.FunctionType) and hook.__module__ != "typing":
             return tape.call((None, None, nodes[2]), hook, x, index)
         return x[index], None  # type: ignore[index]
     if method is None and isinstance(x, dict):

@@ -8,7 +8,7 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
-from zygote_lite._cotangents.run import current_store, forget, give, slots_of
+from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
 from zygote_lite._python.containers.deques import delete_place
 from zygote_lite._python.containers.dicts import delete_item
 from zygote_lite._python.containers.keys import refuse_active_key, stored_key
@@ -51,7 +51,7 @@ def _get_slice(x: Any, index: slice) -> ValueAndPullback:
 
     def getitem_back(dy: Any) -> tuple[Any, ...]:
         if isinstance(y, list):
-            slots = forget(y)
+            slots = take_slots(y)
             dy = [slots.get(i) for i in range(len(y))]
         if dy is None:
             return None, None, None

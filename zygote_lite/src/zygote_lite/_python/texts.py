@@ -19,12 +19,12 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-_CONVERSIONS: dict[int, Any] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+_TEXT_CONVERSIONS: dict[int, Any] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
 _WITH_STR = (object, int, float, complex, str)
 """Classes whose `__format__`, in C, takes what `str` gives where the format is empty."""
 
 
-def _method(x: Any, *names: str) -> Any:
+def _own_method(x: Any, *names: str) -> Any:
     """Return the first of some methods of a class that is not that of any object, if in Python."""
     for name in names:
         member = None if is_foreign(type(x)) else member_of(type(x), name)
@@ -33,7 +33,7 @@ def _method(x: Any, *names: str) -> Any:
     return None
 
 
-def _text(tape: Tape, node: NodeId, name: str, method: Any, x: Any, *xs: Any) -> Traced:
+def _text_by_method(tape: Tape, node: NodeId, name: str, method: Any, x: Any, *xs: Any) -> Traced:
     """Run a user method that returns a text, for the one of Python's under that name."""
     y, at = tape.call((None, node, *(None for _ in xs)), method, x, *xs)
     if isinstance(y, str):
@@ -46,22 +46,22 @@ def _text(tape: Tape, node: NodeId, name: str, method: Any, x: Any, *xs: Any) ->
 
 @handlers.desugared(str)
 def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
-    method = _method(xs[0], "__str__", "__repr__") if len(xs) == 1 and not kws else None
-    return None if method is None else _text(tape, nodes[1], "__str__", method, xs[0])
+    method = _own_method(xs[0], "__str__", "__repr__") if len(xs) == 1 and not kws else None
+    return None if method is None else _text_by_method(tape, nodes[1], "__str__", method, xs[0])
 
 
 @handlers.desugared(repr)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
-    method = _method(x, "__repr__")
-    return None if method is None else _text(tape, nodes[1], "__repr__", method, x)
+    method = _own_method(x, "__repr__")
+    return None if method is None else _text_by_method(tape, nodes[1], "__repr__", method, x)
 
 
 @handlers.desugared(ascii)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
-    method = _method(x, "__repr__")
+    method = _own_method(x, "__repr__")
     if method is None:
         return None
-    text, node = _text(tape, nodes[1], "__repr__", method, x)
+    text, node = _text_by_method(tape, nodes[1], "__repr__", method, x)
     return str.encode(text, "ascii", "backslashreplace").decode("ascii"), node
 
 
@@ -77,20 +77,20 @@ def _(tape: Tape, nodes: Nodes, x: Any, spec: Any) -> Traced | None:
 
 @handlers.desugared(format)
 def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Traced | None:
-    method = _method(x, "__format__")
+    method = _own_method(x, "__format__")
     if method is not None:
-        return _text(tape, nodes[1], "__format__", method, x, spec)
+        return _text_by_method(tape, nodes[1], "__format__", method, x, spec)
     if spec != "" or getattr(type(x).__format__, "__objclass__", None) not in _WITH_STR:
         return None
-    method = _method(x, "__str__", "__repr__")
-    return None if method is None else _text(tape, nodes[1], "__str__", method, x)
+    method = _own_method(x, "__str__", "__repr__")
+    return None if method is None else _text_by_method(tape, nodes[1], "__str__", method, x)
 
 
 @handlers.desugared(format_value)
 def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Traced | None:
     if conversion == -1:
         return _format(tape, (None, nodes[1], nodes[3]), x, spec)  # type: ignore[no-any-return]
-    text, node = tape.call((None, nodes[1]), _CONVERSIONS[conversion], x)
+    text, node = tape.call((None, nodes[1]), _TEXT_CONVERSIONS[conversion], x)
     return tape.call((None, node, nodes[3]), format, text, spec)
 
 
@@ -134,9 +134,9 @@ def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     return sorted(names), None
 
 
-def _names(f: Any, nodes: Nodes, *xs: Any) -> ValueAndPullback:
+def _run_only(f: Any, nodes: Nodes, *xs: Any) -> ValueAndPullback:
     return f(*xs), no_pullback(len(nodes))
 
 
 for _f in (object.__dir__, type.__dir__, types.ModuleType.__dir__):
-    handlers.structural(_f)(functools.partial(_names, _f))
+    handlers.structural(_f)(functools.partial(_run_only, _f))

@@ -26,7 +26,16 @@ from zygote_lite._specialize.rules.inlined import ScalarRule
 from zygote_lite._specialize.text.writer import Text, Writer
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.inputs import Inputs
-from zygote_lite._specialize.typed.nodes import Append, Branch, Loop, Node, Op, Store, leaves, walk
+from zygote_lite._specialize.typed.nodes import (
+    Append,
+    Branch,
+    Loop,
+    Node,
+    Op,
+    StoreItem,
+    leaves,
+    walk,
+)
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import list_cotangent
 from zygote_lite._specialize.typed.values import (
@@ -176,7 +185,7 @@ def is_structured(forward: list[Node]) -> bool:
     """Return whether code has loops or branches, or writes to lists."""
     return any(
         isinstance(node, Loop | Branch | Append)
-        or (isinstance(node, Store) and isinstance(node.array.fact, ListOf))
+        or (isinstance(node, StoreItem) and isinstance(node.array.fact, ListOf))
         for node in walk(forward)
     )
 
@@ -190,7 +199,7 @@ def _keeps_zeros(node: Node) -> bool:
     Where a branch decides, the tape has none at all there.
     """
     if isinstance(node, Append) or (
-        isinstance(node, Store) and isinstance(node.array.fact, ListOf)
+        isinstance(node, StoreItem) and isinstance(node.array.fact, ListOf)
     ):
         return False
     if not isinstance(node, Op) or isinstance(node.reverse_rule, ScalarRule | IndexRule | None):

@@ -10,7 +10,7 @@ import numpy as np
 
 from rulescore import Tangent
 
-_NUMBERS = (int, float, complex, np.ndarray, np.generic)
+_NUMBER_TYPES = (int, float, complex, np.ndarray, np.generic)
 
 
 def difference(
@@ -24,10 +24,10 @@ def difference(
         tolerance: the relative difference that two numbers may have, in its place.
         as_numpy: whether a number may be NumPy's where the other one is Python's.
     """
-    dtypes = [x.dtype for x in _numbers((got, want, given)) if x.dtype.kind in "fc"]
+    dtypes = [x.dtype for x in _numbers_in((got, want, given)) if x.dtype.kind in "fc"]
     precision = max([float(np.finfo(dtype).eps) for dtype in dtypes], default=2.0**-52)
     relative = precision**0.5 if tolerance is None else tolerance
-    sizes = [_size(x) for x in _numbers((got, want))]
+    sizes = [_size(x) for x in _numbers_in((got, want))]
     absolute = max(sizes, default=0.0) * min(relative, precision * 1e4)
     return _difference(got, want, "", relative, absolute, as_numpy)
 
@@ -41,7 +41,7 @@ def _difference(
         a, b = _as_numpy(a), _as_numpy(b)
     if type(a) is not type(b):
         return f"{at or 'it'}: a {type(a).__qualname__} and a {type(b).__qualname__}"
-    if isinstance(a, _NUMBERS):
+    if isinstance(a, _NUMBER_TYPES):
         return _difference_of_numbers(a, b, at, relative, absolute)
     entries, others = _entries(a), _entries(b)
     if entries is None or others is None:
@@ -74,15 +74,15 @@ def is_nothing(x: Any) -> bool:
     """Return whether no gradient passed: `None`, or zeros only."""
     if x is None:
         return True
-    if isinstance(x, _NUMBERS):
+    if isinstance(x, _NUMBER_TYPES):
         return not np.any(x)
     entries = _entries(x)
     return entries is not None and all(map(is_nothing, entries.values()))
 
 
-def is_finite(x: Any) -> bool:
+def is_finite_answer(x: Any) -> bool:
     """Return whether all numbers of an answer are finite."""
-    return all(bool(np.isfinite(numbers).all()) for numbers in _numbers(x))
+    return all(bool(np.isfinite(numbers).all()) for numbers in _numbers_in(x))
 
 
 def _entries(x: Any) -> dict[Any, Any] | None:
@@ -94,15 +94,15 @@ def _entries(x: Any) -> dict[Any, Any] | None:
     return None
 
 
-def _numbers(x: Any) -> Iterator[np.ndarray]:
+def _numbers_in(x: Any) -> Iterator[np.ndarray]:
     """Yield all numbers and arrays of a structure, as arrays."""
-    if isinstance(x, _NUMBERS):
+    if isinstance(x, _NUMBER_TYPES):
         found = np.asarray(x)
         if found.dtype.kind in "biufc":
             yield found
     else:
         for entry in (_entries(x) or {}).values():
-            yield from _numbers(entry)
+            yield from _numbers_in(entry)
 
 
 def _size(x: np.ndarray) -> float:

@@ -28,7 +28,7 @@ from zygote_lite._specialize.typed.values import (
     shape_root,
 )
 
-_MANY = 64  # items of lists that are taken one by one
+_MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
 _MODULES = {"np", "math"}  # what the code names so
 _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
@@ -51,7 +51,7 @@ def specialize(
     """
     refuse_own_rule(f, xs)
     inputs = Inputs(f)
-    many = not compiled and sum(map(_items_of_lists, xs)) > _MANY
+    many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
 
     def uniform() -> Specialized:
         return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, True, strong)
@@ -89,7 +89,7 @@ def _specialized(
     forward = interpreter.out
     checked = _checked(interpreter, result) if not compiled else result
     if any(active) or not compiled:
-        _refuse_value(checked, of_any_shape=as_pullback)
+        _refuse_unspecialized_value(checked, of_any_shape=as_pullback)
     seed = constant(1.0)
     parameter = None
     if as_pullback:
@@ -171,7 +171,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     inputs = Inputs(f)
     active = tuple([i == number for i in range(len(xs))])
     interpreter, arguments, names, result = _interpreted(inputs, f, xs, active, twice=True)
-    _refuse_value(result)
+    _refuse_unspecialized_value(result)
     x, forward = arguments[number], interpreter.out
     first = Backward(interpreter, again=True)
     first.cotangents[result] = constant(1.0)
@@ -224,7 +224,7 @@ def _parameter_names(code: Any, count: int) -> list[str]:
     return names
 
 
-def _refuse_value(result: Value, of_any_shape: bool = False) -> None:
+def _refuse_unspecialized_value(result: Value, of_any_shape: bool = False) -> None:
     fact = result.fact
     if of_any_shape and isinstance(fact, ArrayOf) and fact.dtype in (np.float64, np.float32):
         return

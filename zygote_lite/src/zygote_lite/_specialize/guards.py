@@ -21,12 +21,12 @@ from zygote_lite._specialize.typed.values import (
 
 def is_finite(x: np.ndarray) -> bool:
     """Return whether all entries are finite."""
-    if x.size < _MANY:
+    if x.size < _LARGE_PRODUCT:
         return math.isfinite(np.vdot(x, x)) or bool(np.isfinite(x).all())
     return bool(np.isfinite(x).all())
 
 
-_MANY = 100_000  # above this, a dot product may start threads
+_LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
 KINDS = (float, int, bool, str, tuple, list, dict, np.float64, np.float32, np.int64, np.int32,
          np.bool_)  # fmt: skip
 

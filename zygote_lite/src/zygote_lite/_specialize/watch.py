@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Protocol
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_value_and_grad
-from zygote_lite._specialize.compare import difference, is_finite
+from zygote_lite._specialize.compare import difference, is_finite_answer
 from zygote_lite._specialize.numba.arithmetic import LEFT
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._tape.run import recorded
@@ -32,9 +32,9 @@ from zygote_lite.modes import (
 
 GRADIENT, PRODUCT, PULLBACK = "gradient", "product", "pullback"
 _GUARDS = "no code that was made holds for these arguments and what it read from around it"
-_short = reprlib.Repr()
-_short.maxother = _short.maxstring = _short.maxlong = 300
-_short.maxlist = _short.maxtuple = _short.maxdict = 12
+_abbreviated = reprlib.Repr()
+_abbreviated.maxother = _abbreviated.maxstring = _abbreviated.maxlong = 300
+_abbreviated.maxlist = _abbreviated.maxtuple = _abbreviated.maxdict = 12
 
 
 class Known(Protocol):
@@ -167,7 +167,7 @@ class WatchedPullback:
 
                 refuse_internal(self.known, self.f, self.xs, self.enter, error, again)
             raise
-        if self.reference is not None and is_finite(found):  # else it is left to the tape
+        if self.reference is not None and is_finite_answer(found):  # else it is left to the tape
             try:
                 expected = self.reference(dy)
             except Exception as error:
@@ -221,7 +221,7 @@ def _derivative() -> Any:
 
 def mismatch(wrong: str, f: Any, xs: Any, enter: Any, got: Any, want: Any) -> NoReturn:
     """Raise the error for two answers that differ."""
-    answers = f"transformed code: {_short.repr(got)}\nthe tape: {_short.repr(want)}"
+    answers = f"transformed code: {_abbreviated.repr(got)}\nthe tape: {_abbreviated.repr(want)}"
     text = report(f"transformed code and the tape differ: {wrong}\n{answers}", f, xs, enter)
     raise TierMismatch(text) from (want if isinstance(want, Exception) else None)
 
@@ -234,5 +234,5 @@ def described(f: Any) -> str:
 
 def report(what: str, f: Any, xs: Any, enter: Any) -> str:
     """Return a message with the function, its arguments, and the program, if one was made."""
-    text = f"{described(f)}: {what}\narguments: {', '.join(map(_short.repr, xs))}"
+    text = f"{described(f)}: {what}\narguments: {', '.join(map(_abbreviated.repr, xs))}"
     return text if enter is None else f"{text}\nthe program:\n{enter.__globals__['made_of'][1]}"

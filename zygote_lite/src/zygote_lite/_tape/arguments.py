@@ -25,13 +25,13 @@ def _positional(f: Any) -> dict[str, Any]:
             return _OF_CLIP  # its limits are not named as those of the function are
         f = getattr(np, f.__name__, f)
     try:
-        return _parameters(f)
+        return _signature_parameters(f)
     except TypeError:  # not hashable
         return {}
 
 
 @functools.lru_cache(maxsize=1024)
-def _parameters(f: Any) -> dict[str, Any]:
+def _signature_parameters(f: Any) -> dict[str, Any]:
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
@@ -55,7 +55,7 @@ def takes_out(f: Any) -> bool:
     """Return whether a function has a parameter `out`, as far as that is known."""
     if isinstance(f, np.ufunc):
         return True
-    if isinstance(f, types.MethodDescriptorType) and issubclass(f.__objclass__, _OF_ARRAYS):
+    if isinstance(f, types.MethodDescriptorType) and issubclass(f.__objclass__, _ARRAY_TYPES):
         return f.__name__ in _WITH_OUT  # their signatures are not known
     if isinstance(getattr(f, "__self__", None), np.ufunc):
         return True
@@ -66,17 +66,17 @@ def takes_out(f: Any) -> bool:
     return any(p.name == "out" or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-_OF_ARRAYS = (np.ndarray, np.generic)
+_ARRAY_TYPES = (np.ndarray, np.generic)
 _WITH_OUT = {
     *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
     *("max", "mean", "min", "prod", "round", "std", "sum", "take", "trace", "var"),
 }
-Call = tuple[tuple[NodeId, ...], tuple[Any, ...], dict[str, Any]]
+CallOperands = tuple[tuple[NodeId, ...], tuple[Any, ...], dict[str, Any]]
 
 
 def with_named_out(
     nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> Call:
+) -> CallOperands:
     """Return the nodes and operands of a call in which `out`, given by position, is a keyword."""
     if isinstance(f, np.ufunc):
         if len(xs) == f.nin + 1 and f.nout == 1:
@@ -103,7 +103,7 @@ def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dic
     following = list(defaults)[len(xs) :]
     last = max((i for i, name in enumerate(following) if name in active), default=-1)
     taken = {name: kws.get(name, defaults[name]) for name in following[: last + 1]}
-    plain = all(name in kws or isinstance(x, _PLAIN) for name, x in taken.items())
+    plain = all(name in kws or isinstance(x, _PLAIN_DEFAULTS) for name, x in taken.items())
     return taken if plain and "out" not in taken else {}
 
 
@@ -119,7 +119,7 @@ def positional_run(
     return run
 
 
-_PLAIN = (types.NoneType, bool, int, float, str)
+_PLAIN_DEFAULTS = (types.NoneType, bool, int, float, str)
 
 
 def moved_last(nodes: tuple[NodeId, ...], count: int) -> tuple[NodeId, ...]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 FRAMES = 16
 """Frames of the engine for one call of a function of the user's, at most."""
 
-_lock = threading.Lock()
+_recursion_lock = threading.Lock()
 _running = 0
 _own = 0
 
@@ -17,7 +17,7 @@ _own = 0
 def deeper_recursion() -> Iterator[None]:
     """Raise Python's recursion limit while differentiated code runs, in whatever thread."""
     global _running, _own
-    with _lock:
+    with _recursion_lock:
         if not _running:
             _own = sys.getrecursionlimit()
             sys.setrecursionlimit(FRAMES * _own)
@@ -25,7 +25,7 @@ def deeper_recursion() -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock:
+        with _recursion_lock:
             _running -= 1
             if not _running:
                 sys.setrecursionlimit(_own)

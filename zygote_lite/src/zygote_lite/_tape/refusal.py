@@ -80,7 +80,7 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     )
 
 
-_INSTEAD: list[tuple[Any, str]] = [
+_PASS_INSTEAD: list[tuple[Any, str]] = [
     (array.array, "`np.array(...)` of it"),
     (memoryview, "`np.asarray(...)` of it"),
     (np.ma.MaskedArray, "`.filled(...)`, or `.data` and the mask, of it"),
@@ -95,14 +95,14 @@ _INSTEAD: list[tuple[Any, str]] = [
 
 def instead_of(x: Any) -> str | None:
     """Return what to pass for a holder of numbers that carries no gradient, if it is one."""
-    if type(x) in _PLAIN:
+    if type(x) in _NAMED_BY_TYPE:
         return None
     if isinstance(x, np.flatiter | io.IOBase):
         return None
-    return next((advice for kind, advice in _INSTEAD if isinstance(x, kind)), None)
+    return next((advice for kind, advice in _PASS_INSTEAD if isinstance(x, kind)), None)
 
 
-_PLAIN = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}
+_NAMED_BY_TYPE = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}
 
 
 def refused_holder(x: Any) -> NoRuleError:

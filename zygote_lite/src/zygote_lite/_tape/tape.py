@@ -232,7 +232,7 @@ class Tape(Entries):
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Traced | None:
         """Apply a rule, if there is one."""
-        simple = _SIMPLE.issuperset(map(type, xs)) and not kws
+        simple = _WITHOUT_METHODS.issuperset(map(type, xs)) and not kws
         hooks = [] if simple else hooks_of_operands(f, (*xs, *kws.values()))
         if hooks and find_rule(f, *xs) is not None and reaches_active(*hooks):
             raise hook_refusal(f, hooks)
@@ -416,7 +416,18 @@ class Tape(Entries):
             yield step
 
 
-_SIMPLE = {float, int, bool, complex, str, type(None), slice, np.ndarray, np.float64, np.int64}
+_WITHOUT_METHODS = {
+    float,
+    int,
+    bool,
+    complex,
+    str,
+    type(None),
+    slice,
+    np.ndarray,
+    np.float64,
+    np.int64,
+}
 
 
 def _spread(count: int) -> Any:

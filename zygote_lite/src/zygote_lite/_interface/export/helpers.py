@@ -58,7 +58,7 @@ class Helpers:
         else:
             text = constant_text(x) or spelled(x)
             if text is None:
-                raise NotSupported.EXPORT(f"it calls {_described(x)}, which has no text")
+                raise NotSupported.EXPORT(f"it calls {_name_and_place(x)}, which has no text")
             self.texts.append(f"{name} = {text}")
 
     def source(self, x: Any, name: str) -> str:
@@ -68,14 +68,16 @@ class Helpers:
                 (tree,) = ast.parse(textwrap.dedent(inspect.getsource(x))).body
         except (OSError, TypeError, SyntaxError, ValueError):
             raise NotSupported.EXPORT(
-                f"it calls {_described(x)}, whose source is not available"
+                f"it calls {_name_and_place(x)}, whose source is not available"
             ) from None
         if not isinstance(tree, ast.FunctionDef | ast.ClassDef) or tree.decorator_list:
-            raise NotSupported.EXPORT(f"it calls {_described(x)}, which is not a plain function")
+            raise NotSupported.EXPORT(
+                f"it calls {_name_and_place(x)}, which is not a plain function"
+            )
         if isinstance(x, types.FunctionType):
             if x.__closure__ or x.__defaults__ or x.__kwdefaults__:
                 raise NotSupported.EXPORT(
-                    f"it calls {_described(x)}, which has defaults, or variables around it"
+                    f"it calls {_name_and_place(x)}, which has defaults, or variables around it"
                 )
             self.add_globals(x.__code__, x.__globals__, x)
         tree.name = name
@@ -90,12 +92,12 @@ class Helpers:
             x = globals_.get(name, vars(builtins).get(name))
             if x is np or x is math:
                 if name not in ("np", "math"):
-                    raise NotSupported.NAMES(f"{_described(f)} knows {x.__name__} as {name}")
+                    raise NotSupported.NAMES(f"{_name_and_place(f)} knows {x.__name__} as {name}")
             elif name not in globals_ and name in vars(builtins):
                 continue
             elif isinstance(x, types.ModuleType):
                 raise NotSupported.EXPORT(
-                    f"it calls {_described(f)}, which uses the module {x.__name__}"
+                    f"it calls {_name_and_place(f)}, which uses the module {x.__name__}"
                 )
             else:
                 self.add(name, x)
@@ -107,7 +109,7 @@ def _global_names(code: types.CodeType) -> list[str]:
     return [*dict.fromkeys(str(step.argval) for step in steps if step.opname == "LOAD_GLOBAL")]
 
 
-def _described(x: Any) -> str:
+def _name_and_place(x: Any) -> str:
     """Return the name of what is called, and its place where it has one."""
     code = getattr(x, "__code__", None)
     if code is not None:

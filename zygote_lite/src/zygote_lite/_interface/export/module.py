@@ -15,7 +15,7 @@ from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.guards import lists_in
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.text.spell import constant_text
-from zygote_lite._specialize.text.writer import LEFT
+from zygote_lite._specialize.text.writer import LEAVE
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import are_distinct, are_numbers
@@ -31,7 +31,7 @@ from zygote_lite._specialize.typed.values import (
 )
 from zygote_lite.errors import DifferentiationError
 
-_MOST = 1000  # entries of an array that is written out
+_MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
 
 
 def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = None) -> str:
@@ -53,7 +53,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
     if type(f) is not types.FunctionType:
         raise TypeError(f"{name_of(f)} is no Python function: export a function that calls it")
     single = isinstance(argnums, int)
-    numbers = _numbers(argnums, len(xs))
+    numbers = _positions(argnums, len(xs))
     active = tuple([i in numbers for i in range(len(xs))])
     try:
         made = specialize(f, xs, active)
@@ -62,7 +62,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
         raise _refusal(f, str(reason)) from None
 
 
-def _numbers(argnums: int | tuple[int, ...] | None, count: int) -> list[int]:
+def _positions(argnums: int | tuple[int, ...] | None, count: int) -> list[int]:
     """Return the positions of the differentiated arguments."""
     if argnums is None:
         argnums = tuple(range(count))
@@ -92,7 +92,7 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     helpers = Helpers({public, inner, "np", "math", *outside})
     for name, x in made.bound.items():
         helpers.add(name, x)
-    entry = _entry(made, active, single, public, inner)
+    entry = _checked_entry(made, active, single, public, inner)
     for test in (are_numbers, are_distinct):
         if f"{test.__name__}(" in entry:
             helpers.add(test.__name__, test)
@@ -101,7 +101,7 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     lines = [line.rstrip() for line in str(made.text).splitlines()]
     lines[0] = lines[0].replace(f"def {public}(", f"def {inner}(", 1)
     other = 'raise ValueError("other code than this is needed for these arguments")'
-    core = "\n".join(lines).replace(LEFT, other)
+    core = "\n".join(lines).replace(LEAVE, other)
     body = "".join(f"\n\n{part}\n" for part in [*helpers.texts, core, entry])
     body = "\n".join([*constants, body]).rstrip() if constants else body.rstrip()[1:]
     for name in made.parameters:
@@ -116,15 +116,15 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
 def _written(x: Any, name: str) -> str:
     """Return the text of a number or an array that is read from outside."""
     if isinstance(x, np.ndarray):
-        if x.size > _MOST:
+        if x.size > _MOST_WRITTEN_OUT:
             raise NotSupported.EXPORT(f"{name} is an array of {x.size} numbers")
-        entries = ", ".join(_number(v, name) for v in x.ravel().tolist())
+        entries = ", ".join(_number_text(v, name) for v in x.ravel().tolist())
         flat = f"np.array([{entries}], dtype=np.{x.dtype.name})"
         return flat if x.ndim == 1 else f"{flat}.reshape({x.shape})"
-    return _number(x, name)
+    return _number_text(x, name)
 
 
-def _number(x: Any, name: str) -> str:
+def _number_text(x: Any, name: str) -> str:
     text = constant_text(x)
     if text is None and isinstance(x, np.floating) and not np.isfinite(x):
         text = f"np.{type(x).__name__}({constant_text(float(x))})"
@@ -136,7 +136,9 @@ def _number(x: Any, name: str) -> str:
 # -- the function that is called ---------------------------------------------------------------
 
 
-def _entry(made: Specialized, active: tuple[bool, ...], single: bool, name: str, inner: str) -> str:
+def _checked_entry(
+    made: Specialized, active: tuple[bool, ...], single: bool, name: str, inner: str
+) -> str:
     """Return the function that looks at what it is given, and at what it returns."""
     parameters = made.parameters[: len(made.arguments)]
     pairs = [*zip(parameters, made.arguments, strict=True)]
@@ -150,7 +152,7 @@ def _entry(made: Specialized, active: tuple[bool, ...], single: bool, name: str,
     lines = [
         f"def {name}({', '.join(parameters)}):",
         f'    """Return the value, and the gradient by {by}."""',
-        *_where(tests, f"raise TypeError({_quoted('expected ' + kinds)})"),
+        *_where(tests, f"raise TypeError({_quoted_key('expected ' + kinds)})"),
     ]
     lists = [path for p, x in pairs for path in lists_in(x, p)]
     if len(lists) > 1:  # their gradients would be one
@@ -174,7 +176,7 @@ def _where(tests: list[str], statement: str) -> list[str]:
             f"        {statement}"]  # fmt: skip
 
 
-def _quoted(text: str) -> str:
+def _quoted_key(text: str) -> str:
     """Return the text of a string, over several lines where it is long."""
     parts = re.findall(r".{1,70}(?:\s|$)", text) or [text]
     quoted = [repr(part) if '"' in part or "\\" in part else f'"{part}"' for part in parts]

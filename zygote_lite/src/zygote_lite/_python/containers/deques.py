@@ -26,7 +26,7 @@ def places_of(x: Any) -> Any:
     return slots.places
 
 
-def _check(x: Any, size: int) -> None:
+def _check_size(x: Any, size: int) -> None:
     """Refuse to go back through a deque that others have changed since."""
     if len(x) != size:
         raise refused_size(x)
@@ -63,7 +63,7 @@ def _pushed(x: Any, value: Any, left: bool) -> ValueAndPullback:
     size = len(x)
 
     def push_back(dy: Any) -> Nothing:
-        _check(x, size)
+        _check_size(x, size)
         places = places_of(x)
         d = pop(places)
         pop(x)
@@ -92,7 +92,7 @@ def _popped(x: Any, left: bool) -> ValueAndPullback:
     size = len(x)
 
     def pop_back(dy: Any) -> Nothing:
-        _check(x, size)
+        _check_size(x, size)
         push(places_of(x), dy)
         push(x, y)
         current_store().redo.append(lambda: pop(x))
@@ -131,7 +131,7 @@ def _(nodes: Nodes, x: Any, index: int, value: Any) -> ValueAndPullback:
     place = min(max(index + size if index < 0 else index, 0), size)
 
     def insert_back(dy: Any) -> Nothing:
-        _check(x, size + 1)
+        _check_size(x, size + 1)
         d = places_of(x)[place]
         _undo(x, lambda q: q.__delitem__(place), lambda: x.insert(place, value))
         return None, None, None, d
@@ -148,7 +148,7 @@ def delete_place(x: Any, index: int) -> ValueAndPullback:
     size = len(x)
 
     def delete_back(dy: Any) -> Nothing:
-        _check(x, size)
+        _check_size(x, size)
         places_of(x).insert(place, None)
         x.insert(place, old)
         current_store().redo.append(lambda: x.__delitem__(place))
@@ -163,7 +163,7 @@ def _(nodes: Nodes, x: Any) -> ValueAndPullback:
     x.clear()
 
     def clear_back(dy: Any) -> Nothing:
-        _check(x, 0)
+        _check_size(x, 0)
         places_of(x).extend([None] * len(old))
         x.extend(old)
         current_store().redo.append(x.clear)
@@ -177,12 +177,12 @@ for _f in (Deque.index, Deque.count, Deque.__len__, Deque.__contains__):
 
 
 @handlers.in_python(Deque.remove)
-def _remove(x: Any, value: Any) -> Any:
+def _remove_first(x: Any, value: Any) -> Any:
     del x[x.index(value)]
 
 
 @handlers.in_python(Deque.extend)
-def _extend(x: Any, values: Any) -> Any:
+def _extend_deque(x: Any, values: Any) -> Any:
     for value in list(values) if values is x else values:
         x.append(value)
 

@@ -9,7 +9,7 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import entries_of, type_in_c
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
-from zygote_lite._cotangents.run import current_store, forget, give, slots_of
+from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
 from zygote_lite._python.containers.keys import stored_key
 from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
 
@@ -23,7 +23,7 @@ _Ordered: Any = collections.OrderedDict
 # at; when all writes are done again in the end, each stands where it stood.
 
 
-def _popped(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
+def _popped_entry(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
     """Delete an entry of a dict; return what puts it back."""
     base, key = type_in_c(x), stored_key(x, key)
     y = base.pop(x, key)
@@ -62,7 +62,7 @@ def _put(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
 def delete_item(x: Any, index: Any) -> ValueAndPullback:
     """Delete an element or a slice of a list, or an entry of a dict."""
     if isinstance(x, dict):
-        undo: Callable[[], Any] = _popped(x, index)
+        undo: Callable[[], Any] = _popped_entry(x, index)
     elif isinstance(index, slice):
         undo = change_slice(x, index, None)
     else:
@@ -94,7 +94,7 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullb
         return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
     key = stored_key(x, key)
     y = dict.__getitem__(x, key)
-    undo = _popped(x, key)
+    undo = _popped_entry(x, key)
 
     def pop_back(dy: Any) -> tuple[Any, ...]:
         undo()
@@ -185,7 +185,7 @@ def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
 
     def copy_back(dy: Any) -> tuple[Any, ...]:
         slots = slots_of(x)
-        for key, d in forget(y).items():
+        for key, d in take_slots(y).items():
             give(slots, key, d)
         return None, None
 

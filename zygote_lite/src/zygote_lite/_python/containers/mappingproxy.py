@@ -15,7 +15,7 @@ handlers = Handlers()
 Proxy: Any = types.MappingProxyType
 
 
-def _behind(x: Any) -> Any:
+def _shown(x: Any) -> Any:
     """Return the mapping that a proxy shows, or `x` itself."""
     return shown_by_proxy(x) if isinstance(x, Proxy) else x
 
@@ -26,11 +26,11 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
 
 
 def _ask_function(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
-    return tape.call(nodes, f, *map(_behind, xs), **kws)
+    return tape.call(nodes, f, *map(_shown, xs), **kws)
 
 
 def _ask_method(name: str, tape: Tape, nodes: Nodes, x: Any, *xs: Any) -> Traced:
-    return tape.call((None, nodes[1], None, *nodes[2:]), invoke, _behind(x), name, *xs)
+    return tape.call((None, nodes[1], None, *nodes[2:]), invoke, _shown(x), name, *xs)
 
 
 for _f in (operator.getitem, operator.contains, operator.or_, len, iter, reversed):

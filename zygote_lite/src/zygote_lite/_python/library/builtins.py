@@ -15,12 +15,12 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
-from zygote_lite._cotangents.run import forget, give, slots_of
+from zygote_lite._cotangents.run import give, slots_of, take_slots
 from zygote_lite._tape.refusal import no_rule
 
 handlers = Handlers()
 
-_MISSING = object()
+_NO_DEFAULT = object()
 KEYS: Any = type({}.keys())
 VALUES: Any = type({}.values())
 ITEMS: Any = type({}.items())
@@ -43,8 +43,8 @@ def iterate_own(x: Any, count: Any, item: Any) -> Any:
 
 
 @handlers.in_python(iter)
-def _iter(x: Any, sentinel: Any = _MISSING) -> Any:
-    if sentinel is not _MISSING:
+def _iter(x: Any, sentinel: Any = _NO_DEFAULT) -> Any:
+    if sentinel is not _NO_DEFAULT:
         return iterate_calls(x, sentinel)
     if isinstance(x, list) and type(x) is not list:
         return iterate_own(x, list.__len__, list.__getitem__)
@@ -200,7 +200,7 @@ def _(flags: Any, x: Any) -> Any:
     mark_active(y)
 
     def frozen_back(dy: Any) -> tuple[Any, ...]:
-        for key, d in forget(y).items():
+        for key, d in take_slots(y).items():
             give(slots_of(x), key, d)
         return None, None
 
@@ -361,7 +361,7 @@ def _(flags: Any, x: Any) -> Any:
 
     def elements_back(dy: Any) -> tuple[Any, ...]:
         slots = slots_of(x)
-        for i, d in forget(y).items():
+        for i, d in take_slots(y).items():
             give(slots, y[i], d)
         return None, None
 

@@ -217,7 +217,7 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
 # -- iterators that call functions, or take from several others: their own step, with ours ------
 
 
-def _behind(it: Any) -> list[Any]:
+def _sources(it: Any) -> list[Any]:
     """Return what an iterator refers to, in order (`__reduce__` of those of `itertools` warns)."""
     return [x for x in gc.get_referents(it) if x is not type(it)]
 
@@ -249,7 +249,7 @@ def _(tape: Tape, it: Any) -> Traced:
 
 @_step(filter, itertools.filterfalse)
 def _(tape: Tape, it: Any) -> Traced:
-    inner, f = _behind(it)
+    inner, f = _sources(it)
     while True:
         y, node = _next(tape, inner)
         test = tape.call((None, node), operator.truth if f in (None, bool) else f, y)[0]
@@ -259,7 +259,7 @@ def _(tape: Tape, it: Any) -> Traced:
 
 @_step(itertools.starmap)
 def _(tape: Tape, it: Any) -> Traced:
-    inner, f = _behind(it)
+    inner, f = _sources(it)
     y, node = _next(tape, inner)
     return tape.call((None, None, node, None), apply, f, y, {})
 
@@ -268,7 +268,7 @@ def _(tape: Tape, it: Any) -> Traced:
 def _(tape: Tape, it: Any) -> Traced | None:
     """Take an element, and look back at where it came from."""
     y = next(it)
-    found = look_ahead(tape, _behind(it)[-1], -1)
+    found = look_ahead(tape, _sources(it)[-1], -1)
     return None if found is None or found[0] is _END or _differ(y, found[0]) else found
 
 

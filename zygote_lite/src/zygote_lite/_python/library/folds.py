@@ -10,7 +10,7 @@ import numpy as np
 from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
-from zygote_lite._python.library.builtins import _MISSING, _list
+from zygote_lite._python.library.builtins import _NO_DEFAULT, _list
 
 handlers = Handlers()
 
@@ -19,7 +19,7 @@ handlers = Handlers()
 def _sum(x: Any, /, start: Any = 0) -> Any:
     if not isinstance(x, list):
         items = _list(x)
-        if are_numbers(items, start):
+        if are_exact_numbers(items, start):
             return sum(items, start)  # which rounds in its own way since Python 3.12
         x = items
     for y in x:
@@ -37,26 +37,26 @@ def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
 
 
 @handlers.in_python(builtins.max)
-def _max(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
+def _max(*xs: Any, key: Any = None, default: Any = _NO_DEFAULT) -> Any:
     return extreme(operator.gt, "max", xs, key, default)
 
 
 @handlers.in_python(builtins.min)
-def _min(*xs: Any, key: Any = None, default: Any = _MISSING) -> Any:
+def _min(*xs: Any, key: Any = None, default: Any = _NO_DEFAULT) -> Any:
     return extreme(operator.lt, "min", xs, key, default)
 
 
 def extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
     """Return the first element whose key no other is better than."""
     items = xs[0] if len(xs) == 1 else xs
-    best = best_key = _MISSING
+    best = best_key = _NO_DEFAULT
     for y in items:
         k = y if key is None else key(y)
-        if best is _MISSING or better(k, best_key):
+        if best is _NO_DEFAULT or better(k, best_key):
             best = y
             best_key = k
-    if best is _MISSING:
-        if default is _MISSING:
+    if best is _NO_DEFAULT:
+        if default is _NO_DEFAULT:
             raise ValueError(f"{name}() iterable argument is empty")
         return default
     return best
@@ -88,9 +88,9 @@ def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 
 @handlers.in_python(functools.reduce)
-def _reduce(f: Any, x: Any, initial: Any = _MISSING) -> Any:
+def _reduce(f: Any, x: Any, initial: Any = _NO_DEFAULT) -> Any:
     it = iter(x)
-    if initial is _MISSING:
+    if initial is _NO_DEFAULT:
         try:
             value = next(it)
         except StopIteration:
@@ -107,10 +107,10 @@ def order_of(keys: Any, reverse: bool) -> list[int]:
     return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
 
 
-def are_numbers(items: list[Any], start: Any) -> bool:
+def are_exact_numbers(items: list[Any], start: Any) -> bool:
     """Return whether there are numbers only."""
     return all(isinstance(x, int | float | complex) for x in (*items, start))
 
 
 handlers.structural(order_of)(lambda flags, *xs: (order_of(*xs), no_pullback(len(flags))))
-handlers.structural(are_numbers)(lambda flags, *xs: (are_numbers(*xs), no_pullback(3)))
+handlers.structural(are_exact_numbers)(lambda flags, *xs: (are_exact_numbers(*xs), no_pullback(3)))

@@ -9,7 +9,7 @@ from zygote_lite._cotangents.registry import Handlers
 
 handlers = Handlers()
 
-_MISSING = object()
+_NO_ITEM = object()
 
 
 def rise(heap: Any, start: Any, place: Any) -> Any:
@@ -108,8 +108,8 @@ def _merge(*iterables: Any, key: Any = None, reverse: Any = False) -> Any:
             if keys[at] < keys[i] if reverse else keys[i] < keys[at]:
                 at = i
         yield heads[at]
-        y = next(iterators[at], _MISSING)
-        if y is _MISSING:
+        y = next(iterators[at], _NO_ITEM)
+        if y is _NO_ITEM:
             del iterators[at], heads[at], keys[at]
         else:
             heads[at] = y

@@ -8,7 +8,7 @@ from zygote_lite._cotangents.registry import Handlers
 
 handlers = Handlers()
 
-_MISSING = object()
+_NO_ELEMENT = object()
 
 
 @handlers.in_python(itertools.accumulate)
@@ -141,7 +141,7 @@ def _cycle(iterable: Any) -> Any:
 
 
 @handlers.in_python(itertools.count)
-def _count(start: Any = 0, step: Any = 1) -> Any:
+def _count_from(start: Any = 0, step: Any = 1) -> Any:
     n = start
     while True:
         yield n
@@ -230,8 +230,8 @@ def taken_from(it: Any, seen: Any) -> Any:
 @handlers.in_python(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> Any:
     it = iter(iterable)
-    now: list[Any] = [_MISSING, None, 0]  # the last key, its element, the number of the group
-    wanted = _MISSING
+    now: list[Any] = [_NO_ELEMENT, None, 0]  # the last key, its element, the number of the group
+    wanted = _NO_ELEMENT
     while True:
         now[2] += 1
         while now[0] is wanted or now[0] == wanted:

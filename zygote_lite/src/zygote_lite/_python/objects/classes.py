@@ -25,7 +25,7 @@ from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
-_STANDARD = ("abc", "builtins", "dataclasses", "enum", "functools", "typing")
+_STANDARD_MODULES = ("abc", "builtins", "dataclasses", "enum", "functools", "typing")
 
 
 @handlers.desugared(note_class)
@@ -68,7 +68,7 @@ def _hooks(cls: Any) -> list[Any]:
     return [
         f
         for f in functions
-        if isinstance(f, types.FunctionType) and f.__module__.split(".")[0] not in _STANDARD
+        if isinstance(f, types.FunctionType) and f.__module__.split(".")[0] not in _STANDARD_MODULES
     ]
 
 

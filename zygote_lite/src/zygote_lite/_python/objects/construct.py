@@ -20,7 +20,7 @@ from zygote_lite._activity.classes import is_init_of_dataclass, is_method_of_dat
 from zygote_lite._activity.side_effects import hooks_called, may_write
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
-from zygote_lite._cotangents.run import current_store, forget, give, slots_of
+from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
 from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite._python.objects.attributes import write_attribute
 from zygote_lite._tape.refusal import hook_refusal, refusal
@@ -279,8 +279,8 @@ def _(nodes: Nodes, f: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
     before = 0 if inner is None else len(inner.args)
 
     def partial_back(dy: Any) -> tuple[Any, ...]:
-        slots = forget(y)
-        named = forget(y.keywords)
+        slots = take_slots(y)
+        named = take_slots(y.keywords)
         given = slots.get("args") or (None,) * len(y.args)
         if inner is not None:
             if any(d is not None for d in given[:before]):

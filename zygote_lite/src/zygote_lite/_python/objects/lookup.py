@@ -23,8 +23,6 @@ from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-_PYTHON = types.FunctionType
-
 
 def classes_above(x: Any) -> tuple[type, ...]:
     """Return the classes further up than that of `super()`."""
@@ -55,7 +53,7 @@ def attribute_of_class(
     """Resolve an attribute of a class, if user code (a metaclass, a descriptor) decides it."""
     kind: Any = type(x)
     of_kind, own = member_of(kind, name), member_of(x, name)
-    if isinstance(of_kind, property) and isinstance(of_kind.fget, _PYTHON):
+    if isinstance(of_kind, property) and isinstance(of_kind.fget, types.FunctionType):
         return tape.call((None, None), of_kind.fget, x)
     getter = bind_method(type(own), "__get__")
     if getter is not None:
@@ -136,7 +134,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     found = [member.fget] if isinstance(member, property) else []
     found.append(bind_method(type(member), "__get__"))
     found += [bind_method(type(x), hook) for hook in ("__getattribute__", "__getattr__")]
-    if not any(isinstance(f, _PYTHON) and may_write(f, type(x)) for f in found):
+    if not any(isinstance(f, types.FunctionType) and may_write(f, type(x)) for f in found):
         return None
     try:
         tape.call((None, nodes[1], None), getattr, x, name)
@@ -191,7 +189,7 @@ def delete_own(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
 
 def is_of_frozen(hook: Any) -> bool:
     """Return whether a method is one that a frozen dataclass was given, which has no source."""
-    return isinstance(hook, _PYTHON) and hook.__code__.co_filename == "<string>"
+    return isinstance(hook, types.FunctionType) and hook.__code__.co_filename == "<string>"
 
 
 def raises_frozen(hook: Any, x: Any, name: str) -> bool:

@@ -22,7 +22,7 @@ from zygote_lite.errors import DifferentiationError
 handlers = Handlers()
 
 
-def _check(x: Any, callback: Any) -> None:
+def _check_callback(x: Any, callback: Any) -> None:
     """Refuse a callback, unless it changes nothing or the object outlives the run."""
     if callback is None or isinstance(x, type):  # a class lives until the garbage is collected
         return
@@ -40,19 +40,19 @@ def _check(x: Any, callback: Any) -> None:
 
 def _refer(f: Any, tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Traced:
     """Make a weak reference or a proxy."""
-    _check(x, callback)
+    _check_callback(x, callback)
     return f(x, callback), None
 
 
 def _refer_as(tape: Tape, nodes: Nodes, kind: Any, x: Any, callback: Any = None) -> Traced:
     """Make a weak reference of a class that inherits from it: its `__new__` calls this."""
-    _check(x, callback)
+    _check_callback(x, callback)
     return weakref.ref.__new__(kind, x, callback), None
 
 
 def _refer_with_key(tape: Tape, nodes: Nodes, x: Any, callback: Any, key: Any) -> Traced:
     """Make the weak reference of a `WeakValueDictionary`."""
-    _check(x, callback)
+    _check_callback(x, callback)
     return weakref.KeyedRef(x, callback, key), None
 
 

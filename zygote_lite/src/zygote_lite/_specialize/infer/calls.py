@@ -43,6 +43,7 @@ from zygote_lite._specialize.typed.values import (
     Value,
     can_carry,
     constant,
+    is_one,
     structure,
 )
 
@@ -55,7 +56,7 @@ def call(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], s
     if isinstance(f, Local):
         return interpreter.inline(f, xs, kws)
     if isinstance(f, Method):
-        return _method(interpreter, f, xs, kws, stem)
+        return _method_call(interpreter, f, xs, kws, stem)
     if f is _intrinsics.invoke:
         return interpreter.call(interpreter.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     f = _without_in_place(f, xs)
@@ -209,9 +210,9 @@ def simplified(f: Any, xs: list[Value]) -> Value | None:
     x, y = xs
     if f is operator.mul:
         for one, other in ((x, y), (y, x)):
-            if _is_one(one) and _stays(other):
+            if is_one(one) and _stays(other):
                 return other
-    if f in (operator.truediv, operator.pow) and _is_one(y) and _stays(x):
+    if f in (operator.truediv, operator.pow) and is_one(y) and _stays(x):
         return x
     return None
 
@@ -221,10 +222,6 @@ def _stays(x: Value) -> bool:
     if isinstance(x.fact, Scalar):
         return x.fact.classes <= FLOATS
     return can_carry(x.fact) and not x.made and (x.base is None or not x.base.made)
-
-
-def _is_one(x: Value) -> bool:
-    return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
 
 
 def _is_plain_constant(x: Value) -> bool:
@@ -258,7 +255,7 @@ def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
         if stored is not None:
             return stored
     if isinstance(x.fact, ListOf):
-        return _lists.item(interpreter, x, index, stem)
+        return _lists.item_of_list(interpreter, x, index, stem)
     if x in interpreter.iterators:
         raise Unsound.ITERATOR("it takes an item of an iterator")
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
@@ -269,7 +266,7 @@ def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
             raise Unsound.RAISES("it takes an item that does not exist")
         return x.items[n]
     if _dicts.is_dict(x):
-        return _dicts.item(x, index)
+        return _dicts.item_of_dict(x, index)
     if x.is_constant and index.is_constant and not x.is_array:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
     if not x.is_array and type(x.sample) is not tuple:
@@ -300,7 +297,7 @@ def array_attribute(interpreter: Builder, x: Value, name: str) -> Value:
     return interpreter.known[known]
 
 
-def _method(
+def _method_call(
     interpreter: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     owner = f.owner

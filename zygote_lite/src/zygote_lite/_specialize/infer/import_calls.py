@@ -23,12 +23,12 @@ def imports_of(s: ast.Import | ast.ImportFrom) -> list[ir.Statement]:
     return calls
 
 
-def module_of(name: str, path: tuple[str, ...]) -> Any:
+def imported_module(name: str, path: tuple[str, ...]) -> Any:
     """Stand for `import name`, which gives its first module, or what a path from that leads to."""
 
 
-def member_of(name: str, path: tuple[str, ...]) -> Any:
+def imported_member(name: str, path: tuple[str, ...]) -> Any:
     """Stand for `from name import path`."""
 
 
-_WAYS: dict[type, Any] = {ast.Import: module_of, ast.ImportFrom: member_of}
+_WAYS: dict[type, Any] = {ast.Import: imported_module, ast.ImportFrom: imported_member}

@@ -33,11 +33,16 @@ _lowered: dict[Any, tuple[dict[str, Any], _Lowered]] = {}  # holds the globals
 _MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum))  # fmt: skip
-_PLAIN = (str, bool, int, type(None))  # not what is derived from them: that may have attributes
+_CONSTANT_TYPES = (
+    str,
+    bool,
+    int,
+    type(None),
+)  # not what is derived from them: that may have attributes
 _GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
                       types.WrapperDescriptorType, type(np.sum))  # fmt: skip
-_missing = object()
-_MOST = 256  # entries of a dict
+_no_global = object()
+_MOST_ENTRIES = 256  # entries of a dict
 
 
 def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
@@ -55,14 +60,15 @@ def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
 def _is_fixed(x: tuple[Any, ...]) -> bool:
     """Return whether a tuple consists of constants."""
     return all(
-        type(part) in (*_PLAIN, float, np.float64) or (type(part) is tuple and _is_fixed(part))
+        type(part) in (*_CONSTANT_TYPES, float, np.float64)
+        or (type(part) is tuple and _is_fixed(part))
         for part in x
     )
 
 
 def stays_itself(x: Any) -> bool:
     """Return whether identity implies the value: of functions, modules, types and constants."""
-    return isinstance(x, _FIXED) or type(x) in _PLAIN
+    return isinstance(x, _FIXED) or type(x) in _CONSTANT_TYPES
 
 
 def attribute_that_stays(x: Any, name: str) -> Any:
@@ -72,11 +78,11 @@ def attribute_that_stays(x: Any, name: str) -> Any:
     """
     if isinstance(x, types.FunctionType):
         return getattr(x, name)
-    found = inspect.getattr_static(x, name, _missing)
+    found = inspect.getattr_static(x, name, _no_global)
     found = found.__func__ if isinstance(found, staticmethod) else found
     usual: tuple[Any, ...] = (types.ModuleType.__getattribute__, type.__getattribute__)
     computed = hasattr(type(found), "__get__") and not isinstance(found, _GIVEN_AS_THEY_ARE)
-    if found is _missing or computed or type(x).__getattribute__ not in usual:
+    if found is _no_global or computed or type(x).__getattribute__ not in usual:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     return found
 
@@ -101,8 +107,8 @@ def global_value(interpreter: Builder, globals_: dict[str, Any], path: str) -> V
     inputs = interpreter.inputs
     head, *rest = path.split(".")
     within = inputs.name_for(globals_, "g")
-    found = globals_.get(head, _missing)
-    if found is _missing:
+    found = globals_.get(head, _no_global)
+    if found is _no_global:
         builtin = globals_["__builtins__"]
         builtin = builtin if isinstance(builtin, dict) else vars(builtin)
         if head not in builtin:
@@ -232,7 +238,7 @@ def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: 
         expression: what the guards call it.
     """
     if type(x) is dict:
-        if len(x) > _MOST or any(type(key) is not str for key in x):
+        if len(x) > _MOST_ENTRIES or any(type(key) is not str for key in x):
             raise NotSupported.KEYS(f"{name} has keys that are not text, or too many")
         parts = {key: argument(
             interpreter, part, f"{name}_{_as_name(key, i)}", active, f"{expression}[{key!r}]")
@@ -254,7 +260,7 @@ def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: 
         return structure(type(x), items)
     fact = fact_of(x)
     if isinstance(fact, Other | ListOf):
-        if type(x) in _PLAIN:
+        if type(x) in _CONSTANT_TYPES:
             return constant(x)
         if not active and _objects.is_plain(x):
             return _objects.known_object(interpreter.inputs, x, expression)

@@ -27,7 +27,7 @@ from zygote_lite._specialize.infer.normalize import live
 from zygote_lite._specialize.rules.inlined import snapshot
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Env, key_of_part
-from zygote_lite._specialize.typed.nodes import Moves, Op, Record, Stop, Store, leaves
+from zygote_lite._specialize.typed.nodes import Moves, Op, Record, Stop, StoreItem, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon
 from zygote_lite._specialize.typed.values import (
@@ -50,7 +50,7 @@ from zygote_lite._specialize.typed.values import (
 )
 
 _DEEP = 20  # calls inside calls
-_PLAIN = (
+_WRITTEN_AS_CONSTANTS = (
     types.FunctionType,
     types.BuiltinFunctionType,
     types.ModuleType,
@@ -145,7 +145,7 @@ class Interpreter(Paths):
                 given, named = self.atom(arguments, env), self.atom(keywords, env)
                 if given.items is None or not _dicts.is_dict(named):
                     raise NotSupported.UNKNOWN_LENGTH("a call has `*` or `**` of something unknown")
-                kws = _dicts.entries_of(named)
+                kws = _dicts.entries_of_dict(named)
                 env[target] = self.call(self.atom(function, env), [*given.items], kws)
             case ir.Build(_, target, kind, items):
                 env[target] = self.build(kind, [self.atom(x, env) for x in items])
@@ -232,7 +232,7 @@ class Interpreter(Paths):
             )
         if kind == "dict":
             pairs = zip(items[::2], items[1::2], strict=True)
-            value = mapping({_dicts.key_of(k): v for k, v in pairs})
+            value = mapping({_dicts.known_key(k): v for k, v in pairs})
             self.homes[value] = self.out
             return value
         if kind == "set":
@@ -303,7 +303,7 @@ class Interpreter(Paths):
             return
         others = [
             part for name, v in env.items() if name != target and not self.is_own(name)
-            for part in _held(v)
+            for part in _kept_values(v)
         ]  # fmt: skip
         others += [*self.walked, *self.moved]
         if x.base is not None and x.base.made and self.is_own(target):
@@ -316,14 +316,14 @@ class Interpreter(Paths):
     def store(self, x: Value, index: Value, value: Value) -> None:
         """Write `x[index] = value`, of an array that the function itself has created."""
         if _dicts.is_dict(x):
-            _dicts.store(self, x, index, value)
+            _dicts.store_in_dict(self, x, index, value)
             return
         if self.twice:
             raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")
         if not x.made:
             raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
         if isinstance(x.fact, ListOf):
-            _lists.store(self, x, index, value)
+            _lists.store_in_list(self, x, index, value)
             return
         if value.items is not None or not (value.is_array or value.is_scalar):
             raise NotSupported.STORED(
@@ -340,7 +340,7 @@ class Interpreter(Paths):
         index = snapshot(self, index)
         part = self.shapes.get((shape_root(x), key_of_part(index)))
         alike = part is not None and shape_root(part) is shape_root(value)
-        self.out.append(Store(self.origin, x, index, value, alike))
+        self.out.append(StoreItem(self.origin, x, index, value, alike))
 
     # -- calls ---------------------------------------------------------------------------------
 
@@ -375,13 +375,13 @@ class Interpreter(Paths):
         return self.function(f.__code__, f.__globals__, env)
 
 
-def _held(x: Value) -> list[Value]:
+def _kept_values(x: Value) -> list[Value]:
     """Return the values that a variable keeps, in structures and in functions too."""
     if isinstance(x.sample, Local):
         inner = [*x.sample.around.values(), *x.sample.defaults]
-        return [part for v in inner if v is not x for part in _held(v)]
+        return [part for v in inner if v is not x for part in _kept_values(v)]
     if isinstance(x.sample, Method):
-        return _held(x.sample.owner)
+        return _kept_values(x.sample.owner)
     return leaves(x)
 
 

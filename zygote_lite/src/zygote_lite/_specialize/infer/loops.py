@@ -40,7 +40,7 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-_LONG = 64  # turns of a loop that is written out
+_MOST_UNROLLED = 64  # turns of a loop that is written out
 
 
 def iterate(
@@ -55,16 +55,16 @@ def iterate(
     items = known_items(iterable)
     if items is None and type(iterable.sample) is range and iterable.is_constant:
         try:
-            if interpreter.twice and len(iterable.sample) <= _LONG:
+            if interpreter.twice and len(iterable.sample) <= _MOST_UNROLLED:
                 raise NotSupported.SECOND_ORDER("a loop that is differentiated twice")
             return _over(interpreter, s, target, iterable, body, env, after)
         except NotSpecializable:
-            if len(iterable.sample) > _LONG:
+            if len(iterable.sample) > _MOST_UNROLLED:
                 raise
             items = [constant(i) for i in iterable.sample]
     if items is None:
         return _over(interpreter, s, target, iterable, body, env, after)
-    if len(items) > _LONG:
+    if len(items) > _MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
     if captures(body, target):  # written out, each would keep the value of its own turn
         raise Unsound.LATE_BINDING("a function defined inside reads the variable of a loop")
@@ -222,7 +222,7 @@ def repeat(
                 joined = join_facts(fact, value.fact)
                 better = value.sample if joined != fact else sample
                 found[name] = (joined, better, active or value.active)
-        settled = all(_same(found[name], facts.get(name)) for name in found)
+        settled = all(_is_stable(found[name], facts.get(name)) for name in found)
         unchanged = all(is_made_in(x, loop) for x in interpreter.changed[mark:])
         if settled and unchanged and not is_first:
             break
@@ -308,7 +308,7 @@ def is_composed(x: Value) -> bool:
     return known or isinstance(x.sample, Local | Method)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _is_stable(a: Any, b: Any) -> bool:
     return b is not None and a[0] == b[0] and a[2] == b[2]
 
 

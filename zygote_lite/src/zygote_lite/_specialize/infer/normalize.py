@@ -15,9 +15,9 @@ from zygote_lite._specialize.typed.reasons import NotSupported
 
 Block = list[ir.Statement]
 _EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
-_SIMPLE = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
+_STRAIGHT = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
            ir.Closure)  # fmt: skip
-_MANY = 400  # statements: a function that grows beyond is left to the tape
+_MOST_STATEMENTS = 400  # statements: a function that grows beyond is left to the tape
 
 
 def normalize(function: ir.Function) -> tuple[Block, str]:
@@ -46,7 +46,7 @@ class _Normalizer:
         out: Block = []
         for i, s in enumerate(body):
             self.count += 1
-            if self.count > _MANY:
+            if self.count > _MOST_STATEMENTS:
                 raise NotSupported.TOO_LONG("it is too long")
             rest = body[i + 1 :]
             match s:
@@ -83,7 +83,7 @@ class _Normalizer:
                     return [*out, *self.after(again, flags, orelse, rest, loop)]
                 case ir.Plain(ast.Import() | ast.ImportFrom() as origin):
                     out += imports_of(origin)
-                case _ if isinstance(s, _SIMPLE):
+                case _ if isinstance(s, _STRAIGHT):
                     out.append(s)
                 case _:
                     line = ast.unparse(s.origin).partition("\n")[0]
@@ -204,13 +204,13 @@ def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> s
             case ir.Raise():
                 now = set()
             case ir.If(_, test, then, orelse):
-                now = live(then, now, at_break) | live(orelse, now, at_break) | _names([test])
+                now = live(then, now, at_break) | live(orelse, now, at_break) | _atom_names([test])
             case ir.For(_, target, iterable, inner, _):
-                now = live_in_loop(inner, now) - {target} | now | _names([iterable])
+                now = live_in_loop(inner, now) - {target} | now | _atom_names([iterable])
             case ir.While(_, _, _, inner, _):
                 now = live_in_loop(inner, now)
             case ir.Closure(_, target, _, captured, defaults):
-                now = now - {target} | {*captured} | _names(defaults)
+                now = now - {target} | {*captured} | _atom_names(defaults)
             case _:
                 now = now - {getattr(s, "target", "")} | _reads(s)
     return now
@@ -226,16 +226,16 @@ def live_in_loop(body: Block, after: set[str]) -> set[str]:
         head |= found
 
 
-_known: dict[int, tuple[ir.Statement, set[str]]] = {}  # the statement is kept: so is its id
+_names_read: dict[int, tuple[ir.Statement, set[str]]] = {}  # the statement is kept: so is its id
 
 
 def _reads(s: ir.Statement) -> set[str]:
     """Return the variables that a simple statement reads; rules are gone through often."""
-    known = _known.get(id(s))
+    known = _names_read.get(id(s))
     if known is None:
-        known = _known[id(s)] = (s, _names(ir.atoms_of(s)))
+        known = _names_read[id(s)] = (s, _atom_names(ir.atoms_of(s)))
     return known[1]
 
 
-def _names(atoms: Iterable[ir.Atom]) -> set[str]:
+def _atom_names(atoms: Iterable[ir.Atom]) -> set[str]:
     return {atom.id for atom in atoms if isinstance(atom, ir.Name)}

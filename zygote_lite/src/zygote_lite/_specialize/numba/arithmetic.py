@@ -18,7 +18,7 @@ LEFT = "left to the generic engine"
 HELPERS: set[Callable[..., Any]] = set()
 
 
-def _helper(f: Callable[..., Any]) -> Callable[..., Any]:
+def _declare_helper(f: Callable[..., Any]) -> Callable[..., Any]:
     HELPERS.add(f)
     return f
 
@@ -33,10 +33,10 @@ def _bounded(f: Any) -> Callable[..., Any]:
         return z
 
     bounded.__name__ = f"bounded_{f.__name__}"
-    return _helper(bounded)
+    return _declare_helper(bounded)
 
 
-@_helper
+@_declare_helper
 def bounded_product(x: Any, y: Any) -> Any:
     """Return a product that a float holds exactly."""
     if not abs(float(x) * float(y)) <= LARGEST:
@@ -44,7 +44,7 @@ def bounded_product(x: Any, y: Any) -> Any:
     return x * y
 
 
-@_helper
+@_declare_helper
 def power(x: Any, y: Any) -> Any:
     """Return a power of floats: finite, and real."""
     z = math.pow(float(x), float(y))
@@ -53,7 +53,7 @@ def power(x: Any, y: Any) -> Any:
     return z
 
 
-@_helper
+@_declare_helper
 def whole_power(x: Any, n: Any) -> Any:
     """Return a power of integers, whose exponent is neither negative nor large."""
     if not 0 <= n <= 64:
@@ -66,19 +66,19 @@ def whole_power(x: Any, n: Any) -> Any:
     return z
 
 
-@_helper
+@_declare_helper
 def greatest(x: Any, y: Any) -> Any:
     """Return what `max` does: the first, unless the second is greater."""
     return y if y > x else x
 
 
-@_helper
+@_declare_helper
 def least(x: Any, y: Any) -> Any:
     """Return what `min` does: the first, unless the second is less."""
     return y if y < x else x
 
 
-@_helper
+@_declare_helper
 def whole_entry(x: Any, i: Any) -> Any:
     """Return an entry of an array of integers."""
     z = x[i]
@@ -96,7 +96,7 @@ def _rounded(f: Any) -> Callable[..., Any]:
         return int(f(x))
 
     rounded.__name__ = f"rounded_{f.__name__}"
-    return _helper(rounded)
+    return _declare_helper(rounded)
 
 
 @functools.cache
@@ -118,7 +118,7 @@ def checked(f: Any, count: int) -> Callable[..., Any]:
             return z
 
     checked.__name__ = f"checked_{f.__name__}"
-    return _helper(checked)
+    return _declare_helper(checked)
 
 
 @dataclass(frozen=True)

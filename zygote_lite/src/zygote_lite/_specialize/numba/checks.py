@@ -22,7 +22,7 @@ from zygote_lite._specialize.typed.nodes import (
     Node,
     Op,
     Record,
-    Store,
+    StoreItem,
     leaves,
     walk,
 )
@@ -31,7 +31,7 @@ from zygote_lite._specialize.typed.runtime import UNSET, abandon, has_value, sam
 from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, constant
 
 _FLOATS = frozenset((float, np.float64))
-_WHOLE = frozenset((int, np.int64, np.intp))
+_INTEGER_TYPES = frozenset((int, np.int64, np.intp))
 _TRUTHS = frozenset((bool, np.bool_))
 FLOAT, WHOLE, MIXED, TRUTH = "float", "whole", "mixed", "truth"
 
@@ -50,14 +50,14 @@ def kind_of_number(x: Value) -> str:
     classes = x.fact.classes
     if classes <= _TRUTHS:
         return TRUTH
-    if not classes <= _FLOATS | _WHOLE:
+    if not classes <= _FLOATS | _INTEGER_TYPES:
         names = ", ".join(sorted(c.__name__ for c in classes))
         raise NotSupported.COMPILED_VALUE(f"a number is one of {names}")
     if x.is_constant and type(x.sample) is int and abs(x.sample) > _machine.LARGEST:
         raise Unsound.COMPILED_NUMBER("an integer is too large")
     if classes <= _FLOATS:
         return FLOAT
-    return WHOLE if classes <= _WHOLE else MIXED
+    return WHOLE if classes <= _INTEGER_TYPES else MIXED
 
 
 _PLAIN = {
@@ -78,7 +78,7 @@ COSTLY = {
 }  # fmt: skip
 _MADE = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.copy,
          np.ndarray.copy}  # fmt: skip
-_INSTEAD = {math.fmod: np.fmod}  # Numba does not know the first
+_COMPILED_INSTEAD = {math.fmod: np.fmod}  # Numba does not know the first
 _BITS = {operator.and_, operator.or_, operator.xor}
 
 
@@ -90,7 +90,7 @@ def prepare(nodes: list[Node]) -> None:
     for node in walk(nodes):
         if isinstance(node, Op):
             _prepare(node)
-        elif isinstance(node, Store):
+        elif isinstance(node, StoreItem):
             refuse_other_arrays(node.array)
             _refuse_other_index(node.index)
             kind_of_number(node.value)
@@ -153,48 +153,50 @@ def _prepare(op: Op) -> None:
         raise NotSupported.COMPILED_CALL(f"it calls {name} with keywords")
     elif any(x.is_array for x in xs):
         raise NotSupported.COMPILED_CALL(
-            f"whole arrays are given to {described(f)}, which is left to NumPy"
+            f"whole arrays are given to {described_for_users(f)}, which is left to NumPy"
         )
     elif f in _machine.ARITHMETIC:
         _prepare_arithmetic(op)
     elif f in (max, min):
         if len(xs) != 2:
             raise NotSupported.COMPILED_CALL(f"it calls {name} with other than two numbers")
-        _numbers(op)
+        _operand_kinds(op)
         op.function = _machine.greatest if f is max else _machine.least
     elif f in _machine.ROUNDED:
-        _numbers(op)
+        _operand_kinds(op)
         if f is not int or kind_of_number(xs[0]) not in (WHOLE, TRUTH):
             op.function = _machine.ROUNDED[f]
     elif f in _BITS:
         if {TRUTH} != {kind_of_number(x) for x in (*xs, op.target)}:
             raise Unsound.COMPILED_NUMBER("it takes bits of integers")
     elif f in _SIGNS:
-        if TRUTH in _numbers(op):
+        if TRUTH in _operand_kinds(op):
             raise Unsound.COMPILED_NUMBER(f"it takes the {name} of a truth value")
         if f is operator.abs:
             op.function = abs
     elif f in _PLAIN:
-        _numbers(op)
-    elif f in COSTLY or f in _INSTEAD:
-        _numbers(op)
+        _operand_kinds(op)
+    elif f in COSTLY or f in _COMPILED_INSTEAD:
+        _operand_kinds(op)
         if kind_of_number(op.target) != FLOAT:
-            raise Unsound.COMPILED_NUMBER(f"it calls {described(f)} with integers")
+            raise Unsound.COMPILED_NUMBER(f"it calls {described_for_users(f)} with integers")
         if len(xs) > 2:
-            raise NotSupported.COMPILED_CALL(f"it calls {described(f)} with more than two numbers")
-        op.function = _machine.checked(_INSTEAD.get(f, f), len(xs))
+            raise NotSupported.COMPILED_CALL(
+                f"it calls {described_for_users(f)} with more than two numbers"
+            )
+        op.function = _machine.checked(_COMPILED_INSTEAD.get(f, f), len(xs))
     else:
-        raise NotSupported.COMPILED_CALL(f"{described(f)} is not among what is compiled")
+        raise NotSupported.COMPILED_CALL(f"{described_for_users(f)} is not among what is compiled")
 
 
-def _numbers(op: Op) -> list[str]:
+def _operand_kinds(op: Op) -> list[str]:
     """Return the kinds of the operands, which are all numbers, as is the result."""
     kind_of_number(op.target)
     return [kind_of_number(x) for x in op.arguments]
 
 
 def _prepare_arithmetic(op: Op) -> None:
-    kinds = _numbers(op)
+    kinds = _operand_kinds(op)
     result = kind_of_number(op.target)
     if result == TRUTH:
         raise Unsound.COMPILED_NUMBER("it does arithmetic with truth values")
@@ -269,7 +271,7 @@ def _check_sum(node: AddInto) -> None:
         _refuse_other_index(node.index)
 
 
-def described(f: Any) -> str:
+def described_for_users(f: Any) -> str:
     """Return the name of a function, in words that a user knows."""
     name = getattr(f, "__name__", type(f).__name__)
     module = getattr(f, "__module__", None)

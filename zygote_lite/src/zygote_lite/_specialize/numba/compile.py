@@ -14,7 +14,7 @@ from zygote_lite._specialize.numba.checks import (
     MIXED,
     TRUTH,
     WHOLE,
-    described,
+    described_for_users,
     kind_of_number,
     refuse_other_arrays,
 )
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _NO_NUMBA = NotSupported.NUMBA('Numba is not installed (pip install "zygote_lite[jit]")')
 MISSING = str(_NO_NUMBA)
-_MANY = 256
+_MOST_COMPILED = 256
 # by text: functions are specialized anew when what they read changes
-_compiled: dict[Any, Callable[..., Any]] = {}
+_compiled_functions: dict[Any, Callable[..., Any]] = {}
 _options = {"boundscheck": True, "error_model": "python"}
 
 
@@ -51,32 +51,34 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
     given = [value for value, _ in made.inputs.given.values()]
     values = [leaf for x in made.arguments for leaf in leaves(x) if leaf.name]
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
-    _refuse_value(made)
+    _refuse_uncompiled_value(made)
     for x in made.bound.values():
         if not isinstance(x, types.FunctionType) or x not in _machine.HELPERS:
-            raise NotSupported.COMPILED_CALL(f"it calls {described(x)}, which is not compiled")
+            raise NotSupported.COMPILED_CALL(
+                f"it calls {described_for_users(x)}, which is not compiled"
+            )
     key = str(made.text), signature, frozenset(made.bound.items())  # one text, other functions
-    known: Callable[..., Any] | None = _compiled.get(key)
+    known: Callable[..., Any] | None = _compiled_functions.get(key)
     if known is not None:
         _check_types(numba, known, made)
         return known
     for name, x in made.bound.items():
-        code.__globals__[name] = _helper(x)
+        code.__globals__[name] = _compiled_helper(x)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found: Callable[..., Any] = numba.njit(signature, **_options)(code)
     except Exception as error:  # whatever Numba says: the code does not qualify
-        raise NotSupported.NUMBA(f"Numba says: {_first_line(error)}") from error
+        raise NotSupported.NUMBA(f"Numba says: {_main_line(error)}") from error
     _check_types(numba, found, made)
-    if len(_compiled) > _MANY:
-        _compiled.clear()
-    _compiled[key] = found
+    if len(_compiled_functions) > _MOST_COMPILED:
+        _compiled_functions.clear()
+    _compiled_functions[key] = found
     return found
 
 
 @functools.cache
-def _helper(f: Any) -> Any:
+def _compiled_helper(f: Any) -> Any:
     return required_numba().njit(**_options)(f)
 
 
@@ -90,13 +92,13 @@ def _type_of(numba: Any, x: Value) -> Any:
     return kinds[kind_of_number(x)]
 
 
-def _first_line(error: Exception) -> str:
+def _main_line(error: Exception) -> str:
     """Return the line of a message that tells most."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines if not line.startswith("Failed in")), repr(error))
 
 
-def _refuse_value(made: "Specialized") -> None:
+def _refuse_uncompiled_value(made: "Specialized") -> None:
     y = _result(made)
     if y.is_array:
         if not y.made:

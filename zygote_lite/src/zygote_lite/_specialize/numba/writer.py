@@ -1,7 +1,7 @@
 """The text of typed code for Numba: the residuals of a loop are saved in arrays."""
 
 from zygote_lite._specialize.numba.checks import FLOAT, MIXED, TRUTH, WHOLE, kind_of_number
-from zygote_lite._specialize.text.writer import LEFT, Writer
+from zygote_lite._specialize.text.writer import LEAVE, Writer
 from zygote_lite._specialize.typed.nodes import Loop, Node, may_stop, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._specialize.typed.values import ArrayOf, Value
@@ -104,7 +104,7 @@ class CompiledWriter(Writer):
         ]
         if tests:
             self.line(f"if not ({' and '.join(tests)}):")
-            self.line(f"    {LEFT}")
+            self.line(f"    {LEAVE}")
         return values, names
 
     def named(self, x: Value) -> str:

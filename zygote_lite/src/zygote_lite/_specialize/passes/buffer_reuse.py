@@ -13,8 +13,8 @@ from zygote_lite._specialize.typed.nodes import (
     Moves,
     Node,
     Op,
-    Store,
-    blocks_of,
+    StoreItem,
+    inner_blocks,
     leaves,
     reads_of,
     walk,
@@ -37,7 +37,7 @@ def reuse_memory(block: list[Node], results: list[Value]) -> None:
     for node in nodes:
         reads.update(reads_of(node))
         kept |= _kept_by(node)
-    for inner in (block, *[b for node in nodes for b in blocks_of(node)]):
+    for inner in (block, *[b for node in nodes for b in inner_blocks(node)]):
         _reuse_in(inner, reads, kept, moved)
 
 
@@ -96,7 +96,7 @@ def _kept_by(node: Node) -> set[Value]:
         held = not (node.target.is_scalar or (node.target.is_array and node.target.fresh))
         base = {node.target.base} if node.target.base is not None else set()
         return base | ({*reads_of(node)} if held else set())
-    return set() if isinstance(node, Store | AddInto) else {*reads_of(node)}
+    return set() if isinstance(node, StoreItem | AddInto) else {*reads_of(node)}
 
 
 def is_huge(x: Value) -> bool:

@@ -20,8 +20,8 @@ from zygote_lite._specialize.typed.nodes import (
     Op,
     Record,
     Stop,
-    Store,
-    blocks_of,
+    StoreItem,
+    inner_blocks,
     leaves,
     reads_of,
     replace,
@@ -45,8 +45,8 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     # a loop around both, which comes again in the next iteration.
     place: dict[Node, int] = {}
     loops: dict[Node, tuple[Loop, ...]] = {}
-    _number(nodes, (), place, loops)
-    stores = [node for node in place if isinstance(node, Store)]
+    _number_nodes(nodes, (), place, loops)
+    stores = [node for node in place if isinstance(node, StoreItem)]
     moved = {source for n in place if isinstance(n, Moves) for _, source in n.pairs}
     defined = {n.target: n for n in place if isinstance(n, Op)}
     if any(s.array in (x, x.base) for s in stores for x in moved):
@@ -76,11 +76,11 @@ def _without(block: list[Node], targets: set[Value]) -> None:
     """Remove the operations that make some values."""
     block[:] = [n for n in block if not (isinstance(n, Op) and n.target in targets)]
     for node in block:
-        for inner in blocks_of(node):
+        for inner in inner_blocks(node):
             _without(inner, targets)
 
 
-def _number(
+def _number_nodes(
     nodes: list[Node], around: tuple[Loop, ...], place: dict[Node, int],
     loops: dict[Node, tuple[Loop, ...]],
 ) -> None:  # fmt: skip
@@ -88,8 +88,8 @@ def _number(
         place[node] = len(place)
         loops[node] = around
         inner = (*around, node) if isinstance(node, Loop) else around
-        for block in blocks_of(node):
-            _number(block, inner, place, loops)
+        for block in inner_blocks(node):
+            _number_nodes(block, inner, place, loops)
 
 
 def _comes_after(
@@ -183,7 +183,7 @@ def _mark(block: list[Node], alive: set[Value]) -> bool:
                     alive.update(leaves(source))
                     found = True
             continue
-        inner = [_mark(b, alive) for b in blocks_of(node)]
+        inner = [_mark(b, alive) for b in inner_blocks(node)]
         if _is_live(node, alive) or any(inner):
             found = True
             alive.update(reads_of(node))
@@ -193,7 +193,7 @@ def _mark(block: list[Node], alive: set[Value]) -> bool:
 def _is_live(node: Node, alive: set[Value]) -> bool:
     if isinstance(node, Op):
         return node.required or node.target in alive
-    if isinstance(node, Store | Append):
+    if isinstance(node, StoreItem | Append):
         return not node.array.reverse or list_root(node.array) in alive
     if isinstance(node, AddInto):
         return node.target in alive
@@ -209,7 +209,7 @@ def _sweep(block: list[Node], alive: set[Value]) -> bool:
             if node.pairs:
                 kept.append(node)
             continue
-        inner = [_sweep(b, alive) for b in blocks_of(node)]
+        inner = [_sweep(b, alive) for b in inner_blocks(node)]
         if _is_live(node, alive) or any(inner):
             kept.append(node)
     block[:] = kept
@@ -250,7 +250,7 @@ def keep_records(
             coalesce(node.body)
             coalesce(node.orelse)
     for node in [*walk(backward)]:
-        for block in blocks_of(node):
+        for block in inner_blocks(node):
             coalesce(block)
     return [*needed.get(None, ())]
 
@@ -274,9 +274,9 @@ def _drop_records(block: list[Node], live: set[Loop], silent: set[Branch]) -> No
     """Drop records of loops without a reverse, and of iterations that have none."""
     block[:] = [n for n in block if not isinstance(n, Record) or n.loop in live]
     for node in block:
-        for inner in blocks_of(node):
+        for inner in inner_blocks(node):
             _drop_records(inner, live, silent)
-            if node in silent and _stops(inner):
+            if node in silent and _may_end_early(inner):
                 inner[:] = [n for n in inner if not isinstance(n, Record)]
 
 
@@ -284,19 +284,19 @@ def _restructure(block: list[Node]) -> None:
     """Write `if test: ...; break` without an `else`: what follows stands below it."""
     out: list[Node] = []
     for node in block:
-        for inner in blocks_of(node):
+        for inner in inner_blocks(node):
             _restructure(inner)
         out.append(node)
         if isinstance(node, Branch):
-            if _stops(node.orelse) and not _stops(node.body):
+            if _may_end_early(node.orelse) and not _may_end_early(node.body):
                 node.body, node.orelse, node.negated = node.orelse, node.body, not node.negated
-            if _stops(node.body):
+            if _may_end_early(node.body):
                 out += node.orelse
                 node.orelse = []
     block[:] = out
 
 
-def _stops(block: list[Node]) -> bool:
+def _may_end_early(block: list[Node]) -> bool:
     last = block[-1] if block else None
     return isinstance(last, Stop) or (isinstance(last, Op) and last.function is abandon)
 

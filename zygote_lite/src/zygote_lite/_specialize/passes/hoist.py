@@ -2,7 +2,7 @@
 
 import operator
 
-from zygote_lite._specialize.typed.nodes import Loop, Moves, Node, Op, blocks_of, walk
+from zygote_lite._specialize.typed.nodes import Loop, Moves, Node, Op, inner_blocks, walk
 from zygote_lite._specialize.typed.values import Scalar, Value
 
 _NEVER_RAISE = (operator.add, operator.sub, operator.mul, operator.neg)  # of Python floats
@@ -14,7 +14,7 @@ def hoist(block: list[Node]) -> None:
     at = 0
     while at < len(block):
         node = block[at]
-        for inner in blocks_of(node):
+        for inner in inner_blocks(node):
             hoist(inner)
         if isinstance(node, Loop):
             for op in _invariant(node):

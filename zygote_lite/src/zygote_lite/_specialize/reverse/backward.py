@@ -20,8 +20,8 @@ from zygote_lite._specialize.typed.nodes import (
     Node,
     Op,
     Stop,
-    Store,
-    blocks_of,
+    StoreItem,
+    inner_blocks,
     is_made_in,
     walk,
 )
@@ -65,11 +65,11 @@ class Backward(Accumulator):
             match node:
                 case Op():
                     self.op(node)
-                case Store() | Append() | Branch() | Loop() if self.again:
+                case StoreItem() | Append() | Branch() | Loop() if self.again:
                     raise NotSupported.SECOND_ORDER(
                         "a branch, a loop or a write is differentiated twice"
                     )
-                case Store():
+                case StoreItem():
                     self.store(node)
                 case Append():
                     self.append(node)
@@ -144,7 +144,7 @@ class Backward(Accumulator):
         elif node.value.active:
             self.add(node.value, projected(self.interpreter, d, node.value))
 
-    def store_in_list(self, node: Store) -> None:
+    def store_in_list(self, node: StoreItem) -> None:
         root, path = path_of(node.array, node.index)
         if self.cotangents.get(root) is None:
             return
@@ -158,12 +158,12 @@ class Backward(Accumulator):
             part = Result(Scalar(FLOATS), 1.0)
             d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target
             if not self.keeps_cotangent(node):
-                self.write(Store(self.origin, at, path[-1], constant(0.0)))
+                self.write(StoreItem(self.origin, at, path[-1], constant(0.0)))
             self.add(node.value, projected(self.interpreter, d, node.value))
         else:
-            self.write(Store(self.origin, at, path[-1], constant(0.0)))
+            self.write(StoreItem(self.origin, at, path[-1], constant(0.0)))
 
-    def store(self, node: Store) -> None:
+    def store(self, node: StoreItem) -> None:
         if isinstance(node.array.fact, ListOf):
             self.store_in_list(node)
             return
@@ -179,12 +179,12 @@ class Backward(Accumulator):
             if not (node.alike and d.is_array):
                 d = projected(self.interpreter, d, node.value)
             if not self.keeps_cotangent(node):
-                self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+                self.write(StoreItem(self.origin, buffer, node.index, constant(0.0)))
             self.add(node.value, d)
         else:
-            self.write(Store(self.origin, buffer, node.index, constant(0.0)))
+            self.write(StoreItem(self.origin, buffer, node.index, constant(0.0)))
 
-    def keeps_cotangent(self, node: Store) -> bool:
+    def keeps_cotangent(self, node: StoreItem) -> bool:
         """Return whether a store adds to what it writes over, whose cotangent is then the same."""
         if node not in self.sums or self.sums[node][0].target in self.cotangents:
             return False
@@ -196,14 +196,14 @@ class Backward(Accumulator):
         taken = [(source, self.cotangents.pop(target, None)) for target, source in node.pairs]
         for source, d in taken:
             if d is not None:
-                for x, part in _parts(source, d):
+                for x, part in _matching_parts(source, d):
                     self.add(x, part)
 
     # -- structure -----------------------------------------------------------------------------
 
     def branch(self, node: Branch) -> None:
         if node in self.silent:  # the turn that ends the loop has nothing to go back through
-            self.block(node.orelse if _stops(node.body) else node.body)
+            self.block(node.orelse if _ends_with_stop(node.body) else node.body)
             return
         before = dict(self.cotangents)
         then, first = self.nested(node.body, dict(before))
@@ -251,7 +251,7 @@ class Backward(Accumulator):
     def loop(self, node: Loop) -> None:
         for inner in node.body:
             if isinstance(inner, Branch):
-                stopping = [b for b in (inner.body, inner.orelse) if _stops(b)]
+                stopping = [b for b in (inner.body, inner.orelse) if _ends_with_stop(b)]
                 if len(stopping) == 1 and _is_silent(stopping[0]):
                     self.silent.add(inner)
                 break
@@ -261,7 +261,7 @@ class Backward(Accumulator):
         carried = {
             phi for phi, out in zip(node.phis, node.outs, strict=True) if after.get(out) is not None
         }
-        written = [inner for inner in walk(node.body) if isinstance(inner, Store | Append)]
+        written = [inner for inner in walk(node.body) if isinstance(inner, StoreItem | Append)]
         stored = {list_root(inner.array) for inner in written}
         outer = {x for x in stored if after.get(x) is not None}
         outer |= {n.array for n in written if isinstance(n, Append) and n.array.active}
@@ -345,7 +345,7 @@ class Backward(Accumulator):
         return body, found, variables
 
 
-def _parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
+def _matching_parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
     if x.items is not None:
         raise NotSupported.STRUCTURE_COTANGENT(
             "a structure is carried from one iteration to the next"
@@ -353,18 +353,18 @@ def _parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
     return [(x, d)]
 
 
-def _stops(block: list[Node]) -> bool:
+def _ends_with_stop(block: list[Node]) -> bool:
     return bool(block) and isinstance(block[-1], Stop)
 
 
 def _is_silent(block: list[Node]) -> bool:
     """Return whether no gradient comes into a block that leaves its loop."""
     for node in block:
-        if isinstance(node, Store | Append) and list_root(node.array).active:
+        if isinstance(node, StoreItem | Append) and list_root(node.array).active:
             return False
         if isinstance(node, Moves) and any(target.active for target, _ in node.pairs):
             return False
-        if isinstance(node, Loop) or not all(map(_is_silent, blocks_of(node))):
+        if isinstance(node, Loop) or not all(map(_is_silent, inner_blocks(node))):
             return False
     return True
 

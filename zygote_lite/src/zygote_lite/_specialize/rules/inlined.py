@@ -11,7 +11,7 @@ from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import mark_made, result_of, shares_memory
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.nodes import Op, Store, leaves
+from zygote_lite._specialize.typed.nodes import Op, StoreItem, leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import call_back, chosen_product, strong_product
@@ -22,6 +22,7 @@ from zygote_lite._specialize.typed.values import (
     Value,
     can_carry,
     constant,
+    is_one,
     shape_root,
     shares_axes,
     structure,
@@ -82,18 +83,18 @@ def times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
         if partial.sample == 1:
             return dy
         if partial.sample == -1:
-            return _call(interpreter, operator.neg, dy)
+            return _operation(interpreter, operator.neg, dy)
     unit = dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0)
     if unit and can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
-        return partial if dy.sample == 1 else _call(interpreter, operator.neg, partial)
+        return partial if dy.sample == 1 else _operation(interpreter, operator.neg, partial)
     if dy.spread is not None and shares_axes(partial.fact, out.fact):
         dy = dy.spread
     made = interpreter.definitions.get(partial)
-    if made is not None and made.function is operator.truediv and _is_one(made.arguments[0]):
-        return _call(interpreter, operator.truediv, dy, made.arguments[1])
+    if made is not None and made.function is operator.truediv and is_one(made.arguments[0]):
+        return _operation(interpreter, operator.truediv, dy, made.arguments[1])
     if made is not None and made.function is operator.neg:
-        return _call(interpreter, operator.neg, times(interpreter, dy, made.arguments[0], out))
-    return _call(interpreter, operator.mul, dy, partial)
+        return _operation(interpreter, operator.neg, times(interpreter, dy, made.arguments[0], out))
+    return _operation(interpreter, operator.mul, dy, partial)
 
 
 def _strong_times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
@@ -109,11 +110,7 @@ def _strong_times(interpreter: Builder, dy: Value, partial: Value, out: Value) -
     return d
 
 
-def _is_one(x: Value) -> bool:
-    return x.is_constant and type(x.sample) in (int, float) and x.sample == 1
-
-
-def _call(interpreter: Builder, f: Any, *xs: Value) -> Value:
+def _operation(interpreter: Builder, f: Any, *xs: Value) -> Value:
     return interpreter.apply(f, [*xs])
 
 
@@ -129,7 +126,7 @@ class InlinedPullback:
         name = self.pullback.code.co_varnames[0]
         env = {**self.pullback.around, name: dy}
         found = interpreter.function(self.pullback.code, self.pullback.globals, env)
-        parts = _parts(interpreter, found)
+        parts = _cotangents_of(interpreter, found)
         contributions: list[Contribution] = []
         for x, d in zip(self.xs, parts, strict=False):
             nothing = d.is_constant and d.sample is None
@@ -139,7 +136,7 @@ class InlinedPullback:
         return contributions
 
 
-def _parts(interpreter: Builder, found: Value) -> list[Value]:
+def _cotangents_of(interpreter: Builder, found: Value) -> list[Value]:
     """Return the items of the tuple that a pullback returns."""
     if found.items is not None:
         return found.items
@@ -294,7 +291,7 @@ def _inlined(
         )
     made = interpreter.out[start:]
     op = next((n for n in made if isinstance(n, Op) and n.target is y), None)
-    if op is None or op.snapshot_of is not None or any(isinstance(n, Store) for n in made):
+    if op is None or op.snapshot_of is not None or any(isinstance(n, StoreItem) for n in made):
         raise NotSupported.RULE_FORM("the value of a rule is not computed by one call")
     op.function, op.arguments, op.keywords = f, xs, kws
     op.required = not plain

@@ -21,7 +21,7 @@ from zygote_lite._specialize.typed.nodes import (
     Op,
     Record,
     Stop,
-    Store,
+    StoreItem,
     leaves,
     reads_of,
     walk,
@@ -38,7 +38,7 @@ from zygote_lite._specialize.typed.values import ArrayOf, ListOf, Scalar, Value
 
 _WIDTH = 76
 _TEMPORARY = re.compile(r"d?t\d+(_\d+)?$")
-LEFT = 'raise RuntimeError("left to the generic engine")'
+LEAVE = 'raise RuntimeError("left to the generic engine")'
 
 
 @dataclass
@@ -131,7 +131,7 @@ class Writer(Speller):
         match node:
             case Op():
                 self.op(node)
-            case Store(_, array, index, value, _):
+            case StoreItem(_, array, index, value, _):
                 at = self.within(array, ATOM)
                 self.line(f"{at}[{self.index(index)}] = {self.expression(value)}")
             case Append(_, array, value):
@@ -155,16 +155,16 @@ class Writer(Speller):
 
     def op(self, node: Op) -> None:
         if node.function is abandon:
-            self.line(LEFT)
+            self.line(LEAVE)
             return
         if node.function is has_value:
             self.line(f"if {self.expression(node.arguments[0])} is {self.function(UNSET)}:")
-            self.line(f"    {LEFT}")
+            self.line(f"    {LEAVE}")
             return
         if node.function is same_shape:
             a, b = [self.within(x, ATOM) for x in node.arguments]
             self.line(f"if {a}.shape != {b}.shape:")
-            self.line(f"    {LEFT}")
+            self.line(f"    {LEAVE}")
             return
         if node.into is not None and node.into not in self.inlined:
             self.in_place(node, node.into)
@@ -174,7 +174,7 @@ class Writer(Speller):
         self.line(f"{x.name} = {text}")
         if node.check and self.looks:
             self.line(f"if {self.misfit(x)}:")
-            self.line(f"    {LEFT}")
+            self.line(f"    {LEAVE}")
 
     def in_place(self, node: Op, x: Value) -> None:
         """Write an operation whose result takes the memory, and the name, of an operand."""

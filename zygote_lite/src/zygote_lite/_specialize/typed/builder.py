@@ -24,7 +24,7 @@ from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_value, same_shape
-from zygote_lite._specialize.typed.store_forwarding import key_of
+from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import (
     UNKNOWN,
     ArrayOf,
@@ -35,7 +35,7 @@ from zygote_lite._specialize.typed.values import (
     vague,
 )
 
-_MOST = 1000  # operations
+_MOST_OPERATIONS = 1000  # operations
 _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 
 
@@ -232,7 +232,7 @@ class Builder:
                 if x.is_array and (depends or shares_memory(target.sample, x.sample)):
                     target.base, target.fresh = self.storage(x), False
         self.operations += 1
-        if self.operations > _MOST:
+        if self.operations > _MOST_OPERATIONS:
             raise NotSupported.TOO_LONG("its code grows too long")
         if target.is_array:
             self.note_shape(target, f, xs, kws)
@@ -302,7 +302,7 @@ class Builder:
             return None
         if not is_hashable(f) or f in CREATION or (kws and self.reverse):
             return None
-        parts = [key_of(x) for x in operands]
+        parts = [value_key(x) for x in operands]
         return None if None in parts else (f, *kws, *parts)
 
     def demand_same_shape(self, x: Value, y: Value) -> None:
@@ -323,4 +323,4 @@ def key_of_part(index: Value) -> Any:
     """Return what parts of one shape have in common; `None` where their index may be written."""
     if any(x.made or (x.base and x.base.made) for x in leaves(index)):
         return None
-    return key_of(index)
+    return value_key(index)

@@ -43,7 +43,7 @@ class Op(Node):
 
 
 @dataclass(eq=False)
-class Store(Node):
+class StoreItem(Node):
     """`array[index] = value`; `alike` where the value has the shape of that part."""
 
     array: Value
@@ -138,7 +138,7 @@ class Record(Node):
     loop: Loop
 
 
-def blocks_of(node: Node) -> list[list[Node]]:
+def inner_blocks(node: Node) -> list[list[Node]]:
     """Return the blocks inside a node."""
     if isinstance(node, Branch):
         return [node.body, node.orelse]
@@ -150,7 +150,7 @@ def reads_of(node: Node) -> list[Value]:
     found: list[Value] = []
     if isinstance(node, Op):
         found = [*node.arguments, *node.keywords.values()]
-    elif isinstance(node, Store):
+    elif isinstance(node, StoreItem):
         found = [node.array, node.index, node.value]
     elif isinstance(node, Append):
         found = [node.array, node.value]
@@ -181,7 +181,7 @@ def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
         if isinstance(node, Op):
             node.arguments = [new(x) for x in node.arguments]
             node.keywords = {name: new(x) for name, x in node.keywords.items()}
-        elif isinstance(node, Store):
+        elif isinstance(node, StoreItem):
             node.index, node.value = new(node.index), new(node.value)
         elif isinstance(node, Append):
             node.value = new(node.value)
@@ -216,7 +216,8 @@ def is_made_in(x: Value, loop: Loop) -> bool:
 def may_stop(block: list[Node]) -> bool:
     """Return whether a block may leave the loop that it is in."""
     return any(
-        isinstance(node, Stop) or (isinstance(node, Branch) and any(map(may_stop, blocks_of(node))))
+        isinstance(node, Stop)
+        or (isinstance(node, Branch) and any(map(may_stop, inner_blocks(node))))
         for node in block
     )
 
@@ -232,7 +233,7 @@ def add_at_ends(
     if isinstance(last, Stop):
         return
     if isinstance(last, Branch) and may_stop([last]):
-        for inner in blocks_of(last):
+        for inner in inner_blocks(last):
             add_at_ends(inner, origin, pairs, loop)
     else:
         if loop is not None:
@@ -244,5 +245,5 @@ def walk(nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield all nodes of a block, in the order of the text."""
     for node in nodes:
         yield node
-        for block in blocks_of(node):
+        for block in inner_blocks(node):
             yield from walk(block)

@@ -1,9 +1,17 @@
-"""Store-to-load forwarding, and recognition of `a[i] = a[i] + v` as a sum in place."""
+"""StoreItem-to-load forwarding, and recognition of `a[i] = a[i] + v` as a sum in place."""
 
 import operator
 from typing import Any
 
-from zygote_lite._specialize.typed.nodes import Append, Node, Op, Store, blocks_of, leaves, reads_of
+from zygote_lite._specialize.typed.nodes import (
+    Append,
+    Node,
+    Op,
+    StoreItem,
+    inner_blocks,
+    leaves,
+    reads_of,
+)
 from zygote_lite._specialize.typed.values import (
     FOLDED,
     INTS,
@@ -19,21 +27,21 @@ Sum = tuple[Op, Value]
 _FAR = 100  # nodes that are looked through
 
 
-def place_of(x: Value, index: Value) -> Any:
+def memory_place(x: Value, index: Value) -> Any:
     """Return what stands for a place in an array or list; `None` where that cannot be told."""
     if isinstance(x.fact, ListOf):
         root, path = path_of(x, index)
-        keys: Any = [key_of(part) for part in path]
+        keys: Any = [value_key(part) for part in path]
         return None if None in keys else (root, keys)
-    key = key_of(index)
+    key = value_key(index)
     changing = any(part.is_array for part in leaves(index))
     return None if key is None or changing else (x, key)
 
 
-def key_of(x: Value) -> Any:
+def value_key(x: Value) -> Any:
     """Return what equal values have in common; `None` where that cannot be told."""
     if x.items is not None:
-        keys = tuple([key_of(item) for item in x.items])
+        keys = tuple([value_key(item) for item in x.items])
         return None if None in keys else (type(x.sample), keys)
     if not x.is_constant:
         return x
@@ -42,16 +50,16 @@ def key_of(x: Value) -> Any:
 
 def stored_at(block: list[Node], x: Value, index: Value) -> Value | None:
     """Return what was last stored in a place, or read there, where it is there still."""
-    place = place_of(x, index)
+    place = memory_place(x, index)
     for node in reversed(block[-_FAR:]):
-        if place is None or blocks_of(node) or isinstance(node, Append):
+        if place is None or inner_blocks(node) or isinstance(node, Append):
             return None
-        if isinstance(node, Store) and list_root(node.array) is list_root(x):
-            same = place_of(node.array, node.index) == place
+        if isinstance(node, StoreItem) and list_root(node.array) is list_root(x):
+            same = memory_place(node.array, node.index) == place
             return node.value if same and _is_kept(x, index, node.value) else None
         if isinstance(node, Op) and node.function is operator.getitem:
             there = node.target
-            if not there.is_array and place_of(*node.arguments) == place:
+            if not there.is_array and memory_place(*node.arguments) == place:
                 return there
     return None
 
@@ -76,9 +84,9 @@ def sums_in_place(block: list[Node]) -> dict[Node, Sum]:
     at = {node.target: i for i, node in enumerate(block) if isinstance(node, Op)}
     found: dict[Node, Sum] = {}
     for i, node in enumerate(block):
-        if not isinstance(node, Store) or node.value not in at:
+        if not isinstance(node, StoreItem) or node.value not in at:
             continue
-        place = place_of(node.array, node.index)
+        place = memory_place(node.array, node.index)
         total = block[at[node.value]]
         assert isinstance(total, Op)
         for x in _terms(total):
@@ -88,7 +96,7 @@ def sums_in_place(block: list[Node]) -> dict[Node, Sum]:
                 isinstance(read, Op)
                 and read.function is operator.getitem
                 and place is not None
-                and place_of(*read.arguments) == place
+                and memory_place(*read.arguments) == place
                 and not any(_disturbs(n, node, total) for n in block[start + 1 : i])
             ):
                 found[node] = total, x
@@ -104,8 +112,8 @@ def _terms(total: Op) -> list[Value]:
     return [x for x in terms if x.active and x in total.active_operands]
 
 
-def _disturbs(node: Node, store: Store, total: Op) -> bool:
+def _disturbs(node: Node, store: StoreItem, total: Op) -> bool:
     """Return whether a node between may write to the same place, or reads the sum."""
-    if blocks_of(node) or isinstance(node, Append) or total.target in reads_of(node):
+    if inner_blocks(node) or isinstance(node, Append) or total.target in reads_of(node):
         return True
-    return isinstance(node, Store) and list_root(node.array) is list_root(store.array)
+    return isinstance(node, StoreItem) and list_root(node.array) is list_root(store.array)

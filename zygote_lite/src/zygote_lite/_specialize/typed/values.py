@@ -279,3 +279,8 @@ def is_temporary(name: str) -> bool:
 def stem_of(name: str) -> str:
     """Return what a value is named after; nothing, for a temporary."""
     return "" if is_temporary(name) else name
+
+
+def is_one(x: Value) -> bool:
+    """Return whether a value is the constant number one."""
+    return x.is_constant and type(x.sample) in (int, float) and x.sample == 1

@@ -61,7 +61,7 @@ def _length(interpreter: Builder, xs: list[Value]) -> Value | None:
     return interpreter.inactive(len, xs, {}, "")
 
 
-def _product(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _repeated_list(interpreter: Builder, xs: list[Value]) -> Value | None:
     if interpreter.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
         return _lists.repeated(interpreter, xs[0], xs[1])
     return None
@@ -86,7 +86,7 @@ def _sequence(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
     return made
 
 
-def _joined(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
+def _joined_sequences(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
     def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         parts = [known_items(x) for x in xs]
         if any(part is None for part in parts):
@@ -125,7 +125,7 @@ def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
 
 
 def _join_arguments(interpreter: Builder, xs: list[Value]) -> Value | None:
-    return _joined(tuple)(interpreter, xs[1:])
+    return _joined_sequences(tuple)(interpreter, xs[1:])
 
 
 def _join_dict(interpreter: Builder, xs: list[Value]) -> Value | None:
@@ -137,7 +137,7 @@ def _join_dict(interpreter: Builder, xs: list[Value]) -> Value | None:
     return interpreter.build("dict", parts)
 
 
-def _text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | None]:
+def _folded_text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | None]:
     def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         """Fold the parts of an f-string."""
         if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
@@ -164,7 +164,7 @@ def _as_is(interpreter: Builder, xs: list[Value]) -> Value | None:
     return xs[0] if same else None
 
 
-def _sum(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _summed_items(interpreter: Builder, xs: list[Value]) -> Value | None:
     if isinstance(xs[0].fact, ListOf):
         return _lists.total(interpreter, xs)
     items = known_items(xs[0])
@@ -234,7 +234,7 @@ class SumRule:
 
 SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     len: _length,
-    operator.mul: _product,
+    operator.mul: _repeated_list,
     unpack: _unpack,
     tuple: _sequence(tuple),
     list: _sequence(list),
@@ -243,18 +243,18 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     enumerate: _several("enumerate"),
     reversed: _several("reversed"),
     float: _as_is,
-    sum: _sum,
+    sum: _summed_items,
     np.conjugate: _real,
     np.real: _real,
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
 }
-SPECIAL[import_calls.module_of] = _imports.import_module
-SPECIAL[import_calls.member_of] = _imports.import_member
+SPECIAL[import_calls.imported_module] = _imports.import_module
+SPECIAL[import_calls.imported_member] = _imports.import_member
 SPECIAL[_intrinsics.taken_for] = _taken_for
 SPECIAL[_intrinsics.join_dict] = _join_dict
 for _maker in (_intrinsics.join_text, _intrinsics.format_value):
-    SPECIAL[_maker] = _text(_maker)
+    SPECIAL[_maker] = _folded_text(_maker)
 SPECIAL[_intrinsics.join_arguments] = _join_arguments
 for _name, _kind in (("join_tuple", tuple), ("join_list", list)):
-    SPECIAL[getattr(_intrinsics, _name)] = _joined(_kind)
+    SPECIAL[getattr(_intrinsics, _name)] = _joined_sequences(_kind)

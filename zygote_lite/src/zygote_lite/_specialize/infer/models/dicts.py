@@ -20,36 +20,36 @@ def is_dict(x: Value) -> bool:
     return type(x.sample) is dict and known
 
 
-def entries_of(x: Value) -> dict[Any, Value]:
+def entries_of_dict(x: Value) -> dict[Any, Value]:
     """Return the entries of a dict."""
     items = x.items or []
     return {key.sample: part for key, part in zip(items[::2], items[1::2], strict=True)}
 
 
-def key_of(key: Value) -> Any:
+def known_key(key: Value) -> Any:
     """Return a key.
 
     Raises `NotSpecializable` where it is not known, or may be compared in its own way.
     """
-    if not (key.is_constant and is_plain(key.sample)):
+    if not (key.is_constant and is_plain_key(key.sample)):
         raise Unsound.KEY("a key of a dict is computed, or is not text or a number")
     return key.sample
 
 
-def is_plain(key: Any) -> bool:
+def is_plain_key(key: Any) -> bool:
     """Return whether a key is compared as Python's own are."""
-    return type(key) in _KEYS or (type(key) is tuple and all(map(is_plain, key)))
+    return type(key) in _KEYS or (type(key) is tuple and all(map(is_plain_key, key)))
 
 
-def item(x: Value, key: Value) -> Value:
+def item_of_dict(x: Value, key: Value) -> Value:
     """Return `x[key]`."""
-    found = entries_of(x).get(key_of(key))
+    found = entries_of_dict(x).get(known_key(key))
     if found is None:
         raise Unsound.RAISES("it looks up a key that does not exist")
     return found
 
 
-def store(interpreter: Builder, x: Value, key: Value, value: Value) -> None:
+def store_in_dict(interpreter: Builder, x: Value, key: Value, value: Value) -> None:
     """Note `x[key] = value`."""
     if x in interpreter.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a dict that it walks over")
@@ -57,7 +57,7 @@ def store(interpreter: Builder, x: Value, key: Value, value: Value) -> None:
         raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")
     if value in interpreter.iterators:
         raise Unsound.ITERATOR("it makes a dict of iterators, which can be walked over only once")
-    changed = mapping({**entries_of(x), key_of(key): value})
+    changed = mapping({**entries_of_dict(x), known_key(key): value})
     x.items, x.active, x.is_constant = changed.items, changed.active, False
     x.sample[key.sample] = value.sample
 
@@ -66,7 +66,7 @@ def made(interpreter: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return `dict(*xs, **kws)`."""
     entries: dict[Any, Value] = {}
     for x in xs:
-        entries |= entries_of(x) if is_dict(x) else _of_pairs(x)
+        entries |= entries_of_dict(x) if is_dict(x) else _of_pairs(x)
     value = mapping({**entries, **kws})
     interpreter.homes[value] = interpreter.out
     return value
@@ -77,16 +77,16 @@ def _of_pairs(x: Value) -> dict[Any, Value]:
     pairs = [None] if rows is None else [known_items(row) for row in rows]
     if any(pair is None or len(pair) != 2 for pair in pairs):
         raise NotSupported.UNKNOWN_LENGTH("it makes a dict of something unknown")
-    return {key_of(pair[0]): pair[1] for pair in pairs if pair is not None}
+    return {known_key(pair[0]): pair[1] for pair in pairs if pair is not None}
 
 
 def method(
     interpreter: Builder, x: Value, name: str, xs: list[Value], kws: dict[str, Value]
 ) -> Value:
     """Return what a method of a dict gives."""
-    entries = entries_of(x)
+    entries = entries_of_dict(x)
     if name == "get" and len(xs) in (1, 2) and not kws:
-        return entries.get(key_of(xs[0]), xs[1] if len(xs) > 1 else constant(None))
+        return entries.get(known_key(xs[0]), xs[1] if len(xs) > 1 else constant(None))
     if name == "copy" and not xs and not kws:
         return made(interpreter, [x], {})
     views = {

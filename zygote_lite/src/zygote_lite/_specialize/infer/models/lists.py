@@ -13,7 +13,7 @@ from typing import Any
 from zygote_lite._specialize.rules.contributions import Each, IndexRule, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.nodes import Append, Store
+from zygote_lite._specialize.typed.nodes import Append, StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     INTS,
@@ -110,7 +110,7 @@ def repeated(interpreter: Builder, x: Value, count: Value) -> Value:
     return op.target
 
 
-def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
+def item_of_list(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`."""
     fact = settled(x)
     if isinstance(index.sample, slice):
@@ -173,7 +173,7 @@ def sample_at(x: Value, index: Value) -> Any:
         return x.sample[-1]
 
 
-def store(interpreter: Builder, x: Value, index: Value, value: Value) -> None:
+def store_in_list(interpreter: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`."""
     fact = settled(x)
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
@@ -190,7 +190,7 @@ def store(interpreter: Builder, x: Value, index: Value, value: Value) -> None:
             x.sample[index.sample] = value.sample
         except IndexError:
             x.sample[-1] = value.sample
-    interpreter.out.append(Store(interpreter.origin, x, index, value))
+    interpreter.out.append(StoreItem(interpreter.origin, x, index, value))
 
 
 def append(interpreter: Builder, x: Value, value: Value) -> None:

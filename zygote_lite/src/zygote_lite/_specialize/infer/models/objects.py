@@ -20,10 +20,10 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-_MANY = 256  # items of structures from outside
+_MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
 _MADE_IN_PYTHON = 1 << 9  # the flag of classes that are made when a program runs
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
-_missing = object()
+_no_attribute = object()
 
 
 def is_plain(x: Any) -> bool:
@@ -41,11 +41,11 @@ def is_plain(x: Any) -> bool:
 def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
     """Return an object from outside, and demand that it is one of its class."""
     value = Value(Other(type(x)), x)
-    value.where = _held(inputs, type(x), expression)
+    value.where = _holder(inputs, type(x), expression)
     return value
 
 
-def _held(inputs: "Inputs", kind: type, expression: str) -> str:
+def _holder(inputs: "Inputs", kind: type, expression: str) -> str:
     """Return the variable that holds what an expression reads, and demand that it is of a class."""
     if expression not in inputs.holders:
         name = inputs.holders[expression] = f"v{len(inputs.holders)}"
@@ -64,11 +64,11 @@ def from_outside(
     if expression in inputs.structures:
         return inputs.structures[expression]
     inputs.taken += len(x)
-    if inputs.taken > _MANY:
+    if inputs.taken > _MOST_ITEMS_FROM_OUTSIDE:
         raise NotSupported.TOO_LONG(
             f"{stem} is a {type(x).__name__} of many items that is not an argument"
         )
-    held = _held(inputs, type(x), expression)
+    held = _holder(inputs, type(x), expression)
     if type(x) is not tuple:
         inputs.containers[held] = None
 
@@ -103,14 +103,14 @@ def attribute(interpreter: Builder, x: Value, name: str) -> Value:
     if isinstance(found, staticmethod) and isinstance(found.__func__, types.FunctionType):
         inputs.guard(expression, found.__func__)
         return constant(found.__func__)
-    if found is _missing or hasattr(type(found), "__get__"):
+    if found is _no_attribute or hasattr(type(found), "__get__"):
         raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {type(owner).__name__}")
     return interpreter.read(found, expression, name, changes=True)
 
 
 def of_class(kind: type, name: str) -> Any:
     """Return what the instances of a class find there, as it is kept there."""
-    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _missing)
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _no_attribute)
 
 
 def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
