@@ -57,7 +57,7 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Mode:
-    """What holds in a context.
+    """The modes of a context.
 
     Attributes:
         tier: the only engine that may answer; `None` for either.

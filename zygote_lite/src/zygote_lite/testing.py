@@ -184,7 +184,7 @@ def reasons(f: Any, /) -> list[str]:
 def forget(*functions: Any) -> None:
     """Forget the code that was made for some functions, or for all if none is named.
 
-    Warnings that tell once that a function runs uncompiled are told again.
+    Warnings that a function runs uncompiled, which are given once, are given again.
     """
     for entries in _entry.entries_for(*map(original, functions)):
         entries.renew()

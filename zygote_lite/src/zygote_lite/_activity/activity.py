@@ -208,7 +208,7 @@ HOLDERS: tuple[Any, ...] = (np.ma.MaskedArray, np.matrix, fractions.Fraction, It
 def mark_arguments(operands: tuple[Any, ...], flags: tuple[Any, ...]) -> tuple[Any, ...]:
     """Note that what is reached from differentiated arguments is active; return their flags.
 
-    What can have no gradient, such as a text, is not differentiated.
+    An argument that cannot have a gradient, such as a text, is not differentiated.
     """
     flags = tuple(
         [flag if kind_of(x) != INERT else None for x, flag in zip(operands, flags, strict=True)]

@@ -27,7 +27,7 @@ _COMPARED = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash
 
 
 def hook_of(kind: type, name: str) -> Any:
-    """Return what a class of the user's calls as the method `name`, or `None` for C's own.
+    """Return the function that a user class has as method `name`, or `None` for C's own.
 
     It may be a function in C under another name: `__getattr__ = dict.__getitem__`.
     """

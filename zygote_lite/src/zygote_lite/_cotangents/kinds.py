@@ -130,7 +130,7 @@ _BASES = (list, tuple, collections.deque, collections.OrderedDict, dict, set, fr
 def type_in_c(x: Any) -> Any:
     """Return the type of Python's own that a container is of, whatever the user's class overrides.
 
-    What the engine does with a container for itself calls no method of the user's.
+    The engine's own access to a container must not call methods of the user.
     """
     return next(base for base in _BASES if isinstance(x, base))
 
@@ -139,7 +139,7 @@ _slots: dict[type, tuple[str, ...]] = {}
 
 
 def slot_names(t: type) -> tuple[str, ...]:
-    """Return the names of the attributes of a class that are no entries of a `__dict__`."""
+    """Return the names of the attributes of a class that are not in a `__dict__`."""
     try:
         return _slots[t]
     except KeyError:

@@ -69,7 +69,7 @@ class Handlers:
         return self._each("in Python", functions, None)
 
     def by_code(self, example: types.FunctionType) -> Callable[[Any], Any]:
-        """Declare which other calls stand for a function that is made anew each time.
+        """Declare which other calls stand for a function that is created anew each time.
 
         It is known by the code that it shares with `example`:
         `(tape, nodes, f, *xs, **kws) -> (y, node)`.

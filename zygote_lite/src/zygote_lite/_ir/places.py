@@ -64,7 +64,7 @@ def _users_frame() -> Any:
 def is_library(path: str) -> bool:
     """Return whether a file is of Python's own library, of NumPy, or of this package.
 
-    Such code holds nothing of the user's in its modules' variables.
+    The variables of its modules hold no values of the user.
     """
     if path.startswith("<frozen "):  # a module of Python's own: `abc`, `os`
         return True

@@ -29,7 +29,7 @@ _MEANING = (
 def parsed(text: str, filename: str, before: int) -> ast.Module:
     """Return the syntax tree of a text that has some lines `before` it.
 
-    It is empty where the text is no Python, such as a notebook's cell with magics.
+    It is empty if the text is not Python, such as a notebook's cell with magics.
     """
     try:
         with TREES, warnings.catch_warnings():
@@ -74,7 +74,7 @@ def _compiled(
     """Return the code of a tree, which is kept; `None` where Python refuses to compile it.
 
     Arguments:
-        tree: the tree, which stays as it is.
+        tree: the tree, which is not changed.
         moved: a definition in it that is compiled as if it stood that many lines below.
         filename: of the tree.
         flags: of the compiler.

@@ -281,7 +281,7 @@ class NestedTape(Tape):
 
 
 class NestedRun:
-    """A function run on a nested tape, and its way back."""
+    """A function run on a nested tape, and its reverse pass."""
 
     def __init__(
         self, outer: Tape, f: Any, nodes: tuple[Any, ...], flags: tuple[Any, ...], xs: Any, kws: Any
@@ -324,7 +324,7 @@ class NestedRun:
 
 
 class NestedPullback:
-    """What `pullback` returns inside a function that is differentiated."""
+    """The pullback that `pullback` returns inside a function that is differentiated."""
 
     def __init__(self, run: NestedRun) -> None:
         self.run = run

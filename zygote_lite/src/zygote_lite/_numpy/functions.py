@@ -139,7 +139,7 @@ def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     return np.ndarray(*xs, **kws), None
 
 
-# -- calls of the user's functions ---------------------------------------------------------------
+# -- calls of user functions ---------------------------------------------------------------------
 
 
 @handlers.in_python(np.apply_along_axis)

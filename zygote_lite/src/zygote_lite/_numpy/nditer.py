@@ -48,7 +48,7 @@ class Iterated:
         self.close()
 
     def close(self) -> None:
-        """Do nothing: there is no buffer to be written back."""
+        """Do nothing: there is no buffer to write back."""
 
     def __iter__(self) -> Any:
         return self

@@ -54,7 +54,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) ->
 
 
 def _simply_run(f: Any) -> None:
-    """Declare that a decorator is run as it is: what it makes is differentiated when called."""
+    """Declare that a decorator is simply run: the function that it returns is recorded later."""
     handlers.desugared(f)(lambda tape, nodes, *xs, **kws: (f(*xs, **kws), None))
 
 

@@ -24,7 +24,7 @@ _ARRAY_PROTOCOLS = ("__len__", "__array__", "__array_interface__", "__array_stru
 
 
 def _is_one_object(t: type) -> bool:
-    """Return whether objects of a user's class are no arrays to NumPy, but one entry of one."""
+    """Return whether NumPy treats objects of a user class as one entry, and not as arrays."""
     return is_written_in_python(t) and not any(hasattr(t, name) for name in _ARRAY_PROTOCOLS)
 
 

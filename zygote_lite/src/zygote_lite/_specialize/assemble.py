@@ -61,7 +61,7 @@ class Specialized:
         parameters: the names of the user's parameters, then those of values read from outside.
         bound: objects that the text names.
         inputs: what it reads from outside, and what must be as it was.
-        arguments: what is known of the user's arguments.
+        arguments: the abstract values of the user's arguments.
         result: what is known of the value, if it is returned.
         gradients: for each differentiated leaf, its cotangent; `None` where there is none.
         telling: the cotangents that are not finite if any part of the reverse pass was not.
@@ -194,7 +194,7 @@ _SUMS = {np.sum, np.ndarray.sum}
 
 
 def _keeps_zeros(node: Node) -> bool:
-    """Return whether a zero cotangent gives zeros on the way back through a node, always.
+    """Return whether the reverse of a node maps a zero cotangent to zeros, always.
 
     Where a branch decides, the tape has none at all there.
     """

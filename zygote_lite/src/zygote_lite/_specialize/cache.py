@@ -113,7 +113,7 @@ class Entries:
             return self.make(f, xs, key, compiled=False)
 
     def reason(self, xs: tuple[Any, ...]) -> str | None:
-        """Return why there is no code for arguments of these types, where it is known."""
+        """Return why there is no code for arguments of these types, if that is known."""
         key = key_of(xs)
         return NO_KEY if key is None else self.reasons.get(key)
 

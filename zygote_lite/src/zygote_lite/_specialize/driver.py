@@ -166,7 +166,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
         number: which of them is differentiated twice.
         v: a vector of its kind and shape.
 
-    The reverse pass of straight code is straight code, which is run backwards in its turn.
+    The reverse pass of code without loops and branches has none either, and is itself reversed.
     """
     inputs = Inputs(f)
     active = tuple([i == number for i in range(len(xs))])

@@ -43,7 +43,7 @@ class Entries:
         self.arrays: dict[int, tuple[Any, bool]] = {}  # by number: the array, and if it was new
         self.defaults: dict[int, tuple[Any, dict[str, NodeId]]] = {}  # of functions defined inside
         self.memo: dict[int, Any] = {}  # of functions under `lru_cache`: what calls gave
-        self.refusal: BaseException | None = None  # that a `finally` of the user's may swallow
+        self.refusal: BaseException | None = None  # that a `finally` of user code may swallow
         self.seen: dict[int, Any] = {}  # arrays that own memory, by identity
 
     def note_refusal(self) -> None:

@@ -72,7 +72,7 @@ from zygote_lite.errors import DifferentiationError
 
 
 class Tape(Entries):
-    """Run the calls of recorded code, and note how the cotangent of each goes back."""
+    """Run the calls of recorded code, and record the pullback of each."""
 
     __slots__ = ()
 
@@ -123,23 +123,23 @@ class Tape(Entries):
 
         A call is resolved in this order:
 
-        1. inactive: nothing that it is given depends on a differentiated argument: it is run;
+        1. inactive, because no operand depends on a differentiated argument: it is simply run;
         2. `x[i]` of an array, whose cotangent is added in place (`read`);
-        3. what stands for other calls: `out=`, and the handlers that desugar a call;
-        4. Python that means the same, where C would call methods of the user's that matter;
-        5. a structural pullback of the engine's own: attributes, construction, subscripts;
+        3. a call that stands for other calls: `out=`, and the handlers that desugar it;
+        4. the Python equivalent, if C would call user methods that matter (`hooks`);
+        5. a structural pullback of the engine: attributes, construction, subscripts;
         6. a rule of an installed plugin, through `rulescore`;
-        7. Python that means the same as a function written in C;
+        7. the Python equivalent of a function written in C;
         8. the call again with its generators run out into lists, if C would step them;
-        9. what the callable stands for, by its class: the code of a function, a method's
+        9. the meaning of the callable, by its class: the code of a function, a method's
            function, the `__call__` of an object, ... (`by_callable`);
-        10. an error that names the function and the place, unless no gradient can pass.
+        10. an error that names the function and the place, unless it cannot carry a gradient.
 
         Why in this order: writes and containers (2, 3, 5) come before rules (6), because a rule
         sees only values, and their cotangents are known by address. Step 4 comes before 5 and
         6, because handlers and rules would let C call such methods unrecorded. A rule comes
-        before Python that means the same (7) and before the function's source (9): it is what its
-        author declares to be the derivative, and it is faster.
+        before the Python equivalent (7) and the function's source (9): its author declares it to
+        be the derivative, and it is faster.
         """
         if state.has_texts:
             nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
@@ -202,7 +202,7 @@ class Tape(Entries):
         return None
 
     def text_node(self) -> NodeId:
-        """Return the number of a text that comes out of a container: nothing goes back to it."""
+        """Return a node for a text that comes out of a container: it gets no cotangent."""
         return self.input()
 
     def read(self, nodes: tuple[NodeId, ...], x: Any, index: Any) -> Traced:
@@ -253,7 +253,7 @@ class Tape(Entries):
             for n, x in zip(nodes[1:], xs, strict=False):
                 if n is None and is_opaque(x) and reaches_active(x):
                     raise refusal(f, xs)  # it is over memory that was written since
-        if type(pulled[1]) is not NoPullback:  # which saves nothing: `len(x)` is no walk over `x`
+        if type(pulled[1]) is not NoPullback:  # which saves nothing: `len(x)` reads no entry
             note_captured(f, xs)
         return self.record(*pulled, nodes, fresh=True)
 

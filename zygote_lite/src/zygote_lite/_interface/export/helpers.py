@@ -41,7 +41,7 @@ class Helpers:
         self.taken = taken
 
     def add(self, name: str, x: Any) -> None:
-        """Write what is known by a name. Raises `NotSpecializable` where that cannot be done."""
+        """Write the object that a name stands for. Raises `NotSpecializable` if it cannot."""
         if name in self.named and self.named[name] is x:
             return
         if name in self.named or name in self.taken:

@@ -77,7 +77,7 @@ class Variables:
         return not names.intersection(bound)
 
     def kept(self, atom: ir.Atom, origin: ast.AST, later: Iterable[ast.expr]) -> ir.Atom:
-        """Return where a value is that what is evaluated later cannot change.
+        """Return an atom for a value that cannot be changed by what is evaluated later.
 
         A later `:=` gives the variable another value, and so may a call: that of a function that
         says `nonlocal`, or `global`.

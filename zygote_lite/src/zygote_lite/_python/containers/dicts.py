@@ -196,7 +196,7 @@ def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
 def _(nodes: Nodes, x: Any, key: Any, last: bool = True) -> ValueAndPullback:
     _Ordered.move_to_end(x, key, last)
 
-    def move_back(dy: Any) -> tuple[Any, ...]:  # done again in its turn, with the other writes
+    def move_back(dy: Any) -> tuple[Any, ...]:  # repeated later, in the order of the writes
         current_store().redo.append(lambda: _Ordered.move_to_end(x, key, last))
         return (None,) * len(nodes)
 

@@ -110,7 +110,7 @@ def replaced(x: list[Any], place: int, old: list[Any], count: int) -> Callable[[
 def _rearranged(
     x: list[Any], old: list[Any], same: Callable[[list[Any]], Any], count: int = 0
 ) -> Callable[[], list[Any]]:
-    """Return what undoes a change of a list, after it was made.
+    """Return the pullback that undoes a change of a list.
 
     Arguments:
         x: the list.

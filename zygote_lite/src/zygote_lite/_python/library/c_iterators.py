@@ -62,7 +62,7 @@ def is_native(x: Any) -> bool:
 
 
 def take_step(tape: Tape, it: Any) -> Traced:
-    """Take the next element, and where it comes from; refuse where that cannot be told."""
+    """Take the next element, and its source; refuse if the source cannot be determined."""
     step = _STEPS.get(type(it), _taken_ahead)
     found = step(tape, it)
     if found is None:

@@ -97,7 +97,7 @@ class Paths(Builder):
     def may_be_stale(self, name: str) -> bool:
         """Return whether a variable that a path leaves without a value may seem to have one.
 
-        In a function called in a loop that is the value of an earlier turn; Numba takes zero.
+        In a function called in a loop that is the value of an earlier iteration; Numba takes zero.
         """
         return not self.is_ours(name) and (
             self.compiled or (self.loop is not None and len(self.depth) > 1)

@@ -40,7 +40,7 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-_MOST_UNROLLED = 64  # turns of a loop that is written out
+_MOST_UNROLLED = 64  # iterations of a loop that is unrolled
 
 
 def iterate(
@@ -66,7 +66,7 @@ def iterate(
         return _over(interpreter, s, target, iterable, body, env, after)
     if len(items) > _MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
-    if captures(body, target):  # written out, each would keep the value of its own turn
+    if captures(body, target):  # unrolled, each would keep the value of its own iteration
         raise Unsound.LATE_BINDING("a function defined inside reads the variable of a loop")
     walked = len(interpreter.walked)
     interpreter.walked += interpreter.iterators.get(iterable, [])
@@ -258,7 +258,7 @@ def _turn(
 ) -> tuple[Loop, list[Env]]:  # fmt: skip
     """Write a loop, given what holds for the variables that it carries.
 
-    Of the first turn, as a rehearsal, it is known what they are before the loop.
+    In a rehearsal (`is_first`) they have the values from before the loop.
     """
     loop = Loop(interpreter.origin, None, None, [], [], [], interpreter.loop)
     if counter is not None:

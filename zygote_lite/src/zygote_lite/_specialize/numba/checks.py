@@ -39,7 +39,7 @@ FLOAT, WHOLE, MIXED, TRUTH = "float", "whole", "mixed", "truth"
 def kind_of_number(x: Value) -> str:
     """Return what a number is to Numba: a float, an integer, either of the two, or a truth.
 
-    Raises `NotSpecializable` for what is no number, and for numbers of other widths.
+    Raises `NotSpecializable` for values that are not numbers, and for numbers of other widths.
     """
     if x.sample is UNSET:
         raise Unsound.UNSET("a variable may have no value")

@@ -49,7 +49,7 @@ def _place(op: Op, loop: Loop) -> int | None:
 def _is_costly(op: Op) -> bool:
     try:
         return op.function in COSTLY
-    except TypeError:  # what has no hash is no function of numbers
+    except TypeError:  # an unhashable object is not a function of numbers
         return False
 
 

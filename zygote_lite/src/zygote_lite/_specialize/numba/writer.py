@@ -118,9 +118,9 @@ class CompiledWriter(Writer):
 
 
 def _dtypes(loop: Loop) -> list[str] | None:
-    """Return the dtypes of what is kept of each turn; `None` where it does not go into arrays.
+    """Return the dtypes of the residuals of an iteration; `None` if arrays cannot hold them.
 
-    A loop that may stop early may have any number of turns to come; one inside another is run
+    A loop that may stop early has an unknown number of iterations; one inside another is run
     more than once, and its tape is kept by that.
     """
     if loop.target is None or loop.outer is not None or may_stop(loop.body):

@@ -216,7 +216,7 @@ def _sweep(block: list[Node], alive: set[Value]) -> bool:
     return bool(kept)
 
 
-# -- what is kept of each turn -----------------------------------------------------------------
+# -- residuals ---------------------------------------------------------------------------------
 
 
 def keep_records(

@@ -202,7 +202,7 @@ class Backward(Accumulator):
     # -- structure -----------------------------------------------------------------------------
 
     def branch(self, node: Branch) -> None:
-        if node in self.silent:  # the turn that ends the loop has nothing to go back through
+        if node in self.silent:  # the iteration that ends the loop has no reverse
             self.block(node.orelse if _ends_with_stop(node.body) else node.body)
             return
         before = dict(self.cotangents)

@@ -74,7 +74,7 @@ class Builder:
         self.origin: ast.AST = ast.Pass()
         self.breaks: list[tuple[list[Value], Stopping]] = []
         self.poles = False  # whether the reverse pass may meet a pole of a rule
-        self.recording = False  # of the reverse pass, to run it backwards in its turn
+        self.recording = False  # of the reverse pass, to differentiate it again
         self.twice = False  # whether that is to come
         self.strong = False  # whether a zero cotangent stays a zero where it meets an infinity
         self.compiled = False  # whether the code is for Numba
@@ -213,7 +213,7 @@ class Builder:
         self, result: Result, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "",
     ) -> Op:  # fmt: skip
         """Write an operation, and return it."""
-        # what is looked at when the code runs is the dtype and the number of axes, not their length
+        # the code tests the dtype and the number of axes when it runs, not their length
         fact = result.fact if result.certain else vague(result.fact)
         target = self.value(fact, result.sample, stem)
         op = Op(self.origin, target, f, xs, kws, check=not result.certain)

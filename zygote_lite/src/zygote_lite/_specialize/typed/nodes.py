@@ -20,7 +20,7 @@ class Op(Node):
     """`target = function(*arguments, **keywords)`, which changes nothing.
 
     `reverse_rule` makes the cotangents of the arguments, where a gradient passes. `check` is set
-    where the type of the value is not certain and is looked at when the code runs. `suspect` is on
+    where the type of the value is not certain and is tested when the code runs. `suspect` is on
     a product in which a zero may have met an infinity. `required` is a call of the user's, which
     is made even if nobody reads its value. `active_operands` are those of that call, in the order
     of what `reverse_rule` makes; `snapshot_of` is set on a copy that is needed only if the array is
@@ -102,10 +102,10 @@ class Loop(Node):
     Attributes:
         target: the loop variable; none in a `while` loop.
         iterable: what is iterated over.
-        phis: the carried variables at the start of a turn.
+        phis: the carried variables at the start of an iteration.
         outs: the same after the loop.
         outer: the loop around, if any.
-        tape: the name of the list that keeps what the reverse needs of each turn.
+        tape: the name of the list that saves the residuals of each iteration.
     """
 
     target: Value | None
@@ -227,7 +227,7 @@ def add_at_ends(
 ) -> None:
     """Add moves wherever the end of a block is reached without leaving the loop.
 
-    At the end of a turn of a loop, what is kept of the turn is kept before.
+    At the end of an iteration its residuals are saved before.
     """
     last = block[-1] if block else None
     if isinstance(last, Stop):

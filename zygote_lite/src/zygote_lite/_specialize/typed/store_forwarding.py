@@ -28,7 +28,7 @@ _FAR = 100  # nodes that are looked through
 
 
 def memory_place(x: Value, index: Value) -> Any:
-    """Return what stands for a place in an array or list; `None` where that cannot be told."""
+    """Return a key for an index of an array or list; `None` if it is not known exactly."""
     if isinstance(x.fact, ListOf):
         root, path = path_of(x, index)
         keys: Any = [value_key(part) for part in path]
@@ -39,7 +39,7 @@ def memory_place(x: Value, index: Value) -> Any:
 
 
 def value_key(x: Value) -> Any:
-    """Return what equal values have in common; `None` where that cannot be told."""
+    """Return a key that equal values share; `None` if there is none."""
     if x.items is not None:
         keys = tuple([value_key(item) for item in x.items])
         return None if None in keys else (type(x.sample), keys)

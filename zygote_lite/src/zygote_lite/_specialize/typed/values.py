@@ -55,21 +55,21 @@ class Value:
 
     Attributes:
         fact: what holds for it in every run.
-        sample: what it is for the arguments at hand.
+        sample: its value for the arguments of this call.
         name: the variable that holds it; of constants and structures, none.
         is_constant: whether it is the sample in every run.
         active: whether a gradient may pass through it.
-        scope: the loop in whose turns it is made; `None` is the function.
+        scope: the loop in whose iterations it is computed; `None` is the function.
         items: of a tuple or list whose parts are known one by one, the parts.
         fresh: whether no other value shares its memory.
         like: of the shape of an array, what is known of that array.
-        made: whether the function itself made it, by a function such as `np.zeros`.
+        made: whether the function itself allocated it, by a function such as `np.zeros`.
         row_of: of a row of a list of lists, that list and the index.
         moved: of a list, whether it was appended to another.
         axis: of a number that is the length of an axis, what is known of it.
         base: the array that it is a view of.
         shaped: a value that has the same shape, in every run.
-        spread: what was broadcast to make it, where that is so.
+        spread: the value that it was broadcast from, if it was.
         reverse: whether it belongs to the reverse pass.
         where: of an object from outside, the expression for it.
     """

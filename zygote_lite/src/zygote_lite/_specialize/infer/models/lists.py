@@ -268,5 +268,5 @@ class WholePull:
     part: Value | None
 
     def back(self, interpreter: Builder, dy: Value) -> list[Any]:
-        """Return the cotangent as it is."""
+        """Return the cotangent unchanged."""
         return [dy if self.part is None else Scatter(self.part, dy)]

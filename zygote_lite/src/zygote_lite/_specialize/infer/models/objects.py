@@ -109,7 +109,7 @@ def attribute(interpreter: Builder, x: Value, name: str) -> Value:
 
 
 def of_class(kind: type, name: str) -> Any:
-    """Return what the instances of a class find there, as it is kept there."""
+    """Return the attribute that instances of a class find there, before any binding."""
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _no_attribute)
 
 
