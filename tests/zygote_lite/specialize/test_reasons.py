@@ -1,7 +1,8 @@
 """Each soundness condition is provoked by a program, which is not transformed, and answered right.
 
-What specialized code may assume is that none of these conditions occurs. Were one of the checks
-taken away, its program here would get another answer than Python's.
+What specialized code may assume is that none of these conditions occurs. Were a check taken away,
+its program would get another answer than Python's, or a second check (or a failure of the code)
+would lead it to the tape.
 """
 
 # the code that is differentiated may be odd on purpose
@@ -42,6 +43,7 @@ class Case:
         wanted: the gradients, or the value of `ask`, if finite differences are not to tell them.
         raises: the error that the program, or the tape, raises instead.
         rules: what is registered meanwhile.
+        later: other arguments, of the same types, after those.
         ask: how the derivative is asked for; without it, by the gradient in the first argument.
     """
 
@@ -52,10 +54,11 @@ class Case:
     raises: type[Exception] | None = None
     rules: RuleSet | None = None
     ask: Callable[..., Any] | None = None
+    later: tuple[Any, ...] | None = None
 
-    def answer(self) -> Any:
+    def answer(self, xs: tuple[Any, ...]) -> Any:
         """Return the derivative, or the class of the error."""
-        xs = copy.deepcopy(self.xs)
+        xs = copy.deepcopy(xs)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -104,7 +107,7 @@ def reads_a_view_after_a_write(x):
     return np.sum(view * view * x)
 
 
-@provokes(Unsound.WRITES_ELSEWHERE, 2.0)
+@provokes(Unsound.WRITES_ELSEWHERE, 2.0, later=(0.5,))
 def appends_on_one_path(x):
     held = [x]
     if x > 1.0:
@@ -180,7 +183,7 @@ def asks_a_metaclass(x):
     return x * x if isinstance(x, Everything) else x * 3.0
 
 
-@provokes(Unsound.KEY, 2.0, 3)
+@provokes(Unsound.KEY, 2.0, 3, later=(2.0, 4))
 def has_a_computed_key(x, n):
     entries = {3: x * 5.0, n: x * x}
     return entries[3]
@@ -471,10 +474,10 @@ def registered(rules):
             rules.unregister()
 
 
-def wanted(case):
+def wanted(case, xs):
     if case.wanted is not None:
         return case.wanted
-    first, *others = case.xs
+    first, *others = xs
     ((_, slope, _),) = slopes(lambda x: case.f(x, *copy.deepcopy(others)), (first,))
     return slope
 
@@ -484,7 +487,7 @@ def test_a_program_is_not_transformed_and_says_why(case):
     with registered(case.rules):
         testing.forget(case.f)
         with testing.transformed_only(), pytest.raises(testing.NotTransformed) as told:
-            case.answer()
+            case.answer(case.xs)
     assert told.value.reason.endswith(f"[{case.reason.label}]"), told.value.reason
 
 
@@ -493,14 +496,14 @@ def test_its_gradient_is_right_at_each_call(case):
     with registered(case.rules):
         testing.forget(case.f)
         with testing.observed() as answers:
-            for _ in range(5):
-                answer = case.answer()
+            for xs in [case.xs] * 5 + ([case.later] if case.later else []):
+                answer = case.answer(xs)
                 if case.raises is not None:
                     assert isinstance(answer, type), answer
                     assert issubclass(answer, case.raises), answer
                     continue
                 found = answer if case.ask is not None else answer[1]
-                np.testing.assert_allclose(found, wanted(case), rtol=1e-6)
+                np.testing.assert_allclose(found, wanted(case, xs), rtol=1e-6)
     assert not any(answer.is_transformed for answer in answers)
 
 
