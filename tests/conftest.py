@@ -9,6 +9,8 @@ import pytest
 
 from rulescore import plugins
 
+pytest.register_assert_rewrite("tests.zygote_lite.checks")
+
 STATES = {
     "none": set(),
     "base": {"rules_base"},

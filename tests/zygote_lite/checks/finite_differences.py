@@ -1,10 +1,45 @@
 """Derivatives by Richardson's extrapolation of central differences: what gradients are held to."""
 
 import copy
+import types
 
 import numpy as np
 
-from tests.zygote_lite.conftest import leaves, replaced
+from tests.zygote_lite.checks.comparing import assert_close, assert_same, entry_at, fields_of
+from zygote_lite import gradient, pullback
+
+
+def check_gradient(f, *xs, expected=None, tolerance=1e-6):
+    """Compare `gradient(f, *xs)` with finite differences, and with `expected` where given.
+
+    The gradient is taken twice of one function object, then through two levels of call, and the
+    pullback is called twice; each has to give the same, and to leave the arguments as they were.
+    """
+    before = copy.deepcopy(xs)
+    value = f(*copy.deepcopy(xs))
+    first = gradient(f, *xs)
+    second = gradient(f, *xs)
+    deeper = gradient(lambda *ys: (lambda *zs: f(*zs))(*ys), *xs)
+    y, back = pullback(f, *xs)
+    assert_same(y, value)
+    once = back(1.0)[1:]
+    again = back(1.0)[1:]
+    for other in (second, once, again):
+        assert_same(other, first)
+    assert_close(deeper, first, 1e-13)  # the sum may be taken in another order
+    assert_same(xs, before)
+    assert all(d is None for d in back(None))
+    found = slopes(f, xs)
+    assert found, "no leaf to differentiate"
+    for path, best, off in found:
+        assert np.all(off < tolerance), f"no derivative by differences at {path}: {off}"
+        d = entry_at(first, path)
+        got = np.zeros(np.shape(best)) if d is None else d
+        assert np.shape(got) == np.shape(best), (path, d)
+        np.testing.assert_allclose(got, best, rtol=tolerance, atol=tolerance, err_msg=str(path))
+    if expected is not None:
+        assert_close(first, expected)
+    return first
 
 
 def slope(value_at, step=2e-3):
@@ -32,3 +67,29 @@ def slopes(f, xs, step=2e-3):
             best[index], off[index] = slope(value_at, step)
         found.append((path, best, off))
     return found
+
+
+def leaves(x, path=()):
+    """Yield (path, leaf) for every number or array of real numbers in nested containers."""
+    if isinstance(x, bool | np.bool_ | str | type | types.FunctionType) or x is None:
+        return
+    if isinstance(x, int | float | np.floating | np.ndarray):
+        yield path, x
+    else:
+        for key, value in fields_of(x):
+            yield from leaves(value, (*path, key))
+
+
+def replaced(x, path, leaf):
+    """Return `x` with another leaf at `path`; lists, dicts and objects are changed in place."""
+    if not path:
+        return leaf
+    key, *rest = path
+    if isinstance(x, tuple):
+        items = [replaced(v, rest, leaf) if i == key else v for i, v in enumerate(x)]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if isinstance(x, list | dict):
+        x[key] = replaced(x[key], rest, leaf)
+    else:
+        object.__setattr__(x, key, replaced(getattr(x, key), rest, leaf))
+    return x

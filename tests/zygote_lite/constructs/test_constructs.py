@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.comparing import assert_close, assert_same, entry_at
 from tests.zygote_lite.checks.finite_differences import slopes
-from tests.zygote_lite.conftest import assert_close, assert_same, entry_at
 from tests.zygote_lite.constructs.table import CASES, table_of_constructs
 from zygote_lite import DifferentiationError, gradient, pullback
 

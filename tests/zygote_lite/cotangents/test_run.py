@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import slopes
-from tests.zygote_lite.conftest import assert_close
 from zygote_lite import gradient, pullback
 from zygote_lite.testing import recorded_only
 

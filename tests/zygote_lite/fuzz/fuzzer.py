@@ -26,8 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.zygote_lite.checks.comparing import assert_same
 from tests.zygote_lite.checks.finite_differences import slope
-from tests.zygote_lite.conftest import assert_same
 from tests.zygote_lite.fuzz import definitions
 from tests.zygote_lite.fuzz.generate.classes import Author
 from zygote_lite import DifferentiationError, gradient, pullback, testing

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from rulescore import RuleSet
+from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import slopes
-from tests.zygote_lite.conftest import assert_close
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.nested.programs import PROGRAMS
 from zygote_lite import DifferentiationError, export_adjoint, gradient, value_and_grad

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rulescore import plugins
+from tests.zygote_lite.checks.comparing import assert_same
 from tests.zygote_lite.checks.finite_differences import slopes
-from tests.zygote_lite.conftest import assert_same
 from zygote_lite import gradient, value_and_grad
 
 NAMES = (

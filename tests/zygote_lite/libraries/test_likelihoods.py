@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rulescore import Array, RuleSet, plugins, project, rrule
+from tests.zygote_lite.checks.comparing import assert_same
 from tests.zygote_lite.checks.finite_differences import slopes
-from tests.zygote_lite.conftest import assert_same
 from zygote_lite import gradient, hessian, value_and_grad
 
 HAVE = {name for name in ("scipy", "statsmodels", "sklearn") if importlib.util.find_spec(name)}

@@ -12,7 +12,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from tests.zygote_lite.conftest import assert_same
+from tests.zygote_lite.checks.comparing import assert_same
 from zygote_lite import gradient, pullback
 
 # -- length ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from tests.zygote_lite.conftest import assert_same
+from tests.zygote_lite.checks.comparing import assert_same
 from zygote_lite import DifferentiationError, gradient, pullback
 
 

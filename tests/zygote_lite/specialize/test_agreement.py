@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.oracles import (
     CALLS,
     answers,
@@ -15,7 +16,6 @@ from tests.zygote_lite.checks.oracles import (
     is_specialized,
     outcome,
 )
-from tests.zygote_lite.conftest import assert_close
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.specialize import hostile
 from zygote_lite import grad, gradient, hessian, hvp, testing, value_and_grad

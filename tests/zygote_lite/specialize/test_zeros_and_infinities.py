@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.comparing import entry_at
 from tests.zygote_lite.checks.finite_differences import slopes
 from tests.zygote_lite.checks.oracles import generic, is_alike, is_specialized, specialized_only
-from tests.zygote_lite.conftest import entry_at
 from zygote_lite import grad, gradient, value_and_grad
 
 INF = math.inf
