@@ -44,7 +44,7 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.pullbacks import Flags, TextPullback
 from zygote_lite._cotangents.registry import STRUCTURAL
 from zygote_lite._cotangents.run import FieldsView, state
-from zygote_lite._ir.intrinsics import join_dict, join_list, join_tuple, unpack
+from zygote_lite._ir.traits import BY_ID, UNKNOWN
 
 
 def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
@@ -74,25 +74,14 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
 
 _SUBSCRIPTS = (operator.getitem, operator.setitem)
 _ATTRIBUTE_WRITERS = (setattr, delattr, object.__setattr__, object.__delattr__)
-_OVERRIDABLE = {
-    id(f): (f, count)
-    for count, functions in {
-        2: (operator.add, operator.concat, operator.mul, operator.or_, operator.iadd,
-            operator.getitem, operator.setitem, operator.delitem),
-        9: (list, tuple, dict, dict.update, list.extend, list.__iadd__, unpack, join_list,
-            join_tuple, join_dict),
-    }.items()
-    for f in functions
-}  # fmt: skip
-"""Structural functions that call a method of an operand's class, and of how many operands."""
 
 
 def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
     """Return whether a user class overrides what a structural function does."""
     if f in _ATTRIBUTE_WRITERS:
         return intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
-    known = _OVERRIDABLE.get(id(f))
-    return known is not None and any(is_written_in_python(type(x)) for x in xs[: known[1]])
+    count = BY_ID.get(id(f), UNKNOWN).overridable
+    return any(is_written_in_python(type(x)) for x in xs[:count])
 
 
 @functools.lru_cache(maxsize=4096)

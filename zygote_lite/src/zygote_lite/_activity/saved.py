@@ -1,9 +1,6 @@
 """Saved values: an inactive call is simply run, but changes of what pullbacks saved are logged."""
 
-import bisect
 import functools
-import heapq
-import operator
 import types
 import weakref
 from typing import Any
@@ -13,7 +10,7 @@ import numpy as np
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.pullbacks import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
-from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._ir.traits import BY_ID, UNKNOWN
 from zygote_lite.errors import DifferentiationError
 
 
@@ -117,7 +114,7 @@ def refuse_overwritten(stamps: Stamps, name: str) -> None:
 def is_writer(f: Any, kws: dict[str, Any]) -> bool:
     """Return whether a function without Python source is known to write into its first argument."""
     return (
-        id(f) in _WRITERS
+        BY_ID.get(id(f), UNKNOWN).writes
         or kws.get("out") is not None
         or (
             isinstance(f, types.BuiltinFunctionType)
@@ -125,18 +122,3 @@ def is_writer(f: Any, kws: dict[str, Any]) -> bool:
             and f.__name__ == "at"
         )
     )
-
-
-_WRITERS = {
-    id(f): f
-    for f in (
-        operator.setitem, operator.delitem, setattr, delattr, np.copyto, np.ndarray.fill,
-        np.ndarray.sort, np.ndarray.__setitem__, list.append, list.extend, list.insert, list.pop,
-        list.remove, list.clear, list.sort, list.reverse, list.__setitem__, list.__iadd__, dict.pop,
-        dict.update, dict.setdefault, dict.clear, dict.__setitem__, dict.popitem, list.__delitem__,
-        set.add, set.discard, set.remove, set.pop, set.clear, set.update, heapq.heapify,
-        heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop, bisect.insort_left,
-        bisect.insort_right,
-        *IN_PLACE,
-    )
-}  # fmt: skip

@@ -6,12 +6,10 @@ a special method that may write, and something active or saved can be reached fr
 Its Python equivalent is recorded instead; if there is none, the call is refused.
 """
 
-import bisect
 import builtins
 import dis
 import functools
 import inspect
-import math
 import operator
 import types
 from collections.abc import Iterable, Iterator
@@ -30,76 +28,18 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     kind_of_type,
 )
-from zygote_lite._ir.intrinsics import (
-    build_dict,
-    build_set,
-    format_value,
-    join_dict,
-    join_set,
-    matches_mapping,
-)
 from zygote_lite._ir.places import is_library
+from zygote_lite._ir.traits import (
+    BY_ID,
+    HARMLESS_METHODS,
+    SPECIAL_METHODS,
+    SPREAD,
+    UNKNOWN,
+    changes_nothing,
+)
 
 Hook = tuple[types.FunctionType, Any]
 Named = tuple[str, bool]
-
-_COMPARE = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
-_ITERATE = {"__iter__", "__next__", "__len__", "__length_hint__", "__getitem__"}
-_HASH = {"__hash__", "__eq__"}
-_TEXT = {"__str__", "__repr__", "__format__", "write", "flush"}
-_NUMBER = {"__index__", "__int__", "__float__", "__complex__", "__bool__", "__len__", "__trunc__",
-           "__round__", "__floor__", "__ceil__", "__array__"}  # fmt: skip
-_CLASS = {"__instancecheck__", "__subclasscheck__"}
-_ATTRIBUTE = {"__getattr__", "__getattribute__"}
-_ANY = frozenset(
-    _ATTRIBUTE
-    | _COMPARE
-    | _ITERATE
-    | _HASH
-    | _TEXT
-    | _NUMBER
-    | _CLASS
-    | {"__contains__", "__missing__", "__delitem__", "__delattr__", "__dir__"}
-)
-
-_SPREAD = frozenset(_ITERATE | _NUMBER)
-
-_called: dict[int, tuple[Any, frozenset[str], bool]] = {}
-"""Functions written in C, by identity: the methods that they call, and if also on elements."""
-
-
-def declare(names: set[str], deep: bool, *functions: Any) -> None:
-    """Declare which methods functions call, and if also on what is within their operands."""
-    for f in functions:
-        _called[id(f)] = (f, frozenset(names), deep)
-
-
-declare(_COMPARE | _ITERATE | {"__contains__"}, True, operator.contains, operator.countOf,
-         operator.indexOf, list.index, list.count, list.remove, list.__contains__, tuple.index,
-         tuple.count, tuple.__contains__)  # fmt: skip
-declare(_COMPARE | _ITERATE, True, sorted, min, max, list.sort, operator.eq, operator.ne,
-         operator.lt, operator.le, operator.gt, operator.ge)  # fmt: skip
-declare(_HASH | _ITERATE, True, set, frozenset, dict, dict.update, dict.fromkeys, set.update,
-         set.union, set.intersection, set.difference, build_set, join_set, join_dict,
-         matches_mapping)  # fmt: skip
-declare(_HASH, True, hash, build_dict, set.add, set.discard, set.remove, set.__contains__,
-         dict.__contains__, dict.get, dict.pop, dict.setdefault)  # fmt: skip
-declare(_HASH | _CLASS | {"__index__"}, False, operator.getitem, operator.setitem,
-         dict.__getitem__, dict.__setitem__, list.__getitem__,
-         list.__setitem__, list.pop, list.insert, np.ndarray.__getitem__)  # fmt: skip
-declare(_TEXT | {"__getitem__", "__missing__"}, True, str, repr, ascii, format, print,
-         format_value, operator.mod, str.format, str.format_map, str.__mod__)  # fmt: skip
-declare(_NUMBER, False, int, float, complex, bool, round, range, operator.index, operator.not_,
-         operator.truth, math.floor, math.ceil, math.trunc, bin, hex, oct, chr)  # fmt: skip
-declare(_NUMBER | _ITERATE, True, any, all, filter)
-declare(_ITERATE, False, list, tuple, str.join)
-declare(_CLASS, False, isinstance, issubclass)
-declare({"__delitem__", "__getitem__", "__index__"}, False, operator.delitem)
-declare({"__delattr__"}, False, delattr)
-declare({"__dir__"}, False, dir)
-declare({"__lt__"}, True, bisect.bisect_left, bisect.bisect_right)
-declare(_ATTRIBUTE, False, hasattr)
-declare(set(), False, operator.is_, operator.is_not, id, type, callable, len, vars)
 
 _INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem)}
 _PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
@@ -112,10 +52,10 @@ _plain_or_containers = _plain | _containers
 
 def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of user classes that `f`, written in C, may call and that may write."""
-    known = _called.get(id(f))
-    if known is None:
+    known = BY_ID.get(id(f), UNKNOWN)
+    names, deep = known.calls, known.calls_within
+    if names is None:
         return []
-    _, names, deep = known
     if id(f) in _INDEXED:
         return _hooks_of_index(names, *xs)
     if (_plain if deep else _plain_or_containers).issuperset(map(type, xs)):
@@ -133,23 +73,28 @@ def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> l
     if not _plain_or_containers.issuperset(map(type, (x, *parts, *value))):
         found = _hooks_of((x, *parts, *value), False, names)
         if value and (isinstance(x, np.ndarray) or (isinstance(x, list) and type(index) is slice)):
-            found += _hooks_of(value, False, _SPREAD)
+            found += _hooks_of(value, False, SPREAD)
     return found
+
+
+def _is_declared(f: Any) -> bool:
+    """Return whether it is known which methods a function written in C calls."""
+    return BY_ID.get(id(f), UNKNOWN).calls is not None
 
 
 def hooks_of_operands(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of operands that C or NumPy may call where a rule is applied."""
     if isinstance(f, types.FunctionType) and not is_library(f.__code__.co_filename):
         return []  # whoever declared a rule for it knows
-    known = id(f) in _called or _plain.issuperset(map(type, xs))
-    return [] if known else _hooks_of(xs, deep=True, names=_SPREAD)
+    known = _is_declared(f) or _plain.issuperset(map(type, xs))
+    return [] if known else _hooks_of(xs, deep=True, names=SPREAD)
 
 
 def unknown_hooks(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of operands that a function written in C may call, whichever they are."""
-    if id(f) in _called or isinstance(f, _PYTHON_CALLABLES) or _plain.issuperset(map(type, xs)):
+    if _is_declared(f) or isinstance(f, _PYTHON_CALLABLES) or _plain.issuperset(map(type, xs)):
         return []
-    return _hooks_of(xs, deep=True, names=_ANY)
+    return _hooks_of(xs, deep=True, names=SPECIAL_METHODS)
 
 
 def callbacks(xs: Iterable[Any]) -> list[Hook]:
@@ -219,7 +164,7 @@ def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
     found: dict[str, Any] = {}
     for base in kind.__mro__:
         for name, member in vars(base).items():
-            if name in _ANY:
+            if name in SPECIAL_METHODS:
                 found.setdefault(name, getattr(member, "__func__", member))
     return tuple([(n, f) for n, f in found.items() if isinstance(f, types.FunctionType)])
 
@@ -234,24 +179,6 @@ def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
 
 # -- what a function may write, told from its code ---------------------------------------------
 
-_HARMLESS = {
-    id(f)
-    for f in (
-        *(getattr(builtins, n) for n in (
-            "abs", "all", "any", "bool", "callable", "complex", "dict", "divmod", "enumerate",
-            "float", "format", "frozenset", "getattr", "hasattr", "hash", "id", "int", "isinstance",
-            "issubclass", "iter", "len", "list", "map", "max", "min", "pow", "range", "repr",
-            "reversed", "round", "set", "sorted", "str", "sum", "super", "tuple", "type", "zip")),
-        NotImplementedError, TypeError, ValueError, KeyError, IndexError, AttributeError,
-        StopIteration, AssertionError,
-    )
-}  # fmt: skip
-_HARMLESS_METHODS = {
-    "items", "keys", "values", "get", "join", "format", "startswith", "endswith", "lower", "upper",
-    "strip", "split", "replace", "index", "count", "copy", "sum", "all", "any", "mean", "max",
-    "min", "tolist", "item", "tobytes", "casefold", "union", "intersection", "issubset", "sqrt",
-    "array_equal", "allclose", "isclose", "floor", "ceil", "hypot",
-}  # fmt: skip
 _STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME", "STORE_SLICE",
            "DELETE_ATTR", "DELETE_SUBSCR", "DELETE_GLOBAL", "DELETE_DEREF", "IMPORT_NAME",
            "STORE_MAP")  # fmt: skip
@@ -306,7 +233,7 @@ def may_write(f: types.FunctionType, kind: Any = None, seen: frozenset[Any] = fr
         if isinstance(value, types.FunctionType):
             if may_write(value, None, seen):
                 return True
-        elif called and id(value) not in _HARMLESS:
+        elif called and not changes_nothing(value):
             return True
     for name in free:
         value = _value_of(f, name)
@@ -324,7 +251,7 @@ def _method_may_write(name: str, called: bool, kind: Any, seen: frozenset[Any]) 
     member = getattr(member, "__func__", getattr(member, "fget", member))
     if isinstance(member, types.FunctionType):
         return may_write(member, kind, seen)
-    return called and name not in _HARMLESS_METHODS
+    return called and name not in HARMLESS_METHODS
 
 
 def _value_of(f: types.FunctionType, name: str) -> Any:

@@ -13,15 +13,15 @@ from typing import Any
 
 from zygote_lite._activity.activity import text_pullback
 from zygote_lite._activity.classes import member_of
-from zygote_lite._activity.side_effects import declare
 from zygote_lite._cotangents.pullbacks import ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._ir.traits import declare
 from zygote_lite._python.library.folds import order_of
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-declare({"__lt__"}, True, order_of)
+declare(order_of, calls=frozenset(("__lt__",)), calls_within=True)
 
 
 def _by_method(f: Any, name: str, number: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from rulescore import accumulate, find_rule, project
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
@@ -19,7 +20,6 @@ from zygote_lite._specialize.rules.inlined import active_call
 from zygote_lite._specialize.typed.abstract_eval import (
     decided,
     is_hashable,
-    is_pure,
     mark_made,
     of_attribute,
     result_of,

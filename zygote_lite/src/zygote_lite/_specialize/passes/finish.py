@@ -5,10 +5,10 @@ Residuals are the values of the forward pass that the reverse pass reads.
 
 import operator
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Append,
@@ -100,8 +100,6 @@ def _comes_after(
 
 # -- gradients that tell of an infinity ---------------------------------------------------------
 
-_SURE = {operator.add, operator.sub, operator.mul, operator.neg, operator.matmul, np.matmul,
-         np.ndarray.sum, np.sum, np.ndarray.copy, float, np.float64}  # fmt: skip
 _SMALL = 256  # entries that are looked through as quickly as one
 
 
@@ -118,7 +116,7 @@ def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
         if isinstance(node, Op):
             if node.function in (operator.truediv,):
                 sources.setdefault(node.target, []).append(node.arguments[0])
-            elif _is_in(node.function, _SURE):
+            elif traits_of(node.function).shows_nonfinite:
                 sources.setdefault(node.target, []).extend(node.arguments)
             if node.suspect:
                 suspects.add(node.target)
@@ -145,13 +143,6 @@ def _flow(d: Value, sources: dict[Value, list[Value]]) -> set[Value]:
             covered.add(x)
             stack += sources.get(x, [])
     return covered
-
-
-def _is_in(f: Any, functions: set[Any]) -> bool:
-    try:
-        return f in functions
-    except TypeError:
-        return False
 
 
 # -- dead code ---------------------------------------------------------------------------------

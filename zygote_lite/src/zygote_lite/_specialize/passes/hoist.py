@@ -2,10 +2,10 @@
 
 import operator
 
+from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.nodes import Loop, Moves, Node, Op, inner_blocks, walk
 from zygote_lite._specialize.typed.values import Scalar, Value
 
-_NEVER_RAISE = (operator.add, operator.sub, operator.mul, operator.neg)  # of Python floats
 _FLOAT = Scalar(frozenset((float,)))
 
 
@@ -53,7 +53,7 @@ def _is_sure(op: Op) -> bool:
     if op.function is operator.truediv:
         divisor = op.arguments[1]
         return bool(divisor.is_constant and divisor.sample)
-    return op.function in _NEVER_RAISE
+    return traits_of(op.function).never_raises
 
 
 def _is_real(x: Value) -> bool:

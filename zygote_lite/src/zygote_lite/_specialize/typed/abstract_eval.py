@@ -7,17 +7,15 @@ result, the code tests it whenever it runs.
 import contextlib
 import functools
 import itertools
-import math
 import operator
 import types
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.traits import is_elementwise, traits_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import chosen_product, strong_product
 from zygote_lite._specialize.typed.values import (
     FLOATS,
     MANY,
@@ -44,23 +42,6 @@ class Result:
     sample: Any
     certain: bool = True
     view: int | None = None
-
-
-ELEMENTWISE = {
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
-    operator.pow, operator.neg, operator.pos, operator.abs, abs, operator.lt, operator.le,
-    operator.gt, operator.ge, operator.eq, operator.ne, operator.and_, operator.or_, operator.xor,
-    operator.invert, np.where, strong_product, chosen_product,
-}  # fmt: skip
-_VIEWS = {np.transpose, np.swapaxes, np.reshape, np.ravel, np.broadcast_to, np.expand_dims,
-          np.squeeze, np.moveaxis, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.transpose,
-          np.ndarray.swapaxes, np.ndarray.squeeze, np.diagonal, np.atleast_1d, np.atleast_2d,
-          np.asarray, np.real}  # fmt: skip
-_AS_NEEDED = {np.ascontiguousarray, np.asfortranarray, np.require, np.asanyarray, np.diff,
-              np.nan_to_num, np.atleast_3d, np.real_if_close, np.trim_zeros, np.imag}  # fmt: skip
-_REDUCTIONS = {np.sum, np.mean, np.max, np.min, np.prod, np.ndarray.sum, np.ndarray.mean,
-               np.ndarray.max, np.ndarray.min, np.ndarray.prod, np.add.reduce, np.amax,
-               np.amin, np.var, np.std, np.any, np.all, np.argmax, np.argmin}  # fmt: skip
 
 
 def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
@@ -113,10 +94,9 @@ def _result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
         a, b = [x.fact.axes if isinstance(x.fact, ArrayOf) else () for x in xs]
         if len(a) <= 2 and len(b) <= 2 and a and b:
             return Result(ArrayOf(fact.dtype, a[:-1] + (b[-1:] if len(b) > 1 else ())), sample)
-    if _is_in(f, _REDUCTIONS) and all(x.is_constant for x in (*xs[1:], *kws.values())):
+    if traits_of(f).reduces and all(x.is_constant for x in (*xs[1:], *kws.values())):
         return _of_reduction(xs, kws, sample, fact)
-    alike = f in (np.zeros_like, np.ones_like, np.copy, np.ndarray.copy, np.empty_like)
-    if alike and not kws and len(xs) == 1:
+    if traits_of(f).copies_shape and not kws and len(xs) == 1:
         return Result(xs[0].fact if isinstance(fact, ArrayOf) else fact, sample)
     if f in (np.reshape, np.ndarray.reshape) and isinstance(fact, ArrayOf):
         if len(xs) == 2 and xs[1].like is not None:
@@ -131,7 +111,7 @@ def _result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
             return Result(ArrayOf(fact.dtype, axes), sample, view=0)
     if f in (np.transpose, np.ndarray.transpose) and len(xs) == 1 and not kws:
         return of_attribute(xs[0], "T") if xs[0].is_array else Result(fact, sample)
-    view = 0 if _is_in(f, _VIEWS) else None
+    view = 0 if traits_of(f).view else None
     if not (isinstance(fact, ArrayOf) and xs and xs[0].is_array):
         view = None
     return Result(vague(fact), sample, certain=isinstance(fact, Other), view=view)
@@ -139,7 +119,7 @@ def _result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
 
 def may_share(f: Any, kws: dict[str, Value]) -> bool:
     """Return whether it depends on the values whether a result shares memory with an argument."""
-    return _is_in(f, _AS_NEEDED) or "copy" in kws
+    return traits_of(f).may_be_view or "copy" in kws
 
 
 def shares_memory(a: np.ndarray, b: np.ndarray) -> bool:
@@ -156,11 +136,6 @@ def may_hold(x: Any, array: np.ndarray) -> bool:
     return not isinstance(
         x, int | float | str | np.generic | np.dtype | type | slice | range | None
     )
-
-
-def is_elementwise(f: Any) -> bool:
-    """Return whether a function works entry by entry, with broadcasting."""
-    return (isinstance(f, np.ufunc) and f.signature is None) or _is_in(f, ELEMENTWISE)
 
 
 def of_attribute(x: Value, name: str) -> Result:
@@ -222,13 +197,6 @@ def sealed(x: Any) -> Any:
     elif type(x) is dict:
         x = {key: sealed(part) for key, part in x.items()}
     return x
-
-
-def _is_in(f: Any, functions: set[Any]) -> bool:
-    try:
-        return f in functions
-    except TypeError:
-        return False
 
 
 def _described(sample: Any) -> str:
@@ -407,56 +375,6 @@ def _classes_of(x: Value) -> frozenset[type]:
     return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
 
 
-PURE: set[Any] = {
-    len, abs, min, max, sum, float, int, bool, isinstance, issubclass, type, range, tuple, list,
-    round, divmod, pow, slice, zip, enumerate, reversed, sorted, any, all, str, callable, dict,
-}  # fmt: skip
-_TEXT = {"startswith", "endswith", "removeprefix", "removesuffix", "replace", "lower", "upper",
-         "split", "partition", "strip", "isdigit", "isupper", "islower"}  # fmt: skip
-_IMPURE = ("numpy.random", "random", "time")
-
-
-def is_pure(f: Any) -> bool:
-    """Return whether a call changes nothing, and gives the same result for the same arguments."""
-    if type(getattr(f, "__self__", None)) is str:
-        return f.__name__ in _TEXT
-    if _is_in(f, PURE) or (isinstance(f, np.ufunc) and {*"".join(f.types)} != {*"O->"}):
-        return True
-    module = getattr(f, "__module__", None)
-    name = getattr(f, "__name__", "")
-    if f is getattr(operator, name, None):
-        if name in ("setitem", "delitem", "call"):
-            return False
-        return not name.startswith("i") or name in ("invert", "is_", "is_not", "index", "inv")
-    if f is getattr(math, getattr(f, "__name__", ""), None):
-        return True
-    owner = getattr(f, "__objclass__", None)
-    if owner in (np.ndarray, np.generic) or issubclass(owner or int, np.generic):
-        return f.__name__ not in _WRITING and not f.__name__.startswith(_CHANGING)
-    if isinstance(module, str) and module.split(".")[0] == "numpy" and callable(f):
-        return not module.startswith(_IMPURE) and f.__name__ not in _WRITING
-    return False
-
-
-_WRITING = {
-    "fill", "sort", "put", "itemset", "resize", "partition", "setfield", "setflags", "byteswap",
-    "tofile", "dump", "save", "savetxt", "savez", "copyto", "place", "putmask", "fill_diagonal",
-    "put_along_axis", "seterr", "setbufsize", "set_printoptions", "shuffle", "seed", "errstate",
-    "load", "loadtxt", "fromfile", "genfromtxt", "memmap", "nditer", "apply_along_axis",
-    "seterrcall", "savez_compressed",
-    "vectorize", "frompyfunc", "fromiter", "fromfunction", "apply_over_axes", "piecewise", "empty_",
-}  # fmt: skip
-
-_CHANGING = ("__i", "__set", "__del")
-
-Fold = Callable[..., Any]
-
-
-CREATION = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.full,
-             np.full_like, np.array, np.copy, np.ndarray.copy, np.eye, np.arange, np.linspace,
-             np.identity}  # fmt: skip
-
-
 def is_hashable(f: Any) -> bool:
     try:
         hash(f)
@@ -467,4 +385,4 @@ def is_hashable(f: Any) -> bool:
 
 def mark_made(f: Any, value: Value) -> None:
     """Note that an array comes from a function that returns a new one each time."""
-    value.made = bool(value.is_array and value.fresh and is_hashable(f) and f in CREATION)
+    value.made = bool(value.is_array and value.fresh and traits_of(f).creates)

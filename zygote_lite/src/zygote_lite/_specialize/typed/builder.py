@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.traits import is_elementwise, traits_of
 from zygote_lite._specialize.typed.abstract_eval import (
-    CREATION,
     Result,
-    is_elementwise,
     is_hashable,
     may_hold,
     may_share,
@@ -259,7 +258,7 @@ class Builder:
     def note_shape(self, target: Value, f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
         """Note which other value surely has the shape of a new one."""
         arrays = [x for x in xs if x.is_array]
-        if f in (np.zeros_like, np.ndarray.copy, np.ones_like, np.empty_like, np.copy):
+        if traits_of(f).copies_shape:
             if "shape" not in kws and len(xs) < _SHAPE:
                 target.shaped = shape_root(xs[0])
         elif f is operator.getitem and xs[0].is_array:
@@ -300,7 +299,7 @@ class Builder:
         parts_read = [x for y in operands for x in leaves(y)]
         if any(x.reverse or x.made or (x.base is not None and x.base.made) for x in parts_read):
             return None
-        if not is_hashable(f) or f in CREATION or (kws and self.reverse):
+        if not is_hashable(f) or traits_of(f).creates or (kws and self.reverse):
             return None
         parts = [value_key(x) for x in operands]
         return None if None in parts else (f, *kws, *parts)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.traits import declare
 from zygote_lite._specialize.typed.reasons import Unsound
 
 # -- leaving for the tape ------------------------------------------------------------------------
@@ -63,6 +64,9 @@ def chosen_product(dy: Any, partial: Any) -> Any:
         return np.where(np.equal(dy, 0) | np.equal(partial, 0), 0.0, dy * partial)
     d = dy * partial
     return d if dy and partial else type(d)(0)
+
+
+declare(strong_product, chosen_product, elementwise=True)
 
 
 def as_it_is(x: Any) -> Any:
