@@ -76,7 +76,7 @@ class Sites(ast.NodeVisitor):
             self.found.append((".".join(self.names) or "<module>", node, other))
 
     def visit_body(self, node):
-        self.names.append(node.name)
+        self.names.append(name_of(node))
         for child in [*getattr(node, "decorator_list", ()), *node.body]:
             self.visit(child)
         if not isinstance(node, ast.ClassDef):
@@ -172,6 +172,26 @@ class Sites(ast.NodeVisitor):
         compared = isinstance(test, ast.Compare) and len(test.ops) == 1
         if not compared and not isinstance(test, ast.UnaryOp):
             self.change(test, ast.UnaryOp(ast.Not(), test))
+
+
+def name_of(node):
+    """Return the name of a function or class; one named `_` is known by what declares it."""
+    if node.name != "_" or not node.decorator_list:
+        return node.name
+    return f"_ of {ast.unparse(node.decorator_list[0])}"
+
+
+def functions_by_line(tree, names=()):
+    """Return the qualified names of functions by their first lines, which are of decorators."""
+    found = {}
+    for node in ast.iter_child_nodes(tree):
+        inside = names
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inside = (*names, name_of(node))
+            first = node.decorator_list[0] if node.decorator_list else node
+            found[first.lineno] = ".".join(inside)
+        found.update(functions_by_line(node, inside))
+    return found
 
 
 def is_text(node):

@@ -1,10 +1,14 @@
 """Which tests reach which functions: recorded once, as a plugin of pytest, and kept in a file."""
 
+import ast
 import json
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from tests.mutants.mutations import functions_by_line
 
 
 class Recorder:
@@ -16,14 +20,18 @@ class Recorder:
         self.functions = {}  # "module function": number
         self.numbers = {}  # code object: number, or None for what is not ours
         self.called = set()
+        self.lines = {}  # path: names of functions by their first lines
 
     def number_of(self, code):
-        """Return the number of a function; that of one inside it for a comprehension."""
-        source = next((s for s in self.sources if code.co_filename.startswith(s)), None)
+        """Return the number of a function, or `None` where it is not ours."""
+        path = code.co_filename
+        source = next((s for s in self.sources if path.startswith(s)), None)
         if source is None:
             return None
-        name = code.co_qualname.replace(".<locals>", "").split(".<")[0]
-        name = f"{code.co_filename.removeprefix(source)} {name}"
+        if path not in self.lines:
+            self.lines[path] = functions_by_line(ast.parse(Path(path).read_text()))
+        plain = code.co_qualname.replace(".<locals>", "").split(".<")[0]
+        name = f"{path.removeprefix(source)} {self.lines[path].get(code.co_firstlineno, plain)}"
         return self.functions.setdefault(name, len(self.functions))
 
     def trace(self, frame, event, argument):

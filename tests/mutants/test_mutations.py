@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.mutants.mutations import mutations_of
+from tests.mutants.mutations import functions_by_line, mutations_of
 
 PROGRAM = '''
 """A docstring: 1 < 2."""
@@ -25,6 +25,11 @@ def f(x: "1 + 1", y=None) -> "2 + 2":
 
 def g(x):
     return x is x or x is x
+
+
+@declared(len)
+def _(x):
+    return -x
 '''
 EXPECTED = {
     "<module>: 3 => 4",
@@ -46,6 +51,8 @@ EXPECTED = {
     "g: x is x or x is x => None",
     "g: x is x => x is not x",
     "g: x is x => x is not x (2)",
+    "_ of declared(len): -x => x",
+    "_ of declared(len): -x => None",
 }
 
 
@@ -63,3 +70,13 @@ def test_a_mutated_source_is_that_program_with_one_change(mutation):
     last = first + (4 if mutation.before.startswith("kept") else 1)
     assert [*was[:first], *was[last:]] == [*now[:first], *now[last:]]
     ast.parse(mutation.after)
+
+
+def test_functions_are_known_by_their_first_lines():
+    names = functions_by_line(ast.parse(PROGRAM))
+    lines = PROGRAM.splitlines()
+    assert {name: lines[line - 1] for line, name in names.items()} == {
+        "f": 'def f(x: "1 + 1", y=None) -> "2 + 2":',
+        "g": "def g(x):",
+        "_ of declared(len)": "@declared(len)",
+    }
