@@ -14,7 +14,7 @@ from time import process_time
 import numpy as np
 
 from zygote_lite import value_and_grad
-from zygote_lite._specialize import cache as _entry
+from zygote_lite._specialize import cache as _cache
 
 LIMIT = 1.0  # microseconds of an entry
 MAKING_LIMIT = 50.0  # milliseconds
@@ -97,8 +97,8 @@ def arguments():
 
 def entry_cost(f, xs):
     """Return the microseconds that the guards take, and the look at the result."""
-    (entry,) = _entry.entries_for(f)
-    enter = entry.enters[0]
+    (known,) = _cache.specializations_for(f)
+    enter = known.made[0]
     space = enter.__globals__
     seen = {**space, "f": f, **{f"x{i}": x for i, x in enumerate(xs)}}
     for name, expression in space["holders"].items():
@@ -138,7 +138,7 @@ def main():
             times.append((process_time() - start) * 1e3)
         start = process_time()
         active = tuple([i == 0 for i in range(len(xs))])
-        _entry.entered(f, xs, active, single=True)
+        _cache.entered(f, xs, active, single=True)
         times.append((process_time() - start) * 1e3)
         figures = [marked(t, MAKING_LIMIT, "ms") for t in times]
         costs = [marked(t, LIMIT, "us") for t in entry_cost(f, xs)]

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zygote_lite._interface.gradients import value_and_grad
-from zygote_lite._specialize import cache as _entry
+from zygote_lite._specialize import cache as _cache
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import PRODUCT
 from zygote_lite.modes import (
@@ -146,10 +146,10 @@ def is_covered(f: Any, /, *xs: Any) -> bool:
     vector (which is the last of `xs`). Nothing is made, and errors are none of its answers.
     """
     function = original(f)
-    for entries in _entry.entries_for(function):
-        if len(entries.active) + (entries.form == PRODUCT) != len(xs):
+    for known in _cache.specializations_for(function):
+        if len(known.active) + (known.form == PRODUCT) != len(xs):
             continue
-        for enter in entries.made:
+        for enter in known.made:
             with contextlib.suppress(Exception):
                 if enter(function, *xs) is not None:
                     return True
@@ -166,18 +166,20 @@ def programs(f: Any, /, form: str | None = None, *, compiled: bool | None = None
         compiled: only those that Numba has compiled, or only the others.
     """
     return [
-        _entry.program_of(enter)
-        for entries in _entry.entries_for(original(f))
-        if form in (None, entries.form)
-        for enter in entries.made
-        if compiled in (None, _entry.is_compiled(enter))
+        _cache.program_of(enter)
+        for known in _cache.specializations_for(original(f))
+        if form in (None, known.form)
+        for enter in known.made
+        if compiled in (None, _cache.is_compiled(enter))
     ]
 
 
 def reasons(f: Any, /) -> list[str]:
     """Return why no code was made for a Python function, for each choice of types that was seen."""
     return [
-        reason for entries in _entry.entries_for(original(f)) for reason in entries.reasons.values()
+        reason
+        for known in _cache.specializations_for(original(f))
+        for reason in known.reasons.values()
     ]
 
 
@@ -186,6 +188,6 @@ def forget(*functions: Any) -> None:
 
     Warnings that a function runs uncompiled, which are given once, are given again.
     """
-    for entries in _entry.entries_for(*map(original, functions)):
-        entries.renew()
-    _entry.forget_warnings()
+    for known in _cache.specializations_for(*map(original, functions)):
+        known.renew()
+    _cache.forget_warnings()

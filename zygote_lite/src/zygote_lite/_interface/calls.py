@@ -1,89 +1,123 @@
-"""The specialized code of what users differentiate, however they call it.
+"""How a call is answered: by transformed code first, else by the tape, and then it is noted.
 
-Calls by keyword, of methods, of objects with `__call__` and through `functools.partial` are calls
-of plain functions, by position.
+Transformed code is of plain functions that are called by position. Calls by keyword, of methods,
+of objects with `__call__` and through `functools.partial` come to such calls (`PlainCalls`).
 """
 
 import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from rulescore import find_rule
-from zygote_lite._specialize.cache import NO_FUNCTION, Entries, entries_of, warn_uncompiled
+from zygote_lite._specialize.cache import (
+    NO_FUNCTION,
+    Specializations,
+    specializations_of,
+    warn_uncompiled,
+)
 from zygote_lite._specialize.infer.models.objects import of_class
 from zygote_lite._specialize.jitted import original
-from zygote_lite._specialize.watch import GRADIENT
-from zygote_lite._tape.seeds import Argnums, argument_numbers, basis
-from zygote_lite.modes import InternalError, TierMismatch
+from zygote_lite._specialize.watch import GRADIENT, PRODUCT
+from zygote_lite._tape.seeds import Argnums, argument_numbers
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
+FoundCall = tuple[Specializations | None, Any, tuple[Any, ...]]
 
 
-class Specializations:
-    """The specialized code of one callable.
+class PlainCalls:
+    """The calls of one callable as plain calls, with the transformed code for them.
 
     Attributes:
-        by_count: what is made for calls of a plain function by position, by their number.
+        f: the callable.
+        by_count: the code for calls of a plain function by position, by their number.
     """
 
-    def __init__(self, f: Any, single: bool, compiled: bool = False, form: str = GRADIENT) -> None:
-        self.f, self.single, self.compiled, self.form = f, single, compiled, form
-        self.by_count: dict[int, Entries] = {}
-        self.known: dict[Any, Entries | None] = {}
+    def __init__(
+        self, f: Any, argnums: Argnums, form: str = GRADIENT, compiled: bool = False
+    ) -> None:
+        self.f, self.argnums, self.form, self.compiled = f, argnums, form, compiled
+        self.by_count: dict[int, Specializations | None] = {}
+        self.known: dict[Any, Specializations | None] = {}
 
-    def of(
-        self, xs: tuple[Any, ...], kws: dict[str, Any], argnums: Argnums
-    ) -> tuple[Entries | None, Any, tuple[Any, ...], int]:
-        """Return the specializations for calls of this kind, with the plain call by position."""
+    def of(self, xs: tuple[Any, ...], kws: dict[str, Any]) -> FoundCall:
+        """Return the code for calls of this kind, with the plain call that it comes to."""
+        vector: tuple[Any, ...] = ()
+        if self.form == PRODUCT:
+            (*arguments, last) = xs
+            xs, vector = tuple(arguments), (last,)
         function, given, before = self.f, xs, 0
         if type(function) is not types.FunctionType or kws:
             call = plain_call(function, xs, kws)
             if call is None:
                 if self.compiled and type(function) is not types.FunctionType:
                     warn_uncompiled(function, NO_FUNCTION)
-                return None, function, xs, 0
+                return None, function, xs
             function, given, before = call
         key = function, len(xs), before, len(given)
         if key not in self.known:
-            numbers = tuple([before + n for n in argument_numbers(self.f, argnums, len(xs))])
+            numbers = tuple([before + n for n in argument_numbers(self.f, self.argnums, len(xs))])
             made = None
             if numbers:
-                made = entries_of(
-                    function, len(given), numbers, self.single, self.compiled, self.form
+                single = isinstance(self.argnums, int)
+                made = specializations_of(
+                    function, len(given), numbers, single, self.compiled, self.form
                 )
             self.known[key] = made
             if made is not None and given is xs and function is self.f:
-                self.by_count[len(xs)] = made
-        return self.known[key], function, given, before
+                self.by_count[len(xs) + len(vector)] = made
+        return self.known[key], function, given + vector
 
 
-def jacobian_by(back: Any, f: Any, y: Any, x: Any, number: int, place: int) -> Any:
-    """Return the Jacobian by a specialized pullback; `None` where the engine has to answer.
+class PlainValues(PlainCalls):
+    """The calls of a function for its value alone."""
+
+    def __init__(self, f: Any) -> None:
+        super().__init__(f, (), compiled=True)
+
+    def of(self, xs: tuple[Any, ...], kws: dict[str, Any]) -> FoundCall:
+        """Return the code for calls with so many arguments; there is none for names."""
+        if kws:
+            return None, self.f, xs
+        known = self.by_count[len(xs)] = specializations_of(self.f, len(xs), (), False, True)
+        return known, self.f, xs
+
+
+def transformed_first(
+    calls: PlainCalls, wrapped: Any, finish: Any = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate what the tape does with a call: transformed code is asked before it.
 
     Arguments:
-        back: the pullback.
-        f: the function, for errors.
-        y: its value.
-        x: the argument that is differentiated.
-        number: which one that is, for errors.
-        place: where its cotangent is, of those that the pullback returns.
+        calls: where the transformed code is found.
+        wrapped: the function whose name and signature the result has.
+        finish: makes the answer of what transformed code gives, as `finish(found, known, function,
+            given)`; `NotImplemented` leaves the call to the tape after all.
     """
-    rows = []
-    for dy in basis(f, y, x, number):
-        try:
-            d = back(dy)[place]
-        except (InternalError, TierMismatch):
-            raise
-        except Exception:  # left to the tape, whose errors are those of the user's code
-            return None
-        if d is None:
-            d = np.zeros(np.shape(x))
-        elif not np.isfinite(d).all():  # a zero may have met an infinity
-            return None
-        rows.append(d)
-    return np.reshape(np.array(rows), (*np.shape(y), *np.shape(x)))
+    f, by_count = calls.f, calls.by_count
+
+    def decorate(recorded: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(wrapped)
+        def answer(*xs: Any, **kws: Any) -> Any:
+            known, function, given = by_count.get(len(xs)), f, xs
+            if known is None or kws:
+                known, function, given = calls.of(xs, kws)
+            if known is None:
+                return recorded(*xs, **kws)
+            found = known.enter(function, *given)
+            if found is not None:
+                if finish is None:
+                    return found
+                found = finish(found, known, function, given)
+                if found is not NotImplemented:
+                    return found
+            found = recorded(*xs, **kws)
+            known.note(function, given)
+            return found
+
+        return answer
+
+    return decorate
 
 
 def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | None:

@@ -1,6 +1,14 @@
-"""What users call: `pullback`, and the gradients made of it."""
+"""What users call: `pullback`, and the gradients made of it.
+
+A call goes through `calls.transformed_first`. Transformed code for the types of the arguments
+answers where there is some. Else the decorated function answers, which records the call on a tape,
+and the call is noted, so that code is made for it. Inside a function that is itself differentiated
+the call is recorded on a nested tape, by the function of `_nested.gradients` that is declared with
+`inside`. All of them make their answer of a value and a pullback by the functions of `_tape.seeds`.
+"""
 
 import functools
+import itertools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -8,21 +16,29 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
-from zygote_lite._interface.calls import Specializations, jacobian_by
+from zygote_lite._interface.calls import PlainCalls, PlainValues, transformed_first
 from zygote_lite._nested.gradients import (
     inside,
     inside_gradient,
+    inside_gradient_of_all,
     inside_hvp,
     inside_jacobian,
     inside_run,
-    inside_value_and_grad,
 )
 from zygote_lite._nested.rules import pullback_inside
-from zygote_lite._specialize.cache import Entries, entries_of
+from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.jitted import is_jitted, mark, original
 from zygote_lite._specialize.watch import PRODUCT, PULLBACK
 from zygote_lite._tape.run import Pullback, recorded
-from zygote_lite._tape.seeds import Argnums, argument_numbers, basis, seed
+from zygote_lite._tape.seeds import (
+    ActiveArguments,
+    Argnums,
+    argument_numbers,
+    basis,
+    gradient_by,
+    jacobian_by,
+)
+from zygote_lite.modes import InternalError, TierMismatch
 
 
 def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
@@ -52,22 +68,26 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
     not a real number. (Zygote's `gradient`.)
     """
     compiled, f = is_jitted(f), original(f)
-    function, given = f, xs
-    if type(f) is types.FunctionType:
-        known = entries_of(f, len(xs), tuple(range(len(xs))), False, compiled) if xs else None
-    else:
-        fast = Specializations(f, False, compiled)
-        known, function, given, _ = fast.of(xs, {}, tuple(range(len(xs))))
-    if known is not None:
-        for enter in known.enters:
-            found = enter(function, *given)
-            if found is not None:
-                return found[1]  # type: ignore[no-any-return]
-    y, back = recorded((None, *(True for _ in xs)), f, xs, {})
-    found = back(seed(f, y))[1:]
-    if known is not None:
-        known.note(function, given)
-    return found
+    known, function, given = None, f, xs
+    if type(f) is not types.FunctionType:
+        known, function, given = PlainCalls(f, range(len(xs)), compiled=compiled).of(xs, {})
+    elif xs:
+        known = specializations_of(f, len(xs), tuple(range(len(xs))), False, compiled)
+    found = None if known is None else known.enter(function, *given)
+    if found is None:
+        found = _recorded_gradient(f, range(len(xs)), xs, {})
+        if known is not None:
+            known.note(function, given)
+    return found[1]  # type: ignore[no-any-return]
+
+
+def _recorded_gradient(
+    f: Any, argnums: Argnums, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Return the value and the gradient by the tape."""
+    active = ActiveArguments(f, argnums, len(xs), len(kws))
+    y, back = recorded(active.flags, f, xs, kws)
+    return y, gradient_by(f, y, back, active)
 
 
 def value_and_grad(
@@ -84,48 +104,39 @@ def value_and_grad(
             arrays; a function that does not runs as ever, after one warning that says why. Where
             the value is Python's float on one path and NumPy's on another, it is NumPy's.
     """
-    compiled = compile or is_jitted(f)
-    f = original(f)
-    fast = Specializations(f, isinstance(argnums, int), compiled)
-    by_count = fast.by_count
-
-    @functools.wraps(f)
-    def value_and_gradient(*xs: Any, **kws: Any) -> tuple[Any, Any]:
-        known, function, given = by_count.get(len(xs)), f, xs
-        if known is None or kws:
-            known, function, given, _ = fast.of(xs, kws, argnums)
-        if known is not None:
-            for enter in known.enters:
-                found = enter(function, *given)
-                if found is not None:
-                    return found  # type: ignore[no-any-return]
-        numbers = argument_numbers(f, argnums, len(xs))
-        flags = (None, *(True if i in numbers else None for i in range(len(xs))))
-        y, back = recorded((*flags, *(None for _ in kws)), f, xs, kws)
-        cotangents = back(seed(f, y))
-        if known is not None:
-            known.note(function, given)
-        if isinstance(argnums, int):
-            return y, cotangents[1 + numbers[0]]
-        return y, tuple(cotangents[1 + i] for i in numbers)
-
-    how = inside_value_and_grad(f, argnums, both=True)
-    return inside(how)(value_and_gradient)  # type: ignore[no-any-return]
+    return _gradient(f, argnums, compile, both=True)  # type: ignore[no-any-return]
 
 
 def grad(
     f: Callable[..., Any], argnums: Argnums = 0, *, compile: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`, as `value_and_grad` does."""
-    both = value_and_grad(f, argnums, compile=compile)
+    return _gradient(f, argnums, compile, both=False)  # type: ignore[no-any-return]
+
+
+def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Any:
+    """Return a function that computes the gradient of `f`, with its value where both are wanted."""
+    compiled = compile or is_jitted(f)
     f = original(f)
+    calls = PlainCalls(f, argnums, compiled=compiled)
 
-    @functools.wraps(f)
+    @inside(inside_gradient(f, argnums, both))
+    @transformed_first(calls, f, None if both else _second)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
-        return both(*xs, **kws)[1]
+        found = _recorded_gradient(f, argnums, xs, kws)
+        return found if both else found[1]
 
-    how = inside_value_and_grad(f, argnums, both=False)
-    return inside(how)(gradient_of)  # type: ignore[no-any-return]
+    return gradient_of
+
+
+def _first(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the value of what transformed code gives."""
+    return found[0]
+
+
+def _second(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the gradient of what transformed code gives."""
+    return found[1]
 
 
 def jit(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -140,23 +151,10 @@ def jit(f: Callable[..., Any]) -> Callable[..., Any]:
     not qualify (see `value_and_grad`) it runs as `f`, after one warning.
     """
     f = original(f)
-    fast: dict[int, Entries | None] = {}
 
-    @functools.wraps(f)
+    @transformed_first(PlainValues(f), f, _first)
     def compiled(*xs: Any, **kws: Any) -> Any:
-        known = fast.get(len(xs))
-        if known is not None and not kws:
-            for enter in known.enters:
-                found = enter(f, *xs)
-                if found is not None:
-                    return found[0]
-        y = f(*xs, **kws)
-        if not kws:
-            if known is None:
-                known = fast[len(xs)] = entries_of(f, len(xs), (), False, True)
-            if known is not None:
-                known.note(f, xs)
-        return y
+        return f(*xs, **kws)
 
     mark(compiled, f)
     return compiled
@@ -171,33 +169,39 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
     The Jacobian has the shape of the value followed by that of the argument.
     """
+    calls = PlainCalls(original(f), argnum, PULLBACK)
 
-    fast = Specializations(original(f), False, form=PULLBACK)
-
-    @functools.wraps(f)
+    @inside(inside_jacobian(f, argnum))
+    @transformed_first(calls, f, _transformed_jacobian)
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
-        (number,) = argument_numbers(f, argnum, len(xs))
-        known, function, given, before = fast.of(xs, kws, number)
-        if known is not None:
-            for enter in known.enters:
-                found = enter(function, *given)
-                if found is not None:
-                    y, back = found
-                    place = 1 + before + number
-                    matrix = jacobian_by(back, f, y, xs[number], number, place)
-                    if matrix is not None:
-                        return matrix
-        flags = (None, *(True if i == number else None for i in range(len(xs))))
-        y, back = recorded((*flags, *(None for _ in kws)), f, xs, kws)
-        rows = []
-        for dy in basis(f, y, xs[number], number):
-            d = back(dy)[1 + number]
-            rows.append(np.zeros(np.shape(xs[number])) if d is None else d)
-        if known is not None:
-            known.note(function, given)
-        return np.reshape(np.array(rows), (*np.shape(y), *np.shape(xs[number])))
+        active = ActiveArguments(f, argnum, len(xs), len(kws))
+        y, back = recorded(active.flags, f, xs, kws)
+        x = xs[active.numbers[0]]
+        rows = jacobian_by(f, y, back, active, x)
+        return np.reshape(np.array(rows), np.shape(y) + np.shape(x))
 
-    return inside(inside_jacobian(f, argnum))(jacobian_of)  # type: ignore[no-any-return]
+    return jacobian_of  # type: ignore[no-any-return]
+
+
+def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the Jacobian by the pullback of transformed code.
+
+    Errors are left to the tape, whose errors are the user's, and so is what is not finite: a zero
+    may have met an infinity.
+    """
+    y, back = found
+    number = known.active.index(True)
+    x = given[number]
+    try:
+        active = ActiveArguments(function, number, len(given))
+        rows = np.array(jacobian_by(function, y, back, active, x))
+    except (InternalError, TierMismatch):
+        raise
+    except Exception:
+        return NotImplemented
+    if not np.isfinite(rows).all():
+        return NotImplemented
+    return np.reshape(rows, np.shape(y) + np.shape(x))
 
 
 def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
@@ -208,27 +212,34 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """
     derivative = grad(f, argnum)
     generic = jacobian(derivative, argnum)
-    fast = Specializations(original(f), True, form=PRODUCT)
 
+    @transformed_first(PlainCalls(original(f), argnum, PRODUCT), f, _transformed_hessian)
+    def by_products(*xs: Any, **kws: Any) -> Any:
+        return generic(*xs[:-1], **kws)
+
+    @inside(inside_jacobian(derivative, argnum))
     @functools.wraps(f)
     def hessian_of(*xs: Any, **kws: Any) -> Any:
         (number,) = argument_numbers(f, argnum, len(xs))
         x = xs[number]
-        units = [*basis(f, x, x, number)] if type(x) in (float, np.ndarray) else []
-        if not units:
-            return generic(*xs, **kws)
-        known, function, given, _ = fast.of(xs, kws, number)
-        if known is not None:
-            for enter in known.enters:
-                rows = [enter(function, *given, v) for v in units]
-                if all(row is not None for row in rows):
-                    return np.reshape(np.array(rows), (*np.shape(x), *np.shape(x)))
-        found = generic(*xs, **kws)
-        if known is not None:
-            known.note(function, (*given, units[0]))
-        return found
+        if type(x) in (float, np.ndarray):
+            for v in basis(f, x, x, number):
+                return by_products(*xs, v, **kws)
+        return generic(*xs, **kws)
 
-    return inside(inside_jacobian(derivative, argnum))(hessian_of)  # type: ignore[no-any-return]
+    return hessian_of  # type: ignore[no-any-return]
+
+
+def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the Hessian, of which the product with the first unit vector is at hand."""
+    arguments = given[:-1]
+    number = known.active.index(True)
+    x = arguments[number]
+    units = itertools.islice(basis(function, x, x, number), 1, None)
+    rows = [found, *(known.enter(function, *arguments, v) for v in units)]
+    if any(row is None for row in rows):
+        return NotImplemented
+    return np.reshape(np.array(rows), np.shape(x) * 2)
 
 
 def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
@@ -242,30 +253,19 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     of the differentiated one. The Hessian itself is never formed.
     """
     derivative = grad(f, argnum)
-    fast = Specializations(original(f), True, form=PRODUCT)
 
-    @functools.wraps(f)
+    @inside(inside_hvp(f, derivative, argnum))
+    @transformed_first(PlainCalls(original(f), argnum, PRODUCT), f)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
-        (number,) = argument_numbers(f, argnum, len(arguments))
-        known, function, given, _ = fast.of(tuple(arguments), kws, number)
-        if known is not None:
-            for enter in known.enters:
-                found = enter(function, *given, v)
-                if found is not None:
-                    return found
-        flags = (None, *(True if i == number else None for i in range(len(arguments))))
-        _, back = recorded((*flags, *(None for _ in kws)), derivative, tuple(arguments), kws)
-        found = back(v)[1 + number]
-        if known is not None:
-            known.note(function, (*given, v))
-        return found
+        active = ActiveArguments(f, argnum, len(arguments), len(kws))
+        _, back = recorded(active.flags, derivative, tuple(arguments), kws)
+        return back(v)[1 + active.numbers[0]]
 
-    how = inside_hvp(f, derivative, argnum)
-    return inside(how)(hessian_times_vector)  # type: ignore[no-any-return]
+    return hessian_times_vector  # type: ignore[no-any-return]
 
 
 for _maker in (grad, value_and_grad, jit, jacobian, hessian, hvp):
     inside_run(_maker)
-inside(inside_gradient)(gradient)
+inside(inside_gradient_of_all)(gradient)
 inside(pullback_inside)(pullback)

@@ -69,7 +69,7 @@ def _specialized_text(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
         return None, f"{_place_of(reason)}{reason}"
     except DifferentiationError as reason:
         return None, str(reason)
-    except Exception as error:  # as in `Entries.make`: what cannot be done is done without
+    except Exception as error:  # as in `Specializations.make`: what cannot be done is done without
         raise_if_strict(f, xs, error)
         return None, f"{INTERNAL}: {type(error).__name__}"
     return "\n".join(line.rstrip() for line in str(made.text).splitlines()), ""

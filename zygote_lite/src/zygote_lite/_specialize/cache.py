@@ -65,12 +65,13 @@ _AGAIN = {8**n for n in range(1, 20)}
 _LONG = 16  # items of a list: longer ones are told apart by what they hold, not by length
 
 
-class Entries:
+class Specializations:
     """The specializations of one function, for one choice of differentiated arguments.
 
     Attributes:
         made: the entries into the code, the newest first.
-        enters: what a call goes through: these, or `watch` while a mode is on.
+        enter: what a call goes through: these in turn, or `watch` while a mode is on. It gives
+            what the code gives, or `None`.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Entries:
         self.compiled = compiled
         self.form = form
         self.made: tuple[Enter, ...] = ()
-        self.enters: tuple[Enter, ...] = ()
+        self.enter: Enter = first_of(())
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
         self.uncompiled: dict[Any, str] = {}
@@ -94,7 +95,7 @@ class Entries:
     def publish(self) -> None:
         """Let calls go into the code itself, or through `watch` while a mode is on."""
         with watching.lock:
-            self.enters = (functools.partial(watch, self),) if watching.count else self.made
+            self.enter = functools.partial(watch, self) if watching.count else first_of(self.made)
 
     def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
         """Make code for a call at once; return the reason where that cannot be done."""
@@ -189,6 +190,21 @@ class Entries:
             return reason
 
 
+def first_of(enters: tuple[Enter, ...]) -> Enter:
+    """Return one entry for several: it gives the first answer. A single one stands for itself."""
+    if not enters:
+        return lambda f, *xs: None
+    if len(enters) == 1:
+        return enters[0]
+    given = ", ".join(["f", *(f"x{i}" for i in range(enters[0].__code__.co_argcount - 1))])
+    text = f"def enter({given}):\n"  # as text: a loop over them costs half as much as an entry
+    for i in range(len(enters)):
+        text += f"    found = enter{i}({given})\n    if found is not None:\n        return found\n"
+    space: dict[str, Any] = {f"enter{i}": enter for i, enter in enumerate(enters)}
+    exec(text, space)
+    return space["enter"]  # type: ignore[no-any-return]
+
+
 def is_same(a: Enter, b: Enter) -> bool:
     """Return whether two entries have the same guards, on the same objects, and the same code."""
     a_space, b_space = a.__globals__, b.__globals__
@@ -206,10 +222,10 @@ def raise_if_strict(f: Any, xs: tuple[Any, ...], error: Exception) -> None:
         ) from error
 
 
-_known: dict[Any, Entries] = {}
+_known: dict[Any, Specializations] = {}
 
 
-def entries_for(*functions: Any) -> list[Entries]:
+def specializations_for(*functions: Any) -> list[Specializations]:
     """Return what is known of some Python functions, for all choices; of all, if none is named."""
     codes = {getattr(f, "__code__", None) for f in functions}
     return [found for key, found in [*_known.items()] if not functions or key[0] in codes]
@@ -227,17 +243,17 @@ def is_compiled(enter: Enter) -> bool:
 
 def publish() -> None:
     """Let all calls go into the code itself, or through `watch` while a mode is on."""
-    for entries in entries_for():
-        entries.publish()
+    for known in specializations_for():
+        known.publish()
 
 
 watching.publish.append(publish)
 
 
-def entries_of(
+def specializations_of(
     f: Any, count: int, numbers: tuple[int, ...], single: bool, compiled: bool = False,
     form: str = GRADIENT,
-) -> Entries | None:  # fmt: skip
+) -> Specializations | None:  # fmt: skip
     """Return the specializations of a Python function; of other callables there are none.
 
     Arguments:
@@ -262,7 +278,9 @@ def entries_of(
             return None
         active = tuple([i in numbers for i in range(count)])
         with watching.lock:  # a mode that comes now finds it
-            found = _known.setdefault(key, Entries(f.__globals__, active, single, compiled, form))
+            found = _known.setdefault(
+                key, Specializations(f.__globals__, active, single, compiled, form)
+            )
     return found
 
 

@@ -11,12 +11,12 @@ from typing import Any, NoReturn, Protocol
 
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of
-from zygote_lite._nested.gradients import inside, inside_value_and_grad
+from zygote_lite._nested.gradients import inside, inside_gradient
 from zygote_lite._specialize.compare import difference, is_finite_answer
 from zygote_lite._specialize.numba.arithmetic import LEFT
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._tape.run import recorded
-from zygote_lite._tape.seeds import seed
+from zygote_lite._tape.seeds import ActiveArguments, gradient_by
 from zygote_lite.modes import (
     RECORDED,
     TRANSFORMED,
@@ -192,22 +192,19 @@ def compare(known: Known, f: Any, xs: tuple[Any, ...], enter: Any, found: Any) -
 def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
     """Return what the tape answers, in the form of what transformed code does."""
     numbers = [i for i, flag in enumerate(known.active) if flag]
-    flags = (None, *(flag or None for flag in known.active))
     with switched(tier=RECORDED, compared=False, answers=None):
         if not numbers:
             return (f(*xs),)
+        active = ActiveArguments(f, numbers[0] if known.single else numbers, len(known.active))
         if known.form == PRODUCT:
             *arguments, v = xs
-            derivative = inside(inside_value_and_grad(f, numbers[0], both=False))(_derivative())
-            _, back = recorded(flags, derivative, tuple(arguments), {})
+            derivative = inside(inside_gradient(f, numbers[0], both=False))(_derivative())
+            _, back = recorded(active.flags, derivative, tuple(arguments), {})
             return back(v)[1 + numbers[0]]
-        y, back = recorded(flags, f, xs, {})
+        y, back = recorded(active.flags, f, xs, {})
         if known.form == PULLBACK:
             return y, back
-        cotangents = back(seed(f, y))
-        if known.single:
-            return y, cotangents[1 + numbers[0]]
-        return y, tuple(cotangents[1 + i] for i in numbers)
+        return y, gradient_by(f, y, back, active)
 
 
 def _derivative() -> Any:

@@ -11,6 +11,43 @@ from zygote_lite._tape.validate import describe, is_real_array
 Argnums = int | Sequence[int]
 
 
+class ActiveArguments:
+    """Which arguments of a call are differentiated.
+
+    Attributes:
+        numbers: their positions.
+        flags: for the function and each argument whether it is differentiated, else `None`.
+    """
+
+    __slots__ = ("flags", "is_single", "numbers")
+
+    def __init__(self, f: Any, argnums: Argnums, count: int, named: int = 0) -> None:
+        self.numbers = argument_numbers(f, argnums, count)
+        self.is_single = isinstance(argnums, int)
+        flags: list[Any] = [None] * (1 + count + named)
+        for number in self.numbers:
+            flags[1 + number] = True
+        self.flags = tuple(flags)
+
+    def of(self, cotangents: Any) -> Any:
+        """Return theirs of the cotangents that a pullback returns."""
+        if self.is_single:
+            return cotangents[1 + self.numbers[0]]
+        return tuple([cotangents[1 + number] for number in self.numbers])
+
+
+def gradient_by(f: Any, y: Any, back: Any, active: ActiveArguments) -> Any:
+    """Return the gradient of a function by its value and pullback, on any tape."""
+    return active.of(back(seed(f, y)))
+
+
+def jacobian_by(f: Any, y: Any, back: Any, active: ActiveArguments, x: Any) -> list[Any]:
+    """Return the rows of a Jacobian by the value and the pullback, on any tape."""
+    (number,) = active.numbers
+    rows = [back(dy)[1 + number] for dy in basis(f, y, x, number)]
+    return [np.zeros(np.shape(x)) if d is None else d for d in rows]
+
+
 def basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:
     """Yield the cotangents of a value that pick out one of its entries each."""
     if not is_real_array(y) or not is_real_array(x):
