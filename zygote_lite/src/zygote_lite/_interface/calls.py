@@ -59,7 +59,7 @@ class PlainCalls:
             numbers = tuple([before + n for n in argument_numbers(self.f, self.argnums, len(xs))])
             made = None
             if numbers:
-                single = isinstance(self.argnums, int)
+                single = self.form == PRODUCT or isinstance(self.argnums, int)
                 made = specializations_of(
                     function, len(given), numbers, single, self.compiled, self.form
                 )

@@ -59,6 +59,30 @@ class Pullback:
         return f"∂({getattr(self._f, '__name__', type(self._f).__qualname__)})"
 
 
+class Run:
+    """A call that is recorded: it opens the state of the thread, unless it is within another."""
+
+    __slots__ = ("given", "is_outermost")
+
+    def __init__(self, given: tuple[Any, ...]) -> None:
+        self.given = given
+
+    def __enter__(self) -> "Run":
+        self.is_outermost = state.active is None
+        if self.is_outermost:
+            state.active, state.captured, state.written = {}, {}, {}
+            state.given, state.has_texts = self.given, False
+            state.clean.clear()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.is_outermost:
+            state.active = state.captured = state.written = None
+            state.given = ()
+            state.held.clear()
+            state.clean.clear()
+
+
 def recorded(
     flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> tuple[Any, Pullback]:
@@ -73,25 +97,13 @@ def recorded(
     if not callable(f):
         raise TypeError(f"cannot differentiate {f!r}: it is not callable")
     operands = (f, *xs, *kws.values())
-    outer = state.active, state.captured, state.written
-    if state.active is None:
-        state.active, state.captured, state.written = {}, {}, {}
-        state.given = operands
-        state.has_texts = False
-        state.clean.clear()
-    try:
+    with Run(operands) as run:
         flags = mark_arguments(operands, flags)
         with deeper_recursion():
             y, back = via_tape(flags, map_to_list if f is map else f, xs, kws)
         if state.written:
             refuse_shared_arrays(operands, flags, state.written)
-        stamps = stamp(state.written) if state.written and outer[0] is None else []
-    finally:
-        state.active, state.captured, state.written = outer
-        if state.active is None:
-            state.given = ()
-            state.held.clear()
-            state.clean.clear()
+        stamps = stamp(state.written) if state.written and run.is_outermost else []
     if isinstance(y, Generated):
         raise DifferentiationError(
             f"{name_of(f)} returns an iterator, whose elements would come after the call: return a "
