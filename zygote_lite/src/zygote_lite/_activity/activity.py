@@ -25,6 +25,7 @@ from zygote_lite._activity.reachability import (
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
+    HEAPTYPE,
     INERT,
     LIST,
     OBJECT,
@@ -100,7 +101,7 @@ def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
 
 def _is_class_active(active: dict[int, Any], x: Any) -> bool:
     cls = x if isinstance(x, type) else type(x)
-    return bool(cls.__flags__ & 512) and any(id(base) in active for base in cls.__mro__)
+    return bool(cls.__flags__ & HEAPTYPE) and any(id(base) in active for base in cls.__mro__)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -370,7 +371,7 @@ def _walk(
                 by_name += reached_by_class(x)
                 if is_users_class(type(x)):
                     stack.append(type(x))
-            elif type(x).__flags__ & 512 and id(type(x)) not in seen:
+            elif type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
                 stack.append(type(x))  # a member of an enumeration: methods may use variables
             continue
         if kind == VALUE or isinstance(x, np.ndarray):  # masked arrays and matrices are objects
@@ -409,14 +410,14 @@ def _walk(
             items = x if type(x) in _BUILTIN_CONTAINERS else [*type_in_c(x).__iter__(x)]
             if not _NUMBERS.issuperset(map(type, items)):
                 stack += items
-            if type(x).__flags__ & 512:
+            if type(x).__flags__ & HEAPTYPE:
                 stack += [value for _, value in entries_of(x)]
         else:
             stack += [value for _, value in entries_of(x)]
         if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
             stack += (dict_of(x) or {}).values()
             stack.append(getattr(x, "default_factory", None))
-        if type(x).__flags__ & 512 and id(type(x)) not in seen:
+        if type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
             stack.append(type(x))
     return False
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from zygote_lite._cotangents.kinds import (
     DICT,
+    HEAPTYPE,
     LIST,
     OBJECT,
     SET,
@@ -42,7 +43,6 @@ Hook = tuple[types.FunctionType, Any]
 Named = tuple[str, bool]
 
 _INDEXED = {id(f) for f in (operator.getitem, operator.setitem, operator.delitem)}
-_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 _plain: set[type] = {float, int, complex, bool, str, bytes, type(None), np.ndarray, np.float64,
                      slice, type, types.FunctionType, types.BuiltinFunctionType}  # fmt: skip
 _PYTHON_CALLABLES = (types.FunctionType, types.MethodType, type, functools.partial)
@@ -171,7 +171,7 @@ def _own_hooks(kind: type) -> tuple[tuple[str, types.FunctionType], ...]:
 
 def _writing_hooks(kind: type) -> list[tuple[str, types.FunctionType]]:
     hooks = [] if is_foreign(kind) else _own_hooks(kind)  # arrays are for the rules
-    if not hooks and not kind.__flags__ & _PYTHON_TYPE:
+    if not hooks and not kind.__flags__ & HEAPTYPE:
         _plain.add(kind)
         _plain_or_containers.add(kind)
     return [(name, f) for name, f in hooks if may_write(f, kind)]

@@ -143,9 +143,6 @@ def is_of_numbers(f: types.WrapperDescriptorType) -> bool:
     return f.__name__ in OPERATORS and issubclass(f.__objclass__, Number | np.generic | np.ndarray)
 
 
-VARARGS, VARKEYWORDS = 0x04, 0x08
-
-
 @functools.lru_cache(maxsize=4096)
 def place_arguments(
     code: types.CodeType, count: int, keywords: tuple[str, ...]
@@ -157,8 +154,8 @@ def place_arguments(
     """
     n, m = code.co_argcount, code.co_kwonlyargcount
     rest = list(code.co_varnames[n + m :])
-    varargs = rest.pop(0) if code.co_flags & VARARGS else None
-    varkeywords = rest.pop(0) if code.co_flags & VARKEYWORDS else None
+    varargs = rest.pop(0) if code.co_flags & inspect.CO_VARARGS else None
+    varkeywords = rest.pop(0) if code.co_flags & inspect.CO_VARKEYWORDS else None
     every = [*code.co_varnames[:n], varargs, *code.co_varnames[n : n + m], varkeywords]
     names = [name for name in every if name is not None]
     nameless = {varargs, varkeywords, *names[: code.co_posonlyargcount]}

@@ -4,6 +4,7 @@ One tape serves a whole tree of calls: a function called from recorded code reco
 tape, so that exceptions, generators and callbacks need nothing of their own.
 """
 
+import inspect
 import operator
 import types
 from collections.abc import Iterator
@@ -111,7 +112,10 @@ class Tape(Entries):
     def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
         """Make the generator that an inactive call makes, if it does: it may come to be active."""
         made = member_of(type(xs[0]), "__iter__") if f is iter and len(xs) == 1 else f
-        if not isinstance(made, types.FunctionType) or not made.__code__.co_flags & 0x20:
+        if (
+            not isinstance(made, types.FunctionType)
+            or not made.__code__.co_flags & inspect.CO_GENERATOR
+        ):
             return None
         try:
             return self.function((None,) * (1 + len(xs) + len(kws)), made, xs, kws)

@@ -16,6 +16,7 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._cotangents.kinds import (
     DICT,
+    HEAPTYPE,
     LIST,
     OBJECT,
     dict_of,
@@ -37,7 +38,7 @@ _OWN_WAYS = ("__copy__", "__deepcopy__", "__setstate__", "__getnewargs__", "__ge
 def _is_plain(x: Any) -> bool:
     """Return whether copying an object is copying its fields."""
     cls: Any = type(x)
-    if kind_of(x) != OBJECT or isinstance(x, BaseException) or not cls.__flags__ & 512:
+    if kind_of(x) != OBJECT or isinstance(x, BaseException) or not cls.__flags__ & HEAPTYPE:
         return False
     usual = ("__reduce_ex__", "__reduce__", "__getstate__")
     if any(getattr(cls, name, None) is not getattr(object, name, None) for name in usual):

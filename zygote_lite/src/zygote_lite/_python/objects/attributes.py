@@ -20,6 +20,7 @@ from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
+    HEAPTYPE,
     INERT,
     LIST,
     OBJECT,
@@ -136,10 +137,7 @@ def _is_own_attribute(x: Any, name: str) -> bool:
 
 def _is_kept_in_c(member: Any, name: str) -> bool:
     """Return whether an attribute of an exception is kept by a class in C, beside its arguments."""
-    return not name.startswith("__") and not member.__objclass__.__flags__ & _MADE_AT_RUN_TIME
-
-
-_MADE_AT_RUN_TIME = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`
+    return not name.startswith("__") and not member.__objclass__.__flags__ & HEAPTYPE
 
 
 def _argument_back(x: BaseException, place: int, count: int) -> Any:

@@ -6,6 +6,7 @@ operation gets its reverse, from its rule.
 
 import ast
 import builtins
+import inspect
 import types
 from typing import Any
 
@@ -418,7 +419,11 @@ def _is_at(definition: Any, code: types.CodeType) -> bool:
 
 def _bind_local(f: Local, xs: list[Value], kws: dict[str, Value]) -> Env:
     names = f.code.co_varnames[: f.code.co_argcount]
-    if f.code.co_kwonlyargcount or f.code.co_flags & 0x0C or len(xs) > len(names):
+    if (
+        f.code.co_kwonlyargcount
+        or f.code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        or len(xs) > len(names)
+    ):
         raise NotSupported.SIGNATURE(
             "it calls a function defined inside that takes keyword-only arguments, or any number"
         )

@@ -8,6 +8,7 @@ other attributes do not matter. An object is identified by the variable that the
 import types
 from typing import Any
 
+from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -21,7 +22,6 @@ from zygote_lite._specialize.typed.values import (
 )
 
 _MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
-_MADE_IN_PYTHON = 1 << 9  # the flag of classes that are made when a program runs
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _no_attribute = object()
 
@@ -33,7 +33,7 @@ def is_plain(x: Any) -> bool:
     """
     for base in type(x).__mro__[:-1]:
         computes = not _COMPUTING.isdisjoint(vars(base))
-        if (computes or not base.__flags__ & _MADE_IN_PYTHON) and base is not types.SimpleNamespace:
+        if (computes or not base.__flags__ & HEAPTYPE) and base is not types.SimpleNamespace:
             return False
     return type(getattr(x, "__dict__", None)) is dict
 
@@ -137,7 +137,7 @@ def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
 
     Raises `NotSpecializable` for abstract classes: others may be registered with them at any time.
     """
-    if not isinstance(kind, type) or not kind.__flags__ & _MADE_IN_PYTHON:
+    if not isinstance(kind, type) or not kind.__flags__ & HEAPTYPE:
         return
     if not _are_concrete(kinds):
         raise Unsound.CLASS("which objects are instances of an abstract class may change")
