@@ -45,7 +45,7 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.pullbacks import Flags, TextPullback
 from zygote_lite._cotangents.registry import STRUCTURAL
 from zygote_lite._cotangents.run import FieldsView, state
-from zygote_lite._ir.traits import BY_ID, UNKNOWN
+from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 
 
 def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
@@ -81,7 +81,7 @@ def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
     """Return whether a user class overrides what a structural function does."""
     if f in _ATTRIBUTE_WRITERS:
         return intercepts(type(xs[0]), xs[1])  # type: ignore[arg-type]
-    count = BY_ID.get(id(f), UNKNOWN).overridable
+    count = BY_ID.get(id(f), NO_TRAITS).overridable
     return any(is_written_in_python(type(x)) for x in xs[:count])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.pullbacks import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
-from zygote_lite._ir.traits import BY_ID, UNKNOWN
+from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 from zygote_lite.errors import DifferentiationError
 
 
@@ -114,7 +114,7 @@ def refuse_overwritten(stamps: Stamps, name: str) -> None:
 def is_writer(f: Any, kws: dict[str, Any]) -> bool:
     """Return whether a function without Python source is known to write into its first argument."""
     return (
-        BY_ID.get(id(f), UNKNOWN).writes
+        BY_ID.get(id(f), NO_TRAITS).writes
         or kws.get("out") is not None
         or (
             isinstance(f, types.BuiltinFunctionType)

@@ -33,9 +33,9 @@ from zygote_lite._ir.places import is_library
 from zygote_lite._ir.traits import (
     BY_ID,
     HARMLESS_METHODS,
+    NO_TRAITS,
     SPECIAL_METHODS,
     SPREAD,
-    UNKNOWN,
     changes_nothing,
 )
 
@@ -52,7 +52,7 @@ _plain_or_containers = _plain | _containers
 
 def hooks_called(f: Any, xs: Iterable[Any]) -> list[Hook]:
     """Return the methods of user classes that `f`, written in C, may call and that may write."""
-    known = BY_ID.get(id(f), UNKNOWN)
+    known = BY_ID.get(id(f), NO_TRAITS)
     names, deep = known.calls, known.calls_within
     if names is None:
         return []
@@ -79,7 +79,7 @@ def _hooks_of_index(names: frozenset[str], x: Any, index: Any, *value: Any) -> l
 
 def _is_declared(f: Any) -> bool:
     """Return whether it is known which methods a function written in C calls."""
-    return BY_ID.get(id(f), UNKNOWN).calls is not None
+    return BY_ID.get(id(f), NO_TRAITS).calls is not None
 
 
 def hooks_of_operands(f: Any, xs: Iterable[Any]) -> list[Hook]:

@@ -64,7 +64,7 @@ class Traits:
     overridable: int = 0
 
 
-UNKNOWN = Traits()
+NO_TRAITS = Traits()
 TRAITS: dict[Any, Traits] = {}
 BY_ID: dict[int, Traits] = {}  # which is quicker, and asks no `__eq__` of the user's
 
@@ -72,16 +72,16 @@ BY_ID: dict[int, Traits] = {}  # which is quicker, and asks no `__eq__` of the u
 def traits_of(f: Any) -> Traits:
     """Return what is known of a function; of most it is nothing."""
     try:
-        return TRAITS.get(f, UNKNOWN)
+        return TRAITS.get(f, NO_TRAITS)
     except TypeError:  # not hashable
-        return UNKNOWN
+        return NO_TRAITS
 
 
 def declare(*functions: Any, **traits: Any) -> None:
     """Declare traits of functions; raise `ValueError` where one is declared twice."""
     for f in functions:
         known = traits_of(f)
-        if any(getattr(known, name) != getattr(UNKNOWN, name) for name in traits):
+        if any(getattr(known, name) != getattr(NO_TRAITS, name) for name in traits):
             raise ValueError(f"{f} is declared twice: {', '.join(traits)}")
         BY_ID[id(f)] = TRAITS[f] = replace(known, **traits)
 
@@ -136,7 +136,7 @@ _IMPURE = ("numpy.random", "random", "time")
 
 def changes_nothing(f: Any) -> bool:
     """Return whether it is declared that calls of a function change nothing."""
-    known = BY_ID.get(id(f), UNKNOWN)
+    known = BY_ID.get(id(f), NO_TRAITS)
     return known.pure or known.harmless
 
 

@@ -39,7 +39,7 @@ def _count_of_one() -> int:
 
 # What `_count` adds of its own: its parameter and the argument of `getrefcount`. How many of these
 # are references of their own depends on the version of Python, and so it is measured.
-_ADDED = _count_of_one() - 1
+_COUNTED_BESIDES = _count_of_one() - 1
 
 
 def only_the_engine_holds(x: Any, references: int) -> bool:
@@ -53,7 +53,7 @@ def only_the_engine_holds(x: Any, references: int) -> bool:
         references: how many the engine has: `Tape.generators`, `state.active` (by `mark_active`),
             and one for each local variable that holds it, in the caller and above it.
     """
-    return _count(x) - _ADDED - 1 <= references  # the parameter `x` is one of ours, too
+    return _count(x) - _COUNTED_BESIDES - 1 <= references  # the parameter `x` is one of ours, too
 
 
 class Generated:

@@ -14,20 +14,20 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.comprehensions import Comprehensions, Rename
 
-_ADDED: dict[Any, tuple[str, str, int]] = {
+_ADDING_FOLDS: dict[Any, tuple[str, str, int]] = {
     sum: ("total", "operator.add", 0),
     math.prod: ("product", "operator.mul", 1),
 }
 _COLLECTED: tuple[Any, ...] = (list, tuple, math.fsum)
 if sys.version_info >= (3, 12):  # a sum of floats keeps what rounding loses
-    del _ADDED[sum]
+    del _ADDING_FOLDS[sum]
     _COLLECTED = (*_COLLECTED, sum)
 _EXTREME: dict[Any, tuple[str, str]] = {
     max: ("greatest", "operator.gt"),
     min: ("least", "operator.lt"),
 }
 _FOUND: dict[Any, bool] = {any: True, all: False}
-_KNOWN = (*_ADDED, *_COLLECTED, *_EXTREME, *_FOUND)
+_KNOWN = (*_ADDING_FOLDS, *_COLLECTED, *_EXTREME, *_FOUND)
 _OPTION: dict[Any, str] = {max: "default", min: "default", sum: "start"}
 
 
@@ -59,7 +59,7 @@ class Folds(Comprehensions):
         to which equal elements of a list are all one, it stays a list.
         """
         f = self.known_function(e.func) if e.args else None
-        if f is None or not self.is_walked(e.args[0], is_list=f in _ADDED):
+        if f is None or not self.is_walked(e.args[0], is_list=f in _ADDING_FOLDS):
             return None
         options = [*e.args[1:], *(k.value for k in e.keywords)]
         by_name = [k.arg for k in e.keywords]
@@ -117,8 +117,8 @@ class Folds(Comprehensions):
         first = self.kept(first, e, options)
         given = self.operands(*options)
         self.call(e, None, "taken_for", [*known, *given])
-        if f in _ADDED:
-            return self.added(elements, first, _ADDED[f], *given)
+        if f in _ADDING_FOLDS:
+            return self.added(elements, first, _ADDING_FOLDS[f], *given)
         if f in _EXTREME:
             return self.extreme(elements, first, _EXTREME[f], *given)
         return self.found(elements, first, _FOUND[f])

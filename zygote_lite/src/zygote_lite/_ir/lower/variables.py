@@ -16,7 +16,7 @@ from zygote_lite._ir.source import definition_of, rebound_near
 from zygote_lite.errors import unsupported
 
 _NAMESPACES = (types.ModuleType, type)
-_PYTHON_TYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
+_HEAPTYPE = 1 << 9  # `Py_TPFLAGS_HEAPTYPE`: made by a `class` statement, as a rule
 
 
 class Variables:
@@ -151,7 +151,7 @@ class Variables:
 
 def _is_settled(space: Any, name: str) -> bool:
     """Return whether an attribute cannot be a variable: user classes hold variables too."""
-    if isinstance(space, types.ModuleType) or not space.__flags__ & _PYTHON_TYPE:
+    if isinstance(space, types.ModuleType) or not space.__flags__ & _HEAPTYPE:
         return True
     member = inspect.getattr_static(space, name, None)
     settled = (types.FunctionType, staticmethod, classmethod, type, enum.Enum)

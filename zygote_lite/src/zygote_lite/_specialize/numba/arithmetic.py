@@ -130,7 +130,7 @@ class Arithmetic:
     of_mixed: Any = None
 
 
-ARITHMETIC = {
+MACHINE_ARITHMETIC = {
     operator.add: Arithmetic(None, _bounded(operator.add), _bounded(operator.add)),
     operator.sub: Arithmetic(None, _bounded(operator.sub), _bounded(operator.sub)),
     operator.mul: Arithmetic(None, bounded_product, bounded_product),

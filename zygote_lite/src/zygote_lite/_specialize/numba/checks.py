@@ -155,7 +155,7 @@ def _prepare(op: Op) -> None:
         raise NotSupported.COMPILED_CALL(
             f"whole arrays are given to {described_for_users(f)}, which is left to NumPy"
         )
-    elif f in _machine.ARITHMETIC:
+    elif f in _machine.MACHINE_ARITHMETIC:
         _prepare_arithmetic(op)
     elif f in (max, min):
         if len(xs) != 2:
@@ -200,7 +200,7 @@ def _prepare_arithmetic(op: Op) -> None:
     result = kind_of_number(op.target)
     if result == TRUTH:
         raise Unsound.COMPILED_NUMBER("it does arithmetic with truth values")
-    table = _machine.ARITHMETIC[op.function]
+    table = _machine.MACHINE_ARITHMETIC[op.function]
     if result == FLOAT:
         if table.of_floats is not None:
             op.function = table.of_floats

@@ -1,0 +1,40 @@
+"""One name per idea: no name of the engine's modules stands for two things."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import zygote_lite
+
+ROOT = Path(zygote_lite.__file__).parent
+STANDS_APART = {"value.py"}  # an engine of its own, to be read alone
+MAY_STAND_TWICE = {
+    "handlers": "what each module of handlers declares, as `rule` does in each module of rules",
+    "__all__": "Python's own",
+}
+
+
+def names_in(tree):
+    """Yield the names that a module defines: functions, classes and variables."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                parts = target.elts if isinstance(target, ast.Tuple) else [target]
+                yield from (part.id for part in parts if isinstance(part, ast.Name))
+
+
+def test_no_name_stands_in_two_modules():
+    found = defaultdict(set)
+    for path in ROOT.rglob("*.py"):
+        if path.name in STANDS_APART or path.name == "__init__.py":
+            continue
+        for name in names_in(ast.parse(path.read_text(encoding="utf8"))):
+            found[name].add(str(path.relative_to(ROOT)))
+    twice = {name: sorted(places) for name, places in found.items() if len(places) > 1}
+    twice.pop("_", None)  # handlers and rules have no names
+    assert {name: places for name, places in twice.items() if name not in MAY_STAND_TWICE} == {}
+    assert twice.keys() >= MAY_STAND_TWICE.keys()  # no exception that is not needed
+    assert len(MAY_STAND_TWICE) <= 10
