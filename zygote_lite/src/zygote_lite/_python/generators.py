@@ -1,5 +1,6 @@
 """Iterators and generators: `iter`, `next`, and the methods of generators."""
 
+import array
 import gc
 import operator
 from collections.abc import Iterator
@@ -45,6 +46,9 @@ def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Traced | None:
             raise refused_holder(x)
         if isinstance(x, Iterator):
             return x, nodes[1]
+    holds_numbers = nodes[1] is not None and isinstance(x, array.array | memoryview)
+    if holds_numbers and not all(map(_carries_none, x)):
+        raise refused_holder(x)
     if isinstance(x, Generated) or _is_walked(x, nodes[1]):
         return x, None
     method = bind_method(type(x), "__iter__")
