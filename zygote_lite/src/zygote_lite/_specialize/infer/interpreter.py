@@ -10,8 +10,6 @@ import inspect
 import types
 from typing import Any
 
-import numpy as np
-
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.operators import IN_PLACE
@@ -51,16 +49,6 @@ from zygote_lite._specialize.typed.values import (
 )
 
 _DEEP = 20  # calls inside calls
-_WRITTEN_AS_CONSTANTS = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.ModuleType,
-    type,
-    np.ufunc,
-    types.MethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.WrapperDescriptorType,
-)
 
 
 class Interpreter(Paths):
