@@ -50,30 +50,30 @@ from zygote_lite._specialize.typed.values import (
 _CLOSED = (Local, Method)
 
 
-def call(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
+def call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     """Write a call of a known function, and return its value."""
     f = original(f)
     if isinstance(f, Local):
-        return interpreter.inline(f, xs, kws)
+        return builder.inline(f, xs, kws)
     if isinstance(f, Method):
-        return _method_call(interpreter, f, xs, kws, stem)
+        return _method_call(builder, f, xs, kws, stem)
     if f is _intrinsics.invoke:
-        return interpreter.call(interpreter.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
+        return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     f = _without_in_place(f, xs)
     if f is dict:
-        return _dicts.made(interpreter, xs, kws)
+        return _dicts.made(builder, xs, kws)
     if f is zip and kws.keys() == {"strict"} and kws["strict"].is_constant:
         f, kws = (strict_zip if kws["strict"].sample else zip), {}
     special = _special.SPECIAL.get(f) if is_hashable(f) else None
-    if any(x in interpreter.iterators for x in xs) and (special is None or f in (len, reversed)):
+    if any(x in builder.iterators for x in xs) and (special is None or f in (len, reversed)):
         raise Unsound.ITERATOR(f"an iterator is given to {getattr(f, '__name__', f)}")
     if special is not None and not kws:
-        found = special(interpreter, xs)
+        found = special(builder, xs)
         if found is not None:
             return found
-    if f in (isinstance, issubclass) and len(xs) == 2 and not interpreter.plain:
+    if f in (isinstance, issubclass) and len(xs) == 2 and not builder.plain:
         kind = type(xs[0].sample) if f is isinstance else xs[0].sample
-        _objects.ask_for_class(interpreter.inputs, kind, xs[1].sample)
+        _objects.ask_for_class(builder.inputs, kind, xs[1].sample)
     if not kws:
         known, answer = decided(f, xs)
         if known:
@@ -86,16 +86,14 @@ def call(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], s
     simpler = simplified(f, xs) if not kws else None
     if simpler is not None:
         return simpler
-    if f is project and interpreter.plain and not kws:
-        return _projection.projected(interpreter, xs[0], xs[1])
-    if interpreter.follows and any(leaf.active for x in operands for leaf in leaves(x)):
-        return _active(interpreter, f, xs, kws, stem)
-    return inactive(interpreter, f, xs, kws, stem)
+    if f is project and builder.plain and not kws:
+        return _projection.projected(builder, xs[0], xs[1])
+    if builder.follows and any(leaf.active for x in operands for leaf in leaves(x)):
+        return _active(builder, f, xs, kws, stem)
+    return inactive(builder, f, xs, kws, stem)
 
 
-def _active(
-    interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
-) -> Value:
+def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
     if rule is not None and any(leaf.where for x in xs for leaf in leaves(x)):
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
@@ -103,14 +101,14 @@ def _active(
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
         if hasattr(f, "__code__"):
-            return interpreter.inline(f, xs, kws)
+            return builder.inline(f, xs, kws)
         raise NotSupported.NO_RULE(
             f"there is no rule for {getattr(f, '__name__', f)} of these types"
         )
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
     if rule.kind == "constant":
-        found = inactive(interpreter, f, xs, kws, stem)
+        found = inactive(builder, f, xs, kws, stem)
         if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
             raise Unsound.NO_FLOAT("bytes are made of a differentiated argument")
         return found
@@ -118,7 +116,7 @@ def _active(
         raise NotSupported.RULE_FORM(
             f"the rule {rule.signature} asks for an instance or for the engine"
         )
-    return active_call(interpreter, rule, f, xs, kws, stem)
+    return active_call(builder, rule, f, xs, kws, stem)
 
 
 def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
@@ -138,38 +136,36 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     return rule
 
 
-def inactive(
-    interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
-) -> Value:
-    if f is accumulate and interpreter.plain:
+def inactive(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
+    if f is accumulate and builder.plain:
         raise NotSupported.RULE_FORM("a rule calls accumulate")
     if hasattr(f, "__code__") and not is_pure(f):
-        return _python(interpreter, f, xs, kws, stem)
+        return _python(builder, f, xs, kws, stem)
     if not is_pure(f):
         raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise NotSupported.RULE_OPERAND(f"a structure is given to {getattr(f, '__name__', f)}")
     if "out" in kws and kws["out"].sample is not None:
         raise Unsound.WRITES_A_RESULT("it writes its result into an array")
-    known = interpreter.reusable(f, xs, kws)
-    if known in interpreter.known and known is not None:
-        return interpreter.known[known]
-    op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+    known = builder.reusable(f, xs, kws)
+    if known in builder.known and known is not None:
+        return builder.known[known]
+    op = builder.write(result_of(f, xs, kws), f, xs, kws, stem)
     mark_made(f, op.target)
-    op.target.axis = _axis_of(interpreter, f, xs)
+    op.target.axis = _axis_of(builder, f, xs)
     if f in (np.broadcast_to, np.full) if is_hashable(f) else False:
         op.target.spread = xs[0] if f is np.broadcast_to else xs[1]
     if known is not None:
-        interpreter.known[known] = op.target
+        builder.known[known] = op.target
     return op.target
 
 
-def _axis_of(interpreter: Builder, f: Any, xs: list[Value]) -> str:
+def _axis_of(builder: Builder, f: Any, xs: list[Value]) -> str:
     """Return the abstract value of a number as the length of an axis."""
     if f is len and isinstance(xs[0].fact, ArrayOf):
         return xs[0].fact.axes[0]
     if f is operator.getitem and xs[1].is_constant and type(xs[1].sample) is int:
-        made = interpreter.definitions.get(xs[0])
+        made = builder.definitions.get(xs[0])
         if made is not None and made.function is attribute_of("shape"):
             fact = made.arguments[0].fact
             assert isinstance(fact, ArrayOf)
@@ -177,30 +173,28 @@ def _axis_of(interpreter: Builder, f: Any, xs: list[Value]) -> str:
     return UNKNOWN
 
 
-def _python(
-    interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
-) -> Value:
+def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     """Write a call of a Python function: its body, or in a rule, where that fails, the call."""
-    if not interpreter.plain:
-        return interpreter.inline(f, xs, kws)
+    if not builder.plain:
+        return builder.inline(f, xs, kws)
     operands = [*xs, *kws.values()]
     is_known = is_of_plugin(f.__globals__)  # others may have effects
     if is_known and operands and all(_is_plain_constant(x) for x in operands):
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
         if isinstance(answer, FOLDED) or answer == {}:
             return constant(answer)
-    mark = interpreter.mark()
+    mark = builder.mark()
     try:
-        return interpreter.inline(f, xs, kws)
+        return builder.inline(f, xs, kws)
     except NotSpecializable:
-        interpreter.back_to(mark)
+        builder.back_to(mark)
     if not is_known:
         raise Unsound.EFFECTS(f"a call of {f.__name__} on samples might have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise NotSupported.RULE_OPERAND("a structure is given to a function of a rule")
     result = result_of(f, xs, kws)
     result.certain = True
-    return interpreter.write(result, f, xs, kws, stem).target
+    return builder.write(result, f, xs, kws, stem).target
 
 
 def simplified(f: Any, xs: list[Value]) -> Value | None:
@@ -248,15 +242,15 @@ def _without_in_place(f: Any, xs: list[Value]) -> Any:
 # -- arrays ------------------------------------------------------------------------------------
 
 
-def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
+def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
-    if x.made and not (interpreter.reverse or interpreter.plain):
-        stored = stored_at(interpreter.out, x, index)
+    if x.made and not (builder.reverse or builder.plain):
+        stored = stored_at(builder.out, x, index)
         if stored is not None:
             return stored
     if isinstance(x.fact, ListOf):
-        return _lists.item_of_list(interpreter, x, index, stem)
-    if x in interpreter.iterators:
+        return _lists.item_of_list(builder, x, index, stem)
+    if x in builder.iterators:
         raise Unsound.ITERATOR("it takes an item of an iterator")
     if x.items is not None and type(x.sample) in (tuple, list) and index.is_constant:
         if isinstance(index.sample, slice):
@@ -271,10 +265,10 @@ def item(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
     if not x.is_array and type(x.sample) is not tuple:
         raise NotSupported.ITEM(f"it takes an item of a {type(x.sample).__name__}")
-    return call(interpreter, operator.getitem, [x, index], {}, stem)
+    return call(builder, operator.getitem, [x, index], {}, stem)
 
 
-def array_attribute(interpreter: Builder, x: Value, name: str) -> Value:
+def array_attribute(builder: Builder, x: Value, name: str) -> Value:
     """Write `x.name` of an array, or note that a method was looked up."""
     member = getattr(np.ndarray, name, None)
     if callable(member):
@@ -286,34 +280,34 @@ def array_attribute(interpreter: Builder, x: Value, name: str) -> Value:
     if name == "real" and fact.dtype.kind in "fiu":
         return x
     f = attribute_of(name)
-    if x.active and interpreter.follows and name in ("T", "mT"):
-        return _active(interpreter, f, [x], {}, "")
+    if x.active and builder.follows and name in ("T", "mT"):
+        return _active(builder, f, [x], {}, "")
     known = ("attribute", name, x)
-    if known not in interpreter.known:
-        op = interpreter.write(of_attribute(x, name), f, [x], {})
+    if known not in builder.known:
+        op = builder.write(of_attribute(x, name), f, [x], {})
         if name == "shape":
             op.target.like = fact
-        interpreter.known[known] = op.target
-    return interpreter.known[known]
+        builder.known[known] = op.target
+    return builder.known[known]
 
 
 def _method_call(
-    interpreter: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
+    builder: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     owner = f.owner
     if owner.is_array:
-        return call(interpreter, getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
+        return call(builder, getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
     if isinstance(owner.fact, Scalar) and len(owner.fact.classes) == 1:
         (kind,) = owner.fact.classes
         if issubclass(kind, np.generic):
-            return call(interpreter, getattr(kind, f.name), [owner, *xs], kws, stem)
+            return call(builder, getattr(kind, f.name), [owner, *xs], kws, stem)
     if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
-        return interpreter.append(owner, xs[0])
+        return builder.append(owner, xs[0])
     if _dicts.is_dict(owner):
-        return _dicts.method(interpreter, owner, f.name, xs, kws)
+        return _dicts.method(builder, owner, f.name, xs, kws)
     if owner.where is not None:
-        own = _objects.function_of(interpreter.inputs, owner, f.name)
-        return call(interpreter, own, [owner, *xs], kws, stem)
+        own = _objects.function_of(builder.inputs, owner, f.name)
+        return call(builder, own, [owner, *xs], kws, stem)
     raise NotSupported.METHOD(f"it calls the method {f.name} of a {type(owner.sample).__name__}")
 
 

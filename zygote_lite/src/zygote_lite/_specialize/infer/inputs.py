@@ -97,14 +97,14 @@ def _is_attribute(expression: str) -> bool:
     return "." in expression.split(")")[-1] and not expression.endswith("cell_contents")
 
 
-def is_settled(interpreter: Builder, globals_: dict[str, Any]) -> bool:
+def is_settled(builder: Builder, globals_: dict[str, Any]) -> bool:
     """Return whether this is the body of a plugin's rule, whose module does not change."""
-    return interpreter.plain and is_of_plugin(globals_)
+    return builder.plain and is_of_plugin(globals_)
 
 
-def global_value(interpreter: Builder, globals_: dict[str, Any], path: str) -> Value:
+def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value:
     """Return the value of a global, or of a path into a module."""
-    inputs = interpreter.inputs
+    inputs = builder.inputs
     head, *rest = path.split(".")
     within = inputs.name_for(globals_, "g")
     found = globals_.get(head, _no_global)
@@ -113,21 +113,19 @@ def global_value(interpreter: Builder, globals_: dict[str, Any], path: str) -> V
         builtin = builtin if isinstance(builtin, dict) else vars(builtin)
         if head not in builtin:
             raise Unsound.RAISES(f"the name {head} is not defined")
-        if not is_settled(interpreter, globals_):
+        if not is_settled(builder, globals_):
             inputs.guards[f"{head!r} not in {within}"] = None
             inputs.guard(f"{inputs.name_for(builtin, 'b')}[{head!r}]", builtin[head])
         return constant(builtin[head])
-    if is_settled(interpreter, globals_):
+    if is_settled(builder, globals_):
         return inputs.fixed(functools.reduce(getattr, rest, found), path)
     expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
-    return read_path(interpreter, found, expression, rest, rest[-1] if rest else head)
+    return read_path(builder, found, expression, rest, rest[-1] if rest else head)
 
 
-def read_path(
-    interpreter: Builder, found: Any, expression: str, path: list[str], stem: str
-) -> Value:
+def read_path(builder: Builder, found: Any, expression: str, path: list[str], stem: str) -> Value:
     """Return what a path of attributes leads to, from an object that an expression reads."""
-    inputs = interpreter.inputs
+    inputs = builder.inputs
     for name in path:
         space = found
         if isinstance(space, types.ModuleType):  # tested once for all that is read from it
@@ -138,15 +136,15 @@ def read_path(
             expression = f"{inputs.name_for(vars(space), _MODULE)}[{name!r}]"
         else:
             expression += f".{name}"
-    return read(interpreter, found, expression, stem)
+    return read(builder, found, expression, stem)
 
 
-def read(interpreter: Builder, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
+def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
     """Return a value from outside: as a constant that is guarded, or read at each entry.
 
     Floats are constants in modules and classes, but for objects of those (`changes`).
     """
-    inputs = interpreter.inputs
+    inputs = builder.inputs
     floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
     if stays_itself(x) or type(x) in floats:
         inputs.guard(expression, x)
@@ -158,16 +156,16 @@ def read(interpreter: Builder, x: Any, expression: str, stem: str, changes: bool
         return inputs.given[expression][0]
     fact = fact_of(x)
     if isinstance(fact, Other):
-        return _objects.from_outside(interpreter, inputs, x, expression, stem)
-    value = Value(fact, x, interpreter.name(stem))
+        return _objects.from_outside(builder, inputs, x, expression, stem)
+    value = Value(fact, x, builder.name(stem))
     inputs.names.add(value.name)
     inputs.given[expression] = (value, expression)
     return value
 
 
-def bind(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> dict[str, Value]:
+def bind(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> dict[str, Value]:
     """Return the variables of a function at its start."""
-    inputs = interpreter.inputs
+    inputs = builder.inputs
     code = f.__code__
     names = code.co_varnames[: code.co_argcount]
     env = dict(zip(names, xs, strict=False))
@@ -191,28 +189,28 @@ def bind(interpreter: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -
         else:
             env[name] = value
     if code.co_flags & inspect.CO_VARKEYWORDS:
-        if interpreter.plain:  # of a rule, what is done with options is left to it
+        if builder.plain:  # of a rule, what is done with options is left to it
             raise NotSupported.RULE_FORM("a rule takes `**`")
         at = code.co_argcount + code.co_kwonlyargcount
         at += bool(code.co_flags & inspect.CO_VARARGS)
-        env[code.co_varnames[at]] = interpreter.build("dict", others)
+        env[code.co_varnames[at]] = builder.build("dict", others)
     optional = dict(zip(names[::-1], (f.__defaults__ or ())[::-1], strict=False))
     optional |= f.__kwdefaults__ or {}
     for name in (*names, *keywords):
         if name not in env:
             if name not in optional:
                 raise Unsound.RAISES(f"a function is called without the argument {name}")
-            if is_settled(interpreter, f.__globals__):
+            if is_settled(builder, f.__globals__):
                 env[name] = inputs.fixed(optional[name], name)
             else:
                 expression = inputs.default_of(f, name)
-                env[name] = read(interpreter, optional[name], expression, name)
-    return env | _captured(interpreter, f)
+                env[name] = read(builder, optional[name], expression, name)
+    return env | _captured(builder, f)
 
 
-def _captured(interpreter: Builder, f: Any) -> dict[str, Value]:
+def _captured(builder: Builder, f: Any) -> dict[str, Value]:
     """Return the variables of enclosing functions that a function reads."""
-    inputs = interpreter.inputs
+    inputs = builder.inputs
     found = {}
     for i, (name, cell) in enumerate(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)):
         at = "f.__closure__" if f is inputs.f else f"{inputs.name_for(f, 'f')}.__closure__"
@@ -220,18 +218,18 @@ def _captured(interpreter: Builder, f: Any) -> dict[str, Value]:
             x = cell.cell_contents
         except ValueError:
             raise Unsound.UNSET(f"`{name}` has no value yet") from None
-        if is_settled(interpreter, f.__globals__):
+        if is_settled(builder, f.__globals__):
             found[name] = inputs.fixed(x, name)
         else:
-            found[name] = read(interpreter, x, f"{at}[{i}].cell_contents", name)
+            found[name] = read(builder, x, f"{at}[{i}].cell_contents", name)
     return found
 
 
-def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: str) -> Value:
+def argument(builder: Builder, x: Any, name: str, active: bool, expression: str) -> Value:
     """Return the value of an argument; of a tuple, list or dict, with its parts.
 
     Arguments:
-        interpreter: what writes the code.
+        builder: what writes the code.
         x: the argument.
         name: the name of its variable.
         active: whether it is differentiated.
@@ -241,21 +239,21 @@ def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: 
         if len(x) > _MOST_ENTRIES or any(type(key) is not str for key in x):
             raise NotSupported.KEYS(f"{name} has keys that are not text, or too many")
         parts = {key: argument(
-            interpreter, part, f"{name}_{_as_name(key, i)}", active, f"{expression}[{key!r}]")
+            builder, part, f"{name}_{_as_name(key, i)}", active, f"{expression}[{key!r}]")
                  for i, (key, part) in enumerate(x.items())}  # fmt: skip
         return mapping(parts)
     if isinstance(x, tuple | list) and type(x) in (tuple, list):
-        interpreter.inputs.lists = interpreter.inputs.lists or type(x) is list
-        uniform = _lists.fact_of_list(x) if interpreter.uniform and type(x) is list else None
+        builder.inputs.lists = builder.inputs.lists or type(x) is list
+        uniform = _lists.fact_of_list(x) if builder.uniform and type(x) is list else None
         if uniform is not None:
-            value = Value(uniform, x, interpreter.name(name))
+            value = Value(uniform, x, builder.name(name))
             value.active = active
             if active and not _lists.holds_floats(uniform):
                 raise Unsound.NO_FLOAT(
                     f"{name} is differentiated, and is a list of something other than floats"
                 )
             return value
-        items = [argument(interpreter, part, f"{name}_{i}", active, f"{expression}[{i}]")
+        items = [argument(builder, part, f"{name}_{i}", active, f"{expression}[{i}]")
                  for i, part in enumerate(x)]  # fmt: skip
         return structure(type(x), items)
     fact = fact_of(x)
@@ -263,9 +261,9 @@ def argument(interpreter: Builder, x: Any, name: str, active: bool, expression: 
         if type(x) in _CONSTANT_TYPES:
             return constant(x)
         if not active and _objects.is_plain(x):
-            return _objects.known_object(interpreter.inputs, x, expression)
+            return _objects.known_object(builder.inputs, x, expression)
         raise NotSupported.ARGUMENT_TYPE(f"the argument {name} is of the type {type(x).__name__}")
-    value = Value(fact, x, interpreter.name(name))
+    value = Value(fact, x, builder.name(name))
     floating = isinstance(fact, ArrayOf) or bool(fact.classes & (NUMBERS - {bool, np.bool_}))
     value.active = active and floating
     return value

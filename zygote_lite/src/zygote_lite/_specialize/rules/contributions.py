@@ -30,6 +30,6 @@ class IndexRule:
 
     index: Value
 
-    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Return the cotangent of a part."""
         return [Scatter(self.index, dy), None]

@@ -38,14 +38,14 @@ class ScalarRule:
     out: Value
     alike: list[bool]  # whether the operand has the shape of the result
 
-    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands that are active, and return them."""
-        if interpreter.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
-            interpreter.poles = True
+        if builder.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
+            builder.poles = True
         body = self.rule.body
         given = [*self.xs, self.out] if self.rule.takes_out else self.xs
-        env = interpreter.bind(body, given, {})
-        partials = interpreter.function(body.__code__, body.__globals__, env)
+        env = builder.bind(body, given, {})
+        partials = builder.function(body.__code__, body.__globals__, env)
         parts = [partials] if len(self.xs) == 1 else partials.items
         if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
             parts = [constant(p) for p in partials.sample]
@@ -58,16 +58,16 @@ class ScalarRule:
             if not x.active or (partial.is_constant and partial.sample is None):
                 found.append(None)
                 continue
-            product = _strong_times if interpreter.strong else times
-            d = product(interpreter, dy, partial, self.out)
-            if interpreter.strong and self.rule.chooses and d in interpreter.definitions:
-                op = interpreter.definitions[d]
+            product = _strong_times if builder.strong else times
+            d = product(builder, dy, partial, self.out)
+            if builder.strong and self.rule.chooses and d in builder.definitions:
+                op = builder.definitions[d]
                 op.function = chosen_product if op.function is strong_product else op.function
-            if d in interpreter.definitions and not partial.is_constant:
-                interpreter.definitions[d].suspect = True
+            if d in builder.definitions and not partial.is_constant:
+                builder.definitions[d].suspect = True
             arrays = isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
             if not (alike and arrays and d.sample.dtype == x.sample.dtype):
-                d = projected(interpreter, d, x)
+                d = projected(builder, d, x)
             found.append(d)
         return found
 
@@ -77,41 +77,41 @@ def _warns(x: Value) -> bool:
     return x.is_array or (isinstance(x.fact, Scalar) and not x.fact.classes <= {float, int, bool})
 
 
-def times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
+def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
     """Write the product of a cotangent and a partial derivative, in its simplest form."""
     if partial.is_constant and type(partial.sample) in (int, float):
         if partial.sample == 1:
             return dy
         if partial.sample == -1:
-            return _operation(interpreter, operator.neg, dy)
+            return _operation(builder, operator.neg, dy)
     unit = dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0)
     if unit and can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
-        return partial if dy.sample == 1 else _operation(interpreter, operator.neg, partial)
+        return partial if dy.sample == 1 else _operation(builder, operator.neg, partial)
     if dy.spread is not None and shares_axes(partial.fact, out.fact):
         dy = dy.spread
-    made = interpreter.definitions.get(partial)
+    made = builder.definitions.get(partial)
     if made is not None and made.function is operator.truediv and is_one(made.arguments[0]):
-        return _operation(interpreter, operator.truediv, dy, made.arguments[1])
+        return _operation(builder, operator.truediv, dy, made.arguments[1])
     if made is not None and made.function is operator.neg:
-        return _operation(interpreter, operator.neg, times(interpreter, dy, made.arguments[0], out))
-    return _operation(interpreter, operator.mul, dy, partial)
+        return _operation(builder, operator.neg, times(builder, dy, made.arguments[0], out))
+    return _operation(builder, operator.mul, dy, partial)
 
 
-def _strong_times(interpreter: Builder, dy: Value, partial: Value, out: Value) -> Value:
+def _strong_times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
     """Write that product with a strong zero, in its simplest form that has one."""
     # Only code that is made after a gradient was not finite comes here (`WithStrongZeros`): a test
     # of each entry costs more than the product, and nearly no function needs it. A partial of 1 or
     # -1 is finite, and so cannot meet a zero wrongly.
     if partial.is_constant and type(partial.sample) in (int, float) and partial.sample in (1, -1):
-        return times(interpreter, dy, partial, out)
+        return times(builder, dy, partial, out)
     result = result_of(strong_product, [dy, partial], {})
-    d = interpreter.write(result, strong_product, [dy, partial], {}).target
+    d = builder.write(result, strong_product, [dy, partial], {}).target
     d.base, d.fresh = None, True  # it gives a new array each time
     return d
 
 
-def _operation(interpreter: Builder, f: Any, *xs: Value) -> Value:
-    return interpreter.apply(f, [*xs])
+def _operation(builder: Builder, f: Any, *xs: Value) -> Value:
+    return builder.apply(f, [*xs])
 
 
 @dataclass(eq=False)
@@ -121,12 +121,12 @@ class InlinedPullback:
     pullback: Local
     xs: list[Value]
 
-    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands, and return them."""
         name = self.pullback.code.co_varnames[0]
         env = {**self.pullback.around, name: dy}
-        found = interpreter.function(self.pullback.code, self.pullback.globals, env)
-        parts = _cotangents_of(interpreter, found)
+        found = builder.function(self.pullback.code, self.pullback.globals, env)
+        parts = _cotangents_of(builder, found)
         contributions: list[Contribution] = []
         for x, d in zip(self.xs, parts, strict=False):
             nothing = d.is_constant and d.sample is None
@@ -136,7 +136,7 @@ class InlinedPullback:
         return contributions
 
 
-def _cotangents_of(interpreter: Builder, found: Value) -> list[Value]:
+def _cotangents_of(builder: Builder, found: Value) -> list[Value]:
     """Return the items of the tuple that a pullback returns."""
     if found.items is not None:
         return found.items
@@ -148,7 +148,7 @@ def _cotangents_of(interpreter: Builder, found: Value) -> list[Value]:
     for i in range(len(found.sample)):
         part = result_of(operator.getitem, [found, constant(i)], {})
         part.certain = False  # in another run it may be another kind of cotangent
-        op = interpreter.write(part, operator.getitem, [found, constant(i)], {})
+        op = builder.write(part, operator.getitem, [found, constant(i)], {})
         op.required, op.target.fresh = True, False
         parts.append(op.target if part.sample is not None else constant(None))
     return parts
@@ -171,15 +171,15 @@ class CalledPullback:
     pullback: Value
     xs: list[Value]
 
-    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the call of the pullback, and return the cotangents."""
-        if interpreter.recording:
+        if builder.recording:
             raise NotSupported.SECOND_ORDER(
                 "it calls a pullback that is not inlined, and differentiates it again"
             )
         result = result_of(call_back, [self.pullback, dy], {})
         result.certain = True
-        everything = interpreter.write(result, call_back, [self.pullback, dy], {}).target
+        everything = builder.write(result, call_back, [self.pullback, dy], {}).target
         found: list[Contribution] = []
         for i, x in enumerate(self.xs):
             if not x.active:
@@ -188,12 +188,12 @@ class CalledPullback:
             part = result_of(operator.getitem, [everything, constant(i + 1)], {})
             if part.sample is None:  # in another run it may be something
                 part.certain = False
-                op = interpreter.write(part, operator.getitem, [everything, constant(i + 1)], {})
+                op = builder.write(part, operator.getitem, [everything, constant(i + 1)], {})
                 op.required = True
                 found.append(None)
                 continue
             part.fact, part.certain, part.view = x.fact, True, None
-            d = interpreter.write(part, operator.getitem, [everything, constant(i + 1)], {}).target
+            d = builder.write(part, operator.getitem, [everything, constant(i + 1)], {}).target
             d.fresh = False
             found.append(d)
         return found
@@ -206,57 +206,57 @@ class IndexRuleTwice:
     first: Any
     last: IndexRule
 
-    def back(self, interpreter: Builder, dy: Value) -> list[Contribution]:
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Return what the one or the other gives."""
-        return (self.first if interpreter.recording else self.last).back(interpreter, dy)
+        return (self.first if builder.recording else self.last).back(builder, dy)
 
 
 def active_call(
-    interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write an active call, with its reverse; return its value."""
-    if f is operator.getitem and xs[0].is_array and not interpreter.twice:
+    if f is operator.getitem and xs[0].is_array and not builder.twice:
         if any(leaf.active for leaf in leaves(xs[1])):
             xs = [xs[0], _without_gradient(xs[1])]
-        known = interpreter.reusable(f, xs, kws)
-        if known is not None and known in interpreter.known and interpreter.known[known].active:
-            return interpreter.known[known]
-        index = snapshot(interpreter, xs[1])
-        op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+        known = builder.reusable(f, xs, kws)
+        if known is not None and known in builder.known and builder.known[known].active:
+            return builder.known[known]
+        index = snapshot(builder, xs[1])
+        op = builder.write(result_of(f, xs, kws), f, xs, kws, stem)
         if not can_carry(op.target.fact):
             raise Unsound.NO_FLOAT("an entry of a differentiated array is not a float")
         op.reverse_rule, op.target.active = IndexRule(index), True
         op.active_operands = xs[:1]
         if known is not None:
-            interpreter.known[known] = op.target
+            builder.known[known] = op.target
         return op.target
     if rule.kind == "scalar":
         if kws or len(xs) != len(rule.types):
             raise NotSupported.RULE_FORM("an elementwise function is given options")
-        kept = [snapshot(interpreter, x) for x in xs]
-        known = interpreter.reusable(f, xs, kws)
-        if known is not None and known in interpreter.known and interpreter.known[known].active:
-            return interpreter.known[known]
-        op = interpreter.write(result_of(f, xs, kws), f, xs, kws, stem)
+        kept = [snapshot(builder, x) for x in xs]
+        known = builder.reusable(f, xs, kws)
+        if known is not None and known in builder.known and builder.known[known].active:
+            return builder.known[known]
+        op = builder.write(result_of(f, xs, kws), f, xs, kws, stem)
         _be_active(op, xs)
         root = shape_root(op.target)
         alike = [x.is_array and shape_root(x) is root for x in xs]
         op.reverse_rule = ScalarRule(rule, kept, op.target, alike)
         if known is not None:
-            interpreter.known[known] = op.target
+            builder.known[known] = op.target
         return op.target
-    known = interpreter.reusable(f, xs, kws)
-    if known is not None and known in interpreter.known and interpreter.known[known].active:
-        return interpreter.known[known]
-    mark = interpreter.mark()
+    known = builder.reusable(f, xs, kws)
+    if known is not None and known in builder.known and builder.known[known].active:
+        return builder.known[known]
+    mark = builder.mark()
     try:
-        y = _inlined(interpreter, rule, f, xs, kws, stem)
+        y = _inlined(builder, rule, f, xs, kws, stem)
     except NotSpecializable:
-        interpreter.back_to(mark)
-        y = _opaque(interpreter, rule, f, xs, kws, stem)
+        builder.back_to(mark)
+        y = _opaque(builder, rule, f, xs, kws, stem)
     if f is operator.getitem and xs[0].is_array and y.active:
-        op = interpreter.definitions[y]
-        op.reverse_rule = IndexRuleTwice(op.reverse_rule, IndexRule(snapshot(interpreter, xs[1])))
+        op = builder.definitions[y]
+        op.reverse_rule = IndexRuleTwice(op.reverse_rule, IndexRule(snapshot(builder, xs[1])))
     return y
 
 
@@ -268,19 +268,19 @@ def _be_active(op: Op, xs: list[Value]) -> None:
 
 
 def _inlined(
-    interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write the forward part of a rule, whose pullback can be taken over."""
-    start = len(interpreter.out)
-    kept = [snapshot(interpreter, x) for x in xs]
-    options = {name: snapshot(interpreter, x) for name, x in kws.items()}
-    plain, recording = interpreter.plain, interpreter.recording
-    interpreter.plain, interpreter.recording = True, False
+    start = len(builder.out)
+    kept = [snapshot(builder, x) for x in xs]
+    options = {name: snapshot(builder, x) for name, x in kws.items()}
+    plain, recording = builder.plain, builder.recording
+    builder.plain, builder.recording = True, False
     try:
-        env = interpreter.bind(rule.body, kept, options)
-        found = interpreter.function(rule.body.__code__, rule.body.__globals__, env)
+        env = builder.bind(rule.body, kept, options)
+        found = builder.function(rule.body.__code__, rule.body.__globals__, env)
     finally:
-        interpreter.plain, interpreter.recording = plain, recording
+        builder.plain, builder.recording = plain, recording
     if found.items is None or len(found.items) != 2:
         raise NotSupported.RULE_FORM("a rule that returns no pair")
     y, pullback = found.items
@@ -289,7 +289,7 @@ def _inlined(
         raise NotSupported.RULE_FORM(
             "the value of a rule is a structure, or its pullback is not defined inside"
         )
-    made = interpreter.out[start:]
+    made = builder.out[start:]
     op = next((n for n in made if isinstance(n, Op) and n.target is y), None)
     if op is None or op.snapshot_of is not None or any(isinstance(n, StoreItem) for n in made):
         raise NotSupported.RULE_FORM("the value of a rule is not computed by one call")
@@ -298,7 +298,7 @@ def _inlined(
     if f is np.broadcast_to:
         y.spread = xs[0]
     if stem:
-        y.name = interpreter.name(stem)
+        y.name = builder.name(stem)
     _be_active(op, xs)
     mark_made(f, y)
     op.reverse_rule = InlinedPullback(
@@ -308,7 +308,7 @@ def _inlined(
 
 
 def _opaque(
-    interpreter: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+    builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write a call of a rule that is not inlined, for its value and its pullback."""
     if any(not x.is_array and not x.is_scalar and not x.is_constant for x in xs):
@@ -316,31 +316,31 @@ def _opaque(
     if not is_of_plugin(rule.body.__globals__):
         raise Unsound.EFFECTS(f"a call of the rule {rule.signature} on samples might have effects")
     f = f.descriptor if isinstance(f, Attribute) else f
-    given = [constant(f), *(snapshot(interpreter, x) for x in xs)]
-    kws = {name: snapshot(interpreter, x) for name, x in kws.items()}
+    given = [constant(f), *(snapshot(builder, x) for x in xs)]
+    kws = {name: snapshot(builder, x) for name, x in kws.items()}
     pair = result_of(rule, given, kws)
-    both = interpreter.write(pair, rule, given, kws).target
+    both = builder.write(pair, rule, given, kws).target
     made = result_of(operator.getitem, [both, constant(0)], {})
-    op = interpreter.write(made, operator.getitem, [both, constant(0)], {}, stem)
+    op = builder.write(made, operator.getitem, [both, constant(0)], {}, stem)
     _be_active(op, xs)
     op.check = not isinstance(op.target.fact, Scalar) or op.check
     op.target.fresh = op.target.made = False
     for x in given[1:]:
         if x.is_array and op.target.is_array and shares_memory(op.target.sample, x.sample):
-            op.target.base = interpreter.storage(x)
+            op.target.base = builder.storage(x)
     rest = result_of(operator.getitem, [both, constant(1)], {})
     rest.certain = True
-    back = interpreter.write(rest, operator.getitem, [both, constant(1)], {}).target
+    back = builder.write(rest, operator.getitem, [both, constant(1)], {}).target
     op.reverse_rule = CalledPullback(back, xs)
     return op.target
 
 
-def snapshot(interpreter: Builder, x: Value) -> Value:
+def snapshot(builder: Builder, x: Value) -> Value:
     """Return an operand, or a copy if it may be overwritten before the reverse pass reads it."""
-    if interpreter.plain or interpreter.twice:  # where it is differentiated twice, nothing is
+    if builder.plain or builder.twice:  # where it is differentiated twice, nothing is
         return x
     if x.items is not None:
-        kept = [snapshot(interpreter, item) for item in x.items]
+        kept = [snapshot(builder, item) for item in x.items]
         if all(a is b for a, b in zip(kept, x.items, strict=True)):
             return x
         if type(x.sample) not in (tuple, list):
@@ -351,7 +351,7 @@ def snapshot(interpreter: Builder, x: Value) -> Value:
     made = x.made or (x.base is not None and x.base.made)
     if not made or not x.is_array:
         return x
-    op = interpreter.write(result_of(np.ndarray.copy, [x], {}), np.ndarray.copy, [x], {})
+    op = builder.write(result_of(np.ndarray.copy, [x], {}), np.ndarray.copy, [x], {})
     op.target.active = x.active
     op.snapshot_of, op.required = x, False
     return op.target

@@ -20,7 +20,7 @@ from zygote_lite._specialize.typed.values import (
 )
 
 
-def projected(interpreter: Builder, d: Value, x: Value) -> Value:
+def projected(builder: Builder, d: Value, x: Value) -> Value:
     """Write what gives a cotangent the kind of its primal: nothing, where it has it already."""
     if d.is_constant and d.sample is None:
         return d
@@ -29,7 +29,7 @@ def projected(interpreter: Builder, d: Value, x: Value) -> Value:
             raise NotSupported.STRUCTURE_COTANGENT("the cotangent of a structure is projected")
         return constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
-        return interpreter.apply(np.ndarray.sum, [d])
+        return builder.apply(np.ndarray.sum, [d])
     if not can_carry(x.fact):
         if x.active and (x.is_array or d.is_array):
             raise Unsound.NO_FLOAT(
@@ -45,21 +45,21 @@ def projected(interpreter: Builder, d: Value, x: Value) -> Value:
             return d
         if x.fact.axes == d.fact.axes and UNKNOWN not in x.fact.axes:
             return d
-        summed = _summed(interpreter, d, x.fact)
+        summed = _summed(builder, d, x.fact)
         if summed is not None:
             return summed
     alike = np.shape(d.sample) == np.shape(x.sample) and d.is_array
-    if interpreter.follows and alike and d.sample.dtype == x.sample.dtype:
-        interpreter.demand_same_shape(d, x)
+    if builder.follows and alike and d.sample.dtype == x.sample.dtype:
+        builder.demand_same_shape(d, x)
         return d
-    if interpreter.follows:
+    if builder.follows:
         raise Unsound.COTANGENT_TYPE(f"a cotangent {d} of {x} has an unknown shape")
     result = result_of(project, [d, x], {})
     result.fact, result.certain = x.fact, True
-    return interpreter.write(result, project, [d, x], {}).target
+    return builder.write(result, project, [d, x], {}).target
 
 
-def _summed(interpreter: Builder, d: Value, fact: ArrayOf) -> Value | None:
+def _summed(builder: Builder, d: Value, fact: ArrayOf) -> Value | None:
     """Write the sum over the axes along which a primal was broadcast, where they are known."""
     assert isinstance(d.fact, ArrayOf)
     extra = len(d.fact.axes) - len(fact.axes)
@@ -67,11 +67,11 @@ def _summed(interpreter: Builder, d: Value, fact: ArrayOf) -> Value | None:
         return None
     if extra:
         axes: Any = 0 if extra == 1 else tuple(range(extra))
-        d = interpreter.apply(np.ndarray.sum, [d, constant(axes)])
+        d = builder.apply(np.ndarray.sum, [d, constant(axes)])
     assert isinstance(d.fact, ArrayOf)
     stretched = [i for i, (a, b) in enumerate(zip(d.fact.axes, fact.axes, strict=True)) if a != b]
     if stretched:
         axes = stretched[0] if len(stretched) == 1 else tuple(stretched)
         options = {"axis": constant(axes), "keepdims": constant(True)}
-        d = interpreter.apply(np.ndarray.sum, [d], options, "")
+        d = builder.apply(np.ndarray.sum, [d], options, "")
     return d

@@ -49,26 +49,26 @@ def item_of_dict(x: Value, key: Value) -> Value:
     return found
 
 
-def store_in_dict(interpreter: Builder, x: Value, key: Value, value: Value) -> None:
+def store_in_dict(builder: Builder, x: Value, key: Value, value: Value) -> None:
     """Note `x[key] = value`."""
-    if x in interpreter.walked:
+    if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a dict that it walks over")
-    if interpreter.homes.get(x) is not interpreter.out:
+    if builder.homes.get(x) is not builder.out:
         raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")
-    if value in interpreter.iterators:
+    if value in builder.iterators:
         raise Unsound.ITERATOR("it makes a dict of iterators, which can be walked over only once")
     changed = mapping({**entries_of_dict(x), known_key(key): value})
     x.items, x.active, x.is_constant = changed.items, changed.active, False
     x.sample[key.sample] = value.sample
 
 
-def made(interpreter: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+def made(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return `dict(*xs, **kws)`."""
     entries: dict[Any, Value] = {}
     for x in xs:
         entries |= entries_of_dict(x) if is_dict(x) else _of_pairs(x)
     value = mapping({**entries, **kws})
-    interpreter.homes[value] = interpreter.out
+    builder.homes[value] = builder.out
     return value
 
 
@@ -80,15 +80,13 @@ def _of_pairs(x: Value) -> dict[Any, Value]:
     return {known_key(pair[0]): pair[1] for pair in pairs if pair is not None}
 
 
-def method(
-    interpreter: Builder, x: Value, name: str, xs: list[Value], kws: dict[str, Value]
-) -> Value:
+def method(builder: Builder, x: Value, name: str, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return what a method of a dict gives."""
     entries = entries_of_dict(x)
     if name == "get" and len(xs) in (1, 2) and not kws:
         return entries.get(known_key(xs[0]), xs[1] if len(xs) > 1 else constant(None))
     if name == "copy" and not xs and not kws:
-        return made(interpreter, [x], {})
+        return made(builder, [x], {})
     views = {
         "keys": [constant(key) for key in entries],
         "values": [*entries.values()],
@@ -97,5 +95,5 @@ def method(
     if name not in views or xs or kws:
         raise NotSupported.METHOD(f"it calls the method {name} of a dict")
     view = structure(tuple, views[name])
-    interpreter.iterators[view] = [x]  # it is no tuple: all it may be is gone through
+    builder.iterators[view] = [x]  # it is no tuple: all it may be is gone through
     return view

@@ -12,30 +12,30 @@ from zygote_lite._specialize.typed.values import Value
 _IMPORT = builtins.__import__
 
 
-def import_module(interpreter: Builder, xs: list[Value]) -> Value:
+def import_module(builder: Builder, xs: list[Value]) -> Value:
     """Return what `import` binds."""
     name, (head, *rest) = (x.sample for x in xs)
-    module = _loaded(interpreter, name)
+    module = _loaded(builder, name)
     if name != head:
-        modules = interpreter.inputs.name_for(sys.modules, "modules")
-        interpreter.inputs.guard(f"{modules}[{name!r}]", module)
-    return _read(interpreter, _loaded(interpreter, head), head, rest)
+        modules = builder.inputs.name_for(sys.modules, "modules")
+        builder.inputs.guard(f"{modules}[{name!r}]", module)
+    return _read(builder, _loaded(builder, head), head, rest)
 
 
-def import_member(interpreter: Builder, xs: list[Value]) -> Value:
+def import_member(builder: Builder, xs: list[Value]) -> Value:
     """Return what `from ... import` binds."""
     name, path = (x.sample for x in xs)
     if name.startswith("."):
-        package = interpreter.globals_of.get("__package__")
+        package = builder.globals_of.get("__package__")
         if not isinstance(package, str) or not package:
             raise Unsound.RAISES("it imports from a package that is not known")
         name = importlib.util.resolve_name(name, package)
-    return _read(interpreter, _loaded(interpreter, name), name, [*path])
+    return _read(builder, _loaded(builder, name), name, [*path])
 
 
-def _loaded(interpreter: Builder, name: str) -> types.ModuleType:
+def _loaded(builder: Builder, name: str) -> types.ModuleType:
     """Return a module that has been imported before; then importing it does nothing."""
-    statement = interpreter.global_value(interpreter.globals_of, "__import__")
+    statement = builder.global_value(builder.globals_of, "__import__")
     if statement.sample is not _IMPORT:
         raise Unsound.REPLACED("`__import__` is not Python's own")
     module = sys.modules.get(name)
@@ -44,7 +44,7 @@ def _loaded(interpreter: Builder, name: str) -> types.ModuleType:
     return module
 
 
-def _read(interpreter: Builder, module: types.ModuleType, name: str, path: list[str]) -> Value:
-    inputs = interpreter.inputs
+def _read(builder: Builder, module: types.ModuleType, name: str, path: list[str]) -> Value:
+    inputs = builder.inputs
     expression = f"{inputs.name_for(sys.modules, 'modules')}[{name!r}]"
-    return interpreter.read_path(module, expression, path, path[-1] if path else name)
+    return builder.read_path(module, expression, path, path[-1] if path else name)

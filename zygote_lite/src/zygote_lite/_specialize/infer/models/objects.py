@@ -53,9 +53,7 @@ def _holder(inputs: "Inputs", kind: type, expression: str) -> str:
     return inputs.holders[expression]
 
 
-def from_outside(
-    interpreter: Builder, inputs: "Inputs", x: Any, expression: str, stem: str
-) -> Value:
+def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, stem: str) -> Value:
     """Return an object or a structure that is read from outside."""
     if is_plain(x):
         return known_object(inputs, x, expression)
@@ -74,7 +72,7 @@ def from_outside(
 
     def part(item: Any, at: Any) -> Value:
         name = f"{stem}_{at}" if f"{stem}_{at}".isidentifier() else stem
-        return interpreter.read(item, f"{held}[{at!r}]", name, changes=True)
+        return builder.read(item, f"{held}[{at!r}]", name, changes=True)
 
     if type(x) is dict:
         if any(type(key) is not str for key in x):
@@ -89,14 +87,14 @@ def from_outside(
     return found
 
 
-def attribute(interpreter: Builder, x: Value, name: str) -> Value:
+def attribute(builder: Builder, x: Value, name: str) -> Value:
     """Return an attribute of an object, or note that a method was looked up."""
-    inputs, owner, expression = interpreter.inputs, x.sample, f"{x.where}.{name}"
+    inputs, owner, expression = builder.inputs, x.sample, f"{x.where}.{name}"
     found = of_class(type(owner), name)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
-        return interpreter.read(vars(owner)[name], expression, name, changes=True)
+        return builder.read(vars(owner)[name], expression, name, changes=True)
     if isinstance(found, types.FunctionType):
         _guard_method(inputs, x, name, found)
         return constant(Method(x, name))
@@ -105,7 +103,7 @@ def attribute(interpreter: Builder, x: Value, name: str) -> Value:
         return constant(found.__func__)
     if found is _no_attribute or hasattr(type(found), "__get__"):
         raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {type(owner).__name__}")
-    return interpreter.read(found, expression, name, changes=True)
+    return builder.read(found, expression, name, changes=True)
 
 
 def of_class(kind: type, name: str) -> Any:
