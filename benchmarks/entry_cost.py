@@ -15,6 +15,7 @@ import numpy as np
 
 from zygote_lite import value_and_grad
 from zygote_lite._specialize import cache as _cache
+from zygote_lite._specialize import entry as _entry
 
 LIMIT = 1.0  # microseconds of an entry
 MAKING_LIMIT = 50.0  # milliseconds
@@ -138,7 +139,7 @@ def main():
             times.append((process_time() - start) * 1e3)
         start = process_time()
         active = tuple([i == 0 for i in range(len(xs))])
-        _cache.entered(f, xs, active, single=True)
+        _entry.entered(f, xs, active, single=True)
         times.append((process_time() - start) * 1e3)
         figures = [marked(t, MAKING_LIMIT, "ms") for t in times]
         costs = [marked(t, LIMIT, "us") for t in entry_cost(f, xs)]

@@ -5,7 +5,7 @@ import numpy as np
 from tests.zygote_lite.constructs import refusals
 from tests.zygote_lite.fuzz import specialized_fuzzer
 from zygote_lite import testing
-from zygote_lite._specialize import cache as _entry
+from zygote_lite._specialize import entry as _entry
 
 
 def test_a_few_programs():

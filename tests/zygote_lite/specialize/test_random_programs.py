@@ -103,7 +103,7 @@ def test_programs_have_it_all():
 
 def test_a_wrong_answer_is_found(monkeypatch):
     """The comparison is worth something: specialized code that is off by a little is told."""
-    from zygote_lite._specialize import cache as _entry
+    from zygote_lite._specialize import entry as _entry
 
     compiled = _entry.compile_text
 

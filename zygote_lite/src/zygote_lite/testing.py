@@ -31,6 +31,7 @@ from typing import Any
 
 from zygote_lite._interface.gradients import value_and_grad
 from zygote_lite._specialize import cache as _cache
+from zygote_lite._specialize import entry as _entry
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import PRODUCT
 from zygote_lite.modes import (
@@ -166,11 +167,11 @@ def programs(f: Any, /, form: str | None = None, *, compiled: bool | None = None
         compiled: only those that Numba has compiled, or only the others.
     """
     return [
-        _cache.program_of(enter)
+        _entry.program_of(enter)
         for known in _cache.specializations_for(original(f))
         if form in (None, known.form)
         for enter in known.made
-        if compiled in (None, _cache.is_compiled(enter))
+        if compiled in (None, _entry.is_compiled(enter))
     ]
 
 

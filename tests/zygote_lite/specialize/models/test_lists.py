@@ -18,7 +18,7 @@ from tests.zygote_lite.checks.oracles import (
 from tests.zygote_lite.fuzz.generate.lists import program
 from zygote_lite import DifferentiationError, testing, value_and_grad
 from zygote_lite._specialize import driver as _specialize
-from zygote_lite._specialize.cache import compile_text
+from zygote_lite._specialize.entry import compile_text
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 
 RNG = np.random.default_rng(0)

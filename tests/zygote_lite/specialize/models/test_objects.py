@@ -19,7 +19,7 @@ from tests.zygote_lite.checks.oracles import (
     outcome,
 )
 from zygote_lite import DifferentiationError, export_adjoint, hvp, jit, testing, value_and_grad
-from zygote_lite._specialize.cache import INTERNAL
+from zygote_lite._specialize.entry import INTERNAL
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5, 3))

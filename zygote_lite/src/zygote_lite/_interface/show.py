@@ -11,11 +11,11 @@ from zygote_lite._interface.gradients import pullback
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.lower.function import lower
-from zygote_lite._specialize.cache import INTERNAL, NO_FUNCTION, raise_if_strict
+from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize
+from zygote_lite._specialize.entry import attempt
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.reasons import NotSpecializable
-from zygote_lite.errors import DifferentiationError
 
 _LONGEST_NAME = 60
 _RECORDED = (
@@ -63,23 +63,17 @@ def _specialized_text(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
     f = original(f)
     if type(f) is not types.FunctionType:
         return None, NO_FUNCTION
-    try:
-        made = specialize(f, xs, (True,) * len(xs), as_pullback=True)
-    except NotSpecializable as reason:
-        return None, f"{_place_of(reason)}{reason}"
-    except DifferentiationError as reason:
-        return None, str(reason)
-    except Exception as error:  # as in `Specializations.make`: what cannot be done is done without
-        raise_if_strict(f, xs, error)
-        return None, f"{INTERNAL}: {type(error).__name__}"
+    made = attempt(f, xs, lambda: specialize(f, xs, (True,) * len(xs), as_pullback=True))
+    if isinstance(made, Exception):
+        return None, f"{_place_of(made)}{made}"
     return "\n".join(line.rstrip() for line in str(made.text).splitlines()), ""
 
 
-def _place_of(reason: NotSpecializable) -> str:
+def _place_of(reason: Exception) -> str:
     """Return the beginning of the statement that is not specialized, to stand before the reason."""
-    if reason.origin is None or not hasattr(reason.origin, "lineno"):
+    if not isinstance(reason, NotSpecializable) or not hasattr(reason.origin, "lineno"):
         return ""
-    text = ast.unparse(reason.origin).partition("\n")[0]
+    text = ast.unparse(reason.origin).partition("\n")[0]  # type: ignore[arg-type]
     return f"`{text if len(text) < _LONGEST_NAME else text[:_LONGEST_NAME] + ' ...'}`: "
 
 

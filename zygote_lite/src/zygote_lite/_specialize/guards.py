@@ -1,12 +1,12 @@
 """Guards: tests of the arguments at entry, and a test that the gradients are finite."""
 
 import math
-import re
+from typing import NamedTuple
 
 import numpy as np
 
 from zygote_lite._specialize.assemble import Specialized
-from zygote_lite._specialize.numba.compile import dtype_name, kind_name
+from zygote_lite._specialize.text.spell import spelled
 from zygote_lite._specialize.typed.values import (
     MANY,
     ONE,
@@ -18,89 +18,126 @@ from zygote_lite._specialize.typed.values import (
     paths_of,
 )
 
+_LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
+_vdot = np.vdot._implementation  # type: ignore[attr-defined]
+_NEGATED = {"is": "is not", "==": "!=", "!=": "==", "not in": "in"}
+
 
 def is_finite(x: np.ndarray) -> bool:
     """Return whether all entries are finite."""
     if x.size < _LARGE_PRODUCT:
-        return math.isfinite(np.vdot(x, x)) or bool(np.isfinite(x).all())
+        return math.isfinite(_vdot(x, x)) or bool(np.isfinite(x).all())
     return bool(np.isfinite(x).all())
 
 
-_LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
-KINDS = (float, int, bool, str, tuple, list, dict, np.float64, np.float32, np.int64, np.int32,
-         np.bool_)  # fmt: skip
+class Test(NamedTuple):
+    """The text of a test: a comparison, or a call that returns a truth value."""
+
+    left: str
+    sign: str = ""
+    right: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.sign} {self.right}".rstrip()
+
+    @property
+    def negated(self) -> str:
+        """The text of the opposite."""
+        if not self.sign:
+            return f"not {self.left}"
+        return f"{self.left} {_NEGATED[self.sign]} {self.right}"
 
 
-def guards_of(name: str, x: Value, again: str = "") -> list[str]:
-    """Return the tests that an argument must pass."""
-    again = again or name
+def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) -> list[Test]:
+    """Return the tests that an argument must pass.
+
+    Arguments:
+        path: the expression for it.
+        x: its abstract value.
+        name: the variable that the first test assigns it to, where it is not one already.
+        exported: whether the tests stand in a module of their own: there they assign nothing, and
+            need nothing but NumPy and functions that can be written out.
+    """
     if x.where is not None:  # among what is read from outside
         return []
+    first, name = (f"({name} := {path})", name) if name else (path, path)
     if x.items is not None:
-        parts = parts_of(x)
-        tests = [f"type({name}) is kind_{type(x.sample).__name__}", f"len({again}) == {len(parts)}"]
-        if parts and type(x.sample) is dict:  # quickly, where they are the very same objects
-            known = f"{again}, keys_{again}"
-            tests.append(f"(all(map(is_, {known})) or are_keys({known}))")
+        kind, parts = type(x.sample), parts_of(x)
+        tests = [Test(f"type({first})", "is", kind.__name__)]
+        if kind is not dict:
+            tests.append(Test(f"len({name})", "==", f"{len(parts)}"))
+        elif exported:
+            tests.append(Test(f"[*{name}]", "==", f"[{', '.join(at for at, _ in parts)}]"))
+        else:
+            tests.append(Test(f"are_keys({name}, {tuple(x.sample)!r})"))
         for i, (at, part) in enumerate(parts):
-            tests += guards_of(f"({again}_{i} := {again}[{at}])", part, f"{again}_{i}")
+            inner = "" if exported else f"{name}_{i}"
+            tests += guards_of(f"{name}[{at}]", part, inner, exported=exported)
         return tests
     if isinstance(x.fact, ListOf):
         rows = isinstance(x.fact.item, ListOf)
-        number = x.fact.item.item if isinstance(x.fact.item, ListOf) else x.fact.item
-        assert isinstance(number, Scalar)
-        (kind,) = number.classes
-        numbers = f"are_numbers({again}, {kind_name(kind)}, {rows})"
-        return [f"type({name}) is list", numbers]
+        kind = class_in(x.fact)
+        numbers = Test(f"are_numbers({name}, {spelled(kind)}, {rows})")
+        return [Test(f"type({first})", "is", "list"), numbers]
     if x.is_constant:
-        return [f"type({name}) is type({x.sample!r})", f"{again} == {x.sample!r}"]
+        same = Test(name, "==", repr(x.sample))
+        return [Test(f"type({first})", "is", f"type({x.sample!r})"), same]
     if isinstance(x.fact, Scalar):
-        (kind,) = x.fact.classes
-        return [f"type({name}) is {kind_name(kind)}"]
+        return [Test(f"type({first})", "is", str(spelled(class_in(x.fact))))]
     assert isinstance(x.fact, ArrayOf)
-    tests = [f"type({name}) is ndarray", f"{again}.dtype is {dtype_name(x.fact.dtype)}"]
-    axes = x.fact.axes
-    if axes == (MANY,):  # the same, and quicker
-        return [*tests, f"{again}.ndim == 1", f"len({again}) != 1"]
-    shape = "s_" + re.sub(r"\W", "_", again)
-    tests.append(f"len({shape} := {again}.shape) == {len(axes)}")
-    if ONE not in axes:
-        return [*tests, f"1 not in {shape}"]
+    axes, dtype = x.fact.axes, x.fact.dtype
+    same_dtype = Test(f"{name}.dtype", "is", dtype_name(dtype))
+    if exported:
+        same_dtype = Test(f"{name}.dtype", "==", f"np.{dtype.name}")
+    tests = [Test(f"type({first})", "is", "np.ndarray"), same_dtype]
+    tests.append(Test(f"{name}.ndim", "==", f"{len(axes)}"))
+    if {*axes} == {MANY}:
+        several = Test(f"len({name})", "!=", "1") if len(axes) == 1 else None
+        return [*tests, several or Test("1", "not in", f"{name}.shape")]
+    signs = {ONE: "==", MANY: "!="}
     return tests + [
-        f"{shape}[{i}] {'==' if axis == ONE else '!='} 1"
-        for i, axis in enumerate(axes)
-        if axis in (ONE, MANY)
+        Test(f"{name}.shape[{i}]", signs[axis], "1") for i, axis in enumerate(axes) if axis in signs
     ]
 
 
-def keys_in(x: Value, name: str) -> dict[str, tuple[str, ...]]:
-    """Return the keys of all dicts in an argument, by the names that its guards have for them."""
-    found = {f"keys_{name}": tuple(x.sample)} if type(x.sample) is dict else {}
-    for i, (_, part) in enumerate(parts_of(x)):
-        found |= keys_in(part, f"{name}_{i}")
-    return found
+def class_in(fact: Scalar | ListOf) -> type:
+    """Return the class of a number, or of the numbers in a list."""
+    number = fact
+    while isinstance(number, ListOf):
+        number = number.item  # type: ignore[assignment]
+    (kind,) = number.classes
+    return kind
 
 
-def checks_of(made: Specialized, active: tuple[bool, ...]) -> list[str]:
-    """Return the tests that the gradients must pass: they are finite, where that matters."""
-    if made.exact:
-        return []
+def dtype_name(dtype: np.dtype) -> str:
+    """Return the name of a dtype in the entry: two are named `int64`."""
+    return f"dtype_{dtype.num}"
+
+
+def checks_of(
+    made: Specialized, active: tuple[bool, ...], names: list[str], *, exported: bool = False
+) -> list[Test]:
+    """Return the tests that the gradients must pass: they are finite, where that can fail.
+
+    Arguments:
+        made: the code.
+        active: which arguments are differentiated.
+        names: the variables that hold their gradients.
+        exported: whether the tests stand in a module of their own.
+    """
     checks = []
-    given = iter(made.gradients)
-    for i, (x, flag) in enumerate(zip(made.arguments, active, strict=True)):
-        if not flag:
-            continue
-        for path, leaf in paths_of(x, f"d{i}"):
-            if not leaf.active:
-                continue
-            d = next(given)
+    given, tops = iter(made.gradients), iter(names)
+    for x in [x for x, flag in zip(made.arguments, active, strict=True) if flag]:
+        for path, leaf in paths_of(x, next(tops)):
+            d = next(given) if leaf.active else None
             if d is None or isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
                 continue
-            if not isinstance(leaf.fact, ArrayOf):
-                checks.append(f"isfinite({path})")
-            elif d in made.telling:
-                quick = f"isfinite(vdot({path}, {path})) or " if np.size(d.sample) < 256 else ""
-                checks.append(f"({quick}finite({path}))")
+            if isinstance(leaf.fact, ArrayOf):
+                if d in made.telling:
+                    whole = f"np.isfinite({path}).all()" if exported else f"is_finite({path})"
+                    checks.append(Test(whole))
+            elif not (d.is_constant and math.isfinite(d.sample)):
+                checks.append(Test(f"math.isfinite({path})"))
     return checks
 
 

@@ -1,7 +1,6 @@
 """Export: specialized code as a module of its own, which imports only NumPy and `math`."""
 
 import builtins
-import math
 import re
 import types
 from typing import Any
@@ -12,9 +11,9 @@ from zygote_lite._interface.export.helpers import Helpers
 from zygote_lite._ir.places import name_of, place_of
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize
-from zygote_lite._specialize.guards import lists_in
+from zygote_lite._specialize.guards import Test, checks_of, class_in, guards_of, lists_in
 from zygote_lite._specialize.jitted import original
-from zygote_lite._specialize.text.spell import constant_text
+from zygote_lite._specialize.text.spell import constant_text, spelled
 from zygote_lite._specialize.text.writer import LEAVE
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
@@ -27,7 +26,6 @@ from zygote_lite._specialize.typed.values import (
     Scalar,
     Value,
     parts_of,
-    paths_of,
 )
 from zygote_lite.errors import DifferentiationError
 
@@ -148,32 +146,30 @@ def _checked_entry(
     kinds = "; ".join(f"{p}: {_kind(x)}" for p, x in pairs)
     wanted = [p for p, flag in zip(parameters, active, strict=True) if flag]
     by = wanted[0] if single else f"({', '.join(wanted)}{',' * (len(wanted) == 1)})"
-    tests = [test for p, x in pairs for test in _tests(p, x)]
+    tests = [test for p, x in pairs for test in guards_of(p, x, exported=True)]
     lines = [
         f"def {name}({', '.join(parameters)}):",
         f'    """Return the value, and the gradient by {by}."""',
-        *_where(tests, f"raise TypeError({_quoted_key('expected ' + kinds)})"),
+        *_unless(tests, f"raise TypeError({_quoted_key('expected ' + kinds)})"),
     ]
     lists = [path for p, x in pairs for path in lists_in(x, p)]
     if len(lists) > 1:  # their gradients would be one
         refusal = 'raise ValueError("one list or dict is given twice")'
-        lines += _where([f"not are_distinct({', '.join(lists)})"], refusal)
+        lines += _unless([Test(f"are_distinct({', '.join(lists)})")], refusal)
     lines.append(f"    {', '.join([value, *found])} = {inner}({', '.join(made.parameters)})")
     infinite = 'raise FloatingPointError("a gradient that is not finite needs zygote_lite")'
-    lines += _where(_not_finite(made, active, found), infinite)
+    lines += _unless(checks_of(made, active, found, exported=True), infinite)
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
     return "\n".join([*lines, f"    return {value}, {gradient}"])
 
 
-def _where(tests: list[str], statement: str) -> list[str]:
-    """Return the lines of a statement that is run where one of the tests holds."""
-    if not tests:
-        return []
-    if len(tests) == 1:
-        return [f"    if {tests[0]}:", f"        {statement}"]
-    first, *rest = tests
-    return ["    if (", f"        {first}", *(f"        or {test}" for test in rest), "    ):",
-            f"        {statement}"]  # fmt: skip
+def _unless(tests: list[Test], statement: str) -> list[str]:
+    """Return the lines of a statement that is run unless all tests hold."""
+    negated = [test.negated for test in tests]
+    if len(tests) > 1:
+        negated = ["(", f"        {negated[0]}", *(f"        or {t}" for t in negated[1:]), "    )"]
+    text = "\n".join(negated)
+    return [f"    if {text}:", f"        {statement}"] if tests else []
 
 
 def _quoted_key(text: str) -> str:
@@ -205,78 +201,12 @@ def _kind(x: Value) -> str:
             return f"{kind} of {len(inner)} ({inner[0]})"
         return f"{kind} ({', '.join(inner)})"
     if isinstance(x.fact, ListOf):
-        if isinstance(x.fact.item, ListOf):
-            return f"list of lists of {_class_in(x.fact.item)}"
-        return f"list of {_class_in(x.fact)}"
+        rows = "lists of " if isinstance(x.fact.item, ListOf) else ""
+        return f"list of {rows}{spelled(class_in(x.fact))}"
     if x.is_constant:
         return repr(x.sample)
     if isinstance(x.fact, Scalar):
-        (kind_of_number,) = x.fact.classes
-        return _class(kind_of_number)
+        return str(spelled(class_in(x.fact)))
     assert isinstance(x.fact, ArrayOf)
     lengths = ", ".join({ONE: "1", MANY: "not 1"}.get(axis, "any") for axis in x.fact.axes)
     return f"{x.fact.dtype} array ({lengths})"
-
-
-def _class_in(fact: ListOf) -> str:
-    """Return the class of the numbers in a list."""
-    assert isinstance(fact.item, Scalar)
-    (kind,) = fact.item.classes
-    return _class(kind)
-
-
-def _class(kind: type) -> str:
-    return kind.__name__ if kind in (float, int, bool) else f"np.{kind.__name__}"
-
-
-def _tests(path: str, x: Value) -> list[str]:
-    """Return what must not hold of an argument."""
-    if x.items is not None:
-        kind, parts = type(x.sample).__name__, parts_of(x)
-        tests = [f"type({path}) is not {kind}", f"len({path}) != {len(parts)}"]
-        if kind == "dict":
-            tests[1] = f"[*{path}] != [{', '.join(at for at, _ in parts)}]"
-        inner = [t for at, part in parts for t in _tests(f"{path}[{at}]", part)]
-        return [*tests, *inner]
-    if isinstance(x.fact, ListOf):
-        rows = isinstance(x.fact.item, ListOf)
-        inner_fact = x.fact.item if isinstance(x.fact.item, ListOf) else x.fact
-        numbers = f"are_numbers({path}, {_class_in(inner_fact)}, {rows})"
-        return [f"type({path}) is not list", f"not {numbers}"]
-    if x.is_constant:
-        return [f"type({path}) is not type({x.sample!r})", f"{path} != {x.sample!r}"]
-    if isinstance(x.fact, Scalar):
-        (kind_of_number,) = x.fact.classes
-        return [f"type({path}) is not {_class(kind_of_number)}"]
-    assert isinstance(x.fact, ArrayOf)
-    tests = [
-        f"type({path}) is not np.ndarray",
-        f"{path}.dtype != np.{x.fact.dtype.name}",
-        f"{path}.ndim != {len(x.fact.axes)}",
-    ]
-    lengths = {ONE: "!=", MANY: "=="}
-    for i, axis in enumerate(x.fact.axes):
-        if axis in lengths:
-            tests.append(f"{path}.shape[{i}] {lengths[axis]} 1")
-    return tests
-
-
-def _not_finite(made: Specialized, active: tuple[bool, ...], found: list[str]) -> list[str]:
-    """Return the tests that a gradient is not finite, where that can be."""
-    given = iter(made.gradients)
-    tops = iter(found)
-    tests = []
-    for x, flag in zip(made.arguments, active, strict=True):
-        if not flag:
-            continue
-        for path, leaf in paths_of(x, next(tops)):
-            d = next(given) if leaf.active else None
-            if d is None or (d.is_constant and math.isfinite(d.sample)):
-                continue
-            if isinstance(leaf.fact, ListOf):
-                continue  # the code has looked
-            if not leaf.is_array:
-                tests.append(f"not math.isfinite({path})")
-            elif d in made.telling:
-                tests.append(f"not np.isfinite({path}).all()")
-    return tests

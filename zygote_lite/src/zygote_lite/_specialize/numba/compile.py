@@ -18,6 +18,7 @@ from zygote_lite._specialize.numba.checks import (
     kind_of_number,
     refuse_other_arrays,
 )
+from zygote_lite._specialize.text.spell import spelled
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, in_form_of, paths_of
@@ -143,16 +144,6 @@ def _active_leaves(made: "Specialized") -> list[tuple[Value, Value | None]]:
 # -- the entry ---------------------------------------------------------------------------------
 
 
-def kind_name(kind: type) -> str:
-    """Return the name of a class in the entry: two are named `bool`."""
-    return "kind_truth" if kind is np.bool_ else f"kind_{kind.__name__}"
-
-
-def dtype_name(dtype: np.dtype[Any]) -> str:
-    """Return the name of a dtype in the entry."""
-    return f"dtype_{dtype.char.replace('?', 'truth')}"
-
-
 def range_tests(made: "Specialized", given: list[str]) -> list[str]:
     """Return the tests that integers are small enough."""
     paths = [
@@ -186,10 +177,10 @@ def call_of(
             continue
         results.append(name)
         if x.is_array:
-            checks.append(f"finite({name})")
+            checks.append(f"is_finite({name})")
         if isinstance(x.sample, np.generic):
-            names[x] = f"float64({name})"
-    value = f"{kind_name(_class_of(y))}(y)" if not y.is_array else "y"
+            names[x] = f"np.float64({name})"
+    value = f"{spelled(_class_of(y))}(y)" if not y.is_array else "y"
     flagged = zip(made.arguments, active, strict=True)
     found = [in_form_of(x, lambda leaf: names.get(leaf, "None")) for x, flag in flagged if flag]
     return f"{', '.join(results)} = fast({', '.join([*operands, *given])})", checks, value, found

@@ -152,7 +152,7 @@ def are_numbers(x: list[Any], kind: type, rows: bool) -> bool:
 
 def are_keys(x: dict[Any, Any], keys: tuple[str, ...]) -> bool:
     """Return whether the keys of a dict are these, in this order."""
-    return all(type(key) is str for key in x) and tuple(x) == keys
+    return tuple(x) == keys and {*map(type, x)} <= {str}
 
 
 def are_apart(xs: tuple[Any, ...], *others: Any) -> bool:

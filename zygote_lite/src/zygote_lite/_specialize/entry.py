@@ -1,0 +1,217 @@
+"""Entries: functions that test the guards and run specialized code."""
+
+import ast
+import math
+import threading
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rulescore import generation
+from zygote_lite._cotangents.run import state
+from zygote_lite._ir.source import TREES
+from zygote_lite._specialize.assemble import Specialized
+from zygote_lite._specialize.driver import specialize, specialize_twice
+from zygote_lite._specialize.guards import checks_of, dtype_name, guards_of, is_finite, lists_in
+from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
+from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
+from zygote_lite._specialize.typed.runtime import are_apart, are_distinct, are_keys, are_numbers
+from zygote_lite._specialize.typed.values import DTYPES, ArrayOf
+from zygote_lite._specialize.watch import GRADIENT, PRODUCT, PULLBACK, report
+from zygote_lite.errors import DifferentiationError
+from zygote_lite.modes import InternalError, current, left
+
+Enter = Callable[..., Any]
+T = TypeVar("T")
+INTERNAL = "internal error"
+DOUBTFUL = Unsound.NOT_FINITE("a gradient is not finite")
+_DTYPES_BY_NAME = {dtype_name(d): d for d in (*DTYPES, *map(np.dtype, "lq"))}
+
+
+def entered(
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, form: str = GRADIENT,
+    compiled: bool = False, strong: bool = False,
+) -> Enter:  # fmt: skip
+    """Return a function that tests the guards and runs the code of a new specialization.
+
+    Arguments:
+        f: a Python function.
+        xs: its arguments, which the code is tried out on.
+        active: which of them are differentiated.
+        single: whether the gradient is that of one argument, and not a tuple.
+        form: what it returns: see `cache.specializations_of`.
+        compiled: whether Numba compiles the code.
+        strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
+
+    It returns `None` where the call is left to the tape. Where nothing is differentiated it
+    returns the value alone, in a tuple.
+    """
+    if form == PRODUCT:
+        made = specialize_twice(f, xs[:-1], active.index(True), xs[-1])
+        active = (*active, False)
+    else:
+        pullback = form == PULLBACK
+        made = specialize(f, xs, active, as_pullback=pullback, compiled=compiled, strong=strong)
+    fast: Enter = compile_text(made, f)
+    if compiled:
+        fast = compile_code(fast, made)
+    names = [f"x{i}" for i in range(len(made.arguments))]
+    tests, given = _tests_at_entry(made, names)
+    results = [f"d{i}" for i, flag in enumerate(active) if flag]
+    value, found = "y", results
+    checks = [] if made.exact else [*map(str, checks_of(made, active, results))]
+    call = f"fast({', '.join([*names, *given])})"
+    if compiled:
+        tests += range_tests(made, given)
+        run, checks, value, found = call_of(made, given, active)
+    elif form == PULLBACK:
+        run, checks = f"y, back = {call}", []
+    else:
+        run = f"{', '.join([*([] if made.result is None else ['y']), *results])} = {call}"
+    gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
+    answer = f"{value}, {gradient if any(active) else ''}"
+    if form == PULLBACK:
+        answer = "y, back"
+    elif form == PRODUCT:
+        if isinstance(made.arguments[-1].fact, ArrayOf):
+            tests.append(f"{names[-1]}.shape == {names[active.index(True)]}.shape")
+        answer = gradient
+    again, other, warned = None, "left(doubtful)", ""
+    if form == GRADIENT and not compiled and not strong:
+        again, other = WithStrongZeros(active, single), f"again(f, {', '.join(names)})"
+        # where warnings are errors, a zero that meets an infinity raises one
+        warned = f"    except (FloatingPointError, RuntimeWarning):\n        return {other}\n"
+    text = (
+        f"def enter(f, {', '.join(names)}):\n"
+        f"    try:\n"
+        f"        if not ({' and '.join(tests)}):\n"
+        f"            return None\n"
+        f"    except Exception:\n"  # what is tested is gone
+        f"        return None\n"
+        f"    try:\n"
+        f"        {run}\n"
+        f"{warned}"
+        f"    except Exception as error:\n"
+        f"        return left(error)\n"
+        f"    if {' and '.join(checks) or 'True'}:\n"
+        f"        return {answer}\n"
+        f"    return {other}\n"
+    )
+    space = {
+        "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
+        "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "is_finite": is_finite,
+        "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
+        "are_keys": are_keys, **_DTYPES_BY_NAME, **made.inputs.bound,
+        "made_of": (text, str(made.text)),
+        "holders": {name: e for e, name in made.inputs.holders.items()},
+        "outside": [expression for _, expression in made.inputs.given.values()],
+        "named": [*made.inputs.bound.values(), *made.bound.values()],
+    }  # fmt: skip
+    exec(compile(text, "<guards>", "exec"), space)
+    return space["enter"]  # type: ignore[no-any-return]
+
+
+def _tests_at_entry(made: Specialized, names: list[str]) -> tuple[list[str], list[str]]:
+    """Return the tests at entry, and the variables that they assign what is read from outside."""
+    tests = ["f.__code__ is code", "state.active is None", f"generation() == {made.generation}"]
+    lists = []
+    for name, x in zip(names, made.arguments, strict=True):
+        tests += map(str, guards_of(name, x))
+        lists += lists_in(x, name)
+    if len(lists) > 1:  # a list or dict that is there twice has one gradient
+        tests.append(f"are_distinct({', '.join(lists)})")
+    tests += made.inputs.guards
+    if lists and made.inputs.containers:  # what is differentiated may be read from outside too
+        tests.append(f"are_apart(({', '.join(lists)},), {', '.join(made.inputs.containers)})")
+    given = [f"e{i}" for i in range(len(made.inputs.given))]
+    for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):
+        tests += map(str, guards_of(expression, outer, name))
+    return tests, given
+
+
+def compile_text(made: Specialized, f: Any) -> types.FunctionType:
+    """Compile specialized code, with the user's file name and the user's lines."""
+    with TREES:
+        tree = ast.parse(str(made.text))
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            origin = made.text.origins[min(node.lineno, len(made.text.origins)) - 1]
+            line = getattr(origin, "lineno", f.__code__.co_firstlineno)
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+    space = {"np": np, "math": math, **made.bound}
+    with TREES:
+        code = compile(tree, f.__code__.co_filename, "exec")
+    exec(code, space)
+    return space[made.name]  # type: ignore[no-any-return]
+
+
+class WithStrongZeros:
+    """The code that answers if a gradient is not finite: it is generated when that first happens.
+
+    A product with a partial derivative costs more in it, for a zero that meets an infinity has
+    to stay a zero. Most functions never need it.
+    """
+
+    def __init__(self, active: tuple[bool, ...], single: bool) -> None:
+        self.active, self.single = active, single
+        self.enter: Enter | None = None
+        self.lock = threading.RLock()
+
+    def __call__(self, f: Any, *xs: Any) -> Any:
+        with self.lock:
+            if self.enter is None:
+                made = attempt(f, xs, lambda: entered(f, xs, self.active, self.single, strong=True))
+                self.enter = (lambda *_: left(made)) if isinstance(made, Exception) else made
+        return self.enter(f, *xs)
+
+
+def attempt(f: Any, xs: tuple[Any, ...], make: Callable[[], T]) -> T | Exception:
+    """Return the code that `make` makes for a call; where there is none, the error that it raises.
+
+    A defect must not reach the user's program. Raises `InternalError` if the mode asks for it.
+    """
+    try:
+        return make()
+    except (NotSpecializable, DifferentiationError) as reason:
+        return reason
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        if current().strict:
+            raise InternalError(report(f"making code raised {text}", f, xs, None)) from error
+        return InternalError(f"{INTERNAL}: {text}")
+
+
+def first_of(enters: tuple[Enter, ...]) -> Enter:
+    """Return one entry for several: it gives the first answer. A single one stands for itself."""
+    if not enters:
+        return lambda f, *xs: None
+    if len(enters) == 1:
+        return enters[0]
+    given = ", ".join(["f", *(f"x{i}" for i in range(enters[0].__code__.co_argcount - 1))])
+    text = f"def enter({given}):\n"  # as text: a loop over them costs half as much as an entry
+    for i in range(len(enters)):
+        text += f"    found = enter{i}({given})\n    if found is not None:\n        return found\n"
+    space: dict[str, Any] = {f"enter{i}": enter for i, enter in enumerate(enters)}
+    exec(text, space)
+    return space["enter"]  # type: ignore[no-any-return]
+
+
+def is_same(a: Enter, b: Enter) -> bool:
+    """Return whether two entries have the same guards, on the same objects, and the same code."""
+    one, other = a.__globals__, b.__globals__
+    if one["made_of"] != other["made_of"] or len(one["named"]) != len(other["named"]):
+        return False
+    return all(x is y for x, y in zip(one["named"], other["named"], strict=True))
+
+
+def program_of(enter: Enter) -> str:
+    """Return the text of the code behind an entry."""
+    return str(enter.__globals__["made_of"][1])
+
+
+def is_compiled(enter: Enter) -> bool:
+    """Return whether Numba has compiled the code behind an entry."""
+    return not isinstance(enter.__globals__["fast"], types.FunctionType)
