@@ -29,7 +29,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from zygote_lite._interface.gradients import value_and_grad
+from zygote_lite._interface.gradients import raw_value_and_gradient
 from zygote_lite._specialize import cache as _cache
 from zygote_lite._specialize import entry as _entry
 from zygote_lite._specialize.jitted import original
@@ -134,7 +134,7 @@ def why_recorded(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = No
     numbers = tuple(range(len(xs))) if argnums is None else argnums
     try:
         with transformed_only():
-            value_and_grad(f, numbers)(*xs)
+            raw_value_and_gradient(f, numbers)(*xs)
     except NotTransformed as error:
         return error.reason
     return None

@@ -9,6 +9,7 @@ import pytest
 
 from tests.zygote_lite.checks.oracles import answers, assert_agreement, generic, is_alike
 from zygote_lite import DifferentiationError, export_adjoint, hvp, jit, testing, value_and_grad
+from zygote_lite._interface.gradients import raw_value_and_gradient
 
 RNG = np.random.default_rng(0)
 
@@ -93,7 +94,7 @@ def assert_answered(f, *xs, argnums=(0,)):
     assert assert_agreement(f, xs, argnums=argnums)
     assert answers(f, xs)
     _, (_, want) = generic(f, xs, argnums)
-    assert keys_in_order(value_and_grad(f, argnums)(*xs)[1]) == keys_in_order(want)
+    assert keys_in_order(raw_value_and_gradient(f, argnums)(*xs)[1]) == keys_in_order(want)
 
 
 def difference(f, params, key, xs=(), h=1e-6):
@@ -116,7 +117,7 @@ def test_a_network_of_a_dict_of_parameters():
     value, (found, _) = value_and_grad(network, (0, 1))(params, x, y)
     assert value == network(params, x, y)
     assert [*found] == [*params]
-    assert found["unused"] is None
+    np.testing.assert_array_equal(found["unused"], np.zeros_like(params["unused"]))
     assert found["name"] is None
     for key in ("W1", "b1", "W2", "b2"):
         expected = difference(network, params, key, (x, y))
@@ -205,7 +206,7 @@ def test_dicts_that_do_not_enter(other):
     assert assert_agreement(in_order, first, (other,))
     kind, *want = generic(in_order, (other,), (0,))
     if kind == "value":
-        found = value_and_grad(in_order, (0,))(other)
+        found = raw_value_and_gradient(in_order, (0,))(other)
         assert keys_in_order(found[1]) == keys_in_order(want[0][1])
 
 

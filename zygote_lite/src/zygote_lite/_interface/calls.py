@@ -19,7 +19,7 @@ from zygote_lite._specialize.cache import (
 from zygote_lite._specialize.infer.models.objects import of_class
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT
-from zygote_lite._tape.seeds import Argnums, argument_numbers
+from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 FoundCall = tuple[Specializations | None, Any, tuple[Any, ...]]
@@ -59,7 +59,7 @@ class PlainCalls:
             numbers = tuple([before + n for n in argument_numbers(self.f, self.argnums, len(xs))])
             made = None
             if numbers:
-                single = self.form == PRODUCT or isinstance(self.argnums, int)
+                single = self.form == PRODUCT or is_single(self.argnums)
                 made = specializations_of(
                     function, len(given), numbers, single, self.compiled, self.form
                 )
@@ -102,22 +102,41 @@ def transformed_first(
             known, function, given = by_count.get(len(xs)), f, xs
             if known is None or kws:
                 known, function, given = calls.of(xs, kws)
-            if known is None:
-                return recorded(*xs, **kws)
-            found = known.enter(function, *given)
-            if found is not None:
-                if finish is None:
-                    return found
-                found = finish(found, known, function, given)
-                if found is not NotImplemented:
-                    return found
-            found = recorded(*xs, **kws)
-            known.note(function, given)
-            return found
+            return answered(known, function, given, finish, recorded, xs, kws)
 
         return answer
 
     return decorate
+
+
+def answered(
+    known: Specializations | None,
+    function: Any,
+    given: tuple[Any, ...],
+    finish: Any,
+    recorded: Callable[..., Any],
+    xs: tuple[Any, ...],
+    kws: dict[str, Any],
+) -> Any:
+    """Return the answer to a call: by transformed code, else by the tape.
+
+    Arguments:
+        known, function, given: the transformed code, and the plain call (`PlainCalls`).
+        finish: makes the answer of what transformed code gives (`transformed_first`).
+        recorded: answers by the tape, as `recorded(*xs, **kws)`.
+    """
+    if known is None:
+        return recorded(*xs, **kws)
+    found = known.enter(function, *given)
+    if found is not None:
+        if finish is None:
+            return found
+        found = finish(found, known, function, given)
+        if found is not NotImplemented:
+            return found
+    found = recorded(*xs, **kws)
+    known.note(function, given)
+    return found
 
 
 def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | None:

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._cotangents.zeros import filled, is_whole
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
-from zygote_lite._interface.calls import PlainCalls, PlainValues, transformed_first
+from zygote_lite._interface.calls import PlainCalls, PlainValues, answered, transformed_first
 from zygote_lite._nested.gradients import (
     inside,
     inside_gradient,
@@ -36,7 +37,9 @@ from zygote_lite._tape.seeds import (
     argument_numbers,
     basis,
     gradient_by,
+    is_single,
     jacobian_by,
+    with_zeros,
 )
 from zygote_lite.modes import InternalError, TierMismatch
 
@@ -73,12 +76,11 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
         known, function, given = PlainCalls(f, range(len(xs)), compiled=compiled).of(xs, {})
     elif xs:
         known = specializations_of(f, len(xs), tuple(range(len(xs))), False, compiled)
-    found = None if known is None else known.enter(function, *given)
-    if found is None:
-        found = _recorded_gradient(f, range(len(xs)), xs, {})
-        if known is not None:
-            known.note(function, given)
-    return found[1]  # type: ignore[no-any-return]
+
+    def recorded_gradient(*xs: Any) -> Any:
+        return _recorded_gradient(f, range(len(xs)), xs, {})[1]
+
+    return answered(known, function, given, _second, recorded_gradient, xs, {})  # type: ignore[no-any-return]
 
 
 def _recorded_gradient(
@@ -103,6 +105,11 @@ def value_and_grad(
             call with arguments of certain types. Scalar code qualifies, and loops over entries of
             arrays; a function that does not runs as ever, after one warning that says why. Where
             the value is Python's float on one path and NumPy's on another, it is NumPy's.
+
+    Where the value does not depend on an argument, or on an entry of a list, tuple, dict or
+    object, there are zeros of its kind. Only entries that cannot have a gradient (text, truth
+    values), and what is met a second time in an argument, have `None`. Raises `TypeError` where a
+    differentiated argument cannot have a gradient. (`gradient` gives `None` in all these cases.)
     """
     return _gradient(f, argnums, compile, both=True)  # type: ignore[no-any-return]
 
@@ -121,12 +128,43 @@ def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Any:
     calls = PlainCalls(f, argnums, compiled=compiled)
 
     @inside(inside_gradient(f, argnums, both))
-    @transformed_first(calls, f, None if both else _second)
+    @transformed_first(calls, f, _both_whole if both else _second_whole)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
-        found = _recorded_gradient(f, argnums, xs, kws)
-        return found if both else found[1]
+        y, found = _recorded_gradient(f, argnums, xs, kws)
+        numbers = argument_numbers(f, argnums, len(xs))
+        found = with_zeros(f, xs, numbers, is_single(argnums), found)
+        return (y, found) if both else found
 
     return gradient_of
+
+
+def raw_value_and_gradient(f: Any, argnums: Argnums) -> Any:
+    """Return a function that computes the value and the gradient of `f`, with `None` as it comes.
+
+    It is `value_and_grad` by the words of `gradient`, for what compares the two engines.
+    """
+    f = original(f)
+
+    @transformed_first(PlainCalls(f, argnums), f)
+    def recorded_of(*xs: Any, **kws: Any) -> Any:
+        return _recorded_gradient(f, argnums, xs, kws)
+
+    return recorded_of
+
+
+def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the value and the gradient that transformed code gives, with zeros for `None`."""
+    return found if is_whole(found[1]) else (found[0], _whole(found[1], known, function, given))
+
+
+def _second_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the gradient that transformed code gives, with zeros for `None`."""
+    return found[1] if is_whole(found[1]) else _whole(found[1], known, function, given)
+
+
+def _whole(d: Any, known: Any, function: Any, given: Any) -> Any:
+    numbers = [i for i, flag in enumerate(known.active) if flag]
+    return with_zeros(function, given, numbers, known.single, d)
 
 
 def _first(found: Any, known: Any, function: Any, given: Any) -> Any:
@@ -255,14 +293,20 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     derivative = grad(f, argnum)
 
     @inside(inside_hvp(f, derivative, argnum))
-    @transformed_first(PlainCalls(original(f), argnum, PRODUCT), f)
+    @transformed_first(PlainCalls(original(f), argnum, PRODUCT), f, _product_whole)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs
         active = ActiveArguments(f, argnum, len(arguments), len(kws))
         _, back = recorded(active.flags, derivative, tuple(arguments), kws)
-        return back(v)[1 + active.numbers[0]]
+        (number,) = active.numbers
+        return filled(back(v)[1 + number], arguments[number])
 
     return hessian_times_vector  # type: ignore[no-any-return]
+
+
+def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the Hessian times a vector that transformed code gives, with zeros for `None`."""
+    return found if is_whole(found) else filled(found, given[known.active.index(True)])
 
 
 for _maker in (grad, value_and_grad, jit, jacobian, hessian, hvp):

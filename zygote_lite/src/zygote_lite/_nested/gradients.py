@@ -9,9 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._cotangents.zeros import filled
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.tape import NestedRun
-from zygote_lite._tape.seeds import ActiveArguments, Argnums, gradient_by, jacobian_by
+from zygote_lite._tape.seeds import (
+    ActiveArguments,
+    Argnums,
+    gradient_by,
+    jacobian_by,
+    with_zeros,
+)
 
 
 def inside(how: Any) -> Callable[[Any], Any]:
@@ -29,13 +36,15 @@ def inside_run(f: Any) -> Any:
     return inside(lambda tape, nodes, xs, kws: (f(*xs, **kws), None))(f)
 
 
-def inside_gradient(f: Any, argnums: Argnums, both: bool) -> Any:
-    """Return what `value_and_grad(f)`, or `grad(f)`, does inside."""
+def inside_gradient(f: Any, argnums: Argnums, both: bool, zeros: bool = True) -> Any:
+    """Return what `value_and_grad(f)`, or `grad(f)`, does inside; `gradient(f)` without zeros."""
 
     def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), len(kws))
         run = NestedRun(tape, f, nodes, active.flags, xs, kws)
         found = gradient_by(f, run.y, from_seed(run), active)
+        if zeros:
+            found = with_zeros(f, xs, active.numbers, active.is_single, found)
         return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
 
     return how
@@ -44,7 +53,7 @@ def inside_gradient(f: Any, argnums: Argnums, both: bool) -> Any:
 def inside_gradient_of_all(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Differentiate on the outer tape: `gradient` inside."""
     f, *arguments = xs
-    how = inside_gradient(f, range(len(arguments)), both=False)
+    how = inside_gradient(f, range(len(arguments)), both=False, zeros=False)
     return how(tape, nodes[1:], arguments, kws)
 
 
@@ -71,7 +80,9 @@ def inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
         active = ActiveArguments(f, argnum, len(arguments), len(kws))
         given = (*nodes[:last], *nodes[last + 1 :])
         run = NestedRun(tape, derivative, given, active.flags, arguments, kws)
-        return run.value_with(run.back(box(v, nodes[last], tape))[1 + active.numbers[0]])
+        number = active.numbers[0]
+        found = run.back(box(v, nodes[last], tape))[1 + number]
+        return run.value_with(filled(found, arguments[number]))
 
     return how
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._cotangents.zeros import filled, is_whole
 from zygote_lite._ir.places import name_of
+from zygote_lite._tape.arguments import parameter_names
 from zygote_lite._tape.validate import describe, is_real_array
 
 Argnums = int | Sequence[int]
@@ -23,7 +25,7 @@ class ActiveArguments:
 
     def __init__(self, f: Any, argnums: Argnums, count: int, named: int = 0) -> None:
         self.numbers = argument_numbers(f, argnums, count)
-        self.is_single = isinstance(argnums, int)
+        self.is_single = is_single(argnums)
         flags: list[Any] = [None] * (1 + count + named)
         for number in self.numbers:
             flags[1 + number] = True
@@ -36,6 +38,45 @@ class ActiveArguments:
         return tuple([cotangents[1 + number] for number in self.numbers])
 
 
+def is_single(argnums: Argnums) -> bool:
+    """Return whether `argnums` is one number: the gradient is that argument's, and no tuple."""
+    return isinstance(argnums, int | np.integer)
+
+
+def with_zeros(
+    f: Any, xs: tuple[Any, ...], numbers: Sequence[int], is_single: bool, found: Any
+) -> Any:
+    """Return a gradient with zeros where it has `None`.
+
+    Arguments:
+        f, xs: the function and its arguments.
+        numbers: the positions of those that are differentiated.
+        is_single: whether the gradient is that of one argument, and no tuple.
+        found: the gradient.
+
+    Raises `TypeError` where an argument cannot have a gradient.
+    """
+    if is_whole(found):
+        return found
+    entries = (found,) if is_single else found
+    whole = tuple([filled(d, xs[number]) for number, d in zip(numbers, entries, strict=True)])
+    for number, d in zip(numbers, whole, strict=True):
+        if d is None:
+            raise no_gradient(f, number, xs[number])
+    return whole[0] if is_single else whole
+
+
+def no_gradient(f: Any, number: int, x: Any) -> TypeError:
+    """Return the error for an argument that is to be differentiated and cannot be."""
+    names = parameter_names(f)
+    name = f"`{names[number]}`" if number < len(names) else str(number)
+    return TypeError(
+        f"the argument {name} of {name_of(f)} is to be differentiated, but it is {describe(x)}, "
+        "which has no gradient: leave it out of `argnums`, or use `gradient` or `pullback`, which "
+        "give `None` for it"
+    )
+
+
 def gradient_by(f: Any, y: Any, back: Any, active: ActiveArguments) -> Any:
     """Return the gradient of a function by its value and pullback, on any tape."""
     return active.of(back(seed(f, y)))
@@ -44,8 +85,7 @@ def gradient_by(f: Any, y: Any, back: Any, active: ActiveArguments) -> Any:
 def jacobian_by(f: Any, y: Any, back: Any, active: ActiveArguments, x: Any) -> list[Any]:
     """Return the rows of a Jacobian by the value and the pullback, on any tape."""
     (number,) = active.numbers
-    rows = [back(dy)[1 + number] for dy in basis(f, y, x, number)]
-    return [np.zeros(np.shape(x)) if d is None else d for d in rows]
+    return [filled(back(dy)[1 + number], x) for dy in basis(f, y, x, number)]
 
 
 def basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:

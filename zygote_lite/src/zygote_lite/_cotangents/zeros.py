@@ -1,0 +1,95 @@
+"""Zeros: the cotangent of what no gradient has reached, of the kind of its primal."""
+
+from numbers import Number
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, Tangent, project
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    FUNCTION,
+    INERT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    VALUE,
+    address_of,
+    entries_of,
+    held_by,
+    kind_of,
+    shown_by_proxy,
+)
+
+_WHOLE = {float, np.ndarray, np.float64, complex, np.float32}
+
+
+def is_whole(d: Any) -> bool:
+    """Return whether a cotangent has no `None` inside, as far as that is told quickly."""
+    kind = type(d)
+    if kind in _WHOLE:
+        return True
+    if kind is dict:
+        d = d.values()
+    elif kind is not tuple and kind is not list:
+        return False
+    return all(map(is_whole, d))
+
+
+def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
+    """Return the cotangent `d` of `x` with zeros where it has `None`.
+
+    What cannot have a gradient (text, truth values, functions that hold no numbers) keeps `None`.
+    So does a list, a dict or an object where it is met a second time: its gradient is at the
+    first place.
+    """
+    seen = set() if seen is None else seen
+    kind = kind_of(x)
+    if kind == VALUE or isinstance(x, Number):  # a `Fraction` has fields
+        if isinstance(x, MappingProxyType):
+            return filled(d, shown_by_proxy(x), seen)
+        return zero_of_value(x) if d is None else d
+    if kind in (INERT, SET) or (kind == FUNCTION and not held_by(x)):
+        return d
+    if kind != TUPLE:  # which goes by value: each place has its own gradient
+        address = id(x) if kind == FUNCTION else address_of(x)
+        if address in seen:
+            return d
+        seen.add(address)
+    if kind == FUNCTION:
+        return _filled_function(d, x, seen)
+    given = dict(enumerate(d)) if isinstance(d, list | tuple) else {} if d is None else dict(d)
+    found = dict(given)
+    for entry, value in entries_of(x):
+        key = str(entry) if kind == OBJECT else entry
+        found[key] = filled(given.get(key), value, seen)
+    if kind == DICT:
+        return found
+    if kind == LIST:
+        return list(found.values())
+    if kind == TUPLE:
+        return type(x)(*found.values()) if hasattr(x, "_fields") else tuple(found.values())
+    return Tangent(type(x), **found)
+
+
+def _filled_function(d: Any, f: Any, seen: set[int]) -> Any:
+    """Return the cotangent of a function with zeros for what it holds, if that has any."""
+    held = {"__self__": getattr(f, "__self__", None)}
+    if isinstance(f, FunctionType):
+        cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+        held = {name: value for name, cell in cells for _, value in entries_of(cell)}
+    given = dict(d.items()) if isinstance(d, Tangent) else {}
+    found = {**given, **{name: filled(given.get(name), x, seen) for name, x in held.items()}}
+    return d if all(entry is None for entry in found.values()) else Tangent(type(f), **found)
+
+
+def zero_of_value(x: Any) -> Any:
+    """Return the zero cotangent of a number or an array; `None` where it has no gradient."""
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    if isinstance(x, np.generic) or not isinstance(x, Array):
+        return project(0.0, x) if isinstance(x, Number) or kind else None
+    if kind is None or kind not in "iufc":
+        return None
+    return np.zeros_like(x, dtype=x.dtype if kind in "fc" else np.float64)  # type: ignore
