@@ -19,6 +19,7 @@ MATRIX = {
 }
 WITH_THE_ENGINE = ["nnlib", "all"]
 THIRD_PARTY = "rules_scipy_special"
+CLASHING = "rules_clashing"
 LIBRARIES = [  # that know nothing of derivatives, or have their own
     "statsmodels", "scikit-learn", "ahrs", "chemicals", "colour-science", "filterpy", "fluids",
     "geographiclib", "ht", "iapws", "lmfit", "numpy-financial", "POT", "pvlib", "pymap3d",
@@ -53,6 +54,16 @@ def third_party(session):
     session.run("pytest", f"tests/{THIRD_PARTY}")
     session.run("python", "-m", "pip", "uninstall", "-qy", THIRD_PARTY)
     ask_which_rules_answer(session, [])
+
+
+@nox.session(tags=["matrix"])
+def clash(session):
+    """Install a plugin with a rule that `rules_base` has too: that one raises, others answer."""
+    ours = [f"./{name}" for name in ("rulescore", "rules_base", "zygote_lite")]
+    session.install("pytest>=9", "pip", *ours, f"./tests/matrix/{CLASHING}")
+    session.run("pytest", "-W", "ignore:the rules of", "tests/matrix/test_clash.py")
+    session.run("python", "-m", "pip", "uninstall", "-qy", CLASHING)
+    ask_which_rules_answer(session, ["rules_base"])
 
 
 def ask_which_rules_answer(session, plugins):

@@ -139,30 +139,52 @@ def test_a_plugin_that_is_switched_off_is_not_imported(install, python, disable)
     assert done.stdout.splitlines() == [f"[True, {second}]", f"False {not second}"]
 
 
-def test_a_clash_of_two_plugins_names_both_with_file_and_line(install, python, tmp_path):
-    install("one", good("one"))
-    install("two", good("two"))
-    done = python(
+def test_a_clash_of_two_plugins_is_one_warning_and_calls_of_that_function_raise(
+    install, python, tmp_path
+):
+    more = "rule.scalar(operator.neg, operator.pos)(lambda x: 1.0)\n"
+    install("one", good("one") + more.replace("operator.neg, ", ""))
+    install("two", good("two") + "@rule(operator.index)\ndef _(x: str): return 's', None\n" + more)
+    code = (
         "import operator; from rulescore import rrule, generation\n"
-        "from rulescore._table import registered\n"
         "for _ in range(2):\n"
         "    try: print(rrule(operator.index, 3))\n"
         "    except Exception as error: print(type(error).__name__, error)\n"
-        "print(registered())"
+        "print(rrule(operator.neg, 3.0)[1](1.0), rrule(operator.index, 's')[0])"
     )
+    done = python(code)
     first, second, last = done.stdout.splitlines()
     assert first == second
     assert first.startswith("RuleError two rules for operator.index(Numeric): ")
     assert f"one from one, {tmp_path}/one.py:5, one from two, {tmp_path}/two.py:5" in first
+    assert "RULESCORE_DISABLE=one" in first
     assert "RULESCORE_DISABLE=two" in first
-    assert last == "[]"
-    assert (
-        "7.0"
-        in python(
-            "import operator; from rulescore import rrule; print(rrule(operator.index, 3)[1](1.0))",
-            disable=f"two,{OTHERS}",
-        ).stdout
+    assert "override=True" in first
+    assert last == "(None, 1.0) s"
+    warned = [line for line in done.stderr.splitlines() if "UserWarning" in line]
+    assert len(warned) == 1
+    assert "the rules of one and two clash, and calls of these functions raise" in warned[0]
+    assert "; and for operator.pos(Numeric); RULESCORE_DISABLE=one" in warned[0]
+    assert "neg" not in warned[0]
+    strict = python(code.replace("range(2)", "range(1)"), RULESCORE_STRICT="1")
+    assert strict.stdout.startswith("RuleError the rules of one and two clash")
+    for other in ("one", "two"):
+        code = "import operator, rulescore; print(rulescore.rrule(operator.index, 3)[1](1.0))"
+        done = python(code, disable=f"{other},{OTHERS}")
+        assert (done.stdout, done.stderr) == ("(None, 7.0)\n", "")
+
+
+def test_a_rule_set_that_clashes_with_itself_is_a_broken_one(install, python):
+    install("one", good("one") + "rule.scalar(operator.index)(lambda x: 7.0)\n")
+    install("two", good("two", "neg", "-1.0"))
+    done = python(
+        "import operator; from rulescore import rrule\n"
+        "print(rrule(operator.index, 3), rrule(operator.neg, 3.0)[1](1.0))\n" + LIST
     )
+    first, *listed = done.stdout.splitlines()
+    assert first == "None (None, -1.0)"
+    assert listed == ["one one 1.2.3 0 False True", "two two 1.2.3 1 False False"]
+    assert done.stderr.count("UserWarning: a rule set of the rule plugin 'one' of one 1.2.3") == 1
 
 
 def test_plugins_load_at_the_first_look_up_and_not_at_import(install, python):

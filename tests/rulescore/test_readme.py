@@ -33,13 +33,17 @@ def test_every_output_comes_out(python):
 
 def test_the_plugin_is_found(install, python):
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    (source,) = [block for block in blocks if "hookimpl" in block]
+    source, with_sections = [block for block in blocks if "hookimpl" in block]
     install("rules_mine", source)
     done = python(
         "from rulescore import plugins\n"
         "print([p.rulesets for p in plugins() if p.name == 'rules_mine'])"
     )
     assert (done.stdout, done.stderr) == ("[(RuleSet('rules_mine', 0 rules),)]\n", "")
+    install("sections", with_sections)
+    done = python("from rulescore import plugins\nprint([p.waiting for p in plugins()][-1][0])")
+    waiting = "Section(libraries='scipy.special', rules='rules_mine.special')"
+    assert (done.stdout, done.stderr) == (f"{waiting}\n", "")
 
 
 def test_the_entry_point_is_that_of_the_other_plugins():

@@ -2,14 +2,15 @@
 
 The folders mirror the libraries: `python` and `numpy` have a module for each of theirs, or for each
 section of the manual, and `shared` what several need. Every module of rules has a rule set named
-`rule`, and `MODULES` lists them all: a module that is not in the list has no effect. The calls that
-rules are checked with are in `examples`, in a tree of the same shape.
+`rule`, and `MODULES` lists them all: a module that is not in the list has no effect. Those in
+`LIBRARIES` are imported when their library has been, the others at the first look-up. The calls
+that rules are checked with are in `examples`, in a tree of the same shape.
 """
 
 import importlib
 
 from rules_base.numpy.polynomial import evalpoly
-from rulescore import RuleSet, hookimpl
+from rulescore import RuleSet, Section, hookimpl
 
 __all__ = ["evalpoly"]
 __version__ = "0.1.0"
@@ -55,8 +56,20 @@ MODULES = (
     "numpy.linalg.solve",
 )
 
+LIBRARIES = {  # that a program, and NumPy itself, may do without
+    "python.cmath": "cmath",
+    "python.statistics": "statistics",
+    "numpy.fft": "numpy.fft",
+    "numpy.random": "numpy.random",
+}
+
 
 @hookimpl
-def rulescore_rules() -> list[RuleSet]:
+def rulescore_rules() -> list[RuleSet | Section]:
     """Return the rule sets of this plugin."""
-    return [importlib.import_module(f"rules_base.{name}").rule for name in MODULES]
+    return [
+        Section(LIBRARIES[name], f"rules_base.{name}")
+        if name in LIBRARIES
+        else importlib.import_module(f"rules_base.{name}").rule
+        for name in MODULES
+    ]

@@ -4,7 +4,7 @@ The verb is `rrule`, the declaring form is `RuleSet`, the rest is what rules are
 """
 
 from rulescore._array import Array, Numeric
-from rulescore._plugins import hookimpl, plugins
+from rulescore._plugins import Section, hookimpl, plugins
 from rulescore._project import project
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
@@ -17,6 +17,7 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     # declaring rules
     "RuleSet",
     "hookimpl",
+    "Section",
     "Array",
     "Numeric",
     "project",

@@ -1,16 +1,20 @@
 """Finding rule plugins: distributions with an entry point in the group `rulescore`."""
 
+import importlib
 import os
 import re
+import sys
 import threading
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pluggy
 
 from rulescore import _table
+from rulescore._primitive import Entry, way_to_choose
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
 
@@ -19,12 +23,36 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 _hookspec = pluggy.HookspecMarker(GROUP)
 
 
+@dataclass(frozen=True)
+class Section:
+    """Name the rules of a plugin for a library, to be imported when the library has been.
+
+    Arguments:
+        libraries: the module that the rules are for, such as `"scipy.special"`, or several, all of
+            which have to be imported.
+        rules: the module that holds the rules, in a rule set named `rule`; a rule set of another
+            name is written `"package.module:name"`.
+    """
+
+    libraries: str | tuple[str, ...]
+    rules: str
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Return the names of the libraries, however many they are."""
+        return (self.libraries,) if isinstance(self.libraries, str) else self.libraries
+
+    def is_due(self) -> bool:
+        """Return whether all libraries have been imported, to their end."""
+        return all(map(_is_imported, self.modules))
+
+
 class _Specification:
     """What a plugin may implement."""
 
     @_hookspec
-    def rulescore_rules(self) -> list[RuleSet]:  # type: ignore[empty-body]
-        """Return the rule sets of this plugin."""
+    def rulescore_rules(self) -> list[RuleSet | Section]:  # type: ignore[empty-body]
+        """Return the rule sets of this plugin, or sections of it that wait for their library."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +65,7 @@ class Plugin:
         rulesets: the rule sets that it handed over; none where it is disabled or broken.
         disabled: whether `RULESCORE_DISABLE` switched it off.
         error: what went wrong when it was loaded, or `None`.
+        waiting: its sections whose libraries have not been imported.
     """
 
     name: str
@@ -45,6 +74,7 @@ class Plugin:
     rulesets: tuple[RuleSet, ...] = ()
     disabled: bool = False
     error: BaseException | None = field(default=None, compare=False)
+    waiting: tuple[Section, ...] = ()
 
 
 _plugins: tuple[Plugin, ...] | None = None
@@ -54,15 +84,28 @@ manager = pluggy.PluginManager(GROUP)
 manager.add_hookspecs(_Specification)
 
 
-def plugins() -> tuple[Plugin, ...]:
+def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
     """Return the installed rule plugins, loading them if that has not happened yet.
+
+    Arguments:
+        all_sections: whether to import the libraries that sections of plugins wait for, where they
+            are installed, and so load all rules.
 
     A plugin that cannot be loaded is reported by one warning, and the others are loaded;
     `RULESCORE_STRICT=1` raises instead. `RULESCORE_DISABLE=name,name` (or `*`) switches plugins
     off, by the name of the entry point or of the distribution. Two plugins with a rule for the
-    same function and types raise `RuleError`.
+    same function and types are reported by one warning, and calls of that function raise
+    `RuleError`.
     """
     _load()
+    if all_sections:
+        for section in {section for plugin in _plugins or () for section in plugin.waiting}:
+            for name in section.modules:
+                try:
+                    importlib.import_module(name)
+                except ImportError:  # it is not installed, and nobody can call its functions
+                    break
+        _wake()
     return _plugins or ()
 
 
@@ -77,11 +120,8 @@ def _load() -> None:
             found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
             _warn_of_unknown(found)
             loaded = tuple(_load_one(point) for point in found)
-            for plugin in loaded:
-                for ruleset in plugin.rulesets:
-                    if not _table.is_registered(ruleset):
-                        _table.register(ruleset, plugin.name)
-                        done.append(ruleset)
+            _table._names = {plugin.name for plugin in loaded}
+            loaded = _registered(loaded, done)
         except BaseException:
             for ruleset in done:
                 _table.unregister(ruleset)
@@ -90,30 +130,111 @@ def _load() -> None:
             _loading = False
         _plugins = loaded
         _table._load = None
+        _table._wake = _wake if any(plugin.waiting for plugin in loaded) else None
+
+
+def _wake() -> bool:
+    """Load the sections whose libraries have been imported meanwhile; return whether any was."""
+    global _plugins, _loading
+    due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
+    if not due or _loading:
+        return False
+    with _lock:
+        if _loading:
+            return False
+        _loading = True
+        done: list[RuleSet] = []
+        try:
+            known = [ruleset for plugin in _plugins or () for ruleset in plugin.rulesets]
+            loaded = _registered(tuple(map(_load_sections, _plugins or ())), done, known)
+        except BaseException:
+            for ruleset in done:
+                _table.unregister(ruleset)
+            raise
+        finally:
+            _loading = False
+        _plugins = loaded
+        if not any(plugin.waiting for plugin in loaded):
+            _table._wake = None
+    return True
+
+
+def _registered(
+    loaded: tuple[Plugin, ...], done: list[RuleSet], known: Iterable[RuleSet] = ()
+) -> tuple[Plugin, ...]:
+    """Put the rule sets of plugins into the table, but for `known`; return those that went in."""
+    clashes: list[tuple[Entry, Entry]] = []
+    found: list[Plugin] = []
+    earlier = set(map(id, known))
+    for plugin in loaded:
+        kept, broken = [], plugin.error
+        for ruleset in plugin.rulesets:
+            try:
+                if id(ruleset) not in earlier and not _table.is_registered(ruleset):
+                    clashes += _table.register(ruleset, plugin.name)
+                    done.append(ruleset)
+                kept.append(ruleset)
+            except RuleError as error:  # it clashes with itself
+                broken = error
+                _tell_of_broken(f"a rule set of {_told(plugin)}", error)
+        found.append(replace(plugin, rulesets=tuple(kept), error=broken))
+    _warn_of_clashes(clashes)
+    return tuple(found)
 
 
 def _load_one(point: EntryPoint) -> Plugin:
     distribution = point.dist.name if point.dist else "unknown"
     version = point.dist.version if point.dist else "unknown"
+    plugin = Plugin(point.name, distribution, version)
     if _is_disabled(point.name, distribution):
-        return Plugin(point.name, distribution, version, disabled=True)
+        return replace(plugin, disabled=True)
     name = f"{distribution}:{point.name}"
     try:
-        rulesets = _rulesets_of(point, name)
+        given = _handed_over(point, name)
     except (Exception, SystemExit) as error:
         manager.unregister(name=name)
-        if os.environ.get("RULESCORE_STRICT", "") not in ("", "0"):
-            raise
-        warnings.warn(
-            f"the rule plugin {point.name!r} of {distribution} {version} could not be loaded, and "
-            f"its rules are missing: {type(error).__name__}: {error}",
-            stacklevel=2,
-        )
-        return Plugin(point.name, distribution, version, error=error)
-    return Plugin(point.name, distribution, version, rulesets)
+        _tell_of_broken(_told(plugin), error)
+        return replace(plugin, error=error)
+    rulesets = tuple(part for part in given if isinstance(part, RuleSet))
+    waiting = tuple(part for part in given if isinstance(part, Section))
+    return _load_sections(replace(plugin, rulesets=rulesets, waiting=waiting))
 
 
-def _rulesets_of(point: EntryPoint, name: str) -> tuple[RuleSet, ...]:
+def _load_sections(plugin: Plugin) -> Plugin:
+    """Return the plugin with those of its sections loaded whose libraries have been imported."""
+    rulesets, error = list(plugin.rulesets), plugin.error
+    waiting: list[Section] = []
+    for section in plugin.waiting:
+        if not section.is_due():
+            waiting.append(section)
+            continue
+        try:
+            rulesets.append(_rules_of(section))
+        except (Exception, SystemExit) as caught:
+            error = caught
+            libraries = ", ".join(section.modules)
+            _tell_of_broken(f"the section for {libraries} of {_told(plugin)}", caught)
+    return replace(plugin, rulesets=tuple(rulesets), error=error, waiting=tuple(waiting))
+
+
+def _told(plugin: Plugin) -> str:
+    return f"the rule plugin {plugin.name!r} of {plugin.distribution} {plugin.version}"
+
+
+def _tell_of_broken(what: str, error: BaseException) -> None:
+    if _is_strict():
+        raise error
+    warnings.warn(
+        f"{what} could not be loaded, and its rules are missing: {type(error).__name__}: {error}",
+        stacklevel=2,
+    )
+
+
+def _is_strict() -> bool:
+    return os.environ.get("RULESCORE_STRICT", "") not in ("", "0")
+
+
+def _handed_over(point: EntryPoint, name: str) -> list[RuleSet | Section]:
     """Load one plugin and call its hook, so that what goes wrong is known to be its own."""
     plugin = point.load()
     if not manager.is_registered(plugin):
@@ -129,11 +250,49 @@ def _rulesets_of(point: EntryPoint, name: str) -> tuple[RuleSet, ...]:
             break
     else:
         raise RuleError("it implements no hook `rulescore_rules`, marked with `rulescore.hookimpl`")
-    for ruleset in given:
-        if not isinstance(ruleset, RuleSet):
-            raise RuleError(f"its hook returned {ruleset!r} where a RuleSet was due")
-        ruleset.refuse_waiting()
-    return tuple(given)
+    for part in given:
+        if isinstance(part, RuleSet):
+            part.refuse_waiting()
+        elif not isinstance(part, Section):
+            raise RuleError(f"its hook returned {part!r} where a RuleSet was due")
+    return given
+
+
+def _rules_of(section: Section) -> RuleSet:
+    """Import the rules of a section."""
+    module, _, name = section.rules.partition(":")
+    found = getattr(importlib.import_module(module), name or "rule", None)
+    if not isinstance(found, RuleSet):
+        raise RuleError(f"{section.rules} names no RuleSet, but {found!r}")
+    found.refuse_waiting()
+    return found
+
+
+def _is_imported(name: str) -> bool:
+    """Return whether a module has been imported, and is not just being so."""
+    module = sys.modules.get(name)
+    specification = getattr(module, "__spec__", None)
+    return module is not None and not getattr(specification, "_initializing", False)
+
+
+def _warn_of_clashes(clashes: list[tuple[Entry, Entry]]) -> None:
+    """Warn once of each two plugins that have rules for the same functions and types."""
+    by_pair: dict[tuple[str, str], list[tuple[Entry, Entry]]] = {}
+    for first, second in clashes:
+        names = [source.plugin or source.ruleset.name for _, source in (first, second)]
+        by_pair.setdefault((names[0], names[1]), []).append((first, second))
+    for (one, other), pairs in by_pair.items():
+        (rule, source), (late, last) = pairs[0]
+        more = sorted({rule.signature for _, (rule, _) in pairs[1:]} - {late.signature})
+        told = (
+            f"the rules of {one} and {other} clash, and calls of these functions raise: two rules "
+            f"for {late.signature}: one from {rule.place}, one from {late.place}"
+            + (f"; and for {', '.join(more)}" if more else "")
+            + f"; {way_to_choose(source, last)}"
+        )
+        if _is_strict():
+            raise RuleError(told)
+        warnings.warn(told, stacklevel=2)
 
 
 def _warn_of_unknown(points: list[EntryPoint]) -> None:

@@ -4,7 +4,7 @@ import importlib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ import plum
 from rulescore import _table
 from rulescore._array import Numeric
 from rulescore._declaration import Declaration, is_being_made
+from rulescore._origin import Origin
 from rulescore._poles import may_have_poles
 from rulescore._rule import Rule, RuleError, name_of
 from rulescore._scalar import pull_chosen, pull_scalar
@@ -42,6 +43,7 @@ class RuleSet:
         self.name = name
         self.rules: list[Rule] = []
         self.reasons: dict[str, str] = {}
+        self.origin = Origin(sys._getframe(1))
         self._waiting: list[Declaration] = []  # for their bodies
         self._examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
         self._more_examples = examples
@@ -172,14 +174,24 @@ class RuleSet:
         """
         self.reasons.update(dict.fromkeys(names, reason))
 
-    def register(self) -> None:
+    def register(self, *, override: bool | str | Iterable[str] = False) -> None:
         """Make the rules known to `rrule`, from the next call on.
 
-        Raises `RuleError`, and registers nothing, where a rule clashes with a known one or a
-        declaration, such as `rule(f)`, was not given its body.
+        Arguments:
+            override: whether the rules win over all others that match, except over those of sets
+                that override and are registered later. Or the name of the plugin or rule set, or
+                the names, that they win over.
+
+        A rule set of the same name that was registered from the same place is replaced, as when a
+        cell of a notebook is run again. Raises `RuleError`, and registers nothing, where a rule
+        clashes with a known one, a declaration, such as `rule(f)`, was not given its body, or
+        no plugin and no rule set has the name that is to be overridden.
         """
         self.refuse_waiting()
-        _table.register(self)
+        if not isinstance(override, bool):
+            override = frozenset([override] if isinstance(override, str) else override)
+            _table.refuse_unknown(override, self.name)
+        _table.register(self, override=override)
 
     def unregister(self) -> None:
         """Take the rules back, from the next call on; nothing happens if they are not known."""

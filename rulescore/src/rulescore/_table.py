@@ -8,113 +8,29 @@ A call is resolved in this order:
 2. the rules of instances: those for the function's own type, then for its base classes;
 3. `None`: nobody has declared a rule.
 
-What was found is kept by the types of the arguments until the table changes.
+What was found is kept by the types of the arguments until the table changes. Where nothing was
+kept, the sections of plugins whose libraries have been imported meanwhile are loaded first.
 """
 
 import threading
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, MethodType, ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import plum
 
-from rulescore._array import pattern
-from rulescore._rule import Pullback, Rule, RuleError, name_of, those_given
+from rulescore._primitive import (
+    Entry,
+    Primitive,
+    Registration,
+    Rules,
+    are_alike,
+    clash,
+    remember,
+)
+from rulescore._rule import Pullback, Rule, RuleError, those_given
 
-_MANY_TYPES = 4096  # a cache with more entries than this is emptied: classes may be made in a loop
 _BOUND = (BuiltinFunctionType, MethodType)
-_dispatching = threading.RLock()
-
-
-class Primitive:
-    """Hold the rules of one function (or class of callable objects), and dispatch among them."""
-
-    __slots__ = ("cache", "dispatcher", "rules")
-
-    def __init__(self, rules: tuple[Rule, ...]) -> None:
-        self.rules = rules  # they keep the function alive: it is found by its identity
-        self.cache: dict[Any, Rule | None] = {}
-        self.dispatcher: plum.Function | None = None
-
-    def find(self, arguments: tuple[Any, ...], key: Any) -> Rule | None:
-        """Return the most specific rule that matches, and keep it under `key`."""
-        rule: Rule | None = None
-        with _dispatching:
-            try:
-                found: Any = self._dispatcher().resolve_method(arguments)[0]
-                rule = self.rules[found.position]
-            except plum.NotFoundLookupError:
-                pass
-            except plum.AmbiguousLookupError as error:
-                implementations: list[Any] = [method.implementation for method in error.methods]
-                rules = [self.rules[stub.position] for stub in implementations]
-                raise _ambiguous(rules, arguments) from None
-        # what pretends to be of another class cannot be told by its type the next time
-        if all(x.__class__ is type(x) for x in arguments):
-            remember(self.cache, key, rule)
-        return rule
-
-    def _dispatcher(self) -> plum.Function:
-        if self.dispatcher is None:
-            dispatcher = plum.Function(_stub(0))
-            for position, rule in enumerate(self.rules):
-                stub = _stub(position)
-                for types, varargs in signatures(rule):
-                    more = {} if varargs is None else {"varargs": varargs}
-                    dispatcher.register(stub, plum.Signature(*types, **more), None)
-            # patterns that differ in writing may mean the same, and plum would take the last
-            if len(dispatcher.methods) != sum(len(signatures(rule)) for rule in self.rules):
-                raise RuleError(
-                    "two of these rules are for the same types: "
-                    + "; ".join(f"{rule.signature} from {rule.place}" for rule in self.rules)
-                )
-            self.dispatcher = dispatcher
-        return self.dispatcher
-
-
-def remember(cache: dict[Any, Any], key: Any, found: Any) -> None:
-    """Keep what was found, if it can be kept: the type of a type may forbid hashing."""
-    if len(cache) >= _MANY_TYPES:
-        cache.clear()
-    try:
-        cache[key] = found
-    except TypeError:
-        return
-
-
-def _stub(position: int) -> Any:
-    """Stand for a rule among plum's methods: plum keeps them for ever, and rules must not be."""
-
-    def stub(*xs: Any) -> None:
-        return None
-
-    marked: Any = stub
-    marked.position = position
-    return marked
-
-
-def _ambiguous(rules: list[Rule], arguments: tuple[Any, ...]) -> RuleError:
-    types = ", ".join(type(x).__name__ for x in arguments)
-    return RuleError(
-        f"several rules match {name_of(rules[0].function)} of ({types}) and none is the most "
-        f"specific: {'; '.join(f'{rule.signature} from {rule.place}' for rule in rules)}; declare "
-        "one for these very types"
-    )
-
-
-def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
-    """Return the patterns of a rule: its own, and those with positional options given."""
-    types = tuple(map(pattern, rule.types + rule.optional))
-    if rule.varargs is not None:
-        return [(types, pattern(rule.varargs))]
-    return [(types[:n], None) for n in range(len(rule.types), len(types) + 1)]
-
-
-class Rules(Protocol):
-    """A rule set, as far as the table looks at it."""
-
-    rules: list[Rule]
 
 
 # A change of the table replaces these, so that a thread that reads them meanwhile sees the old
@@ -123,10 +39,14 @@ _functions: dict[Any, Primitive] = {}  # by identity: functions need not be hash
 _instances: dict[type, Primitive] = {}
 _resolved_types: dict[type, list[Primitive]] = {}
 _plain: dict[type, bool] = {}  # types of functions that no rule of instances is for
-_sets: list[Rules] = []
+_registered: list[Registration] = []
+_count = 0  # of all registrations ever
 _generation = 0
 _lock = threading.RLock()
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
+# set by _plugins while sections wait for their libraries: loads those that need wait no longer
+_wake: Callable[[], bool] | None = None
+_names: set[str] = set()  # of all installed plugins, set by _plugins when they are loaded
 
 
 def generation() -> int:
@@ -145,12 +65,16 @@ def find_rule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> Rule | Non
     primitive = _functions.get(id(f))
     if primitive is None and type(f) in _BOUND:
         primitive = _functions.get(_key(f))
+    if primitive is None and _wake is not None and _wake():
+        return find_rule(f, *xs, ad=ad, **options)
     types = type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))
     rule = None
     if primitive is not None:
         try:
             rule = primitive.cache[types]
         except (KeyError, TypeError):
+            if _wake is not None and _wake():
+                return find_rule(f, *xs, ad=ad, **options)
             rule = primitive.find(xs, types)
         if rule is None and any(map(_is_0d, xs)):
             numbers = tuple([x[()] if _is_0d(x) else x for x in xs])
@@ -184,7 +108,8 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
     try:
         if primitive is None:
             kind = type(f)
-            if kind in _plain and (kind not in _BOUND or _key(f) not in _functions):
+            plain = kind in _plain and (kind not in _BOUND or _key(f) not in _functions)
+            if plain and (_wake is None or not _wake()):
                 return None
         else:
             rule = primitive.cache[type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))]
@@ -257,108 +182,191 @@ def _has(instances: dict[type, Primitive], base: type) -> bool:
         return False
 
 
-def candidates(f: Any) -> list[Rule]:
-    """Return all rules for a function, or for calling an object, whatever the arguments."""
+def entries_of(f: Any) -> list[Primitive]:
+    """Return where the rules for a function, or for calling an object, stand."""
     if _load is not None:
         _load()
+    if _wake is not None:
+        _wake()
     found = [_functions[_key(f)]] if _key(f) in _functions else []
-    found += [_instances[base] for base in type(f).__mro__ if _has(_instances, base)]
-    return [rule for primitive in found for rule in primitive.rules]
+    return found + [_instances[base] for base in type(f).__mro__ if _has(_instances, base)]
 
 
-def register(ruleset: Rules, plugin: str | None = None) -> None:
+def candidates(f: Any) -> list[Rule]:
+    """Return all rules for a function, or for calling an object, whatever the arguments."""
+    return [rule for primitive in entries_of(f) for rule in primitive.rules]
+
+
+def register(
+    ruleset: Rules, plugin: str | None = None, override: bool | frozenset[str] = False
+) -> list[tuple[Entry, Entry]]:
     """Add a rule set to the table, or raise `RuleError` and leave the table as it was.
 
     Arguments:
-        ruleset: the rule set.
+        ruleset: the rule set. One of the same name that was registered from the same place is
+            taken out.
         plugin: the name of the installed plugin that handed it over, if one did.
+        override: which rules its own win over, as `Registration` has it. A set that is
+            registered already is registered anew with it, as the last.
+
+    Returns the pairs of rules that clash, where the set is a plugin's; of all others one raises.
     """
+    global _count
     with _lock:
-        if not is_registered(ruleset):
-            _add(ruleset.rules, plugin)
-            _sets.append(ruleset)
+        known = _registration_of(ruleset)
+        is_last = bool(_registered) and known is _registered[-1]
+        if known is not None and (not override or (known.override == override and is_last)):
+            return []
+        change = _Change()
+        if known is not None:
+            change.remove(known)
+            plugin = known.plugin
+        _count += 1
+        new = Registration(ruleset, plugin, override, _count)
+        if plugin is None:
+            change.remove_earlier(new, ruleset.rules, whole=True)
+        clashes = change.add(new, ruleset.rules)
+        if clashes and plugin is None:
+            raise clash(*clashes[0])
+        change.publish()
+        return clashes
+
+
+def refuse_unknown(names: frozenset[str], of: str) -> None:
+    """Raise `RuleError` where nobody has a name that the rule set `of` is to override."""
+    if _load is not None:
+        _load()
+    known = {name for r in _registered for name in (r.ruleset.name, r.plugin) if name} | _names
+    unknown = sorted(names - known)
+    if unknown:
+        raise RuleError(
+            f"rule set {of}: there is no plugin and no rule set named {', '.join(unknown)} to "
+            f"override; there are: {', '.join(sorted(known - {of})) or 'none'}"
+        )
 
 
 def declare(ruleset: Rules, rules: list[Rule]) -> None:
     """Add rules to a rule set, and to the table where the set is registered already."""
     with _lock:
-        if is_registered(ruleset):
-            _add(rules)
+        registration = _registration_of(ruleset)
+        if registration is not None:
+            change = _Change()
+            if registration.plugin is None:
+                change.remove_earlier(registration, rules, whole=False)
+            clashes = change.add(registration, rules)
+            if clashes:
+                raise clash(*clashes[0])
+            change.publish()
         ruleset.rules += rules
 
 
 def unregister(ruleset: Rules) -> None:
     """Take a rule set out of the table."""
     with _lock:
-        if is_registered(ruleset):
-            gone = set(map(id, ruleset.rules))
-            changed: dict[Any, tuple[Rule, ...]] = {}
-            for rule in ruleset.rules:
-                known = _table_of(rule)[_place_in(rule)].rules
-                changed[_place_in(rule)] = tuple(r for r in known if id(r) not in gone)
-            _sets[:] = [known for known in _sets if known is not ruleset]
-            _replace(changed)
+        known = _registration_of(ruleset)
+        if known is not None:
+            change = _Change()
+            change.remove(known)
+            change.publish()
 
 
 def is_registered(ruleset: Rules) -> bool:
     """Return whether the rule set is in the table."""
-    return any(known is ruleset for known in _sets)
+    return _registration_of(ruleset) is not None
 
 
 def registered() -> list[Rules]:
     """Return the rule sets in the table."""
-    return list(_sets)
+    return [known.ruleset for known in _registered]
 
 
-def _table_of(rule: Rule) -> dict[Any, Primitive]:
-    return _instances if rule.kind == "instance" else _functions
+def _registration_of(ruleset: Rules) -> Registration | None:
+    for known in _registered:
+        if known.ruleset is ruleset:
+            return known
+    return None
 
 
 def _place_in(rule: Rule) -> Any:
     return rule.function if rule.kind == "instance" else _key(rule.function)
 
 
-def _add(rules: Iterable[Rule], plugin: str | None = None) -> None:
-    """Add rules to the table, all or, where one clashes, none."""
-    changed: dict[Any, tuple[Rule, ...]] = {}
-    for rule in rules:
-        key = _place_in(rule)
-        if key not in changed:
-            primitive = _table_of(rule).get(key)
-            changed[key] = () if primitive is None else primitive.rules
-        for other in changed[key]:
-            _refuse_clash(rule, other, plugin)
-        changed[key] += (rule,)
-    _replace(changed)
+class _Change:
+    """A change of the table in the making, which nobody sees before it is published."""
 
+    def __init__(self) -> None:
+        self._entries: dict[Any, tuple[Entry, ...]] = {}  # by place, of what has changed
+        self._registered = list(_registered)
 
-def _refuse_clash(rule: Rule, other: Rule, plugin: str | None) -> None:
-    patterns = signatures(other)
-    if any(pattern in patterns for pattern in signatures(rule)):
-        if plugin is not None:
-            way_out = f"RULESCORE_DISABLE={plugin} switches the plugin of the second one off"
-        else:
-            way_out = (
-                f"take the second one out of the rule set {rule.plugin!r}, or the first one "
-                "(`unregister()` takes back a rule set of one's own, RULESCORE_DISABLE switches "
-                "off a plugin)"
+    def add(self, new: Registration, rules: Iterable[Rule]) -> list[tuple[Entry, Entry]]:
+        """Add rules of a set; return the pairs that clash, or raise for two of the same set."""
+        clashes: list[tuple[Entry, Entry]] = []
+        if new not in self._registered:
+            self._registered.append(new)
+        for rule in rules:
+            there = self._at(rule)
+            for other, source in there:
+                if not are_alike(rule, other):
+                    continue
+                pair = (other, source), (rule, new)
+                if source is new:
+                    raise clash(*pair)
+                if not (new.wins_over(source) or source.wins_over(new)):
+                    clashes.append(pair)
+            self._entries[_place_in(rule)] = (*there, (rule, new))
+        return clashes
+
+    def remove(self, known: Registration) -> None:
+        """Take a rule set out."""
+        self._registered.remove(known)
+        for rule in known.ruleset.rules:
+            self._entries[_place_in(rule)] = tuple(
+                entry for entry in self._at(rule) if entry[1] is not known
             )
-        raise RuleError(
-            f"two rules for {rule.signature}: one from {other.place}, one from {rule.place}; "
-            f"{way_out}"
-        )
 
+    def remove_earlier(self, new: Registration, rules: list[Rule], *, whole: bool) -> None:
+        """Take out what was registered before under the same name from the same place.
 
-def _replace(changed: dict[Any, tuple[Rule, ...]]) -> None:
-    """Publish a table in which these primitives have these rules."""
-    global _functions, _instances, _resolved_types, _plain, _generation
-    functions, instances = dict(_functions), dict(_instances)
-    for key, rules in changed.items():
-        table: dict[Any, Primitive] = instances if isinstance(key, type) else functions
-        if rules:
-            table[key] = Primitive(rules)
-        else:
-            del table[key]
-    _functions, _instances = functions, instances
-    _resolved_types, _plain = {}, {}
-    _generation += 1
+        Where the code was run anew, as a cell of a notebook is, that is the `whole` set, or, if
+        the cell was edited, all rules for the functions of `rules`. Where the same code makes
+        several sets, as a function may that is called for each of some functions, it is
+        the rules that would clash.
+        """
+        for known in list(self._registered):
+            if known.plugin is not None or known.ruleset is new.ruleset:
+                continue
+            if known.ruleset.name != new.ruleset.name:
+                continue
+            repeated = new.ruleset.origin.repeats(known.ruleset.origin)
+            if repeated == "line" and whole:
+                self.remove(known)
+            elif repeated is not None:
+                for rule in rules:
+                    self._entries[_place_in(rule)] = tuple(
+                        (other, source)
+                        for other, source in self._at(rule)
+                        if source is not known
+                        or (repeated == "code" and not are_alike(rule, other))
+                    )
+
+    def publish(self) -> None:
+        """Put a new table in the place of the old one."""
+        global _functions, _instances, _resolved_types, _plain, _generation
+        functions, instances = dict(_functions), dict(_instances)
+        for key, entries in self._entries.items():
+            table: dict[Any, Primitive] = instances if isinstance(key, type) else functions
+            if entries:
+                table[key] = Primitive(entries)
+            else:
+                table.pop(key, None)
+        _registered[:] = self._registered
+        _functions, _instances = functions, instances
+        _resolved_types, _plain = {}, {}
+        _generation += 1
+
+    def _at(self, rule: Rule) -> tuple[Entry, ...]:
+        key = _place_in(rule)
+        if key not in self._entries:
+            known = (_instances if rule.kind == "instance" else _functions).get(key)
+            self._entries[key] = () if known is None else known.entries
+        return self._entries[key]

@@ -360,6 +360,15 @@ def test_rules_that_come_and_go():
     survives(f, 2.0, own.register, own.unregister)
 
 
+def test_a_rule_is_overridden_and_that_is_taken_back():
+    def f(x):
+        return math.sin(x) * 1.5
+
+    over = RuleSet("of a script")
+    over.scalar(math.sin)(lambda x: 100.0)
+    survives(f, 2.0, lambda: over.register(override=True), over.unregister)
+
+
 def test_what_a_rule_reads_changes():
     rules = RuleSet("of a script")
     rules.scalar(primitive)(lambda x: FACTOR * x)

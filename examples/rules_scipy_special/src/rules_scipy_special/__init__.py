@@ -1,14 +1,13 @@
 """Derivative rules for scipy.special: an example of a third-party rule plugin."""
 
-from rules_scipy_special import _along_axes, _elementwise  # noqa: F401 (they fill `rule`)
-from rules_scipy_special._ruleset import rule
-from rulescore import RuleSet, hookimpl
+from rulescore import Section, hookimpl
 
-__all__ = ["rule"]
 __version__ = "0.1.0"
+
+MODULES = ("_elementwise", "_along_axes")  # each has a rule set named `rule`
 
 
 @hookimpl
-def rulescore_rules() -> list[RuleSet]:
-    """Return the rule sets of this plugin."""
-    return [rule]
+def rulescore_rules() -> list[Section]:
+    """Return the rules of this plugin, to be imported when `scipy.special` has been."""
+    return [Section("scipy.special", f"rules_scipy_special.{name}") for name in MODULES]

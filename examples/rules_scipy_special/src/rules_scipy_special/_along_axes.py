@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy_special._ruleset import rule
-from rulescore import Numeric, project
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_scipy_special")
 
 
 @rule(sp.logsumexp)

@@ -9,7 +9,9 @@ import math
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy_special._ruleset import rule
+from rulescore import RuleSet
+
+rule = RuleSet("rules_scipy_special")
 
 SQRT_PI = math.sqrt(math.pi)
 SQRT_2PI = math.sqrt(2 * math.pi)

@@ -1,0 +1,216 @@
+"""The rules of one function, and which of them answers a call.
+
+A rule that matches loses to one whose rule set overrides its own. Among those that are left plum
+dispatches on the types of the arguments, and the most specific answers.
+"""
+
+import threading
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import plum
+
+from rulescore._array import pattern
+from rulescore._rule import Rule, RuleError, name_of
+
+_MANY_TYPES = 4096  # a cache with more entries than this is emptied: classes may be made in a loop
+_dispatching = threading.RLock()
+
+
+class Rules(Protocol):
+    """A rule set, as far as the table looks at it."""
+
+    name: str
+    rules: list[Rule]
+    origin: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Registration:
+    """Hold how a rule set came into the table.
+
+    Attributes:
+        ruleset: the rule set.
+        plugin: the name of the installed plugin that handed it over, or `None`.
+        override: whether its rules win over those of plugins and of sets that were registered
+            before; or the names of the rule sets and plugins that they win over.
+        order: a number that rises from one registration to the next.
+    """
+
+    ruleset: Rules
+    plugin: str | None
+    override: bool | frozenset[str]
+    order: int
+
+    def wins_over(self, other: "Registration") -> bool:
+        """Return whether the rules of this set win over those of another."""
+        return self._overrides(other) and (not other._overrides(self) or self.order > other.order)
+
+    def _overrides(self, other: "Registration") -> bool:
+        if isinstance(self.override, frozenset):
+            return other is not self and not self.override.isdisjoint(
+                {other.ruleset.name, other.plugin}
+            )
+        return self.override and (other.plugin is not None or other.order < self.order)
+
+
+Entry = tuple[Rule, Registration]
+
+
+class Primitive:
+    """Hold the rules of one function (or class of callable objects), and dispatch among them."""
+
+    __slots__ = ("_dispatchers", "_overrides", "cache", "entries", "rules")
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self.entries = entries
+        self.rules = tuple(rule for rule, _ in entries)  # they keep the function alive
+        self.cache: dict[Any, Rule | None] = {}
+        self._overrides = any(registration.override for _, registration in entries)
+        self._dispatchers: dict[tuple[int, ...], plum.Function] = {}
+
+    def find(self, arguments: tuple[Any, ...], key: Any) -> Rule | None:
+        """Return the rule that answers for these arguments, and keep it under `key`."""
+        rule: Rule | None = None
+        with _dispatching:
+            try:
+                dispatcher = self._dispatcher(self._in_force(arguments))
+                found: Any = dispatcher.resolve_method(arguments)[0]
+            except plum.NotFoundLookupError:
+                pass
+            except plum.AmbiguousLookupError as error:
+                stubs: list[Any] = [method.implementation for method in error.methods]
+                rules = [self.rules[n] for stub in stubs for n in stub.positions]
+                raise _ambiguous(rules, arguments) from None
+            else:
+                first, *others = found.positions
+                if others:
+                    raise clash(self.entries[first], self.entries[others[0]])
+                rule = self.rules[first]
+        # what pretends to be of another class cannot be told by its type the next time
+        if all(x.__class__ is type(x) for x in arguments):
+            remember(self.cache, key, rule)
+        return rule
+
+    def matching(self, arguments: tuple[Any, ...]) -> list[int]:
+        """Return the positions of the rules whose types are those of the arguments."""
+        return [n for n, rule in enumerate(self.rules) if _matches(rule, arguments)]
+
+    def winner_over(self, position: int, arguments: tuple[Any, ...]) -> Rule | None:
+        """Return the rule that overrides the one at `position` for these arguments, if one does."""
+        own = self.entries[position][1]
+        winners = [n for n in self.matching(arguments) if self.entries[n][1].wins_over(own)]
+        return self.rules[winners[-1]] if winners else None
+
+    def _in_force(self, arguments: tuple[Any, ...]) -> tuple[int, ...]:
+        """Return the positions of the rules that no other one overrides for these arguments."""
+        if not self._overrides:
+            return tuple(range(len(self.rules)))
+        matching = self.matching(arguments)
+        sources = [self.entries[n][1] for n in matching]
+        left = tuple(
+            n
+            for n, own in zip(matching, sources, strict=True)
+            if not any(other.wins_over(own) for other in sources)
+        )
+        return left or tuple(matching)  # three that override each other in a circle are ambiguous
+
+    def _dispatcher(self, positions: tuple[int, ...]) -> plum.Function:
+        if positions not in self._dispatchers:
+            meant: list[tuple[tuple[Any, ...], list[int]]] = []  # a signature, and who has it
+            for n in positions:
+                for signature in signatures(self.rules[n]):
+                    for known, who in meant:
+                        if known == signature:
+                            who.append(n)
+                            break
+                    else:
+                        meant.append((signature, [n]))
+            dispatcher = plum.Function(_stub([]))
+            for (types, varargs), who in meant:
+                more = {} if varargs is None else {"varargs": varargs}
+                dispatcher.register(_stub(who), plum.Signature(*types, **more), None)
+            # patterns that differ in writing may mean the same, and plum would take the last
+            if len(dispatcher.methods) != len(meant):
+                raise RuleError(
+                    "two of these rules are for the same types: "
+                    + "; ".join(f"{rule.signature} from {rule.place}" for rule in self.rules)
+                )
+            self._dispatchers[positions] = dispatcher
+        return self._dispatchers[positions]
+
+
+def remember(cache: dict[Any, Any], key: Any, found: Any) -> None:
+    """Keep what was found, if it can be kept: the type of a type may forbid hashing."""
+    if len(cache) >= _MANY_TYPES:
+        cache.clear()
+    try:
+        cache[key] = found
+    except TypeError:
+        return
+
+
+def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
+    """Return the patterns of a rule: its own, and those with positional options given."""
+    types = tuple(map(pattern, rule.types + rule.optional))
+    if rule.varargs is not None:
+        return [(types, pattern(rule.varargs))]
+    return [(types[:n], None) for n in range(len(rule.types), len(types) + 1)]
+
+
+def are_alike(rule: Rule, other: Rule) -> bool:
+    """Return whether two rules have a pattern in common, so that dispatch cannot choose."""
+    patterns = signatures(other)
+    return any(pattern in patterns for pattern in signatures(rule))
+
+
+def clash(first: Entry, second: Entry) -> RuleError:
+    """Return the error for two rules of one pattern, neither of which overrides the other."""
+    (rule, source), (other, late) = first, second
+    return RuleError(
+        f"two rules for {other.signature}: one from {rule.place}, one from {other.place}; "
+        f"{way_to_choose(source, late)}"
+    )
+
+
+def way_to_choose(first: Registration, second: Registration) -> str:
+    """Say how one of two sets that clash is chosen."""
+    ways = [
+        f"RULESCORE_DISABLE={source.plugin} switches the plugin of the {number} one off"
+        for number, source in (("first", first), ("second", second))
+        if source.plugin is not None
+    ]
+    own = [source.ruleset.name for source in (first, second) if source.plugin is None]
+    if own:
+        ways.append(f"`register(override=True)` lets the rule set {own[-1]!r} win")
+    else:
+        ways.append("a rule set of one's own, with `register(override=True)`, wins over both")
+    return "; ".join(ways)
+
+
+def _matches(rule: Rule, arguments: tuple[Any, ...]) -> bool:
+    for types, varargs in signatures(rule):
+        more = {} if varargs is None else {"varargs": varargs}
+        if plum.Signature(*types, **more).match(arguments):
+            return True
+    return False
+
+
+def _stub(positions: list[int]) -> Any:
+    """Stand for a rule among plum's methods: plum keeps them for ever, and rules must not be."""
+
+    def stub(*xs: Any) -> None:
+        return None
+
+    marked: Any = stub
+    marked.positions = positions
+    return marked
+
+
+def _ambiguous(rules: list[Rule], arguments: tuple[Any, ...]) -> RuleError:
+    types = ", ".join(type(x).__name__ for x in arguments)
+    return RuleError(
+        f"several rules match {name_of(rules[0].function)} of ({types}) and none is the most "
+        f"specific: {'; '.join(f'{rule.signature} from {rule.place}' for rule in rules)}; declare "
+        "one for these very types"
+    )

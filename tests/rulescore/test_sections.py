@@ -1,0 +1,245 @@
+"""Sections of plugins, which wait for the library that they are for."""
+
+from pathlib import Path
+
+import pytest
+
+import rulescore
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rules_scipy_special" / "src"
+HOOK = """
+from rulescore import RuleSet, Section, hookimpl
+@hookimpl
+def rulescore_rules():
+    return [{}]
+"""
+RULES = """
+import {library}
+from rulescore import RuleSet
+print("rules for {library}")
+{name} = RuleSet("lazy")
+{name}.scalar({library}.f)(lambda x: 7.0)
+@{name}.of_instances
+def _(layer: {library}.Layer, x: float): return "layer", None
+"""
+LIBRARY = """
+print("{library}")
+def f(x): return x
+class Layer:
+    def __call__(self, x): return x
+"""
+
+
+@pytest.fixture
+def lazy(install, tmp_path):
+    """Install a plugin with a section for each of two libraries, `one` and `two.three`."""
+    install(
+        "lazy",
+        HOOK.format("Section('one', 'lazy_one'), Section(('two.three', 'one'), 'lazy_two:mine')"),
+    )
+    (tmp_path / "one.py").write_text(LIBRARY.format(library="one"))
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "__init__.py").write_text("")
+    (tmp_path / "two" / "three.py").write_text(LIBRARY.format(library="two.three"))
+    (tmp_path / "lazy_one.py").write_text(RULES.format(library="one", name="rule"))
+    (tmp_path / "lazy_two.py").write_text(RULES.format(library="two.three", name="mine"))
+
+
+ASK = """
+from rulescore import find_rule, generation, plugins, rrule
+def told():
+    (p,) = [p for p in plugins() if p.name == "lazy"]
+    return len(p.rulesets), [s.libraries for s in p.waiting], p.error
+"""
+
+
+def test_a_section_is_loaded_when_its_libraries_have_been_imported(lazy, python):
+    done = python(
+        ASK + "import math\n"
+        "print(rrule(math.sin, 1.0), *told())\n"
+        "before = generation()\n"
+        "import one\n"
+        "print(rrule(one.f, 1.0)[1](1.0), *told(), generation() > before)\n"
+        "import two\n"
+        "print(rrule(two.__name__.join, 1.0), *told())\n"
+        "from two import three\n"
+        "print(find_rule(three.Layer(), 1.0).plugin, *told())\n"
+        "print(rrule(three.f, 1.0)[1](1.0))"
+    )
+    assert done.stdout.splitlines() == [
+        "None 0 ['one', ('two.three', 'one')] None",
+        "one",
+        "rules for one",
+        "(None, 7.0) 1 [('two.three', 'one')] None True",
+        "None 1 [('two.three', 'one')] None",
+        "two.three",
+        "rules for two.three",
+        "lazy 2 [] None",
+        "(None, 7.0)",
+    ]
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        "rrule(one.f, 1.0)",
+        "find_rule(one.f, 1.0)",
+        "rrule(one.Layer(), 1.0)",
+        "find_rule(one.Layer(), 1.0)",
+        "candidates(one.f)",
+        "plugins(all_sections=True) and find_rule(one.f, 1.0)",
+    ],
+)
+@pytest.mark.parametrize("earlier", ["", "import one\n", "rrule(g, 1.0); rrule(Mine(), 1.0)\n"])
+def test_every_way_to_look_up_a_rule_finds_those_of_a_section(lazy, python, look_up, earlier):
+    done = python(
+        ASK + "from rulescore._table import candidates\n"
+        "def g(x): return x\n"
+        "class Mine:\n"
+        "    def __call__(self, x): return x\n" + earlier + "rrule(g, 1.0); import one\n"
+        f"print(bool({look_up}))"
+    )
+    assert done.stdout.splitlines()[-1] == "True"
+
+
+def test_types_of_a_library_meet_a_function_that_had_rules_already(install, python, tmp_path):
+    install("lazy", HOOK.format("Section('one', 'lazy_one')"))
+    (tmp_path / "one.py").write_text("class Matrix(list): pass")
+    (tmp_path / "lazy_one.py").write_text(
+        "import one, operator\nfrom rulescore import RuleSet\nrule = RuleSet('lazy')\n"
+        "@rule(operator.index)\ndef _(x: one.Matrix): return 'matrix', None\n"
+    )
+    done = python(
+        ASK + "import operator; from rulescore import RuleSet\n"
+        "own = RuleSet('own'); own(operator.index)(lambda x: ('any', None)); own.register()\n"
+        "print(rrule(operator.index, [])[0])\n"
+        "import one\n"
+        "print(rrule(operator.index, [])[0], rrule(operator.index, one.Matrix())[0])\n"
+    )
+    assert done.stdout.splitlines() == ["any", "any matrix"]
+
+
+def test_a_library_that_is_just_being_imported_is_waited_for(lazy, python, tmp_path):
+    (tmp_path / "one.py").write_text(
+        "import rulescore\ndef early(x): return x\nprint(rulescore.rrule(early, 1.0))\n"
+        + LIBRARY.format(library="one")
+    )
+    done = python(ASK + "rrule(len, 's')\nimport one\nprint(rrule(one.f, 1.0)[1](1.0))")
+    assert done.stdout.splitlines() == ["None", "one", "rules for one", "(None, 7.0)"]
+
+
+BROKEN = {
+    "raise ValueError('no')": "ValueError: no",
+    "rule = 3": "RuleError: lazy_one names no RuleSet, but 3",
+    "x = 1": "RuleError: lazy_one names no RuleSet, but None",
+    "import rulescore\nrule = rulescore.RuleSet('lazy')\nrule(len)": "RuleError: rule set lazy, ",
+}
+
+
+@pytest.mark.parametrize(("text", "cause"), BROKEN.items())
+def test_a_section_that_cannot_be_loaded_is_named_by_one_warning(
+    lazy, python, tmp_path, text, cause
+):
+    (tmp_path / "lazy_one.py").write_text(text)
+    code = (
+        ASK + "import one\n"
+        "for _ in range(2):\n"
+        "    try: print(rrule(one.f, 1.0))\n"
+        "    except Exception as error: print(type(error).__name__)\n"
+        "from two import three\n"
+    )
+    done = python(code + "print(rrule(three.f, 1.0)[1](1.0), type(told()[2]).__name__)")
+    name = cause.partition(":")[0]
+    assert done.stdout.splitlines()[-1] == f"(None, 7.0) {name}"
+    assert done.stdout.splitlines()[1:3] == ["None", "None"]
+    warned = [line for line in done.stderr.splitlines() if "UserWarning" in line]
+    assert len(warned) == 1
+    assert (
+        "the section for one of the rule plugin 'lazy' of lazy 1.2.3 could not be loaded, and its "
+        f"rules are missing: {cause}"
+    ) in warned[0]
+    if "rule(len)" not in text:  # a declaration without a body is told of once
+        strict = python(code, RULESCORE_STRICT="1")
+        assert strict.stdout.splitlines()[1:3] == [name, name]
+
+
+def test_a_plugin_that_is_switched_off_has_no_sections(lazy, python):
+    done = python(ASK + "import one\nprint(rrule(one.f, 1.0), *told())", disable="*")
+    assert done.stdout.splitlines() == ["one", "None 0 [] None"]
+
+
+def test_sections_of_libraries_that_are_not_installed_never_load(install, python):
+    install("lazy", HOOK.format("Section('no_such_library', 'no_such_rules')"))
+    done = python(
+        ASK + "print(len([p for p in plugins(all_sections=True)]) > 0, rrule(len, 's'), *told())"
+    )
+    assert (done.stdout, done.stderr) == ("True None 0 ['no_such_library'] None\n", "")
+
+
+def test_two_sections_that_clash_are_one_warning(lazy, install, python, tmp_path):
+    install("other", HOOK.format("Section('one', 'other_one')"))
+    (tmp_path / "other_one.py").write_text(RULES.format(library="one", name="rule"))
+    done = python(
+        ASK + "rrule(len, 's'); import one\n"
+        "for x in (1.0, 2.0):\n"
+        "    try: rrule(one.f, x)\n"
+        "    except Exception as error: print(error)\n"
+    )
+    assert done.stdout.count("two rules for one.f(Numeric)") == 2
+    assert done.stderr.count("the rules of lazy and other clash") == 1
+
+
+MATH = """
+import sys, math
+import rulescore, zygote_lite
+def f(x):
+    return math.sin(x) * x
+for _ in range(4):
+    print(zygote_lite.gradient(f, 1.0)[0] == math.sin(1.0) + math.cos(1.0))
+print([name for name in ("scipy", "torch", "jax", "statistics", "cmath", "numpy.fft")
+       if name in sys.modules])
+"""
+
+
+@pytest.fixture
+def with_the_example(tmp_path):
+    """Install the example plugin for scipy.special, as pip would, without building it."""
+    info = tmp_path / "rules_scipy_special-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rules_scipy_special\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[rulescore]\nrules_scipy_special = rules_scipy_special\n"
+    )
+    (tmp_path / "rules_scipy_special").symlink_to(EXAMPLE / "rules_scipy_special")
+
+
+def test_a_gradient_of_math_imports_no_library(with_the_example, python, tmp_path):
+    (tmp_path / "program.py").write_text(MATH)
+    done = python(None, "program.py", disable="")
+    assert done.stdout.splitlines() == ["True"] * 4 + ["[]"]
+    assert done.stderr == ""
+
+
+def test_a_library_that_is_imported_after_a_gradient_gets_its_section(
+    with_the_example, python, tmp_path
+):
+    pytest.importorskip("scipy", reason="SciPy is not installed")
+    (tmp_path / "program.py").write_text(
+        MATH + "from scipy import special\n"
+        "def g(x):\n"
+        "    return special.erf(x)\n"
+        "for _ in range(4):\n"
+        "    print(abs(zygote_lite.gradient(g, 0.6)[0] - 0.7872434317142872) < 1e-15)\n"
+        "(p,) = [p for p in rulescore.plugins() if p.name == 'rules_scipy_special']\n"
+        "print(len(p.rulesets), {rule.plugin for s in p.rulesets for rule in s.rules})\n"
+        "print(zygote_lite.gradient(f, 1.0)[0] == math.sin(1.0) + math.cos(1.0))\n"
+    )
+    done = python(None, "program.py", disable="")
+    assert done.stdout.splitlines()[5:] == ["True"] * 4 + ["2 {'rules_scipy_special'}", "True"]
+    assert done.stderr == ""
+
+
+def test_a_section_names_one_library_or_several():
+    assert rulescore.Section("a.b", "c").modules == ("a.b",)
+    assert rulescore.Section(("a.b", "d"), "c").modules == ("a.b", "d")
