@@ -268,3 +268,109 @@ def test_a_pullback_knows_its_rule_and_is_printed_with_its_function(rule):
     assert repr(back) == "∂(cosine)"
     assert back.rule is find_rule(cosine, 0.6)
     assert back(1.0) == back(1.0) == (None, -math.sin(0.6))
+
+
+def scaled(x, y):
+    return x * y
+
+
+def counted(rule, shares):
+    """Declare a rule in parts for `scaled`, and return the list of the parts that are called."""
+    called = []
+
+    @rule(scaled)
+    def _(x: Numeric, y: Numeric, z=None):
+        def shared(dy):
+            called.append("shared")
+            return dy
+
+        def dx(dy):
+            called.append("dx")
+            return dy * y
+
+        def dz(dy):
+            called.append("dy")
+            return dy * x
+
+        return x * y, (shared, (dx, dz)) if shares else (dx, dz)
+
+    return called
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_only_the_parts_that_are_needed_are_computed(rule, shares):
+    called = counted(rule, shares)
+    first = ["shared"] * shares
+    y, back = rrule(scaled, 2.0, 3.0)
+    assert (y, back(1.0), called) == (6.0, (None, 3.0, 2.0), [*first, "dx", "dy"])
+    called.clear()
+    assert back.only((False, False, True))(1.0) == (None, None, 2.0)
+    assert called == [*first, "dy"]
+    called.clear()
+    assert back.only((None, 7, None))(1.0) == (None, 3.0, None)
+    assert called == [*first, "dx"]
+    called.clear()
+    assert back.only((False, False, False))(1.0) == (None, None, None)
+    assert back.only((False, True, False))(None) == (None, None, None)
+    assert called == []
+    assert back.only((False, True, True)) is back
+    assert repr(back.only((False, True, False))) == "∂(scaled)"
+    assert back.only((False, True, False)).rule is find_rule(scaled, 2.0, 3.0)
+
+
+def test_an_option_does_not_count_among_the_parts(rule):
+    counted(rule, False)
+    _, back = rrule(scaled, 2.0, 3.0, None)
+    assert back.only((False, True, True, False)) is back
+    assert back.only((False, True, False, False))(1.0) == (None, 3.0, None, None)
+
+
+def test_a_pullback_of_all_at_once_stays_as_it_is(rule):
+    @rule(scaled)
+    def _(x: float, y: float):
+        return x * y, lambda dy: (dy * y, dy * x)
+
+    _, back = rrule(scaled, 2.0, 3.0)
+    assert back.only((False, True, False)) is back
+
+
+def test_parts_of_a_callable_object(rule):
+    class Line:
+        def __call__(self, x):
+            return 3.0 * x
+
+    def self_part(dy):
+        raise AssertionError("nobody needs it")
+
+    @rule.of_instances
+    def _(line: Line, x: float):
+        return line(x), (self_part, lambda dy: 3.0 * dy)
+
+    _, back = rrule(Line(), 2.0)
+    assert back.only((False, True))(1.0) == (None, 3.0)
+    with pytest.raises(AssertionError, match="nobody needs it"):
+        back.only((True, True))(1.0)
+
+
+def test_a_part_of_none_and_what_is_no_part(rule):
+    @rule(scaled)
+    def _(x: float, y: int):
+        return x * y, (lambda dy: dy * y, None)
+
+    @rule(scaled)
+    def _(x: float, y: str):
+        return x * len(y), (lambda dy: dy, y)
+
+    assert rrule(scaled, 2.0, 3)[1](1.0) == (None, 3.0, None)
+    with pytest.raises(RuleError, match=r"scaled\(float, str\).* has str among its parts"):
+        rrule(scaled, 2.0, "ab")[1](1.0)
+
+
+def test_a_part_of_a_wrong_shape(rule):
+    @rule(scaled)
+    def _(x: Array, y: float):
+        return x * y, (lambda dy: dy[0] * y, None)
+
+    _, back = rrule(scaled, ARRAY, 2.0)
+    with pytest.raises(RuleError, match=r"shape \(3,\) for argument 1"):
+        back.only((False, True, False))(ARRAY)

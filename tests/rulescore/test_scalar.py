@@ -1,12 +1,13 @@
 """Elementwise rules: broadcasting, conjugation, strong zeros, poles, and wrong partials."""
 
 import math
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from rulescore import RuleError, rrule
+from rulescore import RuleError, find_rule, rrule
 
 X = np.array([[0.3, -1.2, 0.7], [1.1, 0.4, -0.6]])
 
@@ -314,3 +315,87 @@ def test_partials_whose_squares_overflow_are_no_reason_to_warn(rule):
     np.testing.assert_array_equal(back(np.full(3, 1e-9))[2], x * 1e-9)
     _, back = rrule(inverse, x)
     np.testing.assert_array_equal(back(np.full(3, 1e-9))[1], x * 1e-9)
+
+
+W = np.abs(X)
+
+
+def powered(x, y):
+    return x**y
+
+
+def declare_each(rule):
+    """Declare a function for each partial derivative, and return the list of those called."""
+    called = []
+
+    def by_x(x, y, out):
+        called.append("x")
+        return y * x ** (y - 1)
+
+    def by_y(x, y, out):
+        called.append("y")
+        return out * np.log(x)
+
+    assert rule.scalar(powered)(by_x, by_y) == (by_x, by_y)
+    return called
+
+
+def test_a_function_for_each_partial_derivative(rule):
+    called = declare_each(rule)
+    for x, y in [(2.0, 3.0), (W, 3.0), (2.0, W), (W, W), (W[:1], W), (2, 3), (W > 0, 1.5)]:
+        value, back = rrule(powered, x, y)
+        np.testing.assert_array_equal(value, powered(x, y))
+        dz = np.ones_like(value) if np.ndim(value) else 1.0
+        called.clear()
+        whole = back(dz)
+        assert called == ["x", "y"]
+        called.clear()
+        nothing, dx, dy = back.only((False, True, False))(dz)
+        assert (nothing, dy, called) == (None, None, ["x"])
+        np.testing.assert_array_equal(dx, whole[1])
+        called.clear()
+        nothing, dx, dy = back.only((False, False, True))(dz)
+        assert (nothing, dx, called) == (None, None, ["y"])
+        np.testing.assert_array_equal(dy, whole[2])
+        assert type(dy) is type(whole[2])
+
+
+def test_only_some_of_the_partial_derivatives_of_one_function(rule):
+    rule.scalar(powered)(lambda x, y: (y * x ** (y - 1), x**y * np.log(x)))
+    _, back = rrule(powered, W, 3.0)
+    dx, dy = back(np.ones_like(W))[1:]
+    np.testing.assert_array_equal(back.only((False, True, False))(np.ones_like(W))[1], dx)
+    assert back.only((False, False, True))(np.ones_like(W)) == (None, None, dy)
+    with pytest.raises(RuleError, match=r"the result has shape \(2, 3\)"):
+        back.only((False, True, False))(np.ones((3, 2, 3)))
+
+
+def test_poles_of_each_partial_derivative(rule):
+    rule.scalar(powered)(lambda x, y: y, lambda x, y: 1 / x)
+    assert find_rule(powered, 1.0, 1.0).poles
+    _, back = rrule(powered, 0.0, 2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert back.only((False, False, True))(1.0) == (None, None, np.inf)
+        assert back.only((False, True, False))(1.0) == (None, 2.0, None)
+
+
+def test_what_was_not_chosen_alone(rule):
+    rule.scalar(powered, chooses=True)(lambda x, y: 1.0 * (x > y), lambda x, y: 1.0 * (x < y))
+    _, back = rrule(powered, np.array([1.0, 2.0]), np.array([2.0, 1.0]))
+    dz = np.array([np.inf, 1.0])
+    np.testing.assert_array_equal(back.only((False, True, False))(dz)[1], [0.0, 1.0])
+    assert back.only((False, True, False))(dz)[2] is None
+    np.testing.assert_array_equal(back.only((False, False, True))(dz)[2], [np.inf, 0.0])
+
+
+def test_functions_for_partial_derivatives_that_do_not_fit(rule):
+    with pytest.raises(RuleError, match="3 functions are given, and there are 2 inputs"):
+        rule.scalar(powered)(lambda x, y: x, lambda x, y: y, lambda x, y: 1)
+    with pytest.raises(RuleError, match=r"take the same parameters, here \(x, y, out\)"):
+        rule.scalar(powered)(lambda x, y, out: x, lambda x, y: y)
+    with pytest.raises(RuleError, match="takes the body of a rule"):
+        rule.scalar(np.hypot)(lambda x, y: x, 3)
+    with pytest.raises(RuleError, match="takes the body of a rule"):
+        rule(np.hypot)(lambda x, y: x, lambda x, y: y)
+    assert rrule(powered, 1.0, 2.0) is None

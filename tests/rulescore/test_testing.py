@@ -457,6 +457,39 @@ def small_slope(x: Array):
     return faint(x), lambda dy: (2e-9 * dy,)
 
 
+def a_part_that_needs_another(x: Array, y: Array):
+    kept = []
+
+    def dx(dz):
+        kept[:] = [dz]
+        return project(dz * y, x)
+
+    return x * y, (dx, lambda dz: project(kept[0] * x, y))
+
+
+def a_part_that_changes_another(x: Array, y: Array):
+    factors = [y, x]
+
+    def dy(dz):
+        factors[0] = 2 * y
+        return project(dz * factors[1], y)
+
+    return x * y, (lambda dz: project(dz * factors[0], x), dy)
+
+
+def a_part_that_is_no_function(x: Array, y: Array):
+    return x * y, (lambda dz: project(dz * y, x), x)
+
+
+def a_part_too_few(x: Array, y: Array):
+    return x * y, (lambda dz: project(dz * y, x),)
+
+
+def a_part_with_a_wrong_factor(x: Array, y: Array):
+    parts = lambda dz: project(dz * y, x), lambda dz: 2 * project(dz * x, y)
+    return x * y, (lambda dz: dz, parts)
+
+
 BUFFER, ALL_KEPT = np.zeros((2, 3)), []
 
 
@@ -596,6 +629,16 @@ BROKEN = {
     ),
     "slope of a large value": (slope_of_a_large_value, far, [X], "argument 1: along a random"),
     "a small slope": (small_slope, faint, [X], "argument 1: along a random direction"),
+    "a part needs another": (a_part_that_needs_another, scaled, [X, V], "IndexError: list index"),
+    "a part changes another": (
+        a_part_that_changes_another,
+        scaled,
+        [X, V],
+        "argument 1 : the pullback is not linear",
+    ),
+    "a part is no function": (a_part_that_is_no_function, scaled, [X, V], "has ndarray of shape"),
+    "a part too few": (a_part_too_few, scaled, [X, V], "returned 1 cotangent where 2 were due"),
+    "a wrong part": (a_part_with_a_wrong_factor, scaled, [X, V], "argument 2: along a random"),
     "no None in a tuple": (no_none_in_a_tuple, halves, [LONG], "`dy[0]` of None"),
 }
 

@@ -50,16 +50,27 @@ def like(dx, x):
     return project(dx, x)
 
 
+def of_difference(x, y):
+    """Return the parts of the pullback of `x - y`."""
+
+    def dx(dz):
+        return like(dz, x)
+
+    def dy(dz):
+        return like(-dz, y)
+
+    return dx, dy
+
+
 @rule(mse)
 def _(y_pred: Values, y: Values, *, agg=np.mean):
     p, t = pair(y_pred, y)
     error = p - t
 
-    def pullback(dy):
-        de = times(share(dy, error, agg), 2 * error)
-        return like(de, y_pred), like(-de, y)
+    def derror(dy):
+        return times(share(dy, error, agg), 2 * error)
 
-    return plain(aggregate(error * error, agg), y_pred, y), pullback
+    return plain(aggregate(error * error, agg), y_pred, y), (derror, of_difference(y_pred, y))
 
 
 @rule(mae)
@@ -67,11 +78,10 @@ def _(y_pred: Values, y: Values, *, agg=np.mean):
     p, t = pair(y_pred, y)
     error = p - t
 
-    def pullback(dy):
-        de = times(share(dy, error, agg), np.sign(error))
-        return like(de, y_pred), like(-de, y)
+    def derror(dy):
+        return times(share(dy, error, agg), np.sign(error))
 
-    return plain(aggregate(abs(error), agg), y_pred, y), pullback
+    return plain(aggregate(abs(error), agg), y_pred, y), (derror, of_difference(y_pred, y))
 
 
 @rule(huber_loss)
@@ -81,11 +91,11 @@ def _(y_pred: Values, y: Values, *, agg=np.mean, delta=1.0):
     size = abs(error)
     bent = np.minimum(size, delta)
 
-    def pullback(dy):
-        de = times(share(dy, error, agg), np.clip(error, -delta, delta))
-        return like(de, y_pred), like(-de, y)
+    def derror(dy):
+        return times(share(dy, error, agg), np.clip(error, -delta, delta))
 
-    return plain(aggregate(bent * (size - 0.5 * bent), agg), y_pred, y), pullback
+    losses = aggregate(bent * (size - 0.5 * bent), agg)
+    return plain(losses, y_pred, y), (derror, of_difference(y_pred, y))
 
 
 @rule(hinge_loss)
@@ -93,11 +103,16 @@ def _(y_pred: Values, y: Values, *, agg=np.mean):
     p, t = pair(y_pred, y)
     losses = np.maximum(1 - p * t, 0.0)
 
-    def pullback(dy):
-        dm = times(-share(dy, losses, agg), np.sign(losses))
-        return like(times(dm, t), y_pred), like(times(dm, p), y)
+    def dmargin(dy):
+        return times(-share(dy, losses, agg), np.sign(losses))
 
-    return plain(aggregate(losses, agg), y_pred, y), pullback
+    def dp(dm):
+        return like(times(dm, t), y_pred)
+
+    def dt(dm):
+        return like(times(dm, p), y)
+
+    return plain(aggregate(losses, agg), y_pred, y), (dmargin, (dp, dt))
 
 
 @rule(cross_entropy)
@@ -106,14 +121,17 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean, eps=None):
     q = p + epsilon(p, eps)
     entropy = -np.sum(xlogy(t, q), axis=axis)
 
-    def pullback(dy):
+    def dp(dy):
         de = -share_classes(dy, entropy, agg, axis)
         with np.errstate(all="ignore"):  # the value has given its warnings
-            dp = times(de, t / np.where(t == 0, 1.0, q))
-            dt = times(de, np.log(q))
-        return like(dp, y_pred), like(dt, y)
+            return like(times(de, t / np.where(t == 0, 1.0, q)), y_pred)
 
-    return plain(aggregate(entropy, agg), y_pred, y), pullback
+    def dt(dy):
+        de = -share_classes(dy, entropy, agg, axis)
+        with np.errstate(all="ignore"):
+            return like(times(de, np.log(q)), y)
+
+    return plain(aggregate(entropy, agg), y_pred, y), (dp, dt)
 
 
 @rule(logit_cross_entropy)
@@ -126,13 +144,16 @@ def _(y_pred: Values, y: Values, *, axis=-1, agg=np.mean):
         logs = shifted - np.log(total)
     entropy = -np.sum(t * np.where(t == 0, 0.0, logs), axis=axis)
 
-    def pullback(dy):
+    def dp(dy):
         de = share_classes(dy, entropy, agg, axis)
         with np.errstate(all="ignore"):  # the value has given its warnings
             dp = times(de, e * (np.sum(t, axis=axis, keepdims=True) / total) - t)
-        return like(dp, y_pred), like(times(-de, logs), y)
+        return like(dp, y_pred)
 
-    return plain(aggregate(entropy, agg), y_pred, y), pullback
+    def dt(dy):
+        return like(times(-share_classes(dy, entropy, agg, axis), logs), y)
+
+    return plain(aggregate(entropy, agg), y_pred, y), (dp, dt)
 
 
 @rule(binary_cross_entropy)
@@ -142,15 +163,16 @@ def _(y_pred: Values, y: Values, *, agg=np.mean, eps=None):
     q, r = p + e, 1 - p + e
     losses = -xlogy(t, q) - xlogy(1 - t, r)
 
-    def pullback(dy):
-        de = share(dy, losses, agg)
+    def dp(dy):
         with np.errstate(all="ignore"):  # the value has given its warnings
             slope = (1 - t) / np.where(t == 1, 1.0, r) - t / np.where(t == 0, 1.0, q)
-            dp = times(de, slope)
-            dt = times(de, np.log(r) - np.log(q))
-        return like(dp, y_pred), like(dt, y)
+            return like(times(share(dy, losses, agg), slope), y_pred)
 
-    return plain(aggregate(losses, agg), y_pred, y), pullback
+    def dt(dy):
+        with np.errstate(all="ignore"):
+            return like(times(share(dy, losses, agg), np.log(r) - np.log(q)), y)
+
+    return plain(aggregate(losses, agg), y_pred, y), (dp, dt)
 
 
 @rule(logit_binary_cross_entropy)
@@ -158,11 +180,13 @@ def _(y_pred: Values, y: Values, *, agg=np.mean):
     p, t = pair(y_pred, y)
     losses = np.maximum(p, 0.0) - p * t + np.log1p(np.exp(-abs(p)))
 
-    def pullback(dy):
-        de = share(dy, losses, agg)
-        return like(times(de, sigmoid(p) - t), y_pred), like(times(-de, p), y)
+    def dp(dy):
+        return like(times(share(dy, losses, agg), sigmoid(p) - t), y_pred)
 
-    return plain(aggregate(losses, agg), y_pred, y), pullback
+    def dt(dy):
+        return like(times(-share(dy, losses, agg), p), y)
+
+    return plain(aggregate(losses, agg), y_pred, y), (dp, dt)
 
 
 _p, _t = np.array([[0.2, 0.5, 0.3], [0.7, 0.1, 0.2]]), np.array([[0.0, 1.0, 0.0], [0.6, 0.1, 0.3]])

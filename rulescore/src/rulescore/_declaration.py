@@ -16,6 +16,7 @@ class Declaration:
         caller: the frame in which it is written.
         ruleset: the name of the rule set.
         apply: what declares the rule, once there is a body.
+        several: whether it may be given a body for each argument.
 
     Raises `RuleError` where `functions` holds the body: `@rule` alone above a `def` would take the
     body for the function, declare nothing, and stand in its place.
@@ -28,7 +29,9 @@ class Declaration:
         caller: FrameType,
         ruleset: str,
         apply: Callable[["Declaration", Any], None],
+        several: bool = False,
     ) -> None:
+        self._several = several
         self.form, self.functions, self._ruleset, self._apply = form, functions, ruleset, apply
         self._place = f"rule set {ruleset}, {caller.f_code.co_filename}:{caller.f_lineno}"
         for f in functions:
@@ -41,9 +44,10 @@ class Declaration:
 
     def __call__(self, *given: Any, **options: Any) -> Any:
         """Declare the rule, and return its body."""
-        if len(given) == 1 and not options and isinstance(given[0], FunctionType):
-            self._apply(self, given[0])
-            return given[0]
+        are_bodies = not options and all(isinstance(body, FunctionType) for body in given)
+        if are_bodies and (len(given) == 1 or (given and self._several)):
+            self._apply(self, given[0] if len(given) == 1 else given)
+            return given[0] if len(given) == 1 else given
         if len(self.functions) == 1 and isinstance(self.functions[0], FunctionType):
             raise self._forgotten(self._place, self.functions[0])  # it stands in its place
         what = repr(given[0]) if len(given) == 1 and not options else "what it is given"

@@ -1,6 +1,6 @@
 """A rule: the types it is for, the body that applies it, and where it was written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Number
 from types import BuiltinFunctionType, NoneType, UnionType
@@ -37,6 +37,8 @@ class Rule:
             functions.
         poles: whether the partial derivatives of a scalar rule need care.
         chooses: whether a partial derivative of zero is a strong zero: the function chooses.
+        partials: of a scalar rule that has a function for each partial derivative: these; else
+            `None`.
         takes_out: whether they are given the output of the function.
         plugin: the name of the rule set.
         file, line: where the body was written.
@@ -54,6 +56,7 @@ class Rule:
         "optional",
         "optional_names",
         "options",
+        "partials",
         "plugin",
         "poles",
         "primal",
@@ -81,6 +84,7 @@ class Rule:
         poles: bool = True,
         chooses: bool = False,
         takes_out: bool = False,
+        partials: tuple[Callable[..., Any], ...] | None = None,
         reverse: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
         self.function = function
@@ -102,6 +106,7 @@ class Rule:
         self.poles = poles
         self.chooses = chooses
         self.takes_out = takes_out
+        self.partials = partials
         # how many cotangents the pullback of the body has to give, `None` for one per argument
         self.due = len(types) if varargs is None else None
         # what a `Pullback` of this rule calls, with what the forward call saved
@@ -119,10 +124,18 @@ class Rule:
         if self.kind == "constant":
             return self.primal(*xs, **options), Pullback(self.reverse, self, None, f, xs)
         operands = (f, *xs) if self.kind == "instance" else xs
-        given = self.body(*operands, **options)
-        if type(given) is tuple and len(given) == 2 and (given[1] is None or callable(given[1])):
-            return given[0], Pullback(self.reverse, self, given[1], f, xs)
-        raise self.refusal(given)
+        return self.answer(self.body(*operands, **options), f, xs)
+
+    def answer(self, given: Any, f: Any, xs: tuple[Any, ...]) -> tuple[Any, "Pullback"]:
+        """Return the value and the pullback of a call, from what the body returned for it."""
+        if type(given) is tuple and len(given) == 2:
+            y, back = given
+            if back is None or type(back) is tuple or callable(back):
+                return y, Pullback(self.reverse, self, back, f, xs)
+        raise RuleError(
+            f"the rule {self.signature} ({self.place}) returned {_describe(given)}: "
+            "return the value and the pullback"
+        )
 
     def takes(self, count: int, options: dict[str, Any]) -> bool:
         """Return whether the rule knows all options, none of them among the `count` arguments."""
@@ -132,13 +145,6 @@ class Rule:
             return False
         already = self.optional_names[: max(count - len(self.types), 0)]
         return not any(name in options for name in already)
-
-    def refusal(self, given: Any) -> RuleError:
-        """Return the error for a body that has not returned a value and a pullback."""
-        return RuleError(
-            f"the rule {self.signature} ({self.place}) returned {_describe(given)}: "
-            "return the value and the pullback"
-        )
 
     @property
     def signature(self) -> str:
@@ -167,7 +173,8 @@ class Pullback(partial[tuple[Any, ...]]):
 
     `back(dy)` gives `(∂self, ∂x1, ..., ∂xn)`, `None` for "no gradient"; `back(None)` is all
     `None`. It may be called again and again. Raises `RuleError` where the rule's own pullback
-    breaks the contract.
+    breaks the contract. `only` gives the pullback of some arguments, for an AD that knows which
+    it needs.
     """
 
     # A partial of `rule.reverse`, because making one costs half as much as any other object.
@@ -179,18 +186,44 @@ class Pullback(partial[tuple[Any, ...]]):
         rule: Rule = self.args[0]
         return rule
 
+    def only(self, needed: Sequence[Any]) -> "Pullback":
+        """Return the pullback that computes the cotangents that are needed, as far as it can.
+
+        Arguments:
+            needed: for the function and for each argument, whether its cotangent is needed.
+
+        It gives the same values as this one there, and elsewhere `None`. Where the rule computes
+        all cotangents at once it is this one, which gives them all.
+        """
+        rule, saved = self.args[:2]
+        if rule.kind == "scalar":
+            in_parts = len(needed) > 2
+        else:
+            in_parts = type(saved) is tuple
+        first = 0 if rule.kind == "instance" else 1
+        end = None if rule.due is None else first + rule.due
+        if not in_parts or all(needed[first:end]):
+            return self
+        return Pullback(self.func, *self.args, needed=tuple(needed))
+
     def __repr__(self) -> str:
         function = self.args[2]
         return f"∂({_attribute(function, '__name__') or type(function).__qualname__})"
 
 
 def apply_pullback(
-    rule: Rule, back: Any, function: Any, primals: tuple[Any, ...], dy: Any, /
+    rule: Rule,
+    back: Any,
+    function: Any,
+    primals: tuple[Any, ...],
+    dy: Any,
+    /,
+    needed: tuple[Any, ...] | None = None,
 ) -> tuple[Any, ...]:
     """Return all cotangents of a call, checked: what a `Pullback` of a rule body calls."""
     if dy is None or back is None:
         return (None,) * (len(primals) + 1)
-    cotangents = back(dy)
+    cotangents = back(dy) if type(back) is not tuple else _pull_parts(rule, back, dy, needed)
     due = len(primals) if rule.due is None else rule.due
     if type(cotangents) is not tuple or len(cotangents) != due:
         raise _not_due(rule, cotangents, due)
@@ -220,11 +253,38 @@ def apply_pullback(
 
 
 def apply_instance_pullback(
-    rule: Rule, back: Any, function: Any, primals: tuple[Any, ...], dy: Any, /
+    rule: Rule,
+    back: Any,
+    function: Any,
+    primals: tuple[Any, ...],
+    dy: Any,
+    /,
+    needed: tuple[Any, ...] | None = None,
 ) -> tuple[Any, ...]:
     """Return all cotangents of calling an object: what a `Pullback` of such a rule calls."""
-    cotangents = apply_pullback(rule, back, function, (function, *primals), dy)
-    return cotangents[1:]
+    if needed is not None:
+        needed = (None, *needed)
+    return apply_pullback(rule, back, function, (function, *primals), dy, needed)[1:]
+
+
+def _pull_parts(
+    rule: Rule, parts: tuple[Any, ...], dy: Any, needed: tuple[Any, ...] | None
+) -> tuple[Any, ...]:
+    """Return the cotangents that the parts of a pullback give, `None` for what is not needed."""
+    shared: Any = None
+    if len(parts) == 2 and type(parts[1]) is tuple:
+        shared, parts = parts
+    if needed is not None:
+        parts = tuple([p if n else None for p, n in zip(parts, needed[1:], strict=False)])
+    if shared is not None and any(part is not None for part in parts):
+        dy = shared(dy)
+    for part in parts:
+        if part is not None and not callable(part):
+            raise RuleError(
+                f"the pullback of {rule.signature} ({rule.place}) has {_describe(part)} among its "
+                "parts: give a function of `dy` for each argument, or `None`"
+            )
+    return tuple([None if part is None else part(dy) for part in parts])
 
 
 def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:

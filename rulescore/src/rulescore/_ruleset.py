@@ -74,6 +74,9 @@ class RuleSet:
         named `out`. It returns the partial derivative, or a tuple of them for several inputs;
         `None` means no gradient. Broadcasting, precision and conjugation are taken care of.
 
+        Where a partial derivative takes long, give a function for each, with the same parameters:
+        `rule.scalar(f)(by_x, by_y)`. Those that nobody needs are not computed then.
+
         Arguments:
             functions: elementwise functions of numbers and arrays with these partials.
             poles: whether the partials can divide by zero or overflow for finite inputs, which
@@ -84,9 +87,10 @@ class RuleSet:
                 not chosen gets a zero even where the cotangent is infinite or undefined.
         """
 
-        def declare(partials: Body) -> None:
-            place = self._place_of(partials)
-            parameters = list(inspect.signature(partials).parameters.values())
+        def declare(body: Any) -> None:
+            each: tuple[Any, ...] = body if type(body) is tuple else (body,)
+            place = self._place_of(each[0])
+            parameters = list(inspect.signature(each[0]).parameters.values())
             if any(p.kind not in _POSITIONAL or p.default is not p.empty for p in parameters):
                 raise RuleError(
                     f"{self._tell(place)}: partial derivatives take the inputs one by one, "
@@ -94,6 +98,8 @@ class RuleSet:
                 )
             takes_out = bool(parameters) and parameters[-1].name == "out"
             types = (Numeric,) * (len(parameters) - takes_out)
+            if len(each) > 1:
+                self._refuse_others(each, parameters, len(types), place)
             for f in functions:
                 if isinstance(f, np.ufunc) and (f.nin != len(types) or f.nout != 1):
                     raise RuleError(
@@ -104,24 +110,30 @@ class RuleSet:
                 functions,
                 "scalar",
                 types,
-                body=partials,
+                body=each[0] if len(each) == 1 else _together(each),
+                partials=None if len(each) == 1 else each,
                 place=place,
-                poles=may_have_poles(partials, takes_out) if poles is None else poles,
+                poles=any(may_have_poles(p, takes_out) for p in each) if poles is None else poles,
                 chooses=chooses,
                 takes_out=takes_out,
                 reverse=pull_chosen if chooses else pull_scalar,
             )
 
-        return self._declaration("rule.scalar", functions, declare)
+        return self._declaration("rule.scalar", functions, declare, several=True)
 
     def __call__(self, *functions: Any) -> Callable[[Body], Body]:
         """Declare a rule for `functions`, dispatched on the annotations of the decorated body.
 
         The body returns the value and a pullback; the pullback maps `dy` to a tuple with one
         cotangent for each positional parameter without a default, `None` for "no gradient".
-        Parameters with a default and keyword-only ones are options and carry no gradient. A body
-        with a keyword-only parameter `ad` is for functions that take functions: it is given the
-        AD, called as `ad(f, *xs)`, which returns `(y, back)`.
+        Parameters with a default and keyword-only ones are options and carry no gradient.
+
+        A pullback may also be a tuple of its parts, one function of `dy` for each such parameter,
+        `None` for "no gradient": an AD computes only those that it needs. What several parts share
+        is computed once by a pair `(shared, parts)`: the parts are given what `shared(dy)` returns.
+
+        A body with a keyword-only parameter `ad` is for functions that take functions: it is given
+        the AD, called as `ad(f, *xs)`, which returns `(y, back)`.
 
         Numbers are matched by their kind, Python's and NumPy's alike: `int` matches integers,
         `float` these and floating-point numbers, `complex` these and complex numbers, of any
@@ -206,14 +218,35 @@ class RuleSet:
     def __repr__(self) -> str:
         return f"RuleSet({self.name!r}, {len(self.rules)} rules)"
 
+    def _refuse_others(
+        self, each: tuple[Any, ...], parameters: list[Any], due: int, place: tuple[str, int]
+    ) -> None:
+        """Refuse partial derivatives that are too many, too few, or of other parameters."""
+        if len(each) != due:
+            raise RuleError(
+                f"{self._tell(place)}: {len(each)} functions are given, and there are {due} "
+                "inputs: give one for each partial derivative, or one that returns them all"
+            )
+        names = [p.name for p in parameters]
+        for other in each[1:]:
+            if [p.name for p in inspect.signature(other).parameters.values()] != names:
+                raise RuleError(
+                    f"{self._tell(self._place_of(other))}: the functions for the partial "
+                    f"derivatives of one rule take the same parameters, here ({', '.join(names)})"
+                )
+
     def _declaration(
-        self, form: str, functions: tuple[Any, ...], declare: Callable[[Any], None]
+        self,
+        form: str,
+        functions: tuple[Any, ...],
+        declare: Callable[[Any], None],
+        several: bool = False,
     ) -> Declaration:
         def apply(declaration: Declaration, body: Any) -> None:
             self._waiting = [known for known in self._waiting if known is not declaration]
             declare(body)
 
-        declaration = Declaration(form, functions, sys._getframe(2), self.name, apply)
+        declaration = Declaration(form, functions, sys._getframe(2), self.name, apply, several)
         self._waiting.append(declaration)
         return declaration
 
@@ -324,6 +357,16 @@ class RuleSet:
 
     def _tell(self, place: tuple[str, int]) -> str:
         return f"rule set {self.name}, {place[0]}:{place[1]}"
+
+
+def _together(partials: tuple[Any, ...]) -> Any:
+    """Return the one function that returns all partial derivatives."""
+
+    def together(*given: Any) -> tuple[Any, ...]:
+        return tuple([partial(*given) for partial in partials])
+
+    together.__module__ = partials[0].__module__
+    return together
 
 
 def _has_callable_instances(owner: type) -> bool:

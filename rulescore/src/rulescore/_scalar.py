@@ -1,6 +1,8 @@
 """Elementwise rules: from the partial derivatives to cotangents, with broadcasting undone."""
 
 import contextvars
+import functools
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -26,12 +28,21 @@ _QUIET.run(np.seterr, all="ignore")
 
 
 def pull_scalar(
-    rule: Rule, out: Any, function: Any, xs: tuple[Any, ...], dy: Any, /
+    rule: Rule,
+    out: Any,
+    function: Any,
+    xs: tuple[Any, ...],
+    dy: Any,
+    /,
+    needed: tuple[Any, ...] | None = None,
 ) -> tuple[Any, ...]:
     """Return all cotangents of an elementwise call: what a `Pullback` of its rule calls."""
     if dy is None:
         return (None,) * (len(xs) + 1)
+    cotangents: Callable[..., tuple[Any, ...]]
     cotangents = _of_one if len(xs) == 1 else _of_two if len(xs) == 2 else _of_many
+    if needed is not None:
+        cotangents = functools.partial(_of_some, needed)
     try:
         if not rule.poles:
             return cotangents(rule, xs, out, dy, xs)
@@ -53,7 +64,13 @@ def pull_scalar(
 
 
 def pull_chosen(
-    rule: Rule, out: Any, function: Any, xs: tuple[Any, ...], dy: Any, /
+    rule: Rule,
+    out: Any,
+    function: Any,
+    xs: tuple[Any, ...],
+    dy: Any,
+    /,
+    needed: tuple[Any, ...] | None = None,
 ) -> tuple[Any, ...]:
     """Return all cotangents of a call that chooses: what was not chosen gets nothing, always.
 
@@ -62,22 +79,23 @@ def pull_chosen(
     """
     kind = type(dy)
     if kind is np.ndarray:
-        found: tuple[Any, ...] | None = _of_two_chosen(rule, xs, out, dy)
+        found: Any = None if needed is not None else _of_two_chosen(rule, xs, out, dy)
         if found is not None:
-            return found
+            return found  # type: ignore[no-any-return]
         is_finite = _is_finite(dy)
     else:
         is_finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
     if is_finite:
-        return pull_scalar(rule, out, function, xs, dy)
+        return pull_scalar(rule, out, function, xs, dy, needed)
     inexact = [_inexact(x, rule) for x in xs]
     partials = rule.body(*inexact, out) if rule.takes_out else rule.body(*inexact)
     if type(partials) is not tuple:
         partials = (partials,)
     with np.errstate(all="ignore"):
+        wanted = (True,) * len(xs) if needed is None else needed[1:]
         return None, *[
-            None if p is None else project(np.where(np.equal(p, 0), 0.0, dy * p), x)
-            for p, x in zip(partials, xs, strict=True)
+            project(np.where(np.equal(p, 0), 0.0, dy * p), x) if n and p is not None else None
+            for p, x, n in zip(partials, xs, wanted, strict=True)
         ]
 
 
@@ -114,6 +132,32 @@ def _of_many(
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
     return None, *[pull(dy, p, x, primals) for p, x in zip(partials, primals, strict=True)]
+
+
+def _of_some(
+    needed: tuple[Any, ...],
+    rule: Rule,
+    xs: tuple[Any, ...],
+    out: Any,
+    dy: Any,
+    primals: tuple[Any, ...],
+) -> tuple[Any, ...]:
+    """Return the cotangents of the arguments that are needed, and `None` for the others."""
+    inexact = [_inexact(x, rule) for x in xs]
+    given = [*inexact, out] if rule.takes_out else inexact
+    partials = rule.body(*given) if rule.partials is None else rule.partials
+    if type(partials) is not tuple or len(partials) != len(xs):
+        raise _wrong_number(rule, partials)
+    if type(dy) is np.ndarray:
+        _refuse_other_shape(dy, primals)
+    found: list[Any] = [None]
+    for i, x in enumerate(primals):
+        if needed[i + 1]:
+            p = partials[i] if rule.partials is None else rule.partials[i](*given)
+            found.append(pull(dy, p, x, primals))
+        else:
+            found.append(None)
+    return tuple(found)
 
 
 def _of_one(

@@ -132,9 +132,7 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
         given = rule.body(*xs, **options)
         if type(given) is tuple and len(given) == 2 and callable(given[1]):
             return given[0], Pullback(rule.reverse, rule, given[1], f, xs)
-        if type(given) is not tuple or len(given) != 2 or given[1] is not None:
-            raise rule.refusal(given)
-        return given[0], Pullback(rule.reverse, rule, None, f, xs)
+        return rule.answer(given, f, xs)
     return rule(f, *xs, **options)
 
 

@@ -13,7 +13,10 @@ rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arithmetic")
 rule.scalar(operator.add, np.add)(lambda x, y: (1, 1))
 rule.scalar(operator.sub, np.subtract)(lambda x, y: (1, -1))
 rule.scalar(operator.mul, np.multiply)(lambda x, y: (y, x))
-rule.scalar(operator.truediv, np.true_divide)(lambda x, y, out: (1 / y, -out / y))
+rule.scalar(operator.truediv, np.true_divide)(
+    lambda x, y, out: 1 / y,
+    lambda x, y, out: -out / y,
+)
 rule.scalar(operator.neg, np.negative)(lambda x: -1)
 rule.scalar(operator.pos, np.positive)(lambda x: 1)
 rule.scalar(np.square)(lambda x: 2 * x)
@@ -33,7 +36,8 @@ def _(template: str, values: object):
 
 
 rule.scalar(pow, operator.pow, np.power, np.float_power)(
-    lambda x, y, out: (power_of_base(x, y), power_of_exponent(x, y, out))
+    lambda x, y, out: power_of_base(x, y),
+    lambda x, y, out: power_of_exponent(x, y, out),
 )
 
 

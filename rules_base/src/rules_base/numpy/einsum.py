@@ -15,29 +15,24 @@ rule = RuleSet("rules_base", examples="rules_base.examples.numpy.einsum")
 
 @rule(np.einsum)
 def _(subscripts: str, *operands: ArrayLike, optimize=False, **options):
-    def pullback(dy):
-        return None, *einsum_cotangents(dy, subscripts, operands, optimize)
-
     refuse_some(options)
-    return np.einsum(subscripts, *operands, optimize=optimize, **options), pullback
+    parts = [operand_part(i, subscripts, operands, optimize) for i in range(len(operands))]
+    return np.einsum(subscripts, *operands, optimize=optimize, **options), (None, *parts)
 
 
 @rule(np.einsum)
 def _(first: ArrayLike, *others: object, optimize=False, **options):
     # the form np.einsum(a, [0, 1], b, [1, 2], [0, 2])
-    def pullback(dy):
-        arguments = (first, *others)
-        count = len(arguments) // 2
-        subscripts = ",".join([letters_of(labels) for labels in arguments[1 : 2 * count : 2]])
-        if len(arguments) > 2 * count:
-            subscripts += "->" + letters_of(arguments[-1])
-        given = einsum_cotangents(dy, subscripts, arguments[: 2 * count : 2], optimize)
-        cotangents = [None] * len(arguments)
-        cotangents[: 2 * count : 2] = given
-        return tuple(cotangents)
-
     refuse_some(options)
-    return np.einsum(first, *others, optimize=optimize, **options), pullback
+    arguments = (first, *others)
+    count = len(arguments) // 2
+    subscripts = ",".join([letters_of(labels) for labels in arguments[1 : 2 * count : 2]])
+    if len(arguments) > 2 * count:
+        subscripts += "->" + letters_of(arguments[-1])
+    operands, parts = arguments[: 2 * count : 2], [None] * len(arguments)
+    for i in range(count):
+        parts[2 * i] = operand_part(i, subscripts, operands, optimize)
+    return np.einsum(first, *others, optimize=optimize, **options), tuple(parts)
 
 
 def refuse_some(options):
@@ -78,20 +73,20 @@ def parse(subscripts, dimensions):
     return tuple(terms), batch + "".join(sorted(c for c in counts if counts[c] == 1))
 
 
-def einsum_cotangents(dy, subscripts, operands, optimize):
-    """Return the cotangents of the operands of an Einstein sum, `None` for those without one."""
-    arrays = [as_array(x) for x in operands]
-    plans = plans_for(subscripts, tuple([x.shape for x in arrays]))
-    if not isinstance(optimize, str):
-        optimize = bool(optimize)
-    cotangents = []
-    for i, x in enumerate(arrays):
-        dx = None
-        if x.dtype.kind in "iufc":
-            others = [conjugate(other) for k, other in enumerate(arrays) if k != i]
-            dx = project(operand_cotangent(dy, others, plans[i], x.shape, optimize), operands[i])
-        cotangents.append(dx)
-    return cotangents
+def operand_part(i, subscripts, operands, optimize):
+    """Return the part of the pullback of an Einstein sum that is for its operand `i`."""
+
+    def of_operand(dy):
+        arrays = [as_array(x) for x in operands]
+        if arrays[i].dtype.kind not in "iufc":
+            return None
+        shapes = tuple([x.shape for x in arrays])
+        others = [conjugate(other) for k, other in enumerate(arrays) if k != i]
+        how = optimize if isinstance(optimize, str) else bool(optimize)
+        plan = plans_for(subscripts, shapes)[i]
+        return project(operand_cotangent(dy, others, plan, shapes[i], how), operands[i])
+
+    return of_operand
 
 
 @lru_cache(maxsize=4096)

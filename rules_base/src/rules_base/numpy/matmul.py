@@ -12,10 +12,13 @@ rule = RuleSet("rules_base", examples="rules_base.examples.numpy.matmul")
 
 @rule(np.matmul, operator.matmul)
 def _(a: Array, b: Array):
-    def pullback(dy):
-        return project(matmul_left(dy, a, b), a), project(matmul_right(dy, a, b), b)
+    def da(dy):
+        return project(matmul_left(dy, a, b), a)
 
-    return a @ b, pullback
+    def db(dy):
+        return project(matmul_right(dy, a, b), b)
+
+    return a @ b, (da, db)
 
 
 def matmul_left(dy, a, b):
@@ -57,17 +60,23 @@ def matmul_right(dy, a, b):
 def _(a: Numeric, b: Numeric):
     if type(a) is np.ndarray is type(b) and a.ndim and 0 < b.ndim <= 2:
 
-        def as_matmul(dy):
-            return project(matmul_left(dy, a, b), a), project(matmul_right(dy, a, b), b)
+        def left_of_matmul(dy):
+            return project(matmul_left(dy, a, b), a)
 
-        return np.dot(a, b), as_matmul
+        def right_of_matmul(dy):
+            return project(matmul_right(dy, a, b), b)
 
-    def pullback(dy):
-        if is_number(a) or is_number(b):
-            return project(dy * np.conjugate(b), a), project(dy * np.conjugate(a), b)
-        return project(dot_left(dy, a, b), a), project(dot_right(dy, a, b), b)
+        return np.dot(a, b), (left_of_matmul, right_of_matmul)
 
-    return np.dot(a, b), pullback
+    def da(dy):
+        is_scaled = is_number(a) or is_number(b)
+        return project(dy * np.conjugate(b) if is_scaled else dot_left(dy, a, b), a)
+
+    def db(dy):
+        is_scaled = is_number(a) or is_number(b)
+        return project(dy * np.conjugate(a) if is_scaled else dot_right(dy, a, b), b)
+
+    return np.dot(a, b), (da, db)
 
 
 def is_number(x):

@@ -14,87 +14,115 @@ rule = RuleSet("rules_base", examples="rules_base.examples.numpy.products")
 
 @rule(np.inner)
 def _(a: ArrayLike, b: ArrayLike):
-    def pullback(dy):
+    def da(dy):
         if np.ndim(dy) == 0 or np.ndim(a) == 0 or np.ndim(b) == 0:
-            return project(dy * np.conj(b), a), project(dy * np.conj(a), b)
-        return tensordot_cotangents(dy, a, b, (-1, -1))
+            return project(dy * np.conj(b), a)
+        return tensordot_left(dy, a, b, (-1, -1))
 
-    return np.inner(a, b), pullback
+    def db(dy):
+        if np.ndim(dy) == 0 or np.ndim(a) == 0 or np.ndim(b) == 0:
+            return project(dy * np.conj(a), b)
+        return tensordot_right(dy, a, b, (-1, -1))
+
+    return np.inner(a, b), (da, db)
 
 
 @rule(np.vdot)
 def _(a: ArrayLike, b: ArrayLike):
     # vdot conjugates its first argument, so that the gradient is conjugated there
-    def pullback(dy):
-        da = np.conj(dy) * np.reshape(b, np.shape(a))
-        return project(da, a), project(dy * np.reshape(a, np.shape(b)), b)
+    def da(dy):
+        return project(np.conj(dy) * np.reshape(b, np.shape(a)), a)
 
-    return np.vdot(a, b), pullback
+    def db(dy):
+        return project(dy * np.reshape(a, np.shape(b)), b)
+
+    return np.vdot(a, b), (da, db)
 
 
-def outer_cotangents(dy, a, b):
-    """Return the cotangents of both arguments of an outer product of the raveled arguments."""
-    da = np.matmul(dy, conjugate(np.ravel(b)))
-    db = np.matmul(conjugate(np.ravel(a)), dy)
-    return (
-        project(np.reshape(da, np.shape(a)), a),
-        project(np.reshape(db, np.shape(b)), b),
-    )
+def outer_left(dy, a, b):
+    """Return the cotangent of `a` in the outer product of the raveled arguments."""
+    return project(np.reshape(np.matmul(dy, conjugate(np.ravel(b))), np.shape(a)), a)
+
+
+def outer_right(dy, a, b):
+    """Return the cotangent of `b` in the outer product of the raveled arguments."""
+    return project(np.reshape(np.matmul(conjugate(np.ravel(a)), dy), np.shape(b)), b)
 
 
 @rule(np.outer)
 def _(a: ArrayLike, b: ArrayLike):
-    def pullback(dy):
-        return outer_cotangents(dy, a, b)
+    def da(dy):
+        return outer_left(dy, a, b)
 
-    return np.outer(a, b), pullback
+    def db(dy):
+        return outer_right(dy, a, b)
+
+    return np.outer(a, b), (da, db)
 
 
 @rule(np.linalg.outer)
 def _(a: ArrayLike, b: ArrayLike):
-    def pullback(dy):
-        return outer_cotangents(dy, a, b)
+    def da(dy):
+        return outer_left(dy, a, b)
 
-    return np.linalg.outer(a, b), pullback
+    def db(dy):
+        return outer_right(dy, a, b)
+
+    return np.linalg.outer(a, b), (da, db)
 
 
 @rule(np.tensordot)
 def _(a: ArrayLike, b: ArrayLike, axes=2):
-    def pullback(dy):
-        return tensordot_cotangents(dy, a, b, axes)
+    def da(dy):
+        return tensordot_left(dy, a, b, axes)
 
-    return np.tensordot(a, b, axes), pullback
+    def db(dy):
+        return tensordot_right(dy, a, b, axes)
+
+    return np.tensordot(a, b, axes), (da, db)
 
 
 @rule(np.linalg.tensordot)
 def _(a: ArrayLike, b: ArrayLike, *, axes=2):
-    def pullback(dy):
-        return tensordot_cotangents(dy, a, b, axes)
+    def da(dy):
+        return tensordot_left(dy, a, b, axes)
 
-    return np.linalg.tensordot(a, b, axes=axes), pullback
+    def db(dy):
+        return tensordot_right(dy, a, b, axes)
+
+    return np.linalg.tensordot(a, b, axes=axes), (da, db)
 
 
-def tensordot_cotangents(dy, a, b, axes):
-    """Return the cotangents of both arguments of `np.tensordot(a, b, axes)`.
+def tensordot_left(dy, a, b, axes):
+    """Return the cotangent of `a` in `np.tensordot(a, b, axes)`.
 
     The free axes of the result are contracted with the other argument's, and the axes of the
     product are brought back to where they come from.
     """
-    x, z = as_array(a), as_array(b)
+    of_dy, of_b, order = tensordot_plan(summed_axes(a, b, axes), np.ndim(a), np.ndim(b))[0]
+    da = np.tensordot(dy, conjugate(as_array(b)), (of_dy, of_b))
+    return project(np.transpose(da, order), a)
+
+
+def tensordot_right(dy, a, b, axes):
+    """Return the cotangent of `b` in `np.tensordot(a, b, axes)`."""
+    of_a, of_dy, order = tensordot_plan(summed_axes(a, b, axes), np.ndim(a), np.ndim(b))[1]
+    db = np.tensordot(conjugate(as_array(a)), dy, (of_a, of_dy))
+    return project(np.transpose(db, order), b)
+
+
+def summed_axes(a, b, axes):
+    """Return the axes of both arguments over which `np.tensordot(a, b, axes)` sums."""
     if isinstance(axes, int | np.integer):
-        summed_a, summed_b = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
-    else:
-        summed_a, summed_b = [(k,) if np.ndim(k) == 0 else tuple(k) for k in axes]
-    of_a, of_b = tensordot_plan(summed_a, summed_b, x.ndim, z.ndim)
-    da = np.tensordot(dy, conjugate(z), of_a[:2])
-    db = np.tensordot(conjugate(x), dy, of_b[:2])
-    return project(np.transpose(da, of_a[2]), a), project(np.transpose(db, of_b[2]), b)
+        return tuple(range(np.ndim(a) - axes, np.ndim(a))), tuple(range(axes))
+    summed_a, summed_b = [(k,) if np.ndim(k) == 0 else tuple(k) for k in axes]
+    return summed_a, summed_b
 
 
 @lru_cache(maxsize=4096)
-def tensordot_plan(summed_a, summed_b, ndim_a, ndim_b):
+def tensordot_plan(summed, ndim_a, ndim_b):
     """Return, for both arguments, the axes to contract and the order to bring the rest into."""
-    summed_a, summed_b = [k % ndim_a for k in summed_a], [k % ndim_b for k in summed_b]
+    summed_a, summed_b = [k % ndim_a for k in summed[0]], [k % ndim_b for k in summed[1]]
     free_a = [k for k in range(ndim_a) if k not in summed_a]
     free_b = [k for k in range(ndim_b) if k not in summed_b]
     count = len(free_a)
@@ -110,52 +138,74 @@ def tensordot_plan(summed_a, summed_b, ndim_a, ndim_b):
 
 @rule(np.kron)
 def _(a: ArrayLike, b: ArrayLike):
-    def pullback(dy):
-        # axes of the result come in pairs: the outer of `a`, the inner of `b`
-        ndim = max(np.ndim(a), np.ndim(b))
-        of_a = (1,) * (ndim - np.ndim(a)) + np.shape(a)
-        of_b = (1,) * (ndim - np.ndim(b)) + np.shape(b)
-        pairs = np.reshape(dy, [n for pair in zip(of_a, of_b, strict=True) for n in pair])
-        every = list(range(ndim))
-        outer, inner = list(range(0, 2 * ndim, 2)), list(range(1, 2 * ndim, 2))
-        da = np.tensordot(pairs, conjugate(np.reshape(b, of_b)), (inner, every))
-        db = np.tensordot(pairs, conjugate(np.reshape(a, of_a)), (outer, every))
-        return (
-            project(np.reshape(da, np.shape(a)), a),
-            project(np.reshape(db, np.shape(b)), b),
-        )
+    # axes of the result come in pairs: the outer of `a`, the inner of `b`
+    ndim = max(np.ndim(a), np.ndim(b))
 
-    return np.kron(a, b), pullback
+    def in_pairs(dy):
+        pairs = zip(of_ndim(ndim, a), of_ndim(ndim, b), strict=True)
+        return np.reshape(dy, [n for pair in pairs for n in pair])
+
+    def da(pairs):
+        others = conjugate(np.reshape(b, of_ndim(ndim, b)))
+        da = np.tensordot(pairs, others, (list(range(1, 2 * ndim, 2)), list(range(ndim))))
+        return project(np.reshape(da, np.shape(a)), a)
+
+    def db(pairs):
+        others = conjugate(np.reshape(a, of_ndim(ndim, a)))
+        db = np.tensordot(pairs, others, (list(range(0, 2 * ndim, 2)), list(range(ndim))))
+        return project(np.reshape(db, np.shape(b)), b)
+
+    return np.kron(a, b), (in_pairs, (da, db))
+
+
+def of_ndim(ndim, x):
+    """Return the shape of `x` with axes of length one in front, `ndim` in all."""
+    return (1,) * (ndim - np.ndim(x)) + np.shape(x)
 
 
 @rule(np.cross)
 def _(a: ArrayLike, b: ArrayLike, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    def pullback(dy):
-        axes = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-        return cross_cotangents(dy, a, b, *axes)
+    axes = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
 
-    return np.cross(a, b, axisa, axisb, axisc, axis), pullback
+    def da(dy):
+        return cross_left(dy, a, b, *axes)
+
+    def db(dy):
+        return cross_right(dy, a, b, *axes)
+
+    return np.cross(a, b, axisa, axisb, axisc, axis), (da, db)
 
 
 @rule(np.linalg.cross)
 def _(a: ArrayLike, b: ArrayLike, *, axis=-1):
-    def pullback(dy):
-        return cross_cotangents(dy, a, b, axis, axis, axis)
+    def da(dy):
+        return cross_left(dy, a, b, axis, axis, axis)
 
-    return np.linalg.cross(a, b, axis=axis), pullback
+    def db(dy):
+        return cross_right(dy, a, b, axis, axis, axis)
+
+    return np.linalg.cross(a, b, axis=axis), (da, db)
 
 
-def cross_cotangents(dy, a, b, axisa, axisb, axisc):
-    """Return the cotangents of both arguments of `a × b`: `conj(b) × dy` and `dy × conj(a)`."""
-    x = np.moveaxis(as_array(a), axisa, -1)
-    z = np.moveaxis(as_array(b), axisb, -1)
+def cross_left(dy, a, b, axisa, axisb, axisc):
+    """Return the cotangent of `a` in `a × b`: `conj(b) × dy`."""
+    x, z = np.moveaxis(as_array(a), axisa, -1), np.moveaxis(as_array(b), axisb, -1)
+    da = np.cross(conjugate(in_space(z)), normal(dy, x, z, axisc))
+    return moved_back(da[..., : x.shape[-1]], axisa, a)
+
+
+def cross_right(dy, a, b, axisa, axisb, axisc):
+    """Return the cotangent of `b` in `a × b`: `dy × conj(a)`."""
+    x, z = np.moveaxis(as_array(a), axisa, -1), np.moveaxis(as_array(b), axisb, -1)
+    db = np.cross(normal(dy, x, z, axisc), conjugate(in_space(x)))
+    return moved_back(db[..., : z.shape[-1]], axisb, b)
+
+
+def normal(dy, x, z, axis):
+    """Return `dy` as vectors of space: of two vectors of the plane it has the third entry."""
     if x.shape[-1] == 2 and z.shape[-1] == 2:
-        dy = np.expand_dims(dy, -1) * np.array([0.0, 0.0, 1.0], dtype=np.result_type(dy))
-    else:
-        dy = np.moveaxis(dy, axisc, -1)
-    da = np.cross(conjugate(in_space(z)), dy)[..., : x.shape[-1]]
-    db = np.cross(dy, conjugate(in_space(x)))[..., : z.shape[-1]]
-    return moved_back(da, axisa, a), moved_back(db, axisb, b)
+        return np.expand_dims(dy, -1) * np.array([0.0, 0.0, 1.0], dtype=np.result_type(dy))
+    return np.moveaxis(dy, axis, -1)
 
 
 def in_space(x):
@@ -169,37 +219,38 @@ def in_space(x):
 def _(a: ArrayLike, v: ArrayLike, mode="full"):
     y = np.convolve(a, v, mode)
 
-    def pullback(dy):
+    def in_full(dy):
         n, m = size_of(a), size_of(v)
         start = {n + m - 1: 0, max(n, m): (min(n, m) - 1) // 2}.get(size_of(y), min(n, m) - 1)
-        full = padded(dy, start, n + m - 1)
-        da = np.correlate(full, np.ravel(v), "valid")
-        dv = np.correlate(full, np.ravel(a), "valid")
-        return (
-            project(np.reshape(da, np.shape(a)), a),
-            project(np.reshape(dv, np.shape(v)), v),
-        )
+        return padded(dy, start, n + m - 1)
 
-    return y, pullback
+    def da(full):
+        return project(np.reshape(np.correlate(full, np.ravel(v), "valid"), np.shape(a)), a)
+
+    def dv(full):
+        return project(np.reshape(np.correlate(full, np.ravel(a), "valid"), np.shape(v)), v)
+
+    return y, (in_full, (da, dv))
 
 
 @rule(np.correlate)
 def _(a: ArrayLike, v: ArrayLike, mode="valid"):
     y = np.correlate(a, v, mode)
 
-    def pullback(dy):
+    def in_full(dy):
         n, m = size_of(a), size_of(v)
         middle = (m - 1) // 2 if m <= n else n // 2
         start = {n + m - 1: 0, max(n, m): middle}.get(size_of(y), min(n, m) - 1)
-        full = padded(dy, start, n + m - 1)
-        da = np.convolve(full, np.ravel(v), "valid")
-        dv = np.conj(np.correlate(full, np.ravel(a), "valid"))[::-1]
-        return (
-            project(np.reshape(da, np.shape(a)), a),
-            project(np.reshape(dv, np.shape(v)), v),
-        )
+        return padded(dy, start, n + m - 1)
 
-    return y, pullback
+    def da(full):
+        return project(np.reshape(np.convolve(full, np.ravel(v), "valid"), np.shape(a)), a)
+
+    def dv(full):
+        dv = np.conj(np.correlate(full, np.ravel(a), "valid"))[::-1]
+        return project(np.reshape(dv, np.shape(v)), v)
+
+    return y, (in_full, (da, dv))
 
 
 def padded(dy, start, length):
@@ -209,34 +260,46 @@ def padded(dy, start, length):
 
 @rule(np.linalg.matmul)
 def _(a: ArrayLike, b: ArrayLike):
-    def pullback(dy):
-        x, z = as_array(a), as_array(b)
-        return project(matmul_left(dy, x, z), a), project(matmul_right(dy, x, z), b)
+    def da(dy):
+        return project(matmul_left(dy, as_array(a), as_array(b)), a)
 
-    return np.linalg.matmul(a, b), pullback
+    def db(dy):
+        return project(matmul_right(dy, as_array(a), as_array(b)), b)
+
+    return np.linalg.matmul(a, b), (da, db)
 
 
 @rule(np.vecdot)
 def _(a: ArrayLike, b: ArrayLike, *, axis=-1):
-    def pullback(dy):
-        return vecdot_cotangents(dy, a, b, axis)
+    def da(dy):
+        return vecdot_left(dy, a, b, axis)
 
-    return np.vecdot(a, b, axis=axis), pullback
+    def db(dy):
+        return vecdot_right(dy, a, b, axis)
+
+    return np.vecdot(a, b, axis=axis), (da, db)
 
 
 @rule(np.linalg.vecdot)
 def _(a: ArrayLike, b: ArrayLike, *, axis=-1):
-    def pullback(dy):
-        return vecdot_cotangents(dy, a, b, axis)
+    def da(dy):
+        return vecdot_left(dy, a, b, axis)
 
-    return np.linalg.vecdot(a, b, axis=axis), pullback
+    def db(dy):
+        return vecdot_right(dy, a, b, axis)
+
+    return np.linalg.vecdot(a, b, axis=axis), (da, db)
 
 
-def vecdot_cotangents(dy, a, b, axis):
-    """Return the cotangents of `sum(conj(a) * b, axis)`, whose first argument is conjugated."""
-    dy = np.expand_dims(dy, -1)
-    x, z = np.moveaxis(as_array(a), axis, -1), np.moveaxis(as_array(b), axis, -1)
-    return moved_back(conjugate(dy) * z, axis, a), moved_back(dy * x, axis, b)
+def vecdot_left(dy, a, b, axis):
+    """Return the cotangent of `a` in `sum(conj(a) * b, axis)`, which conjugates it."""
+    z = np.moveaxis(as_array(b), axis, -1)
+    return moved_back(conjugate(np.expand_dims(dy, -1)) * z, axis, a)
+
+
+def vecdot_right(dy, a, b, axis):
+    """Return the cotangent of `b` in `sum(conj(a) * b, axis)`."""
+    return moved_back(np.expand_dims(dy, -1) * np.moveaxis(as_array(a), axis, -1), axis, b)
 
 
 def moved_back(dx, axis, x):
@@ -258,19 +321,21 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 
     @rule(np.matvec)
     def _(a: ArrayLike, v: ArrayLike):
-        def pullback(dy):
-            da = outer_of_stacks(dy, conjugate(as_array(v)), a)
-            dv = np.matvec(adjoint(as_array(a)), dy)
-            return project(da, a), project(dv, v)
+        def da(dy):
+            return project(outer_of_stacks(dy, conjugate(as_array(v)), a), a)
 
-        return np.matvec(a, v), pullback
+        def dv(dy):
+            return project(np.matvec(adjoint(as_array(a)), dy), v)
+
+        return np.matvec(a, v), (da, dv)
 
     @rule(np.vecmat)
     def _(v: ArrayLike, a: ArrayLike):
         # vecmat conjugates the vector
-        def pullback(dy):
-            da = outer_of_stacks(as_array(v), dy, a)
-            dv = np.matvec(as_array(a), conjugate(dy))
-            return project(dv, v), project(da, a)
+        def dv(dy):
+            return project(np.matvec(as_array(a), conjugate(dy)), v)
 
-        return np.vecmat(v, a), pullback
+        def da(dy):
+            return project(outer_of_stacks(as_array(v), dy, a), a)
+
+        return np.vecmat(v, a), (dv, da)

@@ -16,9 +16,13 @@ rule.scalar(np.log)(lambda x: 1 / x)
 rule.scalar(np.log2)(lambda x: 1 / (x * LOG2))
 rule.scalar(np.log10)(lambda x: 1 / (x * LOG10))
 rule.scalar(np.log1p)(lambda x: 1 / (1 + x))
-rule.scalar(np.logaddexp)(lambda x, y: (1 / (1 + np.exp(gap(y, x))), 1 / (1 + np.exp(gap(x, y)))))
+rule.scalar(np.logaddexp)(
+    lambda x, y: 1 / (1 + np.exp(gap(y, x))),
+    lambda x, y: 1 / (1 + np.exp(gap(x, y))),
+)
 rule.scalar(np.logaddexp2)(
-    lambda x, y: (1 / (1 + np.exp2(gap(y, x))), 1 / (1 + np.exp2(gap(x, y))))
+    lambda x, y: 1 / (1 + np.exp2(gap(y, x))),
+    lambda x, y: 1 / (1 + np.exp2(gap(x, y))),
 )
 
 # powers
@@ -32,8 +36,11 @@ rule.scalar(np.tan, poles=False)(lambda x, out: 1 + out * out)
 rule.scalar(np.arcsin)(lambda x: 1 / np.sqrt(one_less_square(x)))
 rule.scalar(np.arccos)(lambda x: -1 / np.sqrt(one_less_square(x)))
 rule.scalar(np.arctan)(lambda x: 1 / (1 + x * x))
-rule.scalar(np.arctan2)(lambda y, x: (over_square_norm(x, y), -over_square_norm(y, x)))
-rule.scalar(np.hypot)(lambda x, y, out: (x / no_zero(out), y / no_zero(out)))
+rule.scalar(np.arctan2)(
+    lambda y, x: over_square_norm(x, y),
+    lambda y, x: -over_square_norm(y, x),
+)
+rule.scalar(np.hypot)(lambda x, y, out: x / no_zero(out), lambda x, y, out: y / no_zero(out))
 rule.scalar(np.deg2rad, np.radians)(lambda x: DEGREE)
 rule.scalar(np.rad2deg, np.degrees)(lambda x: RADIAN)
 rule.scalar(np.sinc)(lambda x, out: np.pi * sinc_slope(np.pi * x, out))
@@ -51,13 +58,16 @@ rule.scalar(np.i0)(lambda x: bessel_i1(x))
 
 # kinks: ties are shared, and a missing value (nan) that fmax and fmin pass over gets nothing
 rule.scalar(np.maximum, chooses=True)(
-    lambda x, y: ((x > y) + 0.5 * (x == y), (x < y) + 0.5 * (x == y))
+    lambda x, y: (x > y) + 0.5 * (x == y),
+    lambda x, y: (x < y) + 0.5 * (x == y),
 )
 rule.scalar(np.minimum, chooses=True)(
-    lambda x, y: ((x < y) + 0.5 * (x == y), (x > y) + 0.5 * (x == y))
+    lambda x, y: (x < y) + 0.5 * (x == y),
+    lambda x, y: (x > y) + 0.5 * (x == y),
 )
 rule.scalar(np.fmax, np.fmin, chooses=True)(
-    lambda x, y, out: ((x == out) - 0.5 * (x == y), (y == out) - 0.5 * (x == y))
+    lambda x, y, out: (x == out) - 0.5 * (x == y),
+    lambda x, y, out: (y == out) - 0.5 * (x == y),
 )
 rule.scalar(np.fabs)(lambda x: np.sign(x))
 rule.scalar(np.copysign)(lambda x, y: (np.sign(x) * np.copysign(1.0, y), None))

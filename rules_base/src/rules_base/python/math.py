@@ -28,7 +28,8 @@ rule.scalar(math.log1p)(lambda x: 1 / (1 + x))
 rule.scalar(math.log2)(lambda x: 1 / (x * LOG2))
 rule.scalar(math.log10)(lambda x: 1 / (x * LOG10))
 rule.scalar(math.pow)(
-    lambda x, y, out: (math_power_of_base(x, y), math_power_of_exponent(x, y, out))
+    lambda x, y, out: math_power_of_base(x, y),
+    lambda x, y, out: math_power_of_exponent(x, y, out),
 )
 
 rule.scalar(math.sin)(lambda x: math.cos(x))
@@ -37,7 +38,10 @@ rule.scalar(math.tan, poles=False)(lambda x, out: 1 + out * out)
 rule.scalar(math.asin)(lambda x: ((1 - x) * (1 + x)) ** -0.5)
 rule.scalar(math.acos)(lambda x: -(((1 - x) * (1 + x)) ** -0.5))
 rule.scalar(math.atan)(lambda x: 1 / (1 + x * x))
-rule.scalar(math.atan2)(lambda y, x: (over_square_norm(x, y), -over_square_norm(y, x)))
+rule.scalar(math.atan2)(
+    lambda y, x: over_square_norm(x, y),
+    lambda y, x: -over_square_norm(y, x),
+)
 rule.scalar(math.sinh)(lambda x: math.cosh(x))
 rule.scalar(math.cosh)(lambda x: math.sinh(x))
 rule.scalar(math.tanh, poles=False)(lambda x, out: 1 - out * out)

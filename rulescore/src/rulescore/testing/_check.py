@@ -81,10 +81,11 @@ def check_rrule(
         options: keyword arguments of `f`.
 
     Checked are the value; the number, shape, precision and container of the cotangents; each
-    against directional finite differences; that `back` is linear, can be called again, takes
-    every kind of `dy` (`None`, zero, 0-d, strided, read-only, broadcast), changes and keeps
-    nothing, and returns memory that nobody else has; that the layout of arguments does not matter,
-    nor another call of the rule in between; that options leave the number of cotangents alone.
+    against directional finite differences; that `back` is linear, can be called again, gives one
+    argument's cotangent alone as among all, takes every kind of `dy` (`None`, zero, 0-d, strided,
+    read-only, broadcast), changes and keeps nothing, and returns memory that nobody else has; that
+    the layout of arguments does not matter, nor another call of the rule in between; that options
+    leave the number of cotangents alone.
     Random numbers are held fixed: each call starts from the global states found here, and from a
     copy of each `Generator`, `RandomState` or `random.Random` among the arguments.
     Raises `CheckError`, an `AssertionError` that names the rule, the argument and the leaf.
@@ -104,6 +105,7 @@ def check_rrule(
             call.agrees_with_differences()
             call.is_linear()
             call.can_be_repeated()
+            call.gives_each_part_alone()
             call.takes_every_kind_of_cotangent()
             call.takes_every_layout_of_arguments()
             call.shares_no_memory()
@@ -231,6 +233,35 @@ class _Check(Call):
             problem = unequal(found, dx, 0.0, 0.0)
             if problem:
                 self.fail(f"{name}{problem}: another call of the rule changes what this one gives")
+
+    def gives_each_part_alone(self) -> None:
+        """Check the pullbacks of one argument each, the last first, and that of all after them."""
+        names, count = self.names(), len(self.cotangents)
+        _, whole = self.apply()  # one that nobody has called: what a part needs, it computes
+        first = 0 if self.rule.kind == "instance" else 1
+        for position in reversed(range(first, count)):
+            what = f"{names[position]} alone"
+            back = whole.only([i == position for i in range(count)])
+            if back is whole:  # it computes all at once
+                continue
+            if back(None) != (None,) * count:
+                self.fail(f"{what}: the pullback of None is not all None")
+            before = copied(self.dy)
+            found = self.pull(self.dy, f"`dy` for {what}", back)
+            if unlike(self.dy, before, ""):
+                self.fail(f"{what}: the pullback changes `dy`")
+            problem = unequal(found[position], self.cotangents[position], 0.0, 0.0)
+            if problem:
+                self.fail(f"{what}{problem}: the pullback gives something else than that of all")
+            others = [i for i in range(first, len(found)) if i != position]
+            if len(found) != count or any(found[i] is not None for i in others):
+                self.fail(f"{what}: the pullback gives others too")
+        self.unchanged("the pullback of one argument")
+        again = self.pull(self.dy, back=whole)
+        for (name, _, dx), found in zip(self.arguments(), again, strict=True):
+            problem = unequal(found, dx, 0.0, 0.0)
+            if problem:
+                self.fail(f"{name}{problem}: the pullback of one argument changes that of all")
 
     def takes_every_layout_of_arguments(self) -> None:
         for kind in LAYOUTS:

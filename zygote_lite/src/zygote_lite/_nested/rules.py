@@ -36,9 +36,17 @@ def _by_body(body: Any, is_whole: Any, *xs: Any, **options: Any) -> Any:
     def pullback(dy: Any) -> Any:
         if dy is None or back is None:
             return (None,) * (len(xs) + 1 - is_whole)
-        return back(dy) if is_whole else (None, *back(dy))
+        cotangents = back(dy) if callable(back) else _by_parts(back, dy)
+        return cotangents if is_whole else (None, *cotangents)
 
     return y, pullback
+
+
+def _by_parts(parts: Any, dy: Any) -> Any:
+    if len(parts) == 2 and type(parts[1]) is tuple:  # what the parts share comes first
+        shared, parts = parts
+        dy = shared(dy)
+    return tuple([None if part is None else part(dy) for part in parts])
 
 
 def _by_partials(f: Any, partials: Any, takes_out: Any, *xs: Any) -> Any:

@@ -24,7 +24,7 @@ from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box, box, scaled, unbox
 from zygote_lite._numpy.writes import add_at, read_copy, winning, write_array
-from zygote_lite._tape.rules import plan_rule, pull_text
+from zygote_lite._tape.rules import needed_of, plan_rule, pull_text
 from zygote_lite._tape.tape import Tape, handed_in
 from zygote_lite.errors import DifferentiationError
 
@@ -215,12 +215,14 @@ class NestedTape(Tape):
         by_name = dict(zip(names, nodes[1 + len(xs) :], strict=True))
         operands = (*nodes[1 : 1 + len(xs)], *(by_name.get(name) for name in moved))
         at = _outer(operands)
+        inner = (_inner(nodes)[0], *_inner(operands))
+        needed = needed_of(inner, (f, *arguments))
         if rule.kind == "constant":
             y, node = self.outer.call(_outer(nodes), f, *xs, **kws)
             return y, pair(None, node)
         if rule.kind == "scalar":
             y, node = self.outer.call((None, *at), f, *arguments)
-            back = self._scalar_back(rule, arguments, at, y, node)
+            back = self._scalar_back(rule, arguments, at, y, node, needed)
         else:
             given = (f, *arguments) if rule.kind == "instance" else arguments
             at_given = (nodes[0] and nodes[0].outer, *at) if rule.kind == "instance" else at
@@ -228,14 +230,14 @@ class NestedTape(Tape):
             result, both = self.outer.call(flags, rule.body, *given, **options)
             y, node = self.outer.call((None, both, None), operator.getitem, result, 0)
             pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
-            implied = rule.kind == "general"
-            back = self._general_back(pullback, at_back, y, arguments, implied)
-        inner = (_inner(nodes)[0], *_inner(operands))
+            if rule.kind == "general":
+                needed = needed[1:]
+            back = self._general_back(pullback, at_back, y, arguments, needed)
         _, here = Tape.record(self, y, back, inner, fresh=True)
         return y, pair(here, node)
 
     def _scalar_back(
-        self, rule: Any, xs: tuple[Any, ...], at: tuple[Any, ...], y: Any, node: Any
+        self, rule: Any, xs: tuple[Any, ...], at: tuple[Any, ...], y: Any, node: Any, needed: Any
     ) -> Any:
         outer = self.outer
 
@@ -245,11 +247,18 @@ class NestedTape(Tape):
             given = (*xs, y) if rule.takes_out else xs
             nodes = (None, *at, node) if rule.takes_out else (None, *at)
             with np.errstate(all="ignore"):
-                partials, at_all = outer.call(nodes, rule.body, *given)
+                if rule.partials is None:
+                    partials, at_all = outer.call(nodes, rule.body, *given)
                 found: list[Any] = []
                 for i, x in enumerate(xs):
-                    p, at_p = partials, at_all
-                    if len(xs) > 1:
+                    if not needed[i + 1]:
+                        found.append(None)
+                        continue
+                    if rule.partials is not None:
+                        p, at_p = outer.call(nodes, rule.partials[i], *given)
+                    elif len(xs) == 1:
+                        p, at_p = partials, at_all
+                    else:
                         p, at_p = outer.call((None, at_all, None), operator.getitem, partials, i)
                     if p is None:
                         found.append(None)
@@ -261,7 +270,7 @@ class NestedTape(Tape):
         return scalar_back
 
     def _general_back(
-        self, pullback: Any, at_back: Any, y: Any, xs: tuple[Any, ...], implied: bool
+        self, pullback: Any, at_back: Any, y: Any, xs: tuple[Any, ...], needed: tuple[bool, ...]
     ) -> Any:
         outer = self.outer
 
@@ -270,14 +279,34 @@ class NestedTape(Tape):
             if dy is None or pullback is None:
                 return (None,) * (len(xs) + 1)
             value, node = unbox(dy, outer)
-            cotangents, at = outer.call((at_back, node), pullback, value)
-            boxed = box(cotangents, at, outer)
-            boxed = (None, *boxed) if implied else boxed
+            if type(pullback) is tuple:
+                boxed = self._parts(pullback, at_back, needed, value, node)
+            else:
+                boxed = box(*outer.call((at_back, node), pullback, value), outer)
+            boxed = boxed if len(needed) > len(xs) else (None, *boxed)
             store = state.store
             assert store is not None
             return boxed[0], *(store.add(x, d) for x, d in zip(xs, boxed[1:], strict=False))
 
         return general_back
+
+    def _parts(
+        self, parts: tuple[Any, ...], at: Any, needed: tuple[bool, ...], value: Any, node: Any
+    ) -> tuple[Any, ...]:
+        """Return the boxed cotangents that the parts of a pullback give, where they are needed."""
+        outer = self.outer
+        if len(parts) == 2 and type(parts[1]) is tuple:  # what the parts share comes first
+            shared, at_shared = outer.call((None, at, None), operator.getitem, parts, 0)
+            value, node = outer.call((at_shared, node), shared, value)
+            parts, at = outer.call((None, at, None), operator.getitem, parts, 1)
+        found: list[Any] = []
+        for i, is_needed in zip(range(len(parts)), needed, strict=False):
+            part, at_part = outer.call((None, at, None), operator.getitem, parts, i)
+            if part is None or not is_needed:
+                found.append(None)
+            else:
+                found.append(box(*outer.call((at_part, node), part, value), outer))
+        return tuple(found)
 
 
 class NestedRun:

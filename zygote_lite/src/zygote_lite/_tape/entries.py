@@ -20,6 +20,11 @@ from zygote_lite._ir.places import where
 from zygote_lite.errors import DifferentiationError
 
 
+def is_like(d: Any, known: Any) -> bool:
+    """Return whether a cotangent can be added in place to an array of NumPy."""
+    return type(d) is np.ndarray and d.shape == known.shape and d.dtype is known.dtype
+
+
 class Entries:
     """Hold what was run: pullbacks, where their cotangents go, and what value they are of."""
 
@@ -112,10 +117,14 @@ class Entries:
                     add_part(cotangents, owned, operand, d)
                     continue
                 known = cotangents.get(operand)
-                if operand in owned:
+                if known is None:
+                    cotangents[operand] = d
+                elif operand in owned and is_like(d, known):
                     known += d
-                else:
-                    cotangents[operand] = d if known is None else accumulate(known, d)
+                else:  # neither may be written to: a pullback may have given them to others too
+                    total = cotangents[operand] = accumulate(known, d)
+                    if type(total) is np.ndarray:
+                        owned.add(operand)
 
     def back_with_writes(self, cotangents: dict[Any, Any]) -> None:
         """Walk backwards where arrays were written: their cotangents live in shadows."""

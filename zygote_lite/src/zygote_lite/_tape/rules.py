@@ -39,6 +39,11 @@ def apply_rule(
         y = f(*xs, **kws)
         return y, text_pullback(y, len(flags)) if is_text(y) else no_pullback(len(flags))
     y, back = _apply(rule, f, arguments, options)
+    if None in flags[1:]:
+        at = _as_arguments(flags, len(xs), kws, names) if names else flags
+        back = back.only(needed_of(at, (f, *arguments)))
+    if getattr(f, "__module__", None) in _FAILING:
+        back = _placed(f, back, where())
     if is_text(y):
         return y, text_pullback(y, len(flags))
     _refuse_objects(f, y)
@@ -48,17 +53,29 @@ def apply_rule(
     return y, back if simple else _routed(back, f, xs, y, list(kws), arguments, names)
 
 
+def needed_of(flags: tuple[Any, ...], operands: tuple[Any, ...]) -> tuple[bool, ...]:
+    """Return whether the cotangents of a function and its arguments go anywhere, by their flags."""
+    # what is known by its address may hold what is active, whatever its own flag says
+    given = zip(operands, flags, strict=False)
+    return tuple([flag is not None or kind_of(x) > VALUE for x, flag in given])
+
+
+def _as_arguments(flags: Flags, count: int, keywords: Any, names: list[str]) -> Flags:
+    """Return the flags of a call's `count` positional arguments, and of its keywords `names`."""
+    by_name = dict(zip(keywords, flags[1 + count :], strict=True))
+    return *flags[: 1 + count], *map(by_name.get, names)
+
+
 def _apply(
     rule: Any, f: Any, arguments: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[Any, Back]:
-    """Apply a rule; name the place of the call where it refuses, or fails in the reverse pass."""
+) -> tuple[Any, Any]:
+    """Apply a rule; name the place of the call where it refuses."""
     try:
-        y, back = rule(f, *arguments, **options)
+        return rule(f, *arguments, **options)  # type: ignore[no-any-return]
     except NotImplementedError as error:
         if rule.needs_ad:
             raise  # it may be the user's own
         raise NoRuleError(f"{where()}: {error}") from error
-    return y, _placed(f, back, where()) if getattr(f, "__module__", None) in _FAILING else back
 
 
 _FAILING = ("numpy.linalg",)  # whose pullbacks fail where a matrix is not as it has to be

@@ -14,11 +14,13 @@ def _(condition: object, x: ArrayLike, y: ArrayLike):
     x_array = x if type(x) is np.ndarray else as_array(x)
     y_array = y if type(y) is np.ndarray else as_array(y)
 
-    def pullback(dy):
-        dx, dz = np.where(condition, dy, 0.0), np.where(condition, 0.0, dy)
-        return None, in_form_of(x, dx, x_array), in_form_of(y, dz, y_array)
+    def dx(dz):
+        return in_form_of(x, np.where(condition, dz, 0.0), x_array)
 
-    return np.where(condition, x_array, y_array), pullback
+    def dy(dz):
+        return in_form_of(y, np.where(condition, 0.0, dz), y_array)
+
+    return np.where(condition, x_array, y_array), (None, dx, dy)
 
 
 @rule(np.where)
@@ -31,45 +33,72 @@ def _(condition: object):
 
 @rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
-    def pullback(dy):
-        return clip_cotangents(dy, x, lower, upper)
+    def at_upper(dy):
+        return dy, below_upper(dy, x, lower, upper)
 
-    return np.clip(x, lower, upper), pullback
+    def dx(dys):
+        return above_lower(dys[1], x, lower)
+
+    def dlower(dys):
+        return of_lower(dys[1], x, lower)
+
+    def dupper(dys):
+        return of_upper(dys[0], x, lower, upper)
+
+    return np.clip(x, lower, upper), (at_upper, (dx, dlower, dupper))
 
 
 @rule(np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, lower: Numeric):
-    def pullback(dy):
-        return clip_cotangents(dy, x, lower, None)[:2]
+    def dx(dy):
+        return above_lower(dy, x, lower)
 
-    return np.clip(x, lower, None), pullback
+    def dlower(dy):
+        return of_lower(dy, x, lower)
+
+    return np.clip(x, lower, None), (dx, dlower)
 
 
 @rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, *, min=None, max=None):
     def pullback(dy):
-        return (clip_cotangents(dy, x, min, max)[0],)
+        return (above_lower(below_upper(dy, x, min, max), x, min),)
 
     return np.clip(x, min, max), pullback
 
 
-def clip_cotangents(dy, x, lower, upper):
-    """Return the cotangents of minimum(upper, maximum(x, lower)): ties are shared.
+# Cotangents of minimum(upper, maximum(x, lower)), ties shared. They are chosen, not multiplied: an
+# infinite `dy` does not leak to where it does not belong.
 
-    They are chosen, not multiplied: an infinite `dy` does not leak to where it does not belong.
-    """
+
+def below_upper(dy, x, lower, upper):
+    """Return the cotangent of `maximum(x, lower)`, of which there is the minimum with `upper`."""
     if upper is None:
-        dupper = None
-    else:
-        raised = x if lower is None else np.maximum(x, lower)
-        tie = np.where(raised == upper, 0.5 * dy, 0.0)
-        dupper = project(np.where(raised > upper, dy, tie), upper)
-        dy = np.where(raised < upper, dy, tie)
+        return dy
+    raised = x if lower is None else np.maximum(x, lower)
+    return np.where(raised < upper, dy, np.where(raised == upper, 0.5 * dy, 0.0))
+
+
+def of_upper(dy, x, lower, upper):
+    """Return the cotangent of `upper` in its minimum with `maximum(x, lower)`."""
+    if upper is None:
+        return None
+    raised = x if lower is None else np.maximum(x, lower)
+    return project(np.where(raised > upper, dy, np.where(raised == upper, 0.5 * dy, 0.0)), upper)
+
+
+def above_lower(dy, x, lower):
+    """Return the cotangent of `x` in `maximum(x, lower)`."""
     if lower is None:
-        return project(dy, x), None, dupper
-    tie = np.where(x == lower, 0.5 * dy, 0.0)
-    dlower = project(np.where(x < lower, dy, tie), lower)
-    return project(np.where(x > lower, dy, tie), x), dlower, dupper
+        return project(dy, x)
+    return project(np.where(x > lower, dy, np.where(x == lower, 0.5 * dy, 0.0)), x)
+
+
+def of_lower(dy, x, lower):
+    """Return the cotangent of `lower` in `maximum(x, lower)`."""
+    if lower is None:
+        return None
+    return project(np.where(x < lower, dy, np.where(x == lower, 0.5 * dy, 0.0)), lower)
 
 
 @rule(np.choose, np.ndarray.choose)

@@ -91,18 +91,21 @@ def _(a: ArrayLike):
 @rule(np.linalg.solve)
 def _(a: ArrayLike, b: ArrayLike):
     y = np.linalg.solve(a, b)
+    is_one = np.ndim(y) == 1  # one vector for one matrix
+    are_vectors = np.ndim(b) == 1  # one vector for each matrix
 
-    def pullback(dy):
-        if np.ndim(y) == 1:
-            db = np.linalg.solve(adjoint(as_array(a)), dy)
-            return project(-rows(db) * conjugate(y), a), project(db, b)
-        if np.ndim(b) == 1:
-            db = np.linalg.solve(adjoint(as_array(a)), rows(dy))
-            return project(-db @ adjoint(rows(y)), a), project(db[..., 0], b)
-        db = np.linalg.solve(adjoint(as_array(a)), dy)
-        return project(-db @ adjoint(y), a), project(db, b)
+    def adjoint_solution(dy):
+        return np.linalg.solve(adjoint(as_array(a)), rows(dy) if are_vectors and not is_one else dy)
 
-    return y, pullback
+    def da(db):
+        if is_one:
+            return project(-rows(db) * conjugate(y), a)
+        return project(-db @ adjoint(rows(y) if are_vectors else y), a)
+
+    def db(db):
+        return project(db[..., 0] if are_vectors and not is_one else db, b)
+
+    return y, (adjoint_solution, (da, db))
 
 
 @rule(np.linalg.trace)
@@ -158,18 +161,23 @@ def _(a: ArrayLike, ind=2):
 def _(a: ArrayLike, b: ArrayLike, axes=None):
     y = np.linalg.tensorsolve(a, b, axes)
 
-    def pullback(dy):
-        ndim = np.ndim(a)
-        last = [] if axes is None else [k % ndim for k in axes]
-        order = [k for k in range(ndim) if k not in last] + last
+    ndim = np.ndim(a)
+    last = [] if axes is None else [k % ndim for k in axes]
+    order = [k for k in range(ndim) if k not in last] + last
+
+    def adjoint_solution(dy):
         matrix = np.reshape(np.transpose(as_array(a), order), (size_of(b), size_of(y)))
-        db = np.linalg.solve(adjoint(matrix), np.ravel(dy))
+        return np.linalg.solve(adjoint(matrix), np.ravel(dy))
+
+    def da(db):
         da = np.reshape(np.outer(-db, conjugate(y)), np.shape(b) + np.shape(y))
         da = np.reshape(da, [np.shape(a)[k] for k in order])
-        da = np.transpose(da, [order.index(k) for k in range(ndim)])
-        return project(da, a), project(np.reshape(db, np.shape(b)), b)
+        return project(np.transpose(da, [order.index(k) for k in range(ndim)]), a)
 
-    return y, pullback
+    def db(db):
+        return project(np.reshape(db, np.shape(b)), b)
+
+    return y, (adjoint_solution, (da, db))
 
 
 @rule(np.linalg.pinv)

@@ -14,7 +14,12 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Op, StoreItem, leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import call_back, chosen_product, strong_product
+from zygote_lite._specialize.typed.runtime import (
+    call_back,
+    call_parts,
+    chosen_product,
+    strong_product,
+)
 from zygote_lite._specialize.typed.values import (
     ArrayOf,
     Local,
@@ -42,17 +47,7 @@ class ScalarRule:
         """Write the cotangents of the operands that are active, and return them."""
         if builder.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
             builder.poles = True
-        body = self.rule.body
-        given = [*self.xs, self.out] if self.rule.takes_out else self.xs
-        env = builder.bind(body, given, {})
-        partials = builder.function(body.__code__, body.__globals__, env)
-        parts = [partials] if len(self.xs) == 1 else partials.items
-        if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
-            parts = [constant(p) for p in partials.sample]
-        if parts is None or len(parts) != len(self.xs):
-            raise NotSupported.RULE_FORM(
-                f"the rule {self.rule.signature} gives another number of partial derivatives"
-            )
+        parts = self._partials(builder)
         found: list[Contribution] = []
         for x, partial, alike in zip(self.xs, parts, self.alike, strict=True):
             if not x.active or (partial.is_constant and partial.sample is None):
@@ -70,6 +65,32 @@ class ScalarRule:
                 d = projected(builder, d, x)
             found.append(d)
         return found
+
+    def _partials(self, builder: Builder) -> list[Value]:
+        """Write the partial derivatives by the operands that are active, at least."""
+        given = [*self.xs, self.out] if self.rule.takes_out else self.xs
+        if self.rule.partials is not None:
+            return [
+                _inline(builder, partial, given) if x.active else constant(None)
+                for x, partial in zip(self.xs, self.rule.partials, strict=True)
+            ]
+        partials = _inline(builder, self.rule.body, given)
+        parts = [partials] if len(self.xs) == 1 else partials.items
+        if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
+            parts = [constant(p) for p in partials.sample]
+        if parts is None or len(parts) != len(self.xs):
+            raise NotSupported.RULE_FORM(
+                f"the rule {self.rule.signature} gives another number of partial derivatives"
+            )
+        return parts
+
+
+def _inline(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value] | None = None
+) -> Value:
+    """Write the body of a function of a rule, and return the value of its result."""
+    env = builder.bind(f, xs, kws or {})
+    return builder.function(f.__code__, f.__globals__, env)
 
 
 def _warns(x: Value) -> bool:
@@ -118,15 +139,23 @@ def _operation(builder: Builder, f: Any, *xs: Value) -> Value:
 class InlinedPullback:
     """The reverse through a general rule: the body of its pullback is inlined."""
 
-    pullback: Local
+    pullback: Value  # of a function, or of a tuple of functions
     xs: list[Value]
 
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands, and return them."""
-        name = self.pullback.code.co_varnames[0]
-        env = {**self.pullback.around, name: dy}
-        found = builder.function(self.pullback.code, self.pullback.globals, env)
-        parts = _cotangents_of(builder, found)
+        if self.pullback.items is None:
+            parts = _cotangents_of(builder, _of_local(builder, self.pullback, dy))
+        else:
+            shared, pullbacks = _shared_and_parts(self.pullback.items)
+            if shared is not None:
+                dy = _of_local(builder, shared, dy)
+            parts = [
+                NO_COTANGENT
+                if part.sample is None or not x.active
+                else _of_local(builder, part, dy)
+                for part, x in zip(pullbacks, self.xs, strict=False)
+            ]
         contributions: list[Contribution] = []
         for x, d in zip(self.xs, parts, strict=False):
             nothing = d.is_constant and d.sample is None
@@ -134,6 +163,32 @@ class InlinedPullback:
             if not nothing and x.active:
                 _has_kind_of(d, x)
         return contributions
+
+
+NO_COTANGENT = constant(None)
+
+
+def _shared_and_parts(items: list[Value]) -> tuple[Value | None, list[Value]]:
+    """Return what the parts of a pullback share, if they do, and the parts."""
+    if len(items) == 2 and items[1].items is not None:
+        return items[0], items[1].items
+    return None, items
+
+
+def _of_local(builder: Builder, f: Value, dy: Value) -> Value:
+    """Write the body of a pullback, or of a part of one; return the value of its result."""
+    local = f.sample
+    env = {**local.around, local.code.co_varnames[0]: dy}
+    return builder.function(local.code, local.globals, env)
+
+
+def _is_pullback(found: Value) -> bool:
+    """Return whether a value is a function that is defined in a rule, or a tuple of such."""
+    if found.items is None:
+        return isinstance(found.sample, Local)
+    shared, parts = _shared_and_parts(found.items)
+    given = parts if shared is None else [shared, *parts]
+    return all(isinstance(f.sample, Local) or f.sample is None for f in given)
 
 
 def _cotangents_of(builder: Builder, found: Value) -> list[Value]:
@@ -177,9 +232,14 @@ class CalledPullback:
             raise NotSupported.SECOND_ORDER(
                 "it calls a pullback that is not inlined, and differentiates it again"
             )
-        result = result_of(call_back, [self.pullback, dy], {})
+        needed = (False, *(x.active for x in self.xs))
+        f: Any = call_parts
+        given = [self.pullback, constant(needed), dy]
+        if self.pullback.sample.only(needed) is self.pullback.sample:  # it gives them all at once
+            f, given = call_back, [self.pullback, dy]
+        result = result_of(f, given, {})
         result.certain = True
-        everything = builder.write(result, call_back, [self.pullback, dy], {}).target
+        everything = builder.write(result, f, given, {}).target
         found: list[Contribution] = []
         for i, x in enumerate(self.xs):
             if not x.active:
@@ -277,15 +337,13 @@ def _inlined(
     plain, recording = builder.plain, builder.recording
     builder.plain, builder.recording = True, False
     try:
-        env = builder.bind(rule.body, kept, options)
-        found = builder.function(rule.body.__code__, rule.body.__globals__, env)
+        found = _inline(builder, rule.body, kept, options)
     finally:
         builder.plain, builder.recording = plain, recording
     if found.items is None or len(found.items) != 2:
         raise NotSupported.RULE_FORM("a rule that returns no pair")
     y, pullback = found.items
-    local = pullback.sample
-    if not isinstance(local, Local) or y.items is not None:
+    if not _is_pullback(pullback) or y.items is not None:
         raise NotSupported.RULE_FORM(
             "the value of a rule is a structure, or its pullback is not defined inside"
         )
@@ -302,7 +360,7 @@ def _inlined(
     _be_active(op, xs)
     mark_made(f, y)
     op.reverse_rule = InlinedPullback(
-        local, [x if x.active else k for x, k in zip(xs, kept, strict=True)]
+        pullback, [x if x.active else k for x, k in zip(xs, kept, strict=True)]
     )
     return y
 

@@ -12,7 +12,7 @@ from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
 from zygote_lite._specialize.passes.finish import Namer
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import Op
-from zygote_lite._specialize.typed.runtime import as_it_is, call_back
+from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_parts
 from zygote_lite._specialize.typed.values import Value
 
 METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
@@ -86,6 +86,9 @@ class Speller:
             return f"{self.within(xs[0], ATOM)}[{self.index(xs[1])}]", ATOM
         if f is call_back:
             return f"{self.expression(xs[0])}({self.expression(xs[1])})", ATOM
+        if f is call_parts:
+            back, needed, dy = map(self.expression, xs)
+            return f"{back}.only({needed})({dy})", ATOM
         of = OF_FUNCTION.get(f) if _hashable(f) else None
         if of is not None and len(xs) == 1:
             return of.symbol + self.within(xs[0], of.precedence), of.precedence

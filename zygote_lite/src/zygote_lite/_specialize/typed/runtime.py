@@ -91,6 +91,11 @@ def call_back(back: Any, dy: Any) -> Any:
     return back(dy)
 
 
+def call_parts(back: Any, needed: tuple[Any, ...], dy: Any) -> Any:
+    """Call a pullback for the cotangents that are needed."""
+    return back.only(needed)(dy)
+
+
 # -- cotangents of lists -------------------------------------------------------------------------
 
 
