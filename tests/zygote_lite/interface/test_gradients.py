@@ -228,8 +228,16 @@ def test_the_jacobian_keeps_float32():
 
 @pytest.mark.parametrize(
     ("g", "x"),
-    [(lambda x: [x], 1.0), (lambda x: x * 1j, 1.0), (lambda x: x[0], [1.0]), (lambda x: x, "text")],
-    ids=["list", "complex", "argument", "text"],
+    [
+        (lambda x: {x}, 1.0),
+        (lambda x: [x, x * 1j], 1.0),
+        (lambda x: x * 1j, 1.0),
+        (lambda x: x["a"], {"a": 1.0, "b": [1j]}),
+        (lambda x: x, "text"),
+        (lambda x: None, 1.0),
+        (lambda x: lambda y: x * y, 1.0),
+    ],
+    ids=["set", "complex in list", "complex", "complex in argument", "text", "none", "function"],
 )
 def test_the_jacobian_refuses_what_is_no_array(g, x):
     with pytest.raises(TypeError, match="Jacobian"):

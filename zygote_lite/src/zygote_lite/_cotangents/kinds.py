@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Array
+from rulescore import Array, Tangent
 
 INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
 _INERT_TYPES = (
@@ -100,8 +100,7 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
     elif kind == OBJECT:
         if isinstance(x, BaseException):
             yield "args", x.args
-        with contextlib.suppress(AttributeError):
-            yield from object.__getattribute__(x, "__dict__").items()
+        yield from (dict_of(x) or {}).items()
         for name in slot_names(type(x)):
             with contextlib.suppress(AttributeError):
                 yield name, object.__getattribute__(x, name)
@@ -116,8 +115,13 @@ def address_of(x: Any) -> int:
 
 
 def dict_of(x: Any) -> Any:
-    """Return the `__dict__` of an object, whatever its class makes of it, or `None`."""
+    """Return the `__dict__` of an object, whatever its class makes of it, or `None`.
+
+    That of a `Tangent` holds its fields: it is the cotangent of an object, and is one.
+    """
     try:
+        if type(x) is Tangent:
+            return object.__getattribute__(x, "_fields")
         return object.__getattribute__(x, "__dict__")
     except AttributeError:
         return None
@@ -145,7 +149,7 @@ def slot_names(t: type) -> tuple[str, ...]:
     except KeyError:
         names = [
             name
-            for base in t.__mro__
+            for base in (() if t is Tangent else t.__mro__)
             for name, member in vars(base).items()
             if isinstance(member, types.MemberDescriptorType) and name != "__dict__"
         ]

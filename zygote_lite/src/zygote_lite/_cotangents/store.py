@@ -205,7 +205,8 @@ class Store:
             return list(parts_by_key.values())
         if kind == DICT:
             return parts_by_key
-        return Tangent(type(x), **{str(k): d for k, d in parts_by_key.items()})
+        primal = x._primal if type(x) is Tangent else type(x)
+        return Tangent(primal, **{str(k): d for k, d in parts_by_key.items()})
 
     def _collect_function(self, f: Any, dx: Any, seen: dict[int, Any]) -> Any:
         """Return the cotangents of what a function holds, by the names of captured variables."""

@@ -71,7 +71,7 @@ def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
         return list(found.values())
     if kind == TUPLE:
         return type(x)(*found.values()) if hasattr(x, "_fields") else tuple(found.values())
-    return Tangent(type(x), **found)
+    return Tangent(x._primal if type(x) is Tangent else type(x), **found)
 
 
 def _filled_function(d: Any, f: Any, seen: set[int]) -> Any:

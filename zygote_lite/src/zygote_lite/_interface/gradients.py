@@ -28,17 +28,17 @@ from zygote_lite._nested.gradients import (
 )
 from zygote_lite._nested.rules import pullback_inside
 from zygote_lite._specialize.cache import specializations_of
+from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import is_jitted, mark, original
 from zygote_lite._specialize.watch import PRODUCT, PULLBACK
+from zygote_lite._tape.jacobians import jacobian_by, stack_rows, units
 from zygote_lite._tape.run import Pullback, recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
     argument_numbers,
-    basis,
     gradient_by,
     is_single,
-    jacobian_by,
     with_zeros,
 )
 from zygote_lite.modes import InternalError, TierMismatch
@@ -202,10 +202,14 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of `f`, by one pullback for each output.
 
     Arguments:
-        f: a function from a real number or array to a real number or array.
+        f: a function from a real number or array to a real number or array, or of structures of
+            them: lists, tuples, dicts and objects.
         argnum: the positional argument to differentiate.
 
-    The Jacobian has the shape of the value followed by that of the argument.
+    The Jacobian has the shape of the value followed by that of the argument. That of a structure
+    is one: of a dict by a dict, `J["loss"]["w"]` is the Jacobian of one entry by another. Entries
+    that cannot have a gradient (text, truth values) have `None`. Raises `TypeError` where complex
+    numbers are inside.
     """
     calls = PlainCalls(original(f), argnum, PULLBACK)
 
@@ -214,9 +218,8 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnum, len(xs), len(kws))
         y, back = recorded(active.flags, f, xs, kws)
-        x = xs[active.numbers[0]]
-        rows = jacobian_by(f, y, back, active, x)
-        return np.reshape(np.array(rows), np.shape(y) + np.shape(x))
+        (number,) = active.numbers
+        return jacobian_by(f, y, back, number, xs[number], stack_rows)
 
     return jacobian_of  # type: ignore[no-any-return]
 
@@ -229,24 +232,21 @@ def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> 
     """
     y, back = found
     number = known.active.index(True)
-    x = given[number]
     try:
-        active = ActiveArguments(function, number, len(given))
-        rows = np.array(jacobian_by(function, y, back, active, x))
+        rows = jacobian_by(function, y, back, number, given[number], stack_rows)
     except (InternalError, TierMismatch):
         raise
     except Exception:
         return NotImplemented
-    if not np.isfinite(rows).all():
-        return NotImplemented
-    return np.reshape(rows, np.shape(y) + np.shape(x))
+    return rows if is_finite_answer(rows) else NotImplemented
 
 
 def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """Return a function that computes the Hessian of `f`, whose value is a real number.
 
-    The Hessian has the shape of the argument twice. The gradient is differentiated in reverse
-    once for each entry of the argument.
+    The Hessian has the shape of the argument twice. That by a dict is a dict of dicts, as of
+    `jacobian`: `H["w"]["b"]` is what `∂f/∂w` has for its derivative by `b`; that by an object is a
+    `Tangent` of such. The gradient is differentiated in reverse once for each entry.
     """
     derivative = grad(f, argnum)
     generic = jacobian(derivative, argnum)
@@ -261,7 +261,7 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         (number,) = argument_numbers(f, argnum, len(xs))
         x = xs[number]
         if type(x) in (float, np.ndarray):
-            for v in basis(f, x, x, number):
+            for v in units(f, x):
                 return by_products(*xs, v, **kws)
         return generic(*xs, **kws)
 
@@ -273,8 +273,8 @@ def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> A
     arguments = given[:-1]
     number = known.active.index(True)
     x = arguments[number]
-    units = itertools.islice(basis(function, x, x, number), 1, None)
-    rows = [found, *(known.enter(function, *arguments, v) for v in units)]
+    others = itertools.islice(units(function, x), 1, None)
+    rows = [found, *(known.enter(function, *arguments, v) for v in others)]
     if any(row is None for row in rows):
         return NotImplemented
     return np.reshape(np.array(rows), np.shape(x) * 2)
@@ -288,7 +288,8 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         argnum: the positional argument to differentiate twice.
 
     The returned function takes the arguments of `f` and, last, a vector of the kind and shape
-    of the differentiated one. The Hessian itself is never formed.
+    of the gradient: a dict for a dict, a `Tangent` for an object. The Hessian itself is never
+    formed.
     """
     derivative = grad(f, argnum)
 

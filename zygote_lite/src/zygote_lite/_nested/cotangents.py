@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from rulescore import Tangent, accumulate, project
+from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
+from zygote_lite._cotangents.run import take_slots
 from zygote_lite._cotangents.store import Boxed
-from zygote_lite._ir.intrinsics import build_list, build_tuple
-from zygote_lite._ir.places import where
+from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 
@@ -62,7 +62,8 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
             k: box(*tape.call((None, node, None), operator.getitem, value, k), tape) for k in value
         }
     if isinstance(value, Tangent):
-        fields = {n: box(*tape.call((None, node, None), field_of, value, n), tape) for n in value}
+        read = [tape.call((None, node, None), operator.getitem, value, name) for name in value]
+        fields = {name: box(*found, tape) for name, found in zip(value, read, strict=True)}
         return Tangent(value._primal, **fields)
     return Box(value, node, tape)
 
@@ -81,45 +82,42 @@ def unbox(d: Any, tape: Tape) -> Traced:
         build = build_list if isinstance(d, list) else build_tuple
         return tape.call(nodes, build, *(value for value, _ in parts))
     if isinstance(d, dict | Tangent):
-        parts = [unbox(d[key], tape) for key in d]
         names = tuple(d)
-        kind = d._primal if isinstance(d, Tangent) else dict
-        nodes = (None, None, None, *(node for _, node in parts))
-        return tape.call(nodes, _make_fields, kind, names, *(value for value, _ in parts))
+        parts = [unbox(d[name], tape) for name in names]
+        values, found = [value for value, _ in parts], [node for _, node in parts]
+        if isinstance(d, Tangent):
+            given = dict(zip(names, values, strict=True))
+            return tape.call((None, None, *found), Tangent, d._primal, **given)
+        items = [item for pair in zip(names, values, strict=True) for item in pair]
+        at = [item for node in found for item in (None, node)]
+        return tape.call((None, *at), build_dict, *items)
     return d, None
 
 
-def _make_fields(kind: Any, names: tuple[Any, ...], *values: Any) -> Any:
-    fields = dict(zip(names, values, strict=True))
-    return fields if kind is dict else Tangent(kind, **fields)
+@handlers.structural(Tangent)
+def _(nodes: Nodes, primal: Any, **fields: Any) -> ValueAndPullback:
+    y = Tangent(primal, **fields)
+    mark_active(y)
+    mark_active(y._fields)
+
+    def tangent_back(dy: Any) -> tuple[Any, ...]:
+        slots = take_slots(y)
+        return None, None, *(slots.get(name) for name in fields)
+
+    return y, tangent_back
 
 
-@handlers.structural(_make_fields)
-def _(nodes: Nodes, kind: Any, names: tuple[Any, ...], *values: Any) -> ValueAndPullback:
-    if any(nodes[3:]):
-        raise DifferentiationError(
-            f"{where()}: the gradient of an object or a dict cannot itself be differentiated; "
-            "differentiate with respect to its fields"
-        )
-    return _make_fields(kind, names, *values), no_pullback(len(nodes))
-
-
-def field_of(d: Tangent, name: str) -> Any:
-    """Return one field of the cotangent of an object."""
-    return d[name]
-
-
-@handlers.structural(field_of)
-def _(nodes: Nodes, d: Tangent, name: str) -> ValueAndPullback:
-    raise DifferentiationError(
-        f"{where()}: the cotangent of an object, which a rule returned, cannot itself be "
-        "differentiated; differentiate the function that the rule is for from its source"
-    )
+@handlers.desugared(getattr, of=Tangent)
+def _(tape: Tape, nodes: Nodes, x: Tangent, name: str, *default: Any) -> Traced | None:
+    """Read a field of a cotangent as its `__getattr__` does."""
+    if name not in x:
+        return None
+    return tape.call((None, None, None), operator.getitem, x._fields, name)
 
 
 def _by_entries(f: Any, tape: Tape, nodes: tuple[NodeId, ...], a: Any, b: Any) -> Traced | None:
-    """Take the cotangents of lists, tuples and dicts entry by entry, as the source of `f` does."""
-    if a is None or not isinstance(b, list | tuple | dict):
+    """Take the cotangents of containers and objects entry by entry, as the source of `f` does."""
+    if a is None or not isinstance(b, list | tuple | dict | Tangent):
         return None
     return tape.function(nodes, f, (a, b), {})
 

@@ -12,11 +12,11 @@ import numpy as np
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.tape import NestedRun
+from zygote_lite._tape.jacobians import jacobian_by
 from zygote_lite._tape.seeds import (
     ActiveArguments,
     Argnums,
     gradient_by,
-    jacobian_by,
     with_zeros,
 )
 
@@ -63,10 +63,16 @@ def inside_jacobian(f: Any, argnum: int) -> Any:
     def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
         active = ActiveArguments(f, argnum, len(xs), len(kws))
         run = NestedRun(tape, f, nodes, active.flags, xs, kws)
-        x = xs[active.numbers[0]]
-        values, node = run.value_with(jacobian_by(f, run.y, from_seed(run), active, x))
-        stacked, node = tape.call((None, node), np.array, values)
-        return tape.call((None, node, None), np.reshape, stacked, np.shape(run.y) + np.shape(x))
+        (number,) = active.numbers
+
+        def stack(rows: list[Any], shape: tuple[int, ...]) -> Box:
+            values, node = run.value_with(rows)
+            stacked, node = tape.call((None, node), np.array, values)
+            y, node = tape.call((None, node, None), np.reshape, stacked, shape)
+            return Box(y, node, tape)
+
+        found = jacobian_by(f, run.y, from_seed(run), number, xs[number], stack)
+        return run.value_with(found)
 
     return how
 
@@ -89,4 +95,4 @@ def inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
 
 def from_seed(run: NestedRun) -> Callable[[Any], Any]:
     """Return the pullback of a run for cotangents that do not depend on anything active."""
-    return lambda dy: run.back(Box(dy, None, run.outer))
+    return lambda dy: run.back(box(dy, None, run.outer))

@@ -177,10 +177,11 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     first.cotangents[result] = constant(1.0)
     if result.active:
         first.block(forward)
-    if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
-        raise Unsound.COTANGENT_TYPE("the vector does not have the type and shape of the argument")
     slope = first.cotangents.get(x)
-    if x.items is not None or slope is None or not slope.active:
+    is_structure = x.items is not None
+    if not is_structure and (fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample)):
+        raise Unsound.COTANGENT_TYPE("the vector does not have the type and shape of the argument")
+    if is_structure or slope is None or not slope.active:
         raise NotSupported.SECOND_ORDER("its gradient is constant, or is that of a structure")
     forward = [*forward, *first.out]
     vector = Value(x.fact, v, interpreter.name("v"))

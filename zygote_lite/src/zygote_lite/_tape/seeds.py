@@ -1,6 +1,6 @@
 """Seeds: the arguments to differentiate, and the cotangents that the reverse pass starts from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,28 +80,6 @@ def no_gradient(f: Any, number: int, x: Any) -> TypeError:
 def gradient_by(f: Any, y: Any, back: Any, active: ActiveArguments) -> Any:
     """Return the gradient of a function by its value and pullback, on any tape."""
     return active.of(back(seed(f, y)))
-
-
-def jacobian_by(f: Any, y: Any, back: Any, active: ActiveArguments, x: Any) -> list[Any]:
-    """Return the rows of a Jacobian by the value and the pullback, on any tape."""
-    (number,) = active.numbers
-    return [filled(back(dy)[1 + number], x) for dy in basis(f, y, x, number)]
-
-
-def basis(f: Any, y: Any, x: Any, number: int) -> Iterator[Any]:
-    """Yield the cotangents of a value that pick out one of its entries each."""
-    if not is_real_array(y) or not is_real_array(x):
-        raise TypeError(
-            f"the Jacobian of {name_of(f)} needs real numbers or arrays: its value is "
-            f"{describe(y)}, its argument {number} is {describe(x)}"
-        )
-    if np.ndim(y) == 0:
-        yield seed(f, y)
-        return
-    for i in range(np.size(y)):
-        dy = np.zeros(np.shape(y), y.dtype if y.dtype.kind == "f" else float)
-        dy.flat[i] = 1
-        yield dy
 
 
 def argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:

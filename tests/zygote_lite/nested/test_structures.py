@@ -1,0 +1,452 @@
+"""Gradients by dicts, lists and objects, differentiated again: against differences."""
+
+import collections
+import copy
+import dataclasses
+import functools
+import math
+
+import numpy as np
+import pytest
+
+from rulescore import RuleSet, Tangent, accumulate
+from tests.zygote_lite.checks.comparing import assert_close, assert_same, entry_at
+from tests.zygote_lite.checks.finite_differences import leaves, replaced
+from zygote_lite import grad, gradient, hessian, hvp, jacobian, testing, value_and_grad
+
+X = np.array([[0.5, -1.0], [1.5, 0.3], [-0.2, 0.8]])
+Y = np.array([0.3, -0.4, 0.9])
+Pair = collections.namedtuple("Pair", "a b")
+
+
+@dataclasses.dataclass
+class Line:
+    w: object
+    b: float
+    name: str = "line"
+
+    def __call__(self, x):
+        return np.tanh(x @ self.w + self.b)
+
+
+class Network:
+    def __init__(self):
+        self.first = Line(np.array([[0.3, -0.5], [0.2, 0.7]]), 0.1)
+        self.last = Line(np.array([0.9, -0.4]), -0.2)
+
+    def __call__(self, x):
+        return self.last(self.first(x))
+
+
+class Slots:
+    __slots__ = ("u", "v")
+
+    def __init__(self, u, v):
+        self.u, self.v = u, v
+
+
+class Cached:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def square(self):
+        return self.x * self.x
+
+    def grow(self):
+        self.x = self.square + self.x
+        return self
+
+
+def params():
+    return {"w": np.array([0.6, -0.9]), "b": 0.4}
+
+
+def fit(p):
+    return np.mean((np.tanh(X @ p["w"]) + p["b"] - Y) ** 2)
+
+
+def by_names(p):
+    return sum(p[name] ** 3 * i for i, name in enumerate(sorted(p), 1))
+
+
+def by_items(p):
+    total = 1.0
+    for value in p.values():
+        total = total * value
+    return total * total
+
+
+def written(p):
+    q = dict(p)
+    q["a"] = q["a"] * q["b"]
+    q["c"] = q.pop("a") ** 2
+    return q["c"] * p["a"]
+
+
+def written_in_place(p):
+    y = p["w"] * 1.0
+    y[0] = y[1] * p["b"] ** 2
+    return np.sum(y**3)
+
+
+def unpacked(p):
+    def inner(*, a, b):
+        return a * b * b
+
+    return inner(**p)
+
+
+def of_rows(p):
+    return sum((row[0] * row[1]) ** 2 for row in p["rows"])
+
+
+def merged(p):
+    q = {**p, "c": p["a"] * p["b"]}
+    return q["c"] ** 2 * q["a"]
+
+
+def closures(p):
+    f = lambda x: p["a"] * x * x
+    return f(f(p["b"]))
+
+
+def matrix(p):
+    return np.linalg.det(p["m"]) * p["s"] ** 2
+
+
+def branches(p):
+    return p["a"] ** 3 if p["a"] > 0 else p["b"]
+
+
+def folded(items):
+    return functools.reduce(lambda a, b: a * b + a, items)
+
+
+def appended(items):
+    rest = [*items]
+    rest.append(items[0] * items[1])
+    rest[0] = rest[2] ** 2
+    return rest[0] * rest[1] + rest[-1]
+
+
+def model_loss(model):
+    return np.sum((model(X) - Y) ** 2)
+
+
+def moved(model):
+    model = copy.copy(model)
+    model.b = model.b * model.b
+    return np.sum(model(X) ** 2)
+
+
+def loop(p):
+    x, v = p["x"], p["v"]
+    for _ in range(3):
+        v = v - 0.1 * p["k"] * x
+        x = x + 0.1 * v
+    return x * x
+
+
+A, B = {"a": 0.7, "b": -1.2}, {"a": 1.3, "b": 0.4}
+SQUARE = np.array([[2.0, 0.3], [0.1, 1.0]])
+FUNCTIONS = {
+    "least squares": (fit, params()),
+    "names": (by_names, A),
+    "items": (by_items, {"a": 0.7, "b": 1.3, "c": -0.5}),
+    "a dict that is written": (written, B),
+    "an array that is written": (written_in_place, params()),
+    "keywords": (unpacked, A),
+    "rows": (of_rows, {"rows": [[0.3, 0.5], [1.1, -0.7]]}),
+    "dicts of dicts": (
+        lambda p: p["in"]["x"] ** 2 * p["out"]["y"] ** 3,
+        {"in": {"x": 1.2}, "out": {"y": 0.8}},
+    ),
+    "tuples in dicts": (lambda p: p["t"][0] * p["t"][1] ** 2 * p["s"], {"t": (0.5, 1.5), "s": 2.0}),
+    "named tuples in dicts": (lambda p: p["t"].a ** 2 * p["t"].b, {"t": Pair(0.5, 1.5)}),
+    "merged dicts": (merged, B),
+    "closures": (closures, B),
+    "a matrix": (matrix, {"m": SQUARE, "s": 1.5}),
+    "a branch": (branches, B),
+    "an unused entry": (lambda p: np.sum(p["w"] ** 3), {**params(), "name": "p", "n": 3}),
+    "a linear function": (lambda p: 2.0 * p["b"] + np.sum(p["w"]), params()),
+    "a constant": (lambda p: 3.0, params()),
+    "numbers of NumPy": (lambda p: np.sin(p["a"]) * p["b"] ** 2, {"a": np.float64(0.7), "b": 2.0}),
+    "keys that are numbers": (lambda p: p[0] * p[1] ** 2, {0: 0.7, 1: 1.3}),
+    "a loop": (loop, {"x": 1.0, "v": 0.5, "k": 2.0}),
+    "a list": (lambda v: v[0] ** 2 * v[1] + math.exp(v[1]), [0.7, 1.3]),
+    "a list that is folded": (folded, [0.7, 1.3, 0.2]),
+    "a list that is appended to": (appended, [0.7, 1.3, 0.2]),
+    "a tuple": (lambda t: t[0] * np.sum(t[1] ** 3), (0.7, np.array([1.0, 2.0]))),
+    "a tuple of dicts": (lambda t: fit(t[0]) * t[1]["s"] ** 2, (params(), {"s": 0.7})),
+    "a line": (model_loss, Line(np.array([0.6, -0.9]), 0.4)),
+    "a network": (model_loss, Network()),
+    "slots": (lambda s: np.sum(s.u**2) * s.v**3, Slots(np.array([0.5, 1.5]), 0.7)),
+    "a property": (lambda c: c.square * c.x, Cached(1.3)),
+    "an object that is written": (lambda c: Cached(c.x * 2.0).grow().square, Cached(0.7)),
+    "a copy of an object": (moved, Line(np.array([0.6, -0.9]), 0.4)),
+    "objects in lists": (lambda v: v[0].square * v[1].x, [Cached(0.7), Cached(1.3)]),
+    "objects in dicts": (
+        lambda p: np.sum(p["m"](X) ** 2) * p["s"],
+        {"m": Line(Y[:2], 0.1), "s": 2.0},
+    ),
+}  # fmt: skip
+
+
+def blocks(f, x, step=1e-5):
+    """Yield the paths of two leaves, and the Hessian's block for them by differences."""
+    known = [*leaves(x)]
+    for path, leaf in known:
+        for other, moving in known:
+            shape = np.shape(leaf)
+            block = np.zeros(shape + np.shape(moving))
+            for index in np.ndindex(np.shape(moving)):
+                ends = []
+                for h in (step, -step):
+                    moved = np.array(moving, float)
+                    moved[index] += h
+                    given = moved if isinstance(moving, np.ndarray) else float(moved)
+                    found = gradient(f, replaced(copy.deepcopy(x), other, given))[0]
+                    d = entry_at(found, path)
+                    ends.append(np.zeros(shape) if d is None else d)
+                block[(..., *index)] = (ends[0] - ends[1]) / (2 * step)
+            yield path, other, block
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_hessians(name):
+    f, x = FUNCTIONS[name]
+    before = copy.deepcopy(x)
+    expected = [*blocks(f, x)]
+    assert expected
+    for _ in range(3):
+        found = hessian(f)(x)
+        for path, other, block in expected:
+            got = entry_at(entry_at(found, path), other)
+            np.testing.assert_allclose(got, block, rtol=1e-5, atol=1e-6, err_msg=f"{path} {other}")
+    with testing.recorded_only():
+        assert_close(hessian(f)(x), found, 1e-12)
+    v = grad(f)(x)
+    for _ in range(3):
+        product = hvp(f)(x, v)
+        for path, leaf in leaves(x):
+            total = np.zeros(np.shape(leaf))
+            for one, other, block in expected:
+                if one == path:
+                    part = entry_at(v, other)
+                    total = total + np.tensordot(block, part, axes=np.ndim(part))
+            np.testing.assert_allclose(entry_at(product, path), total, rtol=1e-4, atol=1e-5)
+    assert_same(x, before)
+
+
+def test_the_form_of_a_hessian():
+    """It has the structure of the argument, twice, as in JAX."""
+    found = hessian(lambda p: p["a"] ** 2 * p["b"][0] + len(p["name"]))(
+        {"a": 3.0, "b": [2.0], "name": "p"}
+    )
+    expected = {
+        "a": {"a": 4.0, "b": [6.0], "name": None},
+        "b": [{"a": 6.0, "b": [0.0], "name": None}],
+        "name": None,
+    }
+    assert_close(found, expected)
+    found = hessian(lambda line: line.b**3)(Line(np.ones(2), 2.0))
+    assert repr(found.b) == "Tangent[Line](w=array([0., 0.]), b=array(12.), name=None)"
+    assert (type(found), found._primal, found.name) == (Tangent, Line, None)
+
+
+def test_jacobians_of_structures():
+    def f(p, n):
+        return {"a": p["w"] * p["b"], "n": n, "t": (p["b"] ** 2, [p["w"][:n]])}
+
+    w, b = np.array([2.0, 3.0]), 4.0
+    for _ in range(3):
+        found = jacobian(f)({"w": w, "b": b, "label": "p"}, 1)
+        assert [*found] == ["a", "n", "t"]
+        np.testing.assert_array_equal(found["a"]["w"], b * np.eye(2))
+        np.testing.assert_array_equal(found["a"]["b"], w)
+        assert found["a"]["label"] is None
+        np.testing.assert_array_equal(found["n"]["w"], np.zeros(2))
+        np.testing.assert_array_equal(found["t"][0]["b"], 8.0)
+        np.testing.assert_array_equal(found["t"][1][0]["w"], [[1.0, 0.0]])
+    found = jacobian(lambda x: Line(x * x, 3.0))(w)
+    np.testing.assert_array_equal(found.w, np.diag(2 * w))
+    np.testing.assert_array_equal(found.b, np.zeros(2))
+    assert jacobian(lambda x: [])(w) == []
+    assert jacobian(lambda p: np.zeros(0))({"w": w})["w"].shape == (0, 2)
+
+
+def test_a_hessian_inside_a_differentiated_function():
+    def f(s):
+        found = hessian(lambda p: p["a"] ** 3 * p["b"] ** 2)({"a": s, "b": 2.0 * s})
+        return found["a"]["b"] * found["b"]["b"] + found["a"]["a"]
+
+    h = 1e-5
+    expected = (f(0.7 + h) - f(0.7 - h)) / (2 * h)
+    assert gradient(f, 0.7)[0] == pytest.approx(float(expected), rel=1e-7)
+
+
+def test_a_product_with_the_hessian_inside():
+    def f(s, v):
+        return hvp(lambda p: p["a"] ** 3 * p["b"])({"a": s, "b": 2.0}, {"a": v, "b": v * v})["a"]
+
+    # 6ab v + 3a^2 v^2
+    found = gradient(f, 0.7, 0.3)
+    assert found == (
+        pytest.approx(12 * 0.3 + 6 * 0.7 * 0.09),
+        pytest.approx(12 * 0.7 + 6 * 0.49 * 0.3),
+    )
+
+
+def test_a_descent_that_is_differentiated():
+    """What learns a learning rate, or a start, differentiates gradients by dicts and objects."""
+
+    def by_dict(rate, start):
+        p = {"w": start, "b": 0.0, "unused": 1.0}
+        for _ in range(3):
+            g = grad(fit)(p)
+            p = {name: p[name] - rate * g[name] for name in p}
+        return fit(p)
+
+    def by_object(rate, start):
+        line = Line(start, 0.0)
+        for _ in range(3):
+            value, g = value_and_grad(model_loss)(line)
+            line = Line(line.w - rate * g.w, line.b - rate * g["b"])
+        return model_loss(line) + 0.0 * value
+
+    start, h = np.array([0.6, -0.9]), 1e-6
+    for f in (by_dict, by_object):
+        d_rate, d_start = gradient(f, 0.1, start)
+        assert d_rate == pytest.approx((f(0.1 + h, start) - f(0.1 - h, start)) / (2 * h), rel=1e-6)
+        for i in range(2):
+            step = h * np.eye(2)[i]
+            slope = (f(0.1, start + step) - f(0.1, start - step)) / (2 * h)
+            assert d_start[i] == pytest.approx(slope, rel=1e-6)
+
+
+READ = {
+    "attribute": lambda d: np.sum(d.w**2) * d.b,
+    "subscript": lambda d: np.sum(d["w"] ** 2) * d["b"],
+    "items": lambda d: sum(np.sum(x**2) * d.b for _, x in d.items() if x is not None),
+    "names": lambda d: sum(np.sum(d[n] ** 2) * d.b for n in d if d[n] is not None),
+    "keys": lambda d: len(d) * d.b ** sum(name in d for name in d.keys()),
+    "dict": lambda d: np.sum(dict(d)["w"] ** 2),
+    "default": lambda d: getattr(d, "b", 1.0) ** 2 * getattr(d, "missing", 3.0),
+    "another name": lambda d: [d, d][1].b * d.b,
+    "copy": lambda d: copy.copy(d).b ** 2,
+    "written in place": lambda d: (d.w.__imul__(2.0), np.sum(d.w**2))[1],
+    "accumulated": lambda d: accumulate(d, d).b ** 2 * np.sum(accumulate(d, d).w),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_read_of_the_gradient_of_an_object(name):
+    f = lambda s: READ[name](grad(lambda m: np.sum(m(X) ** 2))(Line(np.array([0.6, s]), 0.4 * s)))
+    h = 1e-5
+    expected = (f(-0.9 + h) - f(-0.9 - h)) / (2 * h)
+    for _ in range(3):
+        assert gradient(f, -0.9)[0] == pytest.approx(float(expected), rel=1e-7)
+    found = gradient(READ[name], grad(model_loss)(Line(np.array([0.6, -0.9]), 0.4)))[0]
+    assert type(found) is Tangent
+    assert found._primal is Line
+
+
+def test_a_third_derivative_by_a_dict():
+    f = lambda p: p["a"] ** 3 * p["b"] ** 2
+    found = jacobian(hessian(f))({"a": 0.7, "b": 1.3})
+    assert found["a"]["b"]["a"] == pytest.approx(6 * 0.7 * 2 * 1.3)
+    assert found["b"]["b"]["b"] == pytest.approx(0.0)
+    assert found["a"]["a"]["a"] == pytest.approx(6 * 1.3**2)
+
+
+def test_a_vector_that_does_not_fit():
+    p = {"a": 0.7, "b": [1.3]}
+    for v in (1.0, {"c": 1.0}, {"a": 1.0, "b": 2.0}, {"a": 1.0, "b": [1.0, 2.0]}):
+        with pytest.raises(TypeError, match="same shape and structure"):
+            hvp(lambda p: p["a"] * p["b"][0])(p, v)
+    with pytest.raises(TypeError, match="same shape and structure"):
+        hvp(model_loss)(Line(Y[:2], 0.4), Line(Y[:2], 0.4))
+
+
+# -- rules that take the ad --------------------------------------------------------------------
+
+
+def twice(f, x):
+    return f(f(x))
+
+
+@pytest.fixture
+def rule_of_twice():
+    """The example of rulescore's README."""
+    rule = RuleSet("twice_in_structures")
+
+    @rule(twice)
+    def _(f: object, x: object, *, ad):
+        y, back_of_first = ad(f, x)
+        z, back_of_second = ad(f, y)
+
+        def pullback(dz):
+            df, dy = back_of_second(dz)
+            df_too, dx = back_of_first(dy)
+            return accumulate(df, df_too), dx
+
+        return z, pullback
+
+    rule.register()
+    yield
+    rule.unregister()
+
+
+class Power:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, x):
+        return self.scale * x * x
+
+    def at(self, x):
+        return self.scale * x * x
+
+
+HANDED_IN = {
+    "closure": lambda a: twice(lambda x: a * x * x, 1.5),
+    "closure over an array": lambda a: np.sum(twice(lambda x: a * x * x * X[0], Y[0])),
+    "closure over a dict": lambda a: (lambda p: twice(lambda x: p["a"] * x * x, 1.5))({"a": a}),
+    "closure over a list": lambda a: (lambda p: twice(lambda x: p[1] * x * x, 1.5))([1.0, a]),
+    "closure over an object": lambda a: (lambda m: twice(lambda x: m.scale * x * x, 1.5))(Power(a)),
+    "object": lambda a: twice(Power(a), 1.5),
+    "method": lambda a: twice(Power(a).at, 1.5),
+    "partial": lambda a: twice(functools.partial(lambda b, x: b * x * x, a), 1.5),
+    "two variables": lambda a: (lambda b: twice(lambda x: a * x * x + b * x, 1.5))(a * a),
+    "the argument": lambda a: twice(lambda x: x**3, a),
+    "both": lambda a: twice(lambda x: x * x * a, a),
+    "nested": lambda a: twice(lambda x: twice(lambda y: a * y * y + x, x), 0.5),
+    "gradient inside": lambda a: twice(lambda x: grad(lambda y: a * y**3)(x), 0.5),
+    "gradient around": lambda a: grad(lambda b: twice(lambda x: a * b * x * x, 1.5))(a),
+    "gradient of an object": lambda a: grad(lambda m: twice(m, 1.5))(Power(a)).scale,
+    "gradient of a dict": lambda a: grad(
+        lambda p: twice(lambda x: p["a"] * x * x * p["b"], 1.5)
+    )({"a": a, "b": 2.0})["b"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HANDED_IN)
+@pytest.mark.usefixtures("rule_of_twice")
+def test_functions_that_take_functions_are_differentiated_again(name):
+    f, x, h = HANDED_IN[name], 0.6, 1e-4
+    for order in range(2 if "gradient" in name or name == "nested" else 3):
+        expected = (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h)
+        for _ in range(3 - order):
+            assert grad(f)(x) == pytest.approx(float(expected), rel=1e-6), order
+        f = grad(f)
+
+
+@pytest.mark.usefixtures("rule_of_twice")
+def test_hessians_through_functions_that_take_functions():
+    f = lambda p: np.sum(twice(lambda x: p["a"] * x * x + p["b"], p["c"]))
+    x = {"a": 0.6, "b": np.array([0.3, -0.2]), "c": 0.9}
+    found = hessian(f)(x)
+    for path, other, block in blocks(f, x):
+        got = entry_at(entry_at(found, path), other)
+        np.testing.assert_allclose(got, block, rtol=1e-5, atol=1e-6, err_msg=f"{path} {other}")
