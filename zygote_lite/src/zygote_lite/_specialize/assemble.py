@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import generation
 from zygote_lite._specialize.numba.checks import prepare
 from zygote_lite._specialize.numba.precompute import compute_early
 from zygote_lite._specialize.numba.writer import CompiledWriter
 from zygote_lite._specialize.passes.buffer_reuse import reuse_memory
 from zygote_lite._specialize.passes.finish import (
-    Namer,
     drop_dead,
     keep_records,
     settle_writes,
@@ -50,6 +48,8 @@ from zygote_lite._specialize.typed.values import (
     parts_of,
 )
 
+Gradients = dict[Value, Value | None]
+
 
 @dataclass
 class Specialized:
@@ -63,7 +63,7 @@ class Specialized:
         inputs: what it reads from outside, and what must be as it was.
         arguments: the abstract values of the user's arguments.
         result: what is known of the value, if it is returned.
-        gradients: for each differentiated leaf, its cotangent; `None` where there is none.
+        gradients: for each differentiated leaf, its cotangent; `None` if nothing reached it.
         telling: the cotangents that are not finite if any part of the reverse pass was not.
         exact: whether gradients that are not finite are the tape's too.
         structured: whether it has loops or branches, or writes to lists.
@@ -76,39 +76,35 @@ class Specialized:
     inputs: Inputs
     arguments: list[Value]
     result: Value | None
-    gradients: list[Value | None]
+    gradients: Gradients
     telling: set[Value]
-    loops: bool
     exact: bool
     structured: bool
-    generation: int
 
 
 def written(
     inputs: Inputs, f: Any, name: str, names: list[str], arguments: list[Value],
     active: tuple[bool, ...], forward: list[Node], backward: Backward, result: Value | None,
-    gradients: list[Value | None], parameter: Value | None = None,
-    compiled: bool = False,
+    gradients: Gradients, parameter: Value | None = None, compiled: bool = False,
 ) -> Specialized:  # fmt: skip
     """Write the text of both passes: a function that returns the value (if any), and gradients."""
     interpreter, reverse = backward.interpreter, backward.out
     structured = is_structured(forward)
     exact = interpreter.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
-    interpreter.used |= inputs.names
     settle_writes(forward, reverse)
-    found = [d for d in gradients if d is not None]
+    found = [d for d in gradients.values() if d is not None]
     results = found if result is None else [result, *found]
     drop_dead(forward, reverse, results)
     if compiled:
         compute_early(reverse)
     else:
         hoist(forward)
-    outside = keep_records(forward, reverse, Namer(interpreter.used), backward.silent)
+    outside = keep_records(forward, reverse, interpreter.name, backward.silent)
     if compiled:
         prepare([*forward, *reverse])
     if not compiled and parameter is None:  # a pullback may be called again
         reuse_memory([*forward, *reverse], results)
-    writer = (CompiledWriter if compiled else Writer)(interpreter.used)
+    writer = (CompiledWriter if compiled else Writer)(interpreter.name)
     writer.count([forward, reverse], results)
     _rename(writer, forward, outside, result)
     more = [value.name for value, _ in inputs.given.values()]
@@ -143,10 +139,9 @@ def written(
         writer.depth = 1
         writer.line("")
         writer.line(f"return {values[0]}, back")
-    loops = any(isinstance(node, Loop) for node in walk(forward))
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
-        telling(reverse, found), loops, exact, structured, generation(),
+        telling(reverse, found), exact, structured,
     )  # fmt: skip
 
 
@@ -159,23 +154,18 @@ def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
     """Return the lines that give the parts of an argument their names."""
     later: list[str] = []
 
-    def pattern(x: Value) -> str:
+    def pattern(x: Value, top: bool = False) -> str:
         if x.items is None:
             return x.name or "_"
-        if type(x.sample) is dict:  # its values are taken in a line of their own
+        if type(x.sample) is dict and not top:  # its values are taken in a line of their own
             inner = writer.namer(f"{name}_part")
             later.extend(_taken_apart(writer, inner, x))
             return inner
-        return listed([pattern(part) for _, part in parts_of(x)])
-
-    def listed(parts: list[str]) -> str:
+        parts = [pattern(part) for _, part in parts_of(x)]
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
-    if type(x.sample) is dict:
-        line = f"{listed([pattern(part) for _, part in parts_of(x)])} = {name}.values()"
-    else:
-        line = f"{pattern(x)} = {name}"
-    return [line, *later]
+    values = f"{name}.values()" if type(x.sample) is dict else name
+    return [f"{pattern(x, top=True)} = {values}", *later]
 
 
 _NUMPY = {np.float64, np.float32}
@@ -183,11 +173,11 @@ _NUMPY = {np.float64, np.float32}
 
 def is_structured(forward: list[Node]) -> bool:
     """Return whether code has loops or branches, or writes to lists."""
-    return any(
-        isinstance(node, Loop | Branch | Append)
-        or (isinstance(node, StoreItem) and isinstance(node.array.fact, ListOf))
-        for node in walk(forward)
-    )
+    return any(isinstance(node, Loop | Branch) or _changes_list(node) for node in walk(forward))
+
+
+def _changes_list(node: Node) -> bool:
+    return isinstance(node, Append | StoreItem) and isinstance(node.array.fact, ListOf)
 
 
 _SUMS = {np.sum, np.ndarray.sum}
@@ -198,60 +188,51 @@ def _keeps_zeros(node: Node) -> bool:
 
     Where a branch decides, the tape has none at all there.
     """
-    if isinstance(node, Append) or (
-        isinstance(node, StoreItem) and isinstance(node.array.fact, ListOf)
-    ):
+    if _changes_list(node):
         return False
     if not isinstance(node, Op) or isinstance(node.reverse_rule, ScalarRule | IndexRule | None):
         return True
     return isinstance(node.function, Hashable) and node.function in _SUMS
 
 
-def gradients_of(backward: Backward, arguments: list[Value]) -> list[Value | None]:
+def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
     """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
-    gradients: list[Value | None] = []
-    seen: set[Value] = set()
-    values = [*backward.interpreter.definitions, *(leaf for a in arguments for leaf in leaves(a))]
+    inputs = [leaf for x in arguments for leaf in leaves(x)]
     has_numpy = any(
-        v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY) for v in values
+        v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY)
+        for v in (*backward.interpreter.definitions, *inputs)
     )
-    for x in [leaf for a in arguments for leaf in leaves(a)]:
+    gradients: Gradients = {}
+    for x in inputs:
         if not x.active:
             continue
         d = backward.cotangents.get(x)
         if d is None:
-            gradients.append(None)
-            continue
-        if isinstance(x.fact, ListOf):
-            result = Result(Other(list), d.sample)
-            d = backward.interpreter.write(result, list_cotangent, [d], {}).target
+            pass
+        elif isinstance(x.fact, ListOf):
+            d = backward.interpreter.write(
+                Result(Other(list), d.sample), list_cotangent, [d], {}
+            ).target
         elif isinstance(x.fact, ArrayOf):
-            if (
-                d.spread is not None
-                or not isinstance(d.fact, ArrayOf)
-                or (not d.fresh and d not in backward.owned)
-                or d in seen
-                or not d.reverse
-            ):
+            is_new = d.reverse and (d.fresh or d in backward.owned) and d.spread is None
+            if not is_new or not isinstance(d.fact, ArrayOf) or d in gradients.values():
                 d = backward.copy(d, x)
-            if d.fact != x.fact and isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
+            if isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
                 raise Unsound.COTANGENT_TYPE("a gradient has another precision than its argument")
-        elif isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
+        elif isinstance(d.fact, Scalar):
             kind = type(x.sample)
             if kind not in FLOATS:
                 kind = np.float64 if isinstance(x.sample, np.generic) else float
             if d.fact.classes != {kind} or has_numpy:
                 d = _converted(backward, kind, d)
-        seen.add(d)
-        gradients.append(d)
+        gradients[x] = d
     return gradients
 
 
 def _converted(backward: Backward, kind: type, d: Value) -> Value:
-    sample = kind(d.sample)
-    result = Result(Scalar(frozenset((kind,))), sample)
     if d.is_constant:
-        return constant(sample)
+        return constant(kind(d.sample))
+    result = Result(Scalar(frozenset((kind,))), kind(d.sample))
     return backward.interpreter.write(result, kind, [d], {}).target
 
 
@@ -267,21 +248,15 @@ def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | 
 
 def _ends(
     writer: Writer, arguments: list[Value], active: tuple[bool, ...],
-    gradients: list[Value | None], as_pullback: bool,
+    gradients: Gradients, as_pullback: bool,
 ) -> list[str]:  # fmt: skip
     """Return the texts of the gradients, one for each argument that is differentiated."""
-    given = iter(gradients)
 
     def text(x: Value) -> str:
-        if not x.active:
-            return "None"
-        d = next(given)
+        d = gradients.get(x)
         return "None" if d is None else writer.expression(d)
 
-    ends = ["None"] if as_pullback else []
-    for x, flag in zip(arguments, active, strict=True):
-        if flag:
-            ends.append(in_form_of(x, text))
-        elif as_pullback:
-            ends.append("None")
-    return ends
+    given = zip(arguments, active, strict=True)
+    if as_pullback:  # the first is of the function itself
+        return ["None", *(in_form_of(x, text) if flag else "None" for x, flag in given)]
+    return [in_form_of(x, text) for x, flag in given if flag]

@@ -191,7 +191,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     second.given.add(vector)
     second.block(forward)
     gradients = gradients_of(second, arguments)
-    if None in gradients:
+    if None in gradients.values():
         raise NotSupported.SECOND_ORDER("its second derivative is zero")
     return written(
         inputs, f, _plain_name(f) + "_hessian_times_vector", [*names, vector.name],

@@ -126,10 +126,10 @@ def checks_of(
         exported: whether the tests stand in a module of their own.
     """
     checks = []
-    given, tops = iter(made.gradients), iter(names)
-    for x in [x for x, flag in zip(made.arguments, active, strict=True) if flag]:
-        for path, leaf in paths_of(x, next(tops)):
-            d = next(given) if leaf.active else None
+    flagged = [x for x, flag in zip(made.arguments, active, strict=True) if flag]
+    for x, name in zip(flagged, names, strict=True):
+        for path, leaf in paths_of(x, name):
+            d = made.gradients.get(leaf)
             if d is None or isinstance(leaf.fact, ListOf):  # `list_cotangent` has looked
                 continue
             if isinstance(leaf.fact, ArrayOf):

@@ -1,26 +1,23 @@
 """Arithmetic as Python has it, in the numbers of a machine: code is left where these differ.
 
-The functions are compiled with the code that calls them. Integers stay within what a float holds
-exactly, so that an integer and the float of the same value are one and the same.
+All functions of this module are compiled with the code that calls them. Integers stay within what a
+float holds exactly, so that an integer and the float of the same value are one and the same.
 """
 
 import functools
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 LARGEST = 2**53
 """The largest integer that is dealt with."""
 
 LEFT = "left to the generic engine"
-HELPERS: set[Callable[..., Any]] = set()
-
-
-def _declare_helper(f: Callable[..., Any]) -> Callable[..., Any]:
-    HELPERS.add(f)
-    return f
+FLOAT, WHOLE, MIXED, TRUTH = "float", "whole", "mixed", "truth"
+"""The kinds of numbers: a float, an integer, either of the two, a truth value."""
 
 
 def _bounded(f: Any) -> Callable[..., Any]:
@@ -33,10 +30,9 @@ def _bounded(f: Any) -> Callable[..., Any]:
         return z
 
     bounded.__name__ = f"bounded_{f.__name__}"
-    return _declare_helper(bounded)
+    return bounded
 
 
-@_declare_helper
 def bounded_product(x: Any, y: Any) -> Any:
     """Return a product that a float holds exactly."""
     if not abs(float(x) * float(y)) <= LARGEST:
@@ -44,7 +40,6 @@ def bounded_product(x: Any, y: Any) -> Any:
     return x * y
 
 
-@_declare_helper
 def power(x: Any, y: Any) -> Any:
     """Return a power of floats: finite, and real."""
     z = math.pow(float(x), float(y))
@@ -53,7 +48,6 @@ def power(x: Any, y: Any) -> Any:
     return z
 
 
-@_declare_helper
 def whole_power(x: Any, n: Any) -> Any:
     """Return a power of integers, whose exponent is neither negative nor large."""
     if not 0 <= n <= 64:
@@ -66,19 +60,16 @@ def whole_power(x: Any, n: Any) -> Any:
     return z
 
 
-@_declare_helper
 def greatest(x: Any, y: Any) -> Any:
     """Return what `max` does: the first, unless the second is greater."""
     return y if y > x else x
 
 
-@_declare_helper
 def least(x: Any, y: Any) -> Any:
     """Return what `min` does: the first, unless the second is less."""
     return y if y < x else x
 
 
-@_declare_helper
 def whole_entry(x: Any, i: Any) -> Any:
     """Return an entry of an array of integers."""
     z = x[i]
@@ -91,58 +82,65 @@ def _rounded(f: Any) -> Callable[..., Any]:
     """Return an operation from floats to integers."""
 
     def rounded(x: Any) -> Any:
-        if not abs(x) <= LARGEST:
+        if not -LARGEST <= x <= LARGEST:
             raise RuntimeError(LEFT)
         return int(f(x))
 
     rounded.__name__ = f"rounded_{f.__name__}"
-    return _declare_helper(rounded)
+    return rounded
 
 
 @functools.cache
-def checked(f: Any, count: int) -> Callable[..., Any]:
+def checked(f: Any) -> Callable[..., Any]:
     """Return a function of floats that leaves where its value is not finite: Python may raise."""
-    if count == 1:
 
-        def checked(x: Any) -> Any:
-            z = f(x)
-            if not math.isfinite(z):
-                raise RuntimeError(LEFT)
-            return z
-    else:
-
-        def checked(x: Any, y: Any) -> Any:  # type: ignore[misc]
-            z = f(x, y)
-            if not math.isfinite(z):
-                raise RuntimeError(LEFT)
-            return z
+    def checked(*xs: Any) -> Any:
+        z = f(*xs)
+        if not math.isfinite(z):
+            raise RuntimeError(LEFT)
+        return z
 
     checked.__name__ = f"checked_{f.__name__}"
-    return _declare_helper(checked)
+    return checked
 
 
-@dataclass(frozen=True)
-class Arithmetic:
-    """The replacements of an operator: of floats, of integers, and where either may result."""
+COSTLY = {
+    math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atan2, math.atanh, math.copysign,
+    math.cos, math.cosh, math.degrees, math.erf, math.erfc, math.exp, math.expm1, math.fabs,
+    math.gamma, math.hypot, math.lgamma, math.log, math.log10, math.log1p, math.log2,
+    math.pow, math.radians, math.sin, math.sinh, math.sqrt, math.tan, math.tanh,
+    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2, np.sinh, np.cosh, np.tanh,
+    np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt, np.square, np.absolute,
+    np.fabs, np.maximum, np.minimum, np.negative, np.add, np.subtract, np.multiply, np.divide,
+    np.hypot, np.sign,
+}  # fmt: skip
+"""Functions of floats, which are left where Python might raise."""
+_PLAIN = (
+    float, np.float64, bool, math.isfinite, math.isnan, math.isinf, operator.not_, operator.truediv,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+)  # fmt: skip
+SIGNS = (operator.neg, operator.pos, operator.abs, abs)
 
-    of_floats: Any = None
-    of_whole: Any = None
-    of_mixed: Any = None
+
+def _integers_too(of_floats: Any, of_integers: Any) -> dict[str, Any]:
+    return {FLOAT: of_floats, WHOLE: of_integers, MIXED: of_integers}
 
 
-MACHINE_ARITHMETIC = {
-    operator.add: Arithmetic(None, _bounded(operator.add), _bounded(operator.add)),
-    operator.sub: Arithmetic(None, _bounded(operator.sub), _bounded(operator.sub)),
-    operator.mul: Arithmetic(None, bounded_product, bounded_product),
-    operator.floordiv: Arithmetic(None, _bounded(operator.floordiv), None),
-    operator.mod: Arithmetic(None, _bounded(operator.mod), None),
-    operator.pow: Arithmetic(power, whole_power, None),
+COMPILED: dict[Any, dict[str, Any]] = {
+    **{f: dict.fromkeys((FLOAT, WHOLE, MIXED, TRUTH), f) for f in _PLAIN},
+    max: dict.fromkeys((FLOAT, WHOLE, MIXED, TRUTH), greatest),
+    min: dict.fromkeys((FLOAT, WHOLE, MIXED, TRUTH), least),
+    **{f: dict.fromkeys((FLOAT, WHOLE, MIXED), f) for f in SIGNS},
+    operator.abs: dict.fromkeys((FLOAT, WHOLE, MIXED), abs),
+    operator.add: _integers_too(operator.add, _bounded(operator.add)),
+    operator.sub: _integers_too(operator.sub, _bounded(operator.sub)),
+    operator.mul: _integers_too(operator.mul, bounded_product),
+    operator.floordiv: {FLOAT: operator.floordiv, WHOLE: _bounded(operator.floordiv)},
+    operator.mod: {FLOAT: operator.mod, WHOLE: _bounded(operator.mod)},
+    operator.pow: {FLOAT: power, WHOLE: whole_power},
+    **{f: {WHOLE: _rounded(f)} for f in (int, math.floor, math.ceil, math.trunc)},
+    **{f: {TRUTH: f} for f in (operator.and_, operator.or_, operator.xor)},
+    **{f: {FLOAT: checked(f)} for f in COSTLY},
+    math.fmod: {FLOAT: checked(np.fmod)},  # Numba does not know the first
 }
-"""Division is not among them: it always gives a float."""
-
-ROUNDED = {
-    int: _rounded(int),
-    math.floor: _rounded(math.floor),
-    math.ceil: _rounded(math.ceil),
-    math.trunc: _rounded(math.trunc),
-}
+"""What is compiled in the place of a function of numbers, by the kind of its result."""

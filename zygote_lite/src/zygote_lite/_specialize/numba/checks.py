@@ -6,13 +6,14 @@ operation that differs is replaced by one of `arithmetic`, which leaves the code
 something else; then the tape answers.
 """
 
-import math
 import operator
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._specialize.numba import arithmetic as _machine
+from zygote_lite._specialize.numba.arithmetic import FLOAT, MIXED, TRUTH, WHOLE
+from zygote_lite._specialize.typed.abstract_eval import is_hashable
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
@@ -33,7 +34,6 @@ from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, constan
 _FLOATS = frozenset((float, np.float64))
 _INTEGER_TYPES = frozenset((int, np.int64, np.intp))
 _TRUTHS = frozenset((bool, np.bool_))
-FLOAT, WHOLE, MIXED, TRUTH = "float", "whole", "mixed", "truth"
 
 
 def kind_of_number(x: Value) -> str:
@@ -60,26 +60,9 @@ def kind_of_number(x: Value) -> str:
     return WHOLE if classes <= _INTEGER_TYPES else MIXED
 
 
-_PLAIN = {
-    float, np.float64, bool, math.isfinite, math.isnan, math.isinf, operator.not_, operator.truediv,
-    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
-}  # fmt: skip
-_SIGNS = {operator.neg, operator.pos, operator.abs, abs}
-# functions of floats, which are left where Python might raise
-COSTLY = {
-    math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atan2, math.atanh, math.copysign,
-    math.cos, math.cosh, math.degrees, math.erf, math.erfc, math.exp, math.expm1, math.fabs,
-    math.gamma, math.hypot, math.lgamma, math.log, math.log10, math.log1p, math.log2,
-    math.pow, math.radians, math.sin, math.sinh, math.sqrt, math.tan, math.tanh,
-    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.arctan2, np.sinh, np.cosh, np.tanh,
-    np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt, np.square, np.absolute,
-    np.fabs, np.maximum, np.minimum, np.negative, np.add, np.subtract, np.multiply, np.divide,
-    np.hypot, np.sign,
-}  # fmt: skip
 _MADE = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.copy,
          np.ndarray.copy}  # fmt: skip
-_COMPILED_INSTEAD = {math.fmod: np.fmod}  # Numba does not know the first
-_BITS = {operator.and_, operator.or_, operator.xor}
+_DONE_AS_THEY_ARE = (abandon, same_shape, len, range)
 
 
 def prepare(nodes: list[Node]) -> None:
@@ -88,32 +71,30 @@ def prepare(nodes: list[Node]) -> None:
     Raises `NotSpecializable`, with the reason, where there is one that does not qualify.
     """
     for node in walk(nodes):
-        if isinstance(node, Op):
-            _prepare(node)
-        elif isinstance(node, StoreItem):
-            refuse_other_arrays(node.array)
-            _refuse_other_index(node.index)
-            kind_of_number(node.value)
-        elif isinstance(node, AddInto):
-            _check_sum(node)
-        elif isinstance(node, Moves):
-            node.pairs = [(x, _nothing_like(x) if _is_nothing(y) else y) for x, y in node.pairs]
-            for pair in node.pairs:
-                for x in pair:
+        match node:
+            case Op():
+                _prepare(node)
+            case StoreItem(_, array, index, value):
+                refuse_other_arrays(array)
+                _refuse_other_index(index)
+                kind_of_number(value)
+            case AddInto():
+                _check_sum(node)
+            case Moves(_, pairs):
+                node.pairs = [(x, _nothing_like(x) if _is_nothing(y) else y) for x, y in pairs]
+                for x in [x for pair in node.pairs for x in pair]:
                     _check_operand(x)
-        elif isinstance(node, Branch):
-            kind_of_number(node.test)
-        elif isinstance(node, Loop):
-            if node.iterable is not None and type(node.iterable.sample) is not range:
-                raise NotSupported.COMPILED_VALUE(
-                    "a loop walks over something that is not a range or an array"
-                )
-            if node.target is not None:
-                kind_of_number(node.target)
-        elif isinstance(node, Record):
-            for x in node.loop.record:
-                if type(x.sample) is not list:
-                    _check_operand(x)
+            case Branch(_, test):
+                kind_of_number(test)
+            case Loop(_, target, iterable):
+                if iterable is not None and type(iterable.sample) is not range:
+                    raise NotSupported.COMPILED_VALUE("a loop walks over more than a range")
+                if target is not None:
+                    kind_of_number(target)
+            case Record(_, loop):
+                for x in loop.record:
+                    if type(x.sample) is not list:
+                        _check_operand(x)
 
 
 def _is_nothing(x: Value) -> bool:
@@ -131,7 +112,7 @@ def _nothing_like(x: Value) -> Value:
 
 def _prepare(op: Op) -> None:
     f, xs = op.function, op.arguments
-    if f in (abandon, same_shape):
+    if f in _DONE_AS_THEY_ARE:
         return
     if f is has_value:
         raise Unsound.UNSET("a variable may have no value")
@@ -140,76 +121,27 @@ def _prepare(op: Op) -> None:
             raise NotSupported.COMPILED_CALL(f"it reads the attribute {f.name} of an array")
         refuse_other_arrays(xs[0])
         return
-    name = getattr(f, "__name__", type(f).__name__)
+    name = described_for_users(f)
+    if op.keywords or not is_hashable(f):
+        raise NotSupported.COMPILED_CALL(f"it calls {name} with keywords, or as an object")
     if f is operator.getitem:
         _prepare_item(op)
-    elif f is len or f is range:
-        pass
     elif f in _MADE:
-        if op.keywords:
-            raise NotSupported.COMPILED_CALL(f"it calls np.{name} with keywords")
         refuse_other_arrays(op.target)
-    elif op.keywords:
-        raise NotSupported.COMPILED_CALL(f"it calls {name} with keywords")
     elif any(x.is_array for x in xs):
         raise NotSupported.COMPILED_CALL(
-            f"whole arrays are given to {described_for_users(f)}, which is left to NumPy"
+            f"whole arrays are given to {name}, which is left to NumPy"
         )
-    elif f in _machine.MACHINE_ARITHMETIC:
-        _prepare_arithmetic(op)
-    elif f in (max, min):
-        if len(xs) != 2:
-            raise NotSupported.COMPILED_CALL(f"it calls {name} with other than two numbers")
-        _operand_kinds(op)
-        op.function = _machine.greatest if f is max else _machine.least
-    elif f in _machine.ROUNDED:
-        _operand_kinds(op)
-        if f is not int or kind_of_number(xs[0]) not in (WHOLE, TRUTH):
-            op.function = _machine.ROUNDED[f]
-    elif f in _BITS:
-        if {TRUTH} != {kind_of_number(x) for x in (*xs, op.target)}:
-            raise Unsound.COMPILED_NUMBER("it takes bits of integers")
-    elif f in _SIGNS:
-        if TRUTH in _operand_kinds(op):
-            raise Unsound.COMPILED_NUMBER(f"it takes the {name} of a truth value")
-        if f is operator.abs:
-            op.function = abs
-    elif f in _PLAIN:
-        _operand_kinds(op)
-    elif f in COSTLY or f in _COMPILED_INSTEAD:
-        _operand_kinds(op)
-        if kind_of_number(op.target) != FLOAT:
-            raise Unsound.COMPILED_NUMBER(f"it calls {described_for_users(f)} with integers")
-        if len(xs) > 2:
-            raise NotSupported.COMPILED_CALL(
-                f"it calls {described_for_users(f)} with more than two numbers"
-            )
-        op.function = _machine.checked(_COMPILED_INSTEAD.get(f, f), len(xs))
+    elif f not in _machine.COMPILED or len(xs) > 2:
+        raise NotSupported.COMPILED_CALL(f"{name} is not among what is compiled")
     else:
-        raise NotSupported.COMPILED_CALL(f"{described_for_users(f)} is not among what is compiled")
-
-
-def _operand_kinds(op: Op) -> list[str]:
-    """Return the kinds of the operands, which are all numbers, as is the result."""
-    kind_of_number(op.target)
-    return [kind_of_number(x) for x in op.arguments]
-
-
-def _prepare_arithmetic(op: Op) -> None:
-    kinds = _operand_kinds(op)
-    result = kind_of_number(op.target)
-    if result == TRUTH:
-        raise Unsound.COMPILED_NUMBER("it does arithmetic with truth values")
-    table = _machine.MACHINE_ARITHMETIC[op.function]
-    if result == FLOAT:
-        if table.of_floats is not None:
-            op.function = table.of_floats
-    elif result == WHOLE and MIXED not in kinds and FLOAT not in kinds:
-        op.function = table.of_whole
-    elif table.of_mixed is not None:
-        op.function = table.of_mixed
-    else:
-        raise Unsound.COMPILED_NUMBER(f"{op.function.__name__} gives an integer or a float")
+        kinds, kind = {kind_of_number(x) for x in xs}, kind_of_number(op.target)
+        if kind == WHOLE and len(xs) == 2 and kinds & {FLOAT, MIXED}:
+            kind = MIXED
+        compiled = _machine.COMPILED[f]
+        if kind not in compiled or (f in _machine.SIGNS and TRUTH in kinds):
+            raise Unsound.COMPILED_NUMBER(f"{name} is not compiled for these types of numbers")
+        op.function = compiled[kind]
 
 
 def _prepare_item(op: Op) -> None:
@@ -228,17 +160,17 @@ def _prepare_item(op: Op) -> None:
 
 def _refuse_other_index(index: Value) -> None:
     """Refuse an index that is more than integers and slices of integers."""
-    parts = index.items if type(index.sample) is tuple and index.items else [index]
-    for part in parts:
+    for part in index.items if type(index.sample) is tuple and index.items else [index]:
+        ends = [part]
         if isinstance(part.sample, slice):
-            for end in leaves(part):
-                known = end.sample if isinstance(end.sample, slice) else None
-                if end.is_constant and (end.sample is None or known is not None):
-                    continue
-                if kind_of_number(end) != WHOLE:
-                    raise NotSupported.COMPILED_VALUE("the ends of a slice are not integers")
-        elif kind_of_number(part) != WHOLE:
-            raise NotSupported.COMPILED_VALUE("an index is not an integer")
+            ends = [x for x in leaves(part) if not _is_known_end(x)]
+        if any(kind_of_number(end) != WHOLE for end in ends):
+            raise NotSupported.COMPILED_VALUE("an index is not an integer, nor a slice of integers")
+
+
+def _is_known_end(x: Value) -> bool:
+    """Return whether the end of a slice is left out, or the slice is a constant."""
+    return x.is_constant and isinstance(x.sample, slice | None)
 
 
 def refuse_other_arrays(x: Value) -> None:

@@ -1,19 +1,16 @@
 """Specialized code through Numba: what is compiled, and the entry to it."""
 
 import functools
-import types
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.numba import arithmetic as _machine
+from zygote_lite._specialize.numba.arithmetic import FLOAT, MIXED, TRUTH, WHOLE
 from zygote_lite._specialize.numba.checks import (
-    FLOAT,
-    MIXED,
-    TRUTH,
-    WHOLE,
     described_for_users,
     kind_of_number,
     refuse_other_arrays,
@@ -23,14 +20,12 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, in_form_of, paths_of
 
-if TYPE_CHECKING:
-    from zygote_lite._specialize.assemble import Specialized
-
 _NO_NUMBA = NotSupported.NUMBA('Numba is not installed (pip install "zygote_lite[jit]")')
 MISSING = str(_NO_NUMBA)
 _MOST_COMPILED = 256
 # by text: functions are specialized anew when what they read changes
 _compiled_functions: dict[Any, Callable[..., Any]] = {}
+_CLASSES = (np.float64, np.int64, np.bool_, float, int, bool)
 _options = {"boundscheck": True, "error_model": "python"}
 
 
@@ -43,7 +38,7 @@ def required_numba() -> Any:
     return numba
 
 
-def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
+def compile_code(code: Any, made: Specialized) -> Callable[..., Any]:
     """Return the machine code of what was written for a specialization.
 
     Raises `NotSpecializable` where Numba is missing, or refuses: with the first line of its error.
@@ -54,7 +49,7 @@ def compile_code(code: Any, made: "Specialized") -> Callable[..., Any]:
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
     _refuse_uncompiled_value(made)
     for x in made.bound.values():
-        if not isinstance(x, types.FunctionType) or x not in _machine.HELPERS:
+        if getattr(x, "__globals__", None) is not vars(_machine):
             raise NotSupported.COMPILED_CALL(
                 f"it calls {described_for_users(x)}, which is not compiled"
             )
@@ -99,7 +94,7 @@ def _main_line(error: Exception) -> str:
     return next((line for line in lines if not line.startswith("Failed in")), repr(error))
 
 
-def _refuse_uncompiled_value(made: "Specialized") -> None:
+def _refuse_uncompiled_value(made: Specialized) -> None:
     y = _result(made)
     if y.is_array:
         if not y.made:
@@ -109,18 +104,18 @@ def _refuse_uncompiled_value(made: "Specialized") -> None:
         raise Unsound.COMPILED_NUMBER("its value is an integer or a float")
 
 
-def _result(made: "Specialized") -> Value:
+def _result(made: Specialized) -> Value:
     assert made.result is not None  # only code for a Hessian returns no value
     return made.result
 
 
-def _check_types(numba: Any, found: Any, made: "Specialized") -> None:
+def _check_types(numba: Any, found: Any, made: Specialized) -> None:
     """Refuse code whose results Numba takes to be something else than they are."""
     returned = found.nopython_signatures[0].return_type
-    ends = [d for d in made.gradients if d is not None]
+    ends = [d for d in made.gradients.values() if d is not None]
     types_found = [*returned] if ends else [returned]
     y = _result(made)
-    expected = [y, *[x for x, d in _active_leaves(made) if d is not None]]
+    expected = [y, *[x for x, d in made.gradients.items() if d is not None]]
     for x, end in zip(expected, types_found, strict=True):
         if x.is_array:
             right = isinstance(end, numba.types.Array) and end.dtype == numba.float64
@@ -135,16 +130,10 @@ def _check_types(numba: Any, found: Any, made: "Specialized") -> None:
             )
 
 
-def _active_leaves(made: "Specialized") -> list[tuple[Value, Value | None]]:
-    """Return the differentiated leaves of the arguments, each with its cotangent."""
-    found = [leaf for x in made.arguments for leaf in leaves(x) if leaf.active]
-    return [*zip(found, made.gradients, strict=True)]
-
-
 # -- the entry ---------------------------------------------------------------------------------
 
 
-def range_tests(made: "Specialized", given: list[str]) -> list[str]:
+def range_tests(made: Specialized, given: list[str]) -> list[str]:
     """Return the tests that integers are small enough."""
     paths = [
         *((path, x) for i, top in enumerate(made.arguments) for path, x in paths_of(top, f"x{i}")),
@@ -158,7 +147,7 @@ def range_tests(made: "Specialized", given: list[str]) -> list[str]:
 
 
 def call_of(
-    made: "Specialized", given: list[str], active: tuple[bool, ...]
+    made: Specialized, given: list[str], active: tuple[bool, ...]
 ) -> tuple[str, list[str], str, list[str]]:
     """Return the texts of the call, of the tests of its results, of the value, and the gradients.
 
@@ -171,7 +160,7 @@ def call_of(
     y = _result(made)
     checks = []
     results = ["y"]
-    for x, d in _active_leaves(made):
+    for x, d in made.gradients.items():
         name = names[x] = "None" if d is None else f"g{len(results)}"
         if d is None:
             continue
@@ -180,16 +169,9 @@ def call_of(
             checks.append(f"is_finite({name})")
         if isinstance(x.sample, np.generic):
             names[x] = f"np.float64({name})"
-    value = f"{spelled(_class_of(y))}(y)" if not y.is_array else "y"
+    value = "y"
+    if isinstance(y.fact, Scalar):  # NumPy's number, if it may be one
+        value = f"{spelled(next(kind for kind in _CLASSES if kind in y.fact.classes))}(y)"
     flagged = zip(made.arguments, active, strict=True)
     found = [in_form_of(x, lambda leaf: names.get(leaf, "None")) for x, flag in flagged if flag]
     return f"{', '.join(results)} = fast({', '.join([*operands, *given])})", checks, value, found
-
-
-def _class_of(y: Value) -> type:
-    """Return the class of a number: NumPy's, if it may be NumPy's."""
-    assert isinstance(y.fact, Scalar)
-    for kind in (np.float64, np.int64, np.bool_, float, int, bool):
-        if kind in y.fact.classes:
-            return kind
-    raise NotSupported.COMPILED_VALUE(f"its value is {y.fact}")

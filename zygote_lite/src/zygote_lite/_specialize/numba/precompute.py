@@ -7,9 +7,18 @@ than one of them.
 
 import operator
 
-from zygote_lite._specialize.numba.checks import COSTLY
-from zygote_lite._specialize.typed.nodes import Backwards, Loop, Node, Op, leaves, may_stop, walk
-from zygote_lite._specialize.typed.values import Value
+from zygote_lite._specialize.numba.arithmetic import COSTLY
+from zygote_lite._specialize.typed.abstract_eval import is_hashable
+from zygote_lite._specialize.typed.nodes import (
+    Backwards,
+    Loop,
+    Node,
+    Op,
+    is_made_in,
+    leaves,
+    may_stop,
+    walk,
+)
 
 
 def compute_early(backward: list[Node]) -> None:
@@ -33,29 +42,14 @@ def _place(op: Op, loop: Loop) -> int | None:
     """Return where in an iteration an operation can stand; `None` if nowhere, or it is cheap."""
     if op.required or op.keywords or op.target.active or not op.target.is_scalar:
         return None
-    if op.function is not operator.pow and not _is_costly(op):
+    if not is_hashable(op.function) or op.function not in (operator.pow, *COSTLY):
         return None
     made = {n.target: i + 1 for i, n in enumerate(loop.body) if isinstance(n, Op)}
     at = 0
     for x in [leaf for given in op.arguments for leaf in leaves(given)]:
-        if x.is_constant or (not x.reverse and x.scope is not loop and _is_around(x, loop)):
+        if x.is_constant or (not x.reverse and not is_made_in(x, loop)):
             continue
         if x not in made and x is not loop.target and x not in loop.phis:
             return None
         at = max(at, made.get(x, 0))
     return at
-
-
-def _is_costly(op: Op) -> bool:
-    try:
-        return op.function in COSTLY
-    except TypeError:  # an unhashable object is not a function of numbers
-        return False
-
-
-def _is_around(x: Value, loop: Loop) -> bool:
-    """Return whether a value is computed outside a loop, before it."""
-    outer = loop.outer
-    while outer is not None and x.scope is not outer:
-        outer = outer.outer
-    return x.scope is outer

@@ -1,7 +1,10 @@
 """The text of typed code for Numba: the residuals of a loop are saved in arrays."""
 
-from zygote_lite._specialize.numba.checks import FLOAT, MIXED, TRUTH, WHOLE, kind_of_number
-from zygote_lite._specialize.text.writer import LEAVE, Writer
+from collections.abc import Callable
+
+from zygote_lite._specialize.numba.arithmetic import FLOAT, MIXED, TRUTH, WHOLE
+from zygote_lite._specialize.numba.checks import kind_of_number
+from zygote_lite._specialize.text.writer import Writer
 from zygote_lite._specialize.typed.nodes import Loop, Node, may_stop, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._specialize.typed.values import ArrayOf, Value
@@ -21,8 +24,8 @@ class CompiledWriter(Writer):
 
     looks = False  # Numba has settled them
 
-    def __init__(self, used: set[str]) -> None:
-        super().__init__(used)
+    def __init__(self, namer: Callable[[str], str]) -> None:
+        super().__init__(namer)
         self.columns: dict[Loop, tuple[list[str], str]] = {}
         self.tapes: dict[Value, Loop] = {}
 
@@ -103,8 +106,7 @@ class CompiledWriter(Writer):
             if not d.is_array
         ]
         if tests:
-            self.line(f"if not ({' and '.join(tests)}):")
-            self.line(f"    {LEAVE}")
+            self.leave_if(f"not ({' and '.join(tests)})")
         return values, names
 
     def named(self, x: Value) -> str:

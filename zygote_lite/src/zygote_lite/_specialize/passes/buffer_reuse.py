@@ -9,11 +9,10 @@ from zygote_lite._ir.operators import BINARY
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Branch,
-    Loop,
-    Moves,
     Node,
     Op,
     StoreItem,
+    assigned_by,
     inner_blocks,
     leaves,
     reads_of,
@@ -45,16 +44,7 @@ def _of_one_name(nodes: list[Node]) -> set[Value]:
     """Return the values that share a name: they were moved from one to the other."""
     named: dict[str, set[Value]] = {}
     for node in nodes:
-        made: list[Value] = []
-        if isinstance(node, Op):
-            made = [node.target]
-        elif isinstance(node, Moves):
-            made = [target for target, _ in node.pairs]
-        elif isinstance(node, Branch):
-            made = node.joined
-        elif isinstance(node, Loop):
-            made = [*node.phis, *node.outs]
-        for x in made:
+        for x in [*assigned_by(node), *(node.joined if isinstance(node, Branch) else ())]:
             named.setdefault(x.name, set()).add(x)
     return {x for values in named.values() if len(values) > 1 for x in values}
 

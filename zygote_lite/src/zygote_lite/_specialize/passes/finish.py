@@ -5,6 +5,7 @@ Residuals are the values of the forward pass that the reverse pass reads.
 
 import operator
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from zygote_lite._specialize.typed.nodes import (
     Record,
     Stop,
     StoreItem,
+    assigned_by,
     inner_blocks,
     leaves,
     reads_of,
@@ -35,7 +37,7 @@ from zygote_lite._specialize.typed.values import Other, Value, list_root
 
 
 def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
-    """Drop copies that no write makes necessary.
+    """Read the array itself where no write makes a copy of it necessary.
 
     Raises `NotSpecializable` where a view would see a write.
     """
@@ -69,15 +71,6 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
                 ):
                     raise Unsound.SHARED_WRITE("it reads a view after a write to the array")
     replace([*nodes, *backward], replaced)
-    _without(nodes, {*replaced})
-
-
-def _without(block: list[Node], targets: set[Value]) -> None:
-    """Remove the operations that make some values."""
-    block[:] = [n for n in block if not (isinstance(n, Op) and n.target in targets)]
-    for node in block:
-        for inner in inner_blocks(node):
-            _without(inner, targets)
 
 
 def _number_nodes(
@@ -114,7 +107,7 @@ def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
     suspects: set[Value] = set()
     for node in backward:
         if isinstance(node, Op):
-            if node.function in (operator.truediv,):
+            if node.function is operator.truediv:
                 sources.setdefault(node.target, []).append(node.arguments[0])
             elif traits_of(node.function).shows_nonfinite:
                 sources.setdefault(node.target, []).extend(node.arguments)
@@ -153,32 +146,39 @@ def drop_dead(forward: list[Node], backward: list[Node], results: list[Value]) -
     alive = {leaf for x in results for leaf in leaves(x)}
     together = {out: phi for n in walk([*forward, *backward]) if isinstance(n, Loop)
                 for phi, out in zip(n.phis, n.outs, strict=True)}  # fmt: skip
-    while True:
+    size = -1
+    while size < len(alive):
         size = len(alive)
         for block in (backward, forward):
-            _mark(block, alive)
+            _find_live(block, alive)
         alive |= {phi for out, phi in together.items() if out in alive}
-        if len(alive) == size:
-            break
-    _sweep(forward, alive)
-    _sweep(backward, alive)
+    for block in (backward, forward):
+        _find_live(block, alive, sweep=True)
 
 
-def _mark(block: list[Node], alive: set[Value]) -> bool:
-    """Note what the live nodes of a block read; return whether there are any."""
-    found = False
+def _find_live(block: list[Node], alive: set[Value], sweep: bool = False) -> bool:
+    """Note what the live nodes of a block read; return whether there are any.
+
+    Where `sweep`, the others are removed.
+    """
+    found: list[Node] = []
     for node in reversed(block):
         if isinstance(node, Moves):
-            for target, source in node.pairs:
-                if target in alive:
-                    alive.update(leaves(source))
-                    found = True
-            continue
-        inner = [_mark(b, alive) for b in inner_blocks(node)]
-        if _is_live(node, alive) or any(inner):
-            found = True
-            alive.update(reads_of(node))
-    return found
+            pairs = [pair for pair in node.pairs if pair[0] in alive]
+            alive.update(leaf for _, source in pairs for leaf in leaves(source))
+            is_live = bool(pairs)
+            if sweep:
+                node.pairs = pairs
+        else:
+            inner = [_find_live(b, alive, sweep) for b in inner_blocks(node)]
+            is_live = _is_live(node, alive) or any(inner)
+            if is_live:
+                alive.update(reads_of(node))
+        if is_live:
+            found.insert(0, node)
+    if sweep:
+        block[:] = found
+    return bool(found)
 
 
 def _is_live(node: Node, alive: set[Value]) -> bool:
@@ -191,27 +191,11 @@ def _is_live(node: Node, alive: set[Value]) -> bool:
     return isinstance(node, Loop | Stop | Record)
 
 
-def _sweep(block: list[Node], alive: set[Value]) -> bool:
-    """Remove dead nodes from a block; return whether any is left."""
-    kept: list[Node] = []
-    for node in block:
-        if isinstance(node, Moves):
-            node.pairs = [pair for pair in node.pairs if pair[0] in alive]
-            if node.pairs:
-                kept.append(node)
-            continue
-        inner = [_sweep(b, alive) for b in inner_blocks(node)]
-        if _is_live(node, alive) or any(inner):
-            kept.append(node)
-    block[:] = kept
-    return bool(kept)
-
-
 # -- residuals ---------------------------------------------------------------------------------
 
 
 def keep_records(
-    forward: list[Node], backward: list[Node], name: "Namer", silent: set[Branch]
+    forward: list[Node], backward: list[Node], name: Callable[[str], str], silent: set[Branch]
 ) -> list[Value]:
     """Have each loop save the residuals of its iterations: the values that the reverse pass reads.
 
@@ -232,33 +216,12 @@ def keep_records(
     _drop_records(forward, live, silent)
     _drop_records(backward, set(), silent)
     _restructure(forward)
-    for node in [*walk(forward)]:
-        if isinstance(node, Loop):
-            if node in live:
-                _record_early(node)
-            coalesce(node.body)
-        elif isinstance(node, Branch):
-            coalesce(node.body)
-            coalesce(node.orelse)
-    for node in [*walk(backward)]:
+    for node in [*walk(forward), *walk(backward)]:
+        if isinstance(node, Loop) and node in live:
+            _record_early(node)
         for block in inner_blocks(node):
             coalesce(block)
     return [*needed.get(None, ())]
-
-
-class Namer:
-    """Give names that are not taken."""
-
-    def __init__(self, used: set[str]) -> None:
-        self.used = used
-
-    def __call__(self, stem: str) -> str:
-        name, n = stem, 0
-        while name in self.used:
-            n += 1
-            name = f"{stem}{n}"
-        self.used.add(name)
-        return name
 
 
 def _drop_records(block: list[Node], live: set[Loop], silent: set[Branch]) -> None:
@@ -333,14 +296,9 @@ def coalesce(body: list[Node]) -> None:
 
 
 def _can_rename(body: list[Node], at: int, target: Value, source: Value, moves: Moves) -> bool:
-    for node in body[at + 1 : -1]:
-        for inner in walk([node]):
-            if any(x.name == target.name for x in reads_of(inner)):
-                return False
-    if any(x is not source and x.name == target.name for _, x in moves.pairs):
-        return False
-    for node in body[: at + 1]:
-        for inner in walk([node]):
-            if isinstance(inner, Moves) and any(t.name == target.name for t, _ in inner.pairs):
-                return False
-    return True
+    """Return whether the target's name is free from where the source is computed."""
+    name = target.name
+    read_later = [x for node in walk(body[at + 1 : -1]) for x in reads_of(node)]
+    moved = [x for _, x in moves.pairs if x is not source]
+    assigned = [x for n in walk(body[: at + 1]) if isinstance(n, Moves) for x in assigned_by(n)]
+    return all(x.name != name for x in (*read_later, *moved, *assigned))

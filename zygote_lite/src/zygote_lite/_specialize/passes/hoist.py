@@ -3,7 +3,7 @@
 import operator
 
 from zygote_lite._ir.traits import traits_of
-from zygote_lite._specialize.typed.nodes import Loop, Moves, Node, Op, inner_blocks, walk
+from zygote_lite._specialize.typed.nodes import Loop, Node, Op, assigned_by, inner_blocks, walk
 from zygote_lite._specialize.typed.values import Scalar, Value
 
 _FLOAT = Scalar(frozenset((float,)))
@@ -27,14 +27,7 @@ def hoist(block: list[Node]) -> None:
 
 def _invariant(loop: Loop) -> list[Op]:
     """Return the operations of a loop's body whose operands are all computed before the loop."""
-    made = {x for x in (*loop.phis, loop.target) if x is not None}
-    for node in walk(loop.body):
-        if isinstance(node, Op):
-            made.add(node.target)
-        elif isinstance(node, Moves):
-            made.update(target for target, _ in node.pairs)
-        elif isinstance(node, Loop):
-            made.update(x for x in (*node.phis, *node.outs, node.target) if x is not None)
+    made = {x for node in walk([loop]) for x in assigned_by(node)}
     found = []
     for node in loop.body:
         if isinstance(node, Op) and _is_sure(node) and not made & {*node.arguments}:

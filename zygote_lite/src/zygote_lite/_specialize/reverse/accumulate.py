@@ -70,31 +70,20 @@ class Accumulator:
             self.scatter(x, d)
             return
         known = self.cotangents.get(x)
-        if known is None:
-            self.cotangents[x] = d
-            if self.is_new(d):
-                self.owned.add(d)
-                if x.name:
-                    d.name = self.interpreter.name("d" + x.name)
-            self.given.add(d)
-        elif known in self.owned and known.is_array == d.is_array:
+        if known is not None:
             made = self.interpreter.definitions.get(d)
-            if made is not None and made.function is operator.neg and d not in self.given:
-                self.write(AddInto(self.origin, known, made.arguments[0], sign="-"))
-            else:
-                self.write(AddInto(self.origin, known, d))
-        else:
-            made = self.interpreter.definitions.get(d)
-            if made is not None and made.function is operator.neg and d not in self.given:
-                total = self.call(operator.sub, known, made.arguments[0])
-            else:
-                total = self.call(operator.add, known, d)
-            self.cotangents[x] = total
-            if self.is_new(total):  # and not a sum that the program has computed itself
-                self.owned.add(total)
-                if x.name:
-                    total.name = self.interpreter.name("d" + x.name)
-            self.given.add(total)
+            negated = made is not None and made.function is operator.neg and d not in self.given
+            term = made.arguments[0] if made is not None and negated else d
+            if known in self.owned and known.is_array == d.is_array:
+                self.write(AddInto(self.origin, known, term, sign="-" if negated else "+"))
+                return
+            d = self.call(operator.sub if negated else operator.add, known, term)
+        self.cotangents[x] = d
+        if self.is_new(d):  # and not a sum that the program has computed itself
+            self.owned.add(d)
+            if x.name:
+                d.name = self.interpreter.name("d" + x.name)
+        self.given.add(d)
 
     def is_new(self, d: Value) -> bool:
         """Return whether a cotangent was computed just now, and for one value only."""
@@ -219,17 +208,15 @@ class Accumulator:
         return value
 
     def state(self) -> Any:
-        return (
-            dict(self.cotangents), set(self.owned), set(self.given), set(self.interpreter.used),
-            dict(self.interpreter.definitions), len(self.interpreter.out),
-        )  # fmt: skip
+        """Return what `restore` needs to forget what is written from here on."""
+        definitions = dict(self.interpreter.definitions)
+        known = dict(self.cotangents), set(self.owned), set(self.given)
+        return known, definitions, self.interpreter.mark()
 
     def restore(self, state: Any) -> None:
-        cotangents, owned, given, used, definitions, length = state
-        self.cotangents, self.owned, self.given = dict(cotangents), set(owned), set(given)
-        self.interpreter.used = set(used)
-        self.interpreter.definitions = dict(definitions)
-        del self.interpreter.out[length:]
+        """Forget what was written since the state was taken; once for each state."""
+        (self.cotangents, self.owned, self.given), self.interpreter.definitions, mark = state
+        self.interpreter.back_to(mark)
 
     @property
     def origin(self) -> Any:

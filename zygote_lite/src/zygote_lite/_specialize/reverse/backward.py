@@ -144,7 +144,7 @@ class Backward(Accumulator):
         elif node.value.active:
             self.add(node.value, projected(self.interpreter, d, node.value))
 
-    def store_in_list(self, node: StoreItem) -> None:
+    def store(self, node: StoreItem) -> None:
         root, path = path_of(node.array, node.index)
         if self.cotangents.get(root) is None:
             return
@@ -154,35 +154,26 @@ class Backward(Accumulator):
             row = self.interpreter.write(part, operator.getitem, [at, index], {}).target
             row.row_of = at, index
             at = row
-        if node.value.active:
-            part = Result(Scalar(FLOATS), 1.0)
-            d = self.interpreter.write(part, operator.getitem, [at, path[-1]], {}).target
-            if not self.keeps_cotangent(node):
-                self.write(StoreItem(self.origin, at, path[-1], constant(0.0)))
-            self.add(node.value, projected(self.interpreter, d, node.value))
-        else:
+        d = self.taken(node, at, path[-1]) if node.value.active else None
+        if d is None or not self.keeps_cotangent(node):
             self.write(StoreItem(self.origin, at, path[-1], constant(0.0)))
+        if d is not None:
+            self.add(node.value, d)
 
-    def store(self, node: StoreItem) -> None:
-        if isinstance(node.array.fact, ListOf):
-            self.store_in_list(node)
-            return
-        if self.cotangents.get(node.array) is None:
-            return
-        buffer = self.buffer(node.array)
-        if node.value.active:
-            if self.may_repeat(node.index):
+    def taken(self, node: StoreItem, at: Value, index: Value) -> Value | None:
+        """Take the cotangent of what is stored from that of the array or list."""
+        if isinstance(at.fact, ListOf):
+            part = Result(Scalar(FLOATS), 1.0)
+            d = self.interpreter.write(part, operator.getitem, [at, index], {}).target
+        else:
+            if self.may_repeat(index):
                 raise Unsound.REPEATED_INDEX("it assigns entries that an index may name twice")
-            d = _calls.item(self.interpreter, buffer, node.index)
+            d = _calls.item(self.interpreter, at, index)
             if d.is_array:
                 d = self.call(np.ndarray.copy, d)
-            if not (node.alike and d.is_array):
-                d = projected(self.interpreter, d, node.value)
-            if not self.keeps_cotangent(node):
-                self.write(StoreItem(self.origin, buffer, node.index, constant(0.0)))
-            self.add(node.value, d)
-        else:
-            self.write(StoreItem(self.origin, buffer, node.index, constant(0.0)))
+                if node.alike:
+                    return d
+        return projected(self.interpreter, d, node.value)
 
     def keeps_cotangent(self, node: StoreItem) -> bool:
         """Return whether a store adds to what it writes over, whose cotangent is then the same."""

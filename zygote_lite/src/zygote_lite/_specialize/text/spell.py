@@ -4,12 +4,13 @@ import builtins
 import math
 import operator
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
-from zygote_lite._specialize.passes.finish import Namer
+from zygote_lite._specialize.typed.abstract_eval import is_hashable
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_parts
@@ -23,13 +24,14 @@ class Speller:
     """Spell values and operations.
 
     Attributes:
+        namer: gives a name that is not taken, from a stem.
         bound: objects that the text names, beside `np` and `math`.
         inlined: the text of what is written where it is read, and how tightly it binds.
         renamed: the names of what is read under another name than its own.
     """
 
-    def __init__(self, used: set[str]) -> None:
-        self.namer = Namer(used)
+    def __init__(self, namer: Callable[[str], str]) -> None:
+        self.namer = namer
         self.bound: dict[str, Any] = {}
         self.inlined: dict[Value, tuple[str, int]] = {}
         self.renamed: dict[Value, str] = {}
@@ -60,12 +62,9 @@ class Speller:
 
     def index(self, x: Value) -> str:
         """Return the text of a subscript."""
-        if isinstance(x.sample, slice):
-            if x.items is None:
-                parts = [constant_text(p) for p in (x.sample.start, x.sample.stop, x.sample.step)]
-            else:
-                parts = [self.expression(p) for p in x.items]
-            start, stop, step = ["" if p == "None" else p for p in parts]
+        if isinstance(x.sample, slice) and x.items is not None:
+            parts = [self.expression(part) for part in x.items]
+            start, stop, step = ["" if part == "None" else part for part in parts]
             return f"{start}:{stop}" + (f":{step}" if step else "")
         if type(x.sample) is tuple and x.items:
             # a tuple in a tuple is an array of positions, not more axes
@@ -89,7 +88,7 @@ class Speller:
         if f is call_parts:
             back, needed, dy = map(self.expression, xs)
             return f"{back}.only({needed})({dy})", ATOM
-        of = OF_FUNCTION.get(f) if _hashable(f) else None
+        of = OF_FUNCTION.get(f) if is_hashable(f) else None
         if of is not None and len(xs) == 1:
             return of.symbol + self.within(xs[0], of.precedence), of.precedence
         if of is not None:
@@ -104,9 +103,9 @@ class Speller:
         given = [self.expression(x) for x in xs]
         given += [f"{name}={self.expression(x)}" for name, x in op.keywords.items()]
         name = getattr(f, "__name__", "")
-        if f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"}:
-            return f"{self.within(xs[0], ATOM)}.{name}({', '.join(given[1:])})", ATOM
-        if getattr(f, "__objclass__", None) in (np.ndarray, np.generic, list):
+        if getattr(f, "__objclass__", None) in (np.ndarray, np.generic, list) or (
+            f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"}
+        ):
             return f"{self.within(xs[0], ATOM)}.{name}({', '.join(given[1:])})", ATOM
         return f"{self.function(f)}({', '.join(given)})", ATOM
 
@@ -174,11 +173,3 @@ def spelled(f: Any) -> str | None:
         if getattr(module, name, None) is f:
             return f"{path}.{name}"
     return None
-
-
-def _hashable(f: Any) -> bool:
-    try:
-        hash(f)
-    except TypeError:
-        return False
-    return True

@@ -4,6 +4,7 @@ import ast
 import operator
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +23,7 @@ from zygote_lite._specialize.typed.nodes import (
     Record,
     Stop,
     StoreItem,
+    assigned_by,
     leaves,
     reads_of,
     walk,
@@ -61,8 +63,8 @@ class Writer(Speller):
 
     looks = True
 
-    def __init__(self, used: set[str]) -> None:
-        super().__init__(used)
+    def __init__(self, namer: Callable[[str], str]) -> None:
+        super().__init__(namer)
         self.text = Text()
         self.depth = 0
         self.renamed_back: dict[Value, str] = {}
@@ -76,9 +78,7 @@ class Writer(Speller):
         for block in blocks:
             for node in walk(block):
                 self.uses.update(reads_of(node))
-                made = [node.target] if isinstance(node, Op) else []
-                made += [x for x, _ in node.pairs] if isinstance(node, Moves) else []
-                for x in made:
+                for x in assigned_by(node):
                     self.shared[x.name] += self.first.setdefault(x.name, x) is not x
         self.uses.update(leaf for x in results for leaf in leaves(x))
 
@@ -158,13 +158,11 @@ class Writer(Speller):
             self.line(LEAVE)
             return
         if node.function is has_value:
-            self.line(f"if {self.expression(node.arguments[0])} is {self.function(UNSET)}:")
-            self.line(f"    {LEAVE}")
+            self.leave_if(f"{self.expression(node.arguments[0])} is {self.function(UNSET)}")
             return
         if node.function is same_shape:
             a, b = [self.within(x, ATOM) for x in node.arguments]
-            self.line(f"if {a}.shape != {b}.shape:")
-            self.line(f"    {LEAVE}")
+            self.leave_if(f"{a}.shape != {b}.shape")
             return
         if node.into is not None and node.into not in self.inlined:
             self.in_place(node, node.into)
@@ -173,24 +171,22 @@ class Writer(Speller):
         x = node.target
         self.line(f"{x.name} = {text}")
         if node.check and self.looks:
-            self.line(f"if {self.misfit(x)}:")
-            self.line(f"    {LEAVE}")
+            self.leave_if(self.misfit(x))
+
+    def leave_if(self, test: str) -> None:
+        """Write that the code is left where a test holds."""
+        self.line(f"if {test}:")
+        self.line(f"    {LEAVE}")
 
     def in_place(self, node: Op, x: Value) -> None:
         """Write an operation whose result takes the memory, and the name, of an operand."""
         at, xs = self.read(x), node.arguments
         of = WRITES_OVER.get(node.function)
-        if of is not None:
-            if node.onto:
-                given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
-                self.line(f"{spelled(of.ufunc)}({given}, out={at})")
-            elif xs[0] is x or node.function in SWAPPED:
-                self.line(f"{at} {of.symbol}= {self.expression(xs[xs[0] is x])}")
-            else:
-                given = f"{self.expression(xs[0])}, {self.expression(xs[1])}"
-                self.line(f"{spelled(of.ufunc)}({given}, out={at})")
-        elif node.function is operator.neg:
-            self.line(f"np.negative({self.expression(xs[0])}, out={at})")
+        if of is not None and not node.onto and (xs[0] is x or node.function in SWAPPED):
+            self.line(f"{at} {of.symbol}= {self.expression(xs[xs[0] is x])}")
+        elif of is not None or node.function is operator.neg:
+            given = ", ".join(map(self.expression, xs))
+            self.line(f"{spelled(of.ufunc if of else np.negative)}({given}, out={at})")
         else:
             self.line(f"{self.operation(node)[0][:-1]}, out={at})")
         node.target.name = x.name

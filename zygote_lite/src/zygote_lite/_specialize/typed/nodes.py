@@ -169,6 +169,18 @@ def reads_of(node: Node) -> list[Value]:
     return [leaf for value in found for leaf in leaves(value)]
 
 
+def assigned_by(node: Node) -> list[Value]:
+    """Return the values that a node itself gives their names."""
+    match node:
+        case Op(_, target):
+            return [target]
+        case Moves(_, pairs):
+            return [target for target, _ in pairs]
+        case Loop(_, target):
+            return [*node.phis, *node.outs, *([] if target is None else [target])]
+    return []
+
+
 def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
     """Read other values in the place of some, in all nodes."""
 
