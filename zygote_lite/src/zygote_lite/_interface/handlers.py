@@ -14,7 +14,15 @@ from zygote_lite._python import (
     texts,
 )
 from zygote_lite._python.containers import deques, dicts, lists, mappingproxy
-from zygote_lite._python.library import builtins, copy, folds, heapq, itertools, lru_cache
+from zygote_lite._python.library import (
+    builtins,
+    copy,
+    folds,
+    heapq,
+    itertools,
+    lru_cache,
+    singledispatch,
+)
 from zygote_lite._python.objects import attributes, classes, construct, frames, lookup, weak
 from zygote_lite._tape import callables
 
@@ -22,7 +30,7 @@ MODULES = (
     literals, subscripts, operators, calls, generators, texts, implicit_calls,
     attributes, lookup, construct, classes, weak, frames,
     lists, dicts, deques, mappingproxy,
-    builtins, folds, itertools, heapq, copy, lru_cache,
+    builtins, folds, itertools, heapq, copy, lru_cache, singledispatch,
     writes, functions, nditer, foreign,
     callables, cotangents, nested_rules,
 )  # fmt: skip

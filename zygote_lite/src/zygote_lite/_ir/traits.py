@@ -130,7 +130,7 @@ _EFFECTS = {
     "getbufsize", "get_printoptions", "printoptions", "array2string", "array_repr", "array_str",
 }  # fmt: skip
 """Names in NumPy of what writes, prints, calls back, or depends on files and settings."""
-_CHANGING = ("__i", "__set", "__del")
+_CHANGING = ("__i", "__set", "__del", "_set")
 _IMPURE = ("numpy.random", "random", "time")
 
 
