@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -167,3 +168,34 @@ def pytest_generate_tests(metafunc):
         examples = importlib.import_module(f"rules_base.{module}").rule.examples
         ids = [f"{name_of(f)}-{i}" for i, (f, _, _) in enumerate(examples)]
         metafunc.parametrize("example", examples, ids=ids)
+
+
+def on_examples(examples):
+    """Make a check `(..., f, xs, options)` a test for each function: it runs on all its examples.
+
+    A test for each example would cost more than what it does. Other parameters are fixtures.
+    """
+    groups = {}
+    for example in examples:
+        groups.setdefault(example.id.rpartition("-")[0], []).append(example.values)
+
+    def decorate(check):
+        names = [n for n in inspect.signature(check).parameters if n not in ("f", "xs", "options")]
+
+        @pytest.mark.parametrize("group", groups.values(), ids=list(groups))
+        def test(group, **fixtures):
+            for i, (f, xs, options) in enumerate(group):
+                try:
+                    check(**fixtures, f=f, xs=xs, options=options)
+                except BaseException as error:
+                    error.add_note(f"in example {i}: {xs} {options}")
+                    raise
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        test.__signature__ = inspect.Signature(
+            [inspect.Parameter(n, kind) for n in ("group", *names)]
+        )
+        test.__name__ = check.__name__
+        return test
+
+    return decorate

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rulescore import rrule
+from tests.rules_base.conftest import on_examples
 
 MODULES = (
     "numpy.linalg.decompositions",
@@ -85,14 +86,14 @@ def read_only(x):
 LAYOUTS = {"reversed": reverse_strided, "spaced": spaced, "fortran": lambda x: x.copy(order="F")}
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_layout_of_arguments_does_not_matter(f, xs, options):
     expected = cotangents(f, xs, options)
     for change in (*LAYOUTS.values(), read_only):
         assert_same(cotangents(f, mapped(change, xs), options), expected)
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_layout_of_the_cotangent_does_not_matter(f, xs, options):
     y, back = rrule(f, *xs, **options)
     dy = cotangent(y)
@@ -106,7 +107,7 @@ def test_layout_of_the_cotangent_does_not_matter(f, xs, options):
         assert_same(back(dy.item()), expected)
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_pullback_is_linear_and_keeps_off_the_memory_of_others(f, xs, options):
     y, back = rrule(f, *xs, **options)
     dy = cotangent(y)
@@ -117,7 +118,7 @@ def test_pullback_is_linear_and_keeps_off_the_memory_of_others(f, xs, options):
         assert not any(np.shares_memory(dx, x) for x in arrays(xs) if isinstance(x, np.ndarray))
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_single_precision_stays_single(f, xs, options):
     def single(x):
         return x.astype({"f": "f4", "c": "c8"}.get(x.dtype.kind, x.dtype))
@@ -134,7 +135,7 @@ def test_single_precision_stays_single(f, xs, options):
                 assert d.dtype == part.dtype
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_results_one_by_one_add_up(f, xs, options):
     y, back = rrule(f, *xs, **options)
     if not isinstance(y, tuple):
@@ -157,7 +158,7 @@ ON_ARRAYS = [
 ]
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), ON_ARRAYS)
+@on_examples(ON_ARRAYS)
 def test_foreign_arrays_stay_foreign(foreign, f, xs, options):
     y, back = rrule(f, *xs, **options)
     dy = cotangent(y)

@@ -8,6 +8,7 @@ import pytest
 from rules_base.numpy.ufunc_methods import CHAINS, RUNNING
 from rulescore import rrule
 from rulescore._rule import name_of
+from tests.rules_base.conftest import on_examples
 
 MODULES = (
     "numpy.arithmetic",
@@ -113,7 +114,7 @@ def fortran(x):
 LAYOUTS = (turned, spaced, read_only, fortran)
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), ON_ARRAYS)
+@on_examples(ON_ARRAYS)
 def test_layout_of_arguments_does_not_matter(f, xs, options):
     y, back = rrule(f, *xs, **options)
     dy = cotangent(y)
@@ -126,7 +127,7 @@ def test_layout_of_arguments_does_not_matter(f, xs, options):
         same(found_back(dy), expected)
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_pullbacks_are_linear_and_take_any_layout(f, xs, options):
     y, back = rrule(f, *xs, **options)
     assert back(None) == (None,) * (len(xs) + 1)
@@ -150,7 +151,7 @@ def scaled(x, factor):
     return None if x is None else x * factor
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), ON_ARRAYS)
+@on_examples(ON_ARRAYS)
 def test_cotangents_share_no_memory_with_the_arguments(f, xs, options):
     y, back = rrule(f, *xs, **options)
     for dx in parts_of(back(cotangent(y))):
@@ -158,7 +159,7 @@ def test_cotangents_share_no_memory_with_the_arguments(f, xs, options):
             assert not (is_numeric(dx) and is_numeric(x) and np.shares_memory(dx, x))
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), ON_ARRAYS)
+@on_examples(ON_ARRAYS)
 def test_single_precision_stays_single(f, xs, options):
     singles = mapped(lambda x: x.astype("f4" if x.dtype.kind == "f" else "c8"), xs)
     y, back = rrule(f, *singles, **options)
@@ -180,7 +181,7 @@ def counted(x):
     )
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), ON_ARRAYS)
+@on_examples(ON_ARRAYS)
 def test_small_integers_do_not_wrap_around(f, xs, options):
     if not callable(f) or "random" in name_of(f):
         return
@@ -207,7 +208,7 @@ def agrees(a, b):
     return not number or (alike and np.allclose(a, b, rtol=1e-12, atol=1e-12, equal_nan=True))
 
 
-@pytest.mark.parametrize(("f", "xs", "options"), EXAMPLES)
+@on_examples(EXAMPLES)
 def test_numpy_scalars_are_numbers(f, xs, options):
     if not any(type(x) is float or type(x) is complex for x in xs):
         return
@@ -253,9 +254,7 @@ def is_numpy_only(f):
     return name in NAMES or "ndarray." in name
 
 
-@pytest.mark.parametrize(
-    ("f", "xs", "options"), [e for e in ON_ARRAYS if not is_numpy_only(e.values[0])]
-)
+@on_examples([e for e in ON_ARRAYS if not is_numpy_only(e.values[0])])
 def test_foreign_arrays_stay_foreign(foreign, f, xs, options):
     y, back = rrule(f, *xs, **options)
     dy = cotangent(y)

@@ -5,6 +5,7 @@ import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import gradient
+from zygote_lite.errors import DifferentiationError, NoRuleError
 from zygote_lite.testing import recorded_only
 
 
@@ -36,3 +37,66 @@ def test_entries_of_a_view_that_are_one_place_add_up(f):
     with recorded_only():
         for _ in range(3):
             np.testing.assert_allclose(gradient(f, x)[0], want, rtol=1e-7)
+
+
+def in_a_tuple_after_a_write(x):
+    w = x * x
+    w[0] = x[1] * 3.0
+    y = np.concatenate((w, x))
+    w[1] = 7.0
+    return np.sum(y * y * np.arange(6.0)) + np.sum(w)
+
+
+def constants_are_added(x):
+    w = x * x
+    np.add.at(w, [0, 0], 1.0)
+    return np.sum(w * w)
+
+
+def a_view_that_is_gone(x):
+    w = x * x
+    v = w[1:]
+    w[2] = x[1] * 3.0
+    return np.sum(v)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        in_a_tuple_after_a_write,
+        constants_are_added,
+        a_view_that_is_gone,
+    ],
+)
+def test_a_cotangent_goes_to_the_memory_as_it_was_then(f):
+    x = np.array([0.7, 3.2, -5.1])
+    [(_, want, _)] = slopes(f, (x,))
+    with recorded_only():
+        for _ in range(3):
+            np.testing.assert_allclose(gradient(f, x)[0], want, rtol=1e-7)
+
+
+def test_a_tuple_of_arrays_of_which_one_was_written():
+    def f(pair):
+        pair[0][0] = pair[1][0] * 3.0
+        return np.sum(np.concatenate(pair) * np.arange(1.0, 5.0))
+
+    with recorded_only():
+        [(first, second)] = gradient(f, (np.ones(2), np.ones(2)))
+    np.testing.assert_array_equal(first, [0.0, 2.0])
+    np.testing.assert_array_equal(second, [6.0, 4.0])
+
+
+def test_two_results_with_a_mask_are_refused():
+    def f(x):
+        a, b = np.zeros(3), np.zeros(3)
+        np.divmod(x, 2.0, out=(a, b), where=x > 0)
+        return np.sum(a * b)
+
+    with pytest.raises(DifferentiationError, match="assign the result"):
+        gradient(f, np.array([0.7, 3.2, -5.1]))
+
+
+def test_an_entry_of_an_active_array_of_objects_is_refused():
+    with pytest.raises(NoRuleError, match="dtype object"):
+        gradient(lambda a: a[0] * 2.0, np.array([1.0, 2.0], dtype=object))

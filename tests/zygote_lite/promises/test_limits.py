@@ -40,9 +40,10 @@ def list_loop(x, n):
     return a[-1]
 
 
-@pytest.mark.parametrize("f", [for_loop, while_loop, list_loop])
-def test_a_hundred_thousand_turns(f):
-    n = 100_000
+@pytest.mark.parametrize(
+    ("f", "n"), [(for_loop, 100_000), (while_loop, 30_000), (list_loop, 30_000)]
+)
+def test_tens_of_thousands_of_turns(f, n):
     (d,) = gradient(lambda x: f(x, n), 0.3)
     h = 1e-4
     slope = (f(0.3 + h, n) - f(0.3 - h, n)) / (2 * h)
@@ -258,15 +259,15 @@ def mixed(x, v, items):
         total = 0.0
 
 
-def test_memory_is_flat_after_ten_thousand_gradients():
+def test_memory_is_flat_after_thousands_of_gradients():
     xs = (0.5, np.array([0.3, 0.4, 0.5]), [0.6, 0.7])
     blocks = []  # of Python's allocator, each array has one: to count them costs nothing
     for _ in range(5):
-        for _ in range(2_000):
+        for _ in range(500):
             gradient(mixed, *xs)
         gc.collect()
         blocks.append(sys.getallocatedblocks())
-    assert max(blocks[1:]) - blocks[0] < 1_000, blocks  # one for every eight gradients
+    assert max(blocks[1:]) - blocks[0] < 250, blocks  # one for every eight gradients
 
 
 def test_memory_in_bytes_is_flat():
@@ -277,13 +278,13 @@ def test_memory_in_bytes_is_flat():
     try:
         sizes = []
         for _ in range(3):
-            for _ in range(100):  # traced, a gradient takes seven times as long
+            for _ in range(40):  # traced, a gradient takes seven times as long
                 gradient(mixed, *xs)
             gc.collect()
             sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert sizes[-1] - sizes[0] < 10_000, sizes
+    assert sizes[-1] - sizes[0] < 4_000, sizes
 
 
 def test_memory_is_flat_over_new_functions():

@@ -30,7 +30,7 @@ def _picked_rule(fs: tuple):
     return fs, lambda dy: (dy,)
 
 
-def _chosen_rule(f: types.FunctionType):
+def _chosen_rule(f: types.FunctionType | types.MethodType):
     return f, lambda dy: (dy,)
 
 
@@ -96,6 +96,20 @@ def test_a_method_that_a_rule_returns():
 
     (d,) = gradient(lambda m: picked((m.at, 1.0))[0](3.0) + m.at(1.0), Model(0.7))
     assert d.a == 4.0
+
+
+def test_a_method_of_a_number():
+    """Its owner goes by value, and so does its cotangent."""
+    method = types.MethodType(lambda s, t: s * s * t, 3.0)
+    (d,) = gradient(lambda m: m(5.0) + picked((m, m))[1](2.0), method)
+    assert d["__self__"] == 42.0
+    assert gradient(lambda m: 1.0, method) == (None,)
+
+    def inside(x):
+        m = types.MethodType(lambda s, t: s * t, x)
+        return chosen(m)(2.0) * m(3.0)
+
+    assert gradient(inside, 0.5) == (6.0,)
 
 
 @pytest.mark.parametrize("make", [times, times_rebound])

@@ -143,9 +143,8 @@ class Store:
 
     def _add_function(self, f: Any, dx: Any) -> Any:
         """Add the cotangent of a function: those of captured variables live in their cells."""
-        if isinstance(f, types.MethodType):
-            d = self.add(f.__self__, dx["__self__"])
-            return None if d is None else Tangent(type(f), __self__=d)
+        if isinstance(f, types.MethodType):  # its node is that of its owner
+            return self.add(f.__self__, dx["__self__"])
         if not isinstance(f, types.FunctionType) or not f.__closure__:
             return dx
         for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
@@ -214,8 +213,7 @@ class Store:
             return dx
         seen[id(f)] = f
         if isinstance(f, types.MethodType):
-            inner = None if dx is None else dx["__self__"]
-            d = self.collect(f.__self__, inner, seen)
+            d = self.collect(f.__self__, dx, seen)
             return None if d is None else Tangent(type(f), __self__=d)
         if not isinstance(f, types.FunctionType) or not f.__closure__:
             return dx
