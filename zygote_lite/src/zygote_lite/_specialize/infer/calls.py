@@ -19,9 +19,7 @@ from zygote_lite._specialize.rules import project as _projection
 from zygote_lite._specialize.rules.inlined import active_call
 from zygote_lite._specialize.typed.abstract_eval import (
     decided,
-    is_hashable,
     mark_made,
-    of_attribute,
     result_of,
     run,
 )
@@ -34,7 +32,6 @@ from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.values import (
     FLOATS,
     FOLDED,
-    UNKNOWN,
     ArrayOf,
     ListOf,
     Local,
@@ -43,6 +40,7 @@ from zygote_lite._specialize.typed.values import (
     Value,
     can_carry,
     constant,
+    is_hashable,
     is_one,
     structure,
 )
@@ -152,25 +150,9 @@ def inactive(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], s
         return builder.known[known]
     op = builder.write(result_of(f, xs, kws), f, xs, kws, stem)
     mark_made(f, op.target)
-    op.target.axis = _axis_of(builder, f, xs)
-    if f in (np.broadcast_to, np.full) if is_hashable(f) else False:
-        op.target.spread = xs[0] if f is np.broadcast_to else xs[1]
     if known is not None:
         builder.known[known] = op.target
     return op.target
-
-
-def _axis_of(builder: Builder, f: Any, xs: list[Value]) -> str:
-    """Return the abstract value of a number as the length of an axis."""
-    if f is len and isinstance(xs[0].fact, ArrayOf):
-        return xs[0].fact.axes[0]
-    if f is operator.getitem and xs[1].is_constant and type(xs[1].sample) is int:
-        made = builder.definitions.get(xs[0])
-        if made is not None and made.function is attribute_of("shape"):
-            fact = made.arguments[0].fact
-            assert isinstance(fact, ArrayOf)
-            return fact.axes[xs[1].sample]
-    return UNKNOWN
 
 
 def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
@@ -279,15 +261,14 @@ def array_attribute(builder: Builder, x: Value, name: str) -> Value:
         return constant(getattr(x.sample, name))
     if name == "real" and fact.dtype.kind in "fiu":
         return x
+    if name not in ("T", "mT", "shape", "size"):
+        raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of an array")
     f = attribute_of(name)
     if x.active and builder.follows and name in ("T", "mT"):
         return _active(builder, f, [x], {}, "")
     known = ("attribute", name, x)
     if known not in builder.known:
-        op = builder.write(of_attribute(x, name), f, [x], {})
-        if name == "shape":
-            op.target.like = fact
-        builder.known[known] = op.target
+        builder.known[known] = builder.write(result_of(f, [x], {}), f, [x], {}).target
     return builder.known[known]
 
 

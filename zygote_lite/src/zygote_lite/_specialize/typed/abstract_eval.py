@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._ir.traits import is_elementwise, traits_of
+from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
 from zygote_lite._specialize.typed.values import (
     FLOATS,
-    MANY,
     NUMBERS,
-    ONE,
-    UNKNOWN,
     ArrayOf,
+    Axes,
     Fact,
     Local,
     Method,
@@ -30,7 +29,7 @@ from zygote_lite._specialize.typed.values import (
     Scalar,
     Value,
     fact_of,
-    vague,
+    without_lengths,
 )
 
 
@@ -42,6 +41,7 @@ class Result:
     sample: Any
     certain: bool = True
     view: int | None = None
+    lengths: Axes | None = None
 
 
 def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
@@ -49,72 +49,41 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
 
     Raises `NotSpecializable` where that fails on the samples.
     """
-    result = _result_of(f, xs, kws)
-    if result.certain and isinstance(result.fact, ArrayOf) and result.view is None:
-        result.certain = _settle_dtype(f, [x.fact for x in (*xs, *kws.values())])
-    return result
-
-
-def _settle_dtype(f: Any, facts: list[Fact]) -> bool:
-    """Return whether operands settle the dtype of an array, numbers of several classes too."""
-    several = any(isinstance(fact, Scalar) and len(fact.classes) > 1 for fact in facts)
-    if not several or f is operator.getitem:
-        return True
-    arrays = [fact for fact in facts[f is np.where :] if isinstance(fact, ArrayOf)]
-    return any(fact.dtype == np.float64 for fact in arrays)
-
-
-def _result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     sample = tried(f, xs, kws)
     fact = fact_of(sample)
     if type(fact) is Other and isinstance(sample, np.ndarray | complex | np.complexfloating):
         raise NotSupported.VALUE_TYPE(f"a value is {_described(sample)}")
-    if f in (np.zeros, np.ones, np.empty, range, len, np.arange) and not kws:
-        known = xs[0].items is not None or isinstance(xs[0].fact, Scalar) or xs[0].is_constant
-        if isinstance(fact, ArrayOf):
-            lengths = xs[:1] if xs[0].items is None else xs[0].items
-            if f is np.arange and len(xs) > 1:
-                fact = vague(fact)
-            elif type(xs[0].sample) is not tuple or xs[0].items is not None:
-                fact = ArrayOf(fact.dtype, tuple([n.axis for n in lengths]))
-            else:
-                fact = vague(fact)
-        return Result(fact, sample, certain=known or f is len)
-    if not kws and xs and all(isinstance(x.fact, Scalar) for x in xs):
+    if xs and not kws and not isinstance(fact, ArrayOf) and all(x.is_scalar for x in xs):
         return _of_scalars(f, xs, sample, fact)
-    if isinstance(fact, ArrayOf) and f in (np.broadcast_to, np.full) and not kws:
-        like = xs[1 if f is np.broadcast_to else 0].like
-        if like is not None:
-            return Result(ArrayOf(fact.dtype, like.axes), sample)
-    if is_elementwise(f) and not kws and isinstance(fact, ArrayOf):
-        return Result(ArrayOf(fact.dtype, _broadcast(xs)), sample)
-    if f is operator.getitem:
-        return _of_getitem(xs, sample, fact)
-    if f in (operator.matmul, np.matmul, np.dot) and isinstance(fact, ArrayOf):
-        a, b = [x.fact.axes if isinstance(x.fact, ArrayOf) else () for x in xs]
-        if len(a) <= 2 and len(b) <= 2 and a and b:
-            return Result(ArrayOf(fact.dtype, a[:-1] + (b[-1:] if len(b) > 1 else ())), sample)
-    if traits_of(f).reduces and all(x.is_constant for x in (*xs[1:], *kws.values())):
-        return _of_reduction(xs, kws, sample, fact)
-    if traits_of(f).copies_shape and not kws and len(xs) == 1:
-        return Result(xs[0].fact if isinstance(fact, ArrayOf) else fact, sample)
-    if f in (np.reshape, np.ndarray.reshape) and isinstance(fact, ArrayOf):
-        if len(xs) == 2 and xs[1].like is not None:
-            return Result(ArrayOf(fact.dtype, xs[1].like.axes), sample, view=0)
-        given = xs[1:] if len(xs) > 2 or isinstance(xs[1].sample, int) else (xs[1].items or [])
-        if xs[1].is_constant and type(xs[1].sample) is tuple:
-            counts = [*xs[1].sample]
-        else:
-            counts = [x.sample if x.is_constant else -1 for x in given]
-        if len(counts) == sample.ndim and -1 not in counts:
-            axes = tuple([ONE if n == 1 else MANY for n in counts])
-            return Result(ArrayOf(fact.dtype, axes), sample, view=0)
-    if f in (np.transpose, np.ndarray.transpose) and len(xs) == 1 and not kws:
-        return of_attribute(xs[0], "T") if xs[0].is_array else Result(fact, sample)
-    view = 0 if traits_of(f).view else None
-    if not (isinstance(fact, ArrayOf) and xs and xs[0].is_array):
-        view = None
-    return Result(vague(fact), sample, certain=isinstance(fact, Other), view=view)
+    lengths = lengths_of_result(f, xs)
+    if isinstance(fact, Other):
+        settled = f is not operator.getitem or lengths is not None
+        return Result(fact, sample, certain=settled, lengths=lengths)
+    axes = axes_of_result(f, xs, kws, np.ndim(sample))
+    if axes is None:
+        result = Result(without_lengths(fact), sample, certain=False)
+    elif isinstance(fact, ArrayOf):
+        result = Result(ArrayOf(fact.dtype, axes), sample, _settles_dtype(f, [*xs, *kws.values()]))
+    else:
+        result = Result(fact, sample, lengths=lengths)
+    if isinstance(fact, ArrayOf) and xs and xs[0].is_array:
+        is_view = is_basic(xs[1]) if f is operator.getitem else traits_of(f).view
+        result.view = 0 if is_view else None
+    return result
+
+
+def _settles_dtype(f: Any, xs: list[Value]) -> bool:
+    """Return whether operands settle the dtype of an array, numbers of several classes too."""
+    if any(isinstance(x.sample, type | np.dtype) and not x.is_constant for x in xs):
+        return False
+    several = any(isinstance(x.fact, Scalar) and len(x.fact.classes) > 1 for x in xs)
+    if not several or f in _OF_FIRST_DTYPE:
+        return True
+    arrays = [x.fact for x in xs[f is np.where :] if isinstance(x.fact, ArrayOf)]
+    return any(fact.dtype == np.float64 for fact in arrays)
+
+
+_OF_FIRST_DTYPE = (operator.getitem, np.reshape, np.ndarray.reshape)
 
 
 def may_share(f: Any, kws: dict[str, Value]) -> bool:
@@ -136,19 +105,6 @@ def may_hold(x: Any, array: np.ndarray) -> bool:
     return not isinstance(
         x, int | float | str | np.generic | np.dtype | type | slice | range | None
     )
-
-
-def of_attribute(x: Value, name: str) -> Result:
-    """Return what holds for an attribute of an array."""
-    sample = getattr(x.sample, name)
-    fact = fact_of(sample)
-    if name in ("T", "mT") and isinstance(x.fact, ArrayOf) and isinstance(fact, ArrayOf):
-        axes = x.fact.axes
-        axes = axes[::-1] if name == "T" else (*axes[:-2], axes[-1], axes[-2])
-        return Result(ArrayOf(fact.dtype, axes), sample, view=0)
-    if name in ("shape", "size", "ndim", "dtype"):
-        return Result(fact, sample)
-    raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of an array")
 
 
 def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
@@ -221,7 +177,7 @@ def _of_scalars(f: Any, xs: list[Value], sample: Any, fact: Fact) -> Result:
     found = _tried_out(f, tuple(choices)) | {type(sample)}
     if isinstance(fact, Scalar) and found <= NUMBERS:
         return Result(Scalar(frozenset(found)), sample)
-    return Result(fact, sample, certain=False)
+    return Result(fact, sample, certain=isinstance(fact, Other) and len(found) == 1)
 
 
 @functools.cache
@@ -238,80 +194,6 @@ def _tried_out(f: Any, choices: tuple[Any, ...]) -> frozenset[type]:
         with contextlib.suppress(NotSpecializable):
             found.add(type(run(f, [*given], {})))
     return frozenset(found)
-
-
-def _broadcast(xs: list[Value]) -> tuple[str, ...]:
-    shapes = [x.fact.axes for x in xs if isinstance(x.fact, ArrayOf)]
-    rank = max(map(len, shapes))
-    padded = [(ONE,) * (rank - len(shape)) + shape for shape in shapes]
-    axes = []
-    for column in zip(*padded, strict=True):
-        if MANY in column:
-            axes.append(MANY)
-        else:
-            axes.append(ONE if all(axis == ONE for axis in column) else UNKNOWN)
-    return tuple(axes)
-
-
-def _of_getitem(xs: list[Value], sample: Any, fact: Fact) -> Result:
-    x, index = xs
-    if not isinstance(x.fact, ArrayOf):
-        lengths = type(x.sample) is tuple and all(type(n) is int for n in x.sample)
-        return Result(fact, sample, certain=lengths and type(sample) is int)
-    parts = index.items if index.items is not None and type(index.sample) is tuple else [index]
-    if any(_is_boolean(part) for part in parts):
-        return Result(vague(fact), sample, certain=len(parts) == 1)
-    axes: list[str] = []
-    given = [*x.fact.axes]
-    basic = True
-    for i, part in enumerate(parts):
-        kind = type(part.sample)
-        if part.sample is None and part.is_constant:
-            axes.append(ONE)
-        elif part.sample is ... and part.is_constant:
-            rest = sum(p.sample is not None for p in parts[i + 1 :])
-            keep = len(given) - rest
-            axes += given[:keep]
-            given = given[keep:]
-        elif kind is slice:
-            whole = part.is_constant and part.sample == slice(None)
-            axes.append(given.pop(0) if whole else UNKNOWN)
-            given = given[1:] if not whole else given
-        elif isinstance(part.fact, Scalar) and isinstance(part.sample, int | np.integer):
-            given = given[1:]
-        else:
-            basic = False
-    if not basic:
-        arrays = [part for part in parts if isinstance(part.fact, ArrayOf)]
-        if isinstance(fact, ArrayOf) and len(arrays) == len(parts) and UNKNOWN not in x.fact.axes:
-            untouched = x.fact.axes[len(parts) :]
-            return Result(ArrayOf(fact.dtype, (*_broadcast(arrays), *untouched)), sample)
-        return Result(vague(fact), sample, certain=True)
-    if isinstance(fact, ArrayOf):
-        return Result(ArrayOf(fact.dtype, (*axes, *given)), sample, view=0)
-    return Result(fact, sample)
-
-
-def _is_boolean(x: Value) -> bool:
-    if isinstance(x.fact, ArrayOf):
-        return x.fact.dtype.kind == "b"
-    return isinstance(x.sample, bool | np.bool_ | list)
-
-
-def _of_reduction(xs: list[Value], kws: dict[str, Value], sample: Any, fact: Fact) -> Result:
-    if not isinstance(fact, ArrayOf):
-        return Result(fact, sample)
-    if not isinstance(xs[0].fact, ArrayOf):
-        return Result(vague(fact), sample, certain=False)
-    axis = kws["axis"].sample if "axis" in kws else xs[1].sample if len(xs) > 1 else None
-    keep = kws["keepdims"].sample if "keepdims" in kws else False
-    before = xs[0].fact.axes
-    if axis is None:
-        gone = {*range(len(before))}
-    else:
-        gone = {a % len(before) for a in (axis if isinstance(axis, tuple) else (axis,))}
-    axes = [ONE if i in gone else a for i, a in enumerate(before) if keep or i not in gone]
-    return Result(ArrayOf(fact.dtype, tuple(axes)), sample)
 
 
 # -- what is known without running the code ----------------------------------------------------
@@ -373,14 +255,6 @@ def _classes_of(x: Value) -> frozenset[type]:
             "it asks for the class of a function that is defined inside, or of a method"
         )
     return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
-
-
-def is_hashable(f: Any) -> bool:
-    try:
-        hash(f)
-    except TypeError:
-        return False
-    return True
 
 
 def mark_made(f: Any, value: Value) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.traits import declare
+
 
 @dataclass(eq=False)
 class Attribute:
@@ -27,3 +29,6 @@ _attributes: dict[str, Attribute] = {}
 def attribute_of(name: str) -> Attribute:
     """Return the function that reads an attribute, the same each time."""
     return _attributes.setdefault(name, Attribute(name))
+
+
+declare(attribute_of("T"), attribute_of("mT"), view=True)

@@ -13,7 +13,6 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.traits import is_elementwise, traits_of
 from zygote_lite._specialize.typed.abstract_eval import (
     Result,
-    is_hashable,
     may_hold,
     may_share,
     shares_memory,
@@ -23,6 +22,7 @@ from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_value, same_shape
+from zygote_lite._specialize.typed.shape_rules import SHAPE_AT
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import (
     UNKNOWN,
@@ -30,8 +30,9 @@ from zygote_lite._specialize.typed.values import (
     Fact,
     Other,
     Value,
+    is_hashable,
     shape_root,
-    vague,
+    without_lengths,
 )
 
 _MOST_OPERATIONS = 1000  # operations
@@ -213,8 +214,9 @@ class Builder:
     ) -> Op:  # fmt: skip
         """Write an operation, and return it."""
         # the code tests the dtype and the number of axes when it runs, not their length
-        fact = result.fact if result.certain else vague(result.fact)
+        fact = result.fact if result.certain else without_lengths(result.fact)
         target = self.value(fact, result.sample, stem)
+        target.lengths = result.lengths
         op = Op(self.origin, target, f, xs, kws, check=not result.certain)
         op.required = not self.plain and not self.reverse
         operands = [part for y in (*xs, *kws.values()) for part in leaves(y)]
@@ -233,8 +235,7 @@ class Builder:
         self.operations += 1
         if self.operations > _MOST_OPERATIONS:
             raise NotSupported.TOO_LONG("its code grows too long")
-        if target.is_array:
-            self.note_shape(target, f, xs, kws)
+        self.note_shape(target, f, xs, kws)
         self.out.append(op)
         self.definitions[target] = op
         return op
@@ -256,8 +257,15 @@ class Builder:
         return x
 
     def note_shape(self, target: Value, f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
-        """Note which other value surely has the shape of a new one."""
+        """Note which other value surely has the shape of a new one, or has it as its value."""
         arrays = [x for x in xs if x.is_array]
+        at = SHAPE_AT.get(f) if is_hashable(f) else None
+        if f is attribute_of("shape"):
+            target.shaped = shape_root(xs[0])
+        elif not target.is_array:
+            return
+        elif f in (np.broadcast_to, np.full) and len(xs) > 1:
+            target.spread = xs[f is np.full]
         if traits_of(f).copies_shape:
             if "shape" not in kws and len(xs) < _SHAPE:
                 target.shaped = shape_root(xs[0])
@@ -266,10 +274,8 @@ class Builder:
             if key[1] is not None:
                 root = self.shapes.setdefault(key, target)
                 target.shaped = None if root is target else shape_root(root)
-        elif f in (np.broadcast_to, np.full, np.reshape, np.ndarray.reshape):
-            made = self.definitions.get(xs[0 if f is np.full else 1])
-            if made is not None and made.function is attribute_of("shape"):
-                target.shaped = shape_root(made.arguments[0])
+        elif at is not None and len(xs) > at and type(xs[at].sample) is tuple:
+            target.shaped = xs[at].shaped
         elif is_elementwise(f) and arrays:
             roots = {shape_root(x) for x in arrays}
             if len(roots) > 1 and not self.reverse and not self.plain:

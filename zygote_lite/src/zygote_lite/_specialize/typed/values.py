@@ -9,6 +9,7 @@ import numpy as np
 from zygote_lite._specialize.typed.reasons import NotSupported
 
 ONE, MANY, UNKNOWN = "1", "n", "?"  # what is known of the length of an axis
+Axes = tuple[str, ...]
 FLOATS = frozenset((float, np.float64, np.float32))
 INTS = frozenset((int, np.int64, np.int32, np.intp))
 TRUTHS = frozenset((bool, np.bool_))
@@ -30,7 +31,7 @@ class ArrayOf:
     """A NumPy array with at least one axis: its dtype, and the abstract length of each axis."""
 
     dtype: np.dtype[Any]
-    axes: tuple[str, ...]
+    axes: Axes
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,10 @@ class Value:
         scope: the loop in whose iterations it is computed; `None` is the function.
         items: of a tuple or list whose parts are known one by one, the parts.
         fresh: whether no other value shares its memory.
-        like: of the shape of an array, what is known of that array.
+        lengths: of a number or tuple that stands for lengths of axes, what is known of those.
         made: whether the function itself allocated it, by a function such as `np.zeros`.
         row_of: of a row of a list of lists, that list and the index.
         moved: of a list, whether it was appended to another.
-        axis: of a number that is the length of an axis, what is known of it.
         base: the array that it is a view of.
         shaped: a value that has the same shape, in every run.
         spread: the value that it was broadcast from, if it was.
@@ -74,9 +74,9 @@ class Value:
         where: of an object from outside, the expression for it.
     """
 
-    __slots__ = ("active", "axis", "base", "fact", "fresh", "is_constant", "items", "like", "made",
-                 "moved", "name", "reverse", "row_of", "sample", "scope", "shaped",
-                 "spread", "where")  # fmt: skip
+    __slots__ = ("active", "base", "fact", "fresh", "is_constant", "items", "lengths", "made",
+                 "moved", "name", "reverse", "row_of", "sample", "scope", "shaped", "spread",
+                 "where")  # fmt: skip
 
     def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
         self.fact = fact
@@ -84,14 +84,13 @@ class Value:
         self.name = name
         self.is_constant = False
         self.active = False
-        self.axis = UNKNOWN
         self.scope: Any = None
         self.items: list[Value] | None = None
         self.fresh = False
         self.made = False
         self.moved = False
         self.row_of: tuple[Value, Value] | None = None
-        self.like: ArrayOf | None = None
+        self.lengths: Axes | None = None
         self.base: Value | None = None
         self.shaped: Value | None = None
         self.spread: Value | None = None
@@ -157,8 +156,6 @@ def constant(sample: Any) -> Value:
     """Return the value of a constant."""
     value = Value(fact_of(sample), sample)
     value.is_constant = True
-    if type(sample) is int:
-        value.axis = ONE if sample == 1 else MANY
     return value
 
 
@@ -229,7 +226,7 @@ def fact_of(sample: Any) -> Fact:
     return Other(kind)
 
 
-def vague(fact: Fact) -> Fact:
+def without_lengths(fact: Fact) -> Fact:
     """Return a fact without the lengths of axes."""
     if isinstance(fact, ArrayOf):
         return ArrayOf(fact.dtype, (UNKNOWN,) * len(fact.axes))
@@ -269,6 +266,15 @@ def shares_axes(a: Fact, b: Fact) -> bool:
     if isinstance(a, ArrayOf) and isinstance(b, ArrayOf):
         return a.axes == b.axes and UNKNOWN not in a.axes
     return False
+
+
+def is_hashable(f: Any) -> bool:
+    """Return whether a function can be looked up in a table."""
+    try:
+        hash(f)
+    except TypeError:
+        return False
+    return True
 
 
 def is_temporary(name: str) -> bool:
