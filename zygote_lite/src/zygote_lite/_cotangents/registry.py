@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from zygote_lite._cotangents.pullbacks import NoPullback, no_pullback
+
 NodeId = int | None
 """The number of a value on a tape; `None` for what does not depend on a differentiated argument."""
 Nodes = tuple[NodeId, ...]
@@ -60,6 +62,11 @@ class Handlers:
         """Declare a pullback of the engine's own: `(nodes, *xs, **kws) -> (y, back)`."""
         return self._each("structural", functions, of)
 
+    def inert(self, *functions: Any) -> None:
+        """Declare that the value of functions carries no gradient, and that they change nothing."""
+        for f in functions:
+            self.structural(f)(functools.partial(_simply_run, f))
+
     def desugared(self, *functions: Any, of: Kind = None) -> Callable[[Any], Any]:
         """Declare which other calls a call stands for: `(tape, nodes, *xs, **kws) -> (y, node)`."""
         return self._each("desugared", functions, of)
@@ -97,6 +104,10 @@ class Handlers:
     def even_if_inactive(self, *functions: Any) -> None:
         """Declare that calls of functions are resolved though nothing active goes into them."""
         self.unconditional += functions
+
+
+def _simply_run(f: Any, nodes: Nodes, *xs: Any) -> tuple[Any, NoPullback]:
+    return f(*xs), no_pullback(len(nodes))
 
 
 def can_take(body: Any, count: int, kws: dict[str, Any]) -> bool:

@@ -53,9 +53,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) ->
     return None, None
 
 
-def _simply_run(f: Any) -> None:
-    """Declare that a decorator is simply run: the function that it returns is recorded later."""
-    handlers.desugared(f)(lambda tape, nodes, *xs, **kws: (f(*xs, **kws), None))
+def _decorate(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    """Run a decorator: the function that it returns is recorded when it is called."""
+    return f(*xs, **kws), None
 
 
 for _f in (
@@ -65,7 +65,7 @@ for _f in (
     contextlib.contextmanager, BaseExceptionGroup.split, BaseExceptionGroup.subgroup,
     BaseExceptionGroup.derive, BaseException.with_traceback, BaseException.add_note,
 ):  # fmt: skip
-    _simply_run(_f)
+    handlers.desugared(_f)(functools.partial(_decorate, _f))
 
 
 @handlers.desugared(types.FunctionType.__get__, types.MethodType)

@@ -8,7 +8,6 @@ pullback, or `None` for "not for these arguments".
 import collections
 import functools
 import operator
-import types
 from typing import Any
 
 from rulescore import accumulate
@@ -38,7 +37,7 @@ from zygote_lite._ir.intrinsics import (
 )
 from zygote_lite._ir.places import where
 from zygote_lite._python.containers.keys import refuse_active_key
-from zygote_lite._python.containers.lists import extend
+from zygote_lite._python.containers.lists import extend, into
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
@@ -46,20 +45,14 @@ handlers = Handlers()
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 
 
-def _as_text(y: str, nodes: Nodes) -> ValueAndPullback:
+def _make_text(f: Any, nodes: Nodes, *xs: Any, **kws: Any) -> ValueAndPullback:
+    y = f(*xs, **kws)
     return y, text_pullback(y, len(nodes))
 
 
-handlers.structural(join_text)(lambda nodes, *xs: _as_text(join_text(*xs), nodes))
-handlers.structural(format_value)(lambda nodes, *xs: _as_text(format_value(*xs), nodes))
-handlers.structural(str.join)(lambda nodes, *xs: _as_text(str.join(*xs), nodes))
-handlers.structural(str.format)(lambda nodes, *xs, **kws: _as_text(str.format(*xs, **kws), nodes))
-handlers.structural(build_slice)(lambda nodes, *xs: (slice(*xs), no_pullback(len(nodes))))
-
-for _matches in (matches_sequence, matches_class, matches_mapping):
-    handlers.structural(_matches)(
-        lambda nodes, *xs, _f=_matches: (_f(*xs), no_pullback(len(nodes)))
-    )
+for _f in (join_text, format_value, str.join, str.format):
+    handlers.structural(_f)(functools.partial(_make_text, _f))
+handlers.inert(build_slice, matches_sequence, matches_class, matches_mapping, operator.truth)
 
 
 @handlers.structural(write_global)
@@ -85,24 +78,24 @@ def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
 def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
     y = list(xs)
     mark_active(y)
-
-    def build_list_back(dy: Any) -> tuple[Any, ...]:
-        slots = take_slots(y)
-        return (None, *[slots.get(i) for i in range(len(xs))])
-
-    return y, build_list_back
+    return y, _built(y, range(len(xs)))
 
 
 @handlers.structural(build_set)
 def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
     y = set(xs)
     mark_active(y)
+    return y, _built(y, xs)
 
-    def build_set_back(dy: Any) -> tuple[Any, ...]:
+
+def _built(y: Any, keys: Any) -> Any:
+    """Return the pullback of building a container of entries, each at its place."""
+
+    def build_back(dy: Any) -> tuple[Any, ...]:
         slots = take_slots(y)
-        return (None, *[slots.pop(x, None) for x in xs])
+        return (None, *[slots.pop(key, None) for key in keys])
 
-    return y, build_set_back
+    return build_back
 
 
 @handlers.structural(build_dict)
@@ -127,12 +120,6 @@ def _are_sequences(parts: Any) -> bool:
     return all(kind_of(x) in (LIST, TUPLE) and type(x).__iter__ in own for x in parts)
 
 
-def base_method(x: Any, name: str) -> Any:
-    """Return the method written in C that the user's class of a list or dict builds on."""
-    found = (base.__dict__.get(name) for base in type(x).__mro__)
-    return next(m for m in found if m is not None and not isinstance(m, types.FunctionType))
-
-
 def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
     """Return a new list or tuple of the elements of `parts`, and its pullback."""
     is_list = isinstance(items, list)
@@ -155,36 +142,12 @@ def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
     return items, join_back
 
 
-def into(x: Any, parts: Any) -> Any:
-    """Give the entries of a sequence their cotangents; return what goes by value."""
-    if parts is None or all(d is None for d in parts):
-        return None
-    if isinstance(x, tuple):
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
-    slots = slots_of(x)
-    for i, d in enumerate(parts):
-        give(slots, i, d)
-    return None
+def _join(f: Any, nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
+    return _joined(f(*parts), parts, len(nodes)) if _are_sequences(parts) else None
 
 
-@handlers.structural(join_list)
-def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
-    return _joined(join_list(*parts), parts, len(nodes)) if _are_sequences(parts) else None
-
-
-@handlers.structural(join_tuple)
-def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
-    return _joined(join_tuple(*parts), parts, len(nodes)) if _are_sequences(parts) else None
-
-
-@handlers.structural(list)
-def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
-    return _joined(list(*parts), parts, len(nodes)) if _are_sequences(parts) else None
-
-
-@handlers.structural(tuple)
-def _(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
-    return _joined(tuple(*parts), parts, len(nodes)) if _are_sequences(parts) else None
+for _f in (join_list, join_tuple, list, tuple, list.copy):
+    handlers.structural(_f)(functools.partial(_join, _f))
 
 
 @handlers.structural(operator.add, operator.concat, of=(list, tuple))
@@ -230,19 +193,15 @@ def _repeated(x: Any, count: int, first: bool) -> ValueAndPullback:
 
 @handlers.structural(dict)
 def _(nodes: Nodes, /, *xs: Any, **kws: Any) -> ValueAndPullback | None:
-    if not all(kind_of(x) == DICT for x in xs):
+    pulled = join_dicts(nodes, *xs, kws) if len(xs) < 2 else None
+    if pulled is None:
         return None
-    y = dict(*xs, **kws)
-    mark_active(y)
+    y, back = pulled
 
     def dict_back(dy: Any) -> tuple[Any, ...]:
-        slots = take_slots(y)
-        named = [slots.pop(name, None) for name in kws]
-        for x in xs:
-            given = slots_of(x)
-            for key, d in slots.items():
-                give(given, key, d)
-        return (None, *(None for _ in xs), *named)
+        given = back(dy)[: 1 + len(xs)]
+        slots = take_slots(kws)
+        return (*given, *[slots.get(name) for name in kws])
 
     return y, dict_back
 
@@ -329,12 +288,6 @@ def _(nodes: Nodes, cell: Any, value: Any) -> ValueAndPullback:
     return None, UndoOnly(write_cell_back)
 
 
-handlers.structural(operator.truth)(lambda nodes, x: (bool(x), no_pullback(2)))
-
-
 @handlers.structural(operator.iadd, of=list)
 def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
     return extend(a, b, a) if type(a) is list else None
-
-
-handlers.structural(list.copy)(lambda nodes, x: _joined(list(x), (x,), 2))

@@ -3,7 +3,6 @@
 The side effects of such a method are followed, and its text is the one that Python would use.
 """
 
-import functools
 import io
 import types
 from typing import Any
@@ -12,7 +11,6 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
-from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import format_value
 from zygote_lite._tape.tape import Tape
@@ -134,9 +132,4 @@ def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     return sorted(names), None
 
 
-def _run_only(f: Any, nodes: Nodes, *xs: Any) -> ValueAndPullback:
-    return f(*xs), no_pullback(len(nodes))
-
-
-for _f in (object.__dir__, type.__dir__, types.ModuleType.__dir__):
-    handlers.structural(_f)(functools.partial(_run_only, _f))
+handlers.inert(object.__dir__, type.__dir__, types.ModuleType.__dir__)

@@ -172,8 +172,7 @@ def _(nodes: Nodes, x: Any) -> ValueAndPullback:
     return None, UndoOnly(clear_back)
 
 
-for _f in (Deque.index, Deque.count, Deque.__len__, Deque.__contains__):
-    handlers.structural(_f)(lambda nodes, *xs, _f=_f: (_f(*xs), no_pullback(len(nodes))))
+handlers.inert(Deque.index, Deque.count, Deque.__len__, Deque.__contains__)
 
 
 @handlers.in_python(Deque.remove)

@@ -23,10 +23,9 @@ _Ordered: Any = collections.OrderedDict
 # at; when all writes are done again in the end, each stands where it stood.
 
 
-def _popped_entry(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
-    """Delete an entry of a dict; return what puts it back."""
-    base, key = type_in_c(x), stored_key(x, key)
-    y = base.pop(x, key)
+def _restoring(x: dict[Any, Any], key: Any, y: Any) -> Callable[[], None]:
+    """Return what puts an entry of a dict back that was deleted."""
+    base = type_in_c(x)
 
     def undo() -> None:
         if dict.__contains__(x, key):
@@ -37,7 +36,7 @@ def _popped_entry(x: dict[Any, Any], key: Any) -> Callable[[], Any]:
     return undo
 
 
-def _put(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
+def put_entry(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
     """Write an entry of a dict; return what takes it back, and returns its cotangent."""
     base, key = type_in_c(x), stored_key(x, key)
     had = dict.__contains__(x, key)
@@ -62,7 +61,8 @@ def _put(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
 def delete_item(x: Any, index: Any) -> ValueAndPullback:
     """Delete an element or a slice of a list, or an entry of a dict."""
     if isinstance(x, dict):
-        undo: Callable[[], Any] = _popped_entry(x, index)
+        key = stored_key(x, index)
+        undo: Callable[[], Any] = _restoring(x, key, type_in_c(x).pop(x, key))
     elif isinstance(index, slice):
         undo = change_slice(x, index, None)
     else:
@@ -93,8 +93,8 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullb
     if not dict.__contains__(x, key):
         return dict.pop(x, key, *default), lambda dy: (None, None, None, dy)
     key = stored_key(x, key)
-    y = dict.__getitem__(x, key)
-    undo = _popped_entry(x, key)
+    y = type_in_c(x).pop(x, key)
+    undo = _restoring(x, key, y)
 
     def pop_back(dy: Any) -> tuple[Any, ...]:
         undo()
@@ -107,12 +107,10 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullb
 @handlers.structural(dict.popitem)
 def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
     key, y = dict.popitem(x)
+    undo = _restoring(x, key, y)
 
     def popitem_back(dy: Any) -> tuple[Any, ...]:
-        if dict.__contains__(x, key):
-            raise refused_size(x)
-        dict.__setitem__(x, key, y)
-        current_store().redo.append(lambda: dict.pop(x, key))
+        undo()
         give(slots_of(x), key, None if dy is None else dy[1])
         return None, None
 
@@ -125,7 +123,7 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, default: Any = None) -> ValueAn
     if dict.__contains__(x, key):
         y, undo = dict.__getitem__(x, key), None
     else:
-        y, undo = default, _put(x, key, default)
+        y, undo = default, put_entry(x, key, default)
     mark_active(x)
 
     def setdefault_back(dy: Any) -> tuple[Any, ...]:
@@ -140,7 +138,7 @@ def _(nodes: Nodes, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> ValueAndPullb
     if not all(isinstance(given, dict) for given in xs):
         return None
     added = dict(*xs, **kws)
-    undo = {key: _put(x, key, value) for key, value in added.items()}
+    undo = {key: put_entry(x, key, value) for key, value in added.items()}
     mark_active(x)
 
     def update_back(dy: Any) -> tuple[Any, ...]:
@@ -158,24 +156,23 @@ def _(nodes: Nodes, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> ValueAndPullb
 @handlers.structural(dict.clear, _Ordered.clear)
 def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
     old = [*entries_of(x)]
-    base = type_in_c(x)
-    base.clear(x)
+    _fill_again(x, [])
 
     def clear_back(dy: Any) -> tuple[Any, ...]:
         now = [*entries_of(x)]
-        base.clear(x)
-        for key, value in old:
-            base.__setitem__(x, key, value)
-
-        def redo() -> None:
-            base.clear(x)
-            for key, value in now:
-                base.__setitem__(x, key, value)
-
-        current_store().redo.append(redo)
+        _fill_again(x, old)
+        current_store().redo.append(lambda: _fill_again(x, now))
         return None, None
 
     return None, UndoOnly(clear_back)
+
+
+def _fill_again(x: dict[Any, Any], entries: list[tuple[Any, Any]]) -> None:
+    """Give a dict other entries, whatever its class makes of that."""
+    base = type_in_c(x)
+    base.clear(x)
+    for key, value in entries:
+        base.__setitem__(x, key, value)
 
 
 @handlers.structural(dict.copy, _Ordered.copy)
@@ -203,14 +200,10 @@ def _(nodes: Nodes, x: Any, key: Any, last: bool = True) -> ValueAndPullback:
     return None, UndoOnly(move_back)
 
 
-for _view in (
-    dict.keys, dict.values, dict.items, _Ordered.keys, _Ordered.values, _Ordered.items
-):  # fmt: skip
-    handlers.structural(_view)(lambda nodes, x, _view=_view: (_view(x), no_pullback(2)))
-handlers.structural(dict.__len__)(lambda nodes, x: (dict.__len__(x), no_pullback(2)))
-handlers.structural(dict.__contains__)(
-    lambda nodes, x, key: (dict.__contains__(x, key), no_pullback(3))
-)
+handlers.inert(
+    dict.keys, dict.values, dict.items, _Ordered.keys, _Ordered.values, _Ordered.items,
+    dict.__len__, dict.__contains__,
+)  # fmt: skip
 
 
 # -- sets --------------------------------------------------------------------------------------

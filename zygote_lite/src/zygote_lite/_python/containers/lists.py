@@ -1,10 +1,12 @@
 """Methods of lists: those that write move the cotangents of the entries."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.kinds import type_in_c
+from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, give, slots_of
 from zygote_lite.errors import DifferentiationError
@@ -48,6 +50,18 @@ def _is_sequence(x: Any) -> bool:
     return isinstance(x, list | tuple) and type(x).__iter__ in (list.__iter__, tuple.__iter__)
 
 
+def into(x: Any, parts: Any) -> Any:
+    """Give the entries of a sequence their cotangents; return what goes by value."""
+    if parts is None or all(d is None for d in parts):
+        return None
+    if isinstance(x, tuple):
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    slots = slots_of(x)
+    for i, d in enumerate(parts):
+        give(slots, i, d)
+    return None
+
+
 @handlers.structural(list.append)
 def _(nodes: Nodes, x: list[Any], value: Any) -> ValueAndPullback:
     place = list.__len__(x)
@@ -59,6 +73,26 @@ def _(nodes: Nodes, x: list[Any], value: Any) -> ValueAndPullback:
         return None, None, slots_of(x).pop(place, None)
 
     return None, UndoOnly(append_back)
+
+
+def put_element(x: Any, index: Any, value: Any) -> Callable[[], Any]:
+    """Write an element of a list or deque; return what takes it back, and returns its cotangent."""
+    base = type_in_c(x)
+    place = operator.index(index)
+    place += base.__len__(x) if place < 0 else 0
+    old = base.__getitem__(x, place)
+    base.__setitem__(x, place, value)
+
+    def undo() -> Any:
+        d = slots_of(x).pop(place, None)
+        if place >= base.__len__(x):
+            raise refused_size(x)
+        now = base.__getitem__(x, place)
+        base.__setitem__(x, place, old)
+        current_store().redo.append(lambda: base.__setitem__(x, place, now))
+        return d
+
+    return undo
 
 
 @handlers.structural(list.pop)
@@ -168,25 +202,8 @@ def _(nodes: Nodes, x: list[Any], values: Any) -> ValueAndPullback | None:
 
 def extend(x: list[Any], values: Any, y: Any) -> ValueAndPullback | None:
     """Extend a list in place; the value is `y`."""
-    if not _is_sequence(values):
-        return None
-    added = list(values)
-    start = list.__len__(x)
-    list.extend(x, added)
-    mark_active(x)
-
-    def extend_back(dy: Any) -> tuple[Any, ...]:
-        slots = slots_of(x)
-        d = [slots.pop(i, None) for i in range(start, start + len(added))]
-        cut(x, start, [])
-        if isinstance(values, tuple):
-            return None, None, None if all(v is None for v in d) else tuple(d)
-        given = slots_of(values)
-        for i, v in enumerate(d):
-            give(given, i, v)
-        return None, None, None
-
-    return y, UndoOnly(extend_back)
+    pulled = set_slice(x, slice(list.__len__(x), None), values)
+    return pulled and (y, UndoOnly(lambda dy: pulled[1](dy)[1:]))
 
 
 @handlers.structural(list.remove)
@@ -235,8 +252,7 @@ def undone_by(undo: Callable[[], Any], count: int) -> UndoOnly:
     return UndoOnly(change_back)
 
 
-for _f in (list.index, list.count, list.__len__, tuple.__len__, list.__contains__):
-    handlers.structural(_f)(lambda nodes, *xs, _f=_f: (_f(*xs), no_pullback(len(nodes))))
+handlers.inert(list.index, list.count, list.__len__, tuple.__len__, list.__contains__)
 
 
 def set_slice(x: list[Any], index: slice, values: Any) -> ValueAndPullback | None:
@@ -247,13 +263,7 @@ def set_slice(x: list[Any], index: slice, values: Any) -> ValueAndPullback | Non
     undo = change_slice(x, index, added)
 
     def set_slice_back(dy: Any) -> tuple[Any, ...]:
-        d = undo()
-        if isinstance(values, tuple):
-            return None, None, None, None if all(v is None for v in d) else tuple(d)
-        given = slots_of(values)
-        for i, v in enumerate(d):
-            give(given, i, v)
-        return None, None, None, None
+        return None, None, None, into(values, undo())
 
     return None, UndoOnly(set_slice_back)
 

@@ -27,7 +27,6 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import give, slots_of
-from zygote_lite._python.objects.construct import set_field
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -68,7 +67,7 @@ def copy_object(x: Any, memo: Any) -> Any:
         memo[id(x)] = y
     for name in names_of_fields(x):
         value = get_field(x, name)
-        set_field(y, name, value if memo is None else copy.deepcopy(value, memo))
+        object.__setattr__(y, name, value if memo is None else copy.deepcopy(value, memo))
     return y
 
 

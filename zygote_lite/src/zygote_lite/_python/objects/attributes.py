@@ -1,6 +1,7 @@
 """Structural pullbacks of attributes: reading, writing and deleting one."""
 
 import collections
+import functools
 import gc
 import types
 from collections.abc import Callable
@@ -42,14 +43,6 @@ from zygote_lite.errors import DifferentiationError
 handlers = Handlers()
 
 
-def _refuse_fields_of_class(x: Any) -> None:
-    if has_active_class(x):
-        raise DifferentiationError(
-            f"{where()}: the attributes of the class {x.__qualname__} are reached through its "
-            "`__dict__`, which cannot be differentiated; use `getattr` and `setattr`"
-        )
-
-
 @handlers.structural(getattr, object.__getattribute__)
 def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
     count = len(nodes)
@@ -60,8 +53,8 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
             return y, no_pullback(count)
         return y, _field_back(vars(x), name, count)
     if isinstance(x, type):
-        if name == "__dict__":
-            _refuse_fields_of_class(x)
+        if name == "__dict__" and has_active_class(x):
+            raise refused_fields(f"the class {x.__qualname__}")
         y = getattr(x, name, *default)
         holder = holder_of(x.__mro__, name, y)
         return y, no_pullback(count) if holder is None else _field_back(holder, name, count)
@@ -150,91 +143,59 @@ def _argument_back(x: BaseException, place: int, count: int) -> Any:
     return argument_back
 
 
-@handlers.structural(setattr)
-def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
-    return write_attribute(x, name, value, setattr)
+def _change_field(
+    change: Callable[..., None], nodes: Nodes, x: Any, name: str, *value: Any
+) -> ValueAndPullback:
+    """Write or delete an attribute.
 
-
-@handlers.structural(vars(type)["__setattr__"])
-def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
-    return write_attribute(x, name, value, type.__setattr__)
-
-
-@handlers.structural(object.__setattr__)
-def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
-    return write_attribute(x, name, value, object.__setattr__)
-
-
-def write_attribute(x: Any, name: str, value: Any, write: Callable[..., None]) -> ValueAndPullback:
-    """Write an attribute; the pullback takes the new value's cotangent and restores the old."""
-    if isinstance(x, type):
-        write = type.__setattr__
-    elif kind_of(x) not in (OBJECT, LIST, DICT, SET) and not _is_own_attribute(x, name):
-        write(x, name, value)
+    The pullback puts it back, and hands on the cotangent of the new value.
+    """
+    known = kind_of(x) in (OBJECT, LIST, DICT, SET) or isinstance(x, type)
+    if value and not known and not _is_own_attribute(x, name):
+        change(x, name, *value)
         raise DifferentiationError(
             f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
         )
-    had, old = _field(x, name)
-    write(x, name, value)
-    mark_active(x)
-    mark_fields(x, gc.get_referents(x.__dict__)[0] if isinstance(x, type) else fields_of(x))
+    before = _field(x, name)
+    change(x, name, *value)
+    if value:
+        mark_active(x)
+        mark_fields(x, gc.get_referents(x.__dict__)[0] if isinstance(x, type) else fields_of(x))
 
-    def setattr_back(dy: Any) -> tuple[Any, ...]:
+    def change_back(dy: Any) -> tuple[Any, ...]:
         d_value = slots_of(x).pop(name, None)
-        now_had, now = _field(x, name)
-        if had:
-            put(x, name, old)
-        elif now_had:
-            remove(x, name)
-        if now_had:
-            current_store().redo.append(lambda: put(x, name, now))
-        return None, None, None, d_value
+        after = _field(x, name)
+        _put_field(x, name, before)
+        current_store().redo.append(lambda: _put_field(x, name, after))
+        return (None, None, None, d_value)[: len(nodes)]
 
-    put, remove = _writers(x)
-
-    return None, UndoOnly(setattr_back)
+    return None, UndoOnly(change_back)
 
 
-@handlers.structural(delattr)
-def _(nodes: Nodes, x: Any, name: str) -> ValueAndPullback:
-    return _delete_attribute(x, name, delattr)
+for _change in (
+    setattr, object.__setattr__, vars(type)["__setattr__"],
+    delattr, object.__delattr__, vars(type)["__delattr__"],
+):  # fmt: skip
+    handlers.structural(_change)(functools.partial(_change_field, _change))
 
 
-@handlers.structural(object.__delattr__)
-def _(nodes: Nodes, x: Any, name: str) -> ValueAndPullback:
-    return _delete_attribute(x, name, object.__delattr__)
-
-
-def _delete_attribute(x: Any, name: str, delete: Callable[..., None]) -> ValueAndPullback:
-    """Delete an attribute; the pullback restores it."""
-    had, old = _field(x, name)
-    delete(x, name)
-    put, remove = _writers(x)
-
-    def delattr_back(dy: Any) -> tuple[Any, ...]:
-        slots_of(x).pop(name, None)
-        if had:
-            put(x, name, old)
-            current_store().redo.append(lambda: remove(x, name))
-        return None, None, None
-
-    return None, UndoOnly(delattr_back)
-
-
-def _writers(x: Any) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Return what writes and what deletes an attribute, whatever the class makes of it."""
-    kind: Any = type if isinstance(x, type) else object
-    return kind.__setattr__, kind.__delattr__
-
-
-def _field(x: Any, name: str) -> tuple[bool, Any]:
-    """Return whether an object (or a class) itself has an attribute, and the attribute."""
+def _field(x: Any, name: str) -> tuple[Any, ...]:
+    """Return, in a tuple, the attribute that an object (or a class) itself has, if it has it."""
     fields = x.__dict__ if isinstance(x, type) else fields_of(x)
     if name in fields:
-        return True, fields[name]
+        return (fields[name],)
     if isinstance(x, type) or not isinstance(member_of(type(x), name), _DESCRIPTORS):
-        return False, None
+        return ()
     try:
-        return True, object.__getattribute__(x, name)
+        return (object.__getattribute__(x, name),)
     except AttributeError:
-        return False, None
+        return ()
+
+
+def _put_field(x: Any, name: str, held: tuple[Any, ...]) -> None:
+    """Make an attribute what it was, whatever the class makes of it; without `held`, delete it."""
+    kind: Any = type if isinstance(x, type) else object
+    if held:
+        kind.__setattr__(x, name, *held)
+    elif _field(x, name):
+        kind.__delattr__(x, name)

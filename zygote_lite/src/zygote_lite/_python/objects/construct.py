@@ -10,7 +10,6 @@ from typing import Any
 
 from zygote_lite._activity.activity import (
     captured_within,
-    intercepts,
     is_active,
     mark_active,
     reaches_active,
@@ -22,7 +21,6 @@ from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pul
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
 from zygote_lite._ir.places import is_library, place_of, where
-from zygote_lite._python.objects.attributes import write_attribute
 from zygote_lite._tape.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
@@ -76,58 +74,42 @@ def instantiate(
     if cls is types.SimpleNamespace:
         y = cls()
         for (name, value), n in zip(kws.items(), nodes[1:], strict=True):
-            tape.call((None, None, None, n), set_field, y, name, value)
+            tape.call((None, None, None, n), object.__setattr__, y, name, value)
         return y, None
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return tape.call((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
-    new = cls.__new__
+    new, node = cls.__new__, None
     if isinstance(new, types.FunctionType):
         y, node = tape.call((None, None, *nodes[1:]), new, cls, *xs, **kws)
         if cls not in type(y).__mro__:
             return y, node
-    elif new is object.__new__:
-        y, node = object.__new__(cls), None
-        if cls.__init__ is object.__init__:
-            return cls(*xs, **kws), None
+    elif new is object.__new__ and cls.__init__ is object.__init__:
+        return cls(*xs, **kws), None
     elif issubclass(cls, BaseException):
         y, node = tape.call((None, None, *nodes[1:]), make_exception, cls, *xs, **kws)
-    elif cls is collections.defaultdict:
-        made: Any = cls(*xs[:1])
-        mark_active(made)
-        tape.call((None, None, *nodes[2:]), _fill_dict, made, *xs[1:], **kws)
-        return made, None
-    elif issubclass(cls, dict) and not isinstance(cls.__init__, types.FunctionType):
-        if cls.__init__ not in (dict.__init__, collections.OrderedDict.__init__):
-            return tape.refuse(nodes, cls, xs, kws)
-        y = cls()
-        tape.call((None, None, *nodes[1:]), _fill_dict, y, *xs, **kws)
-        return y, None
-    elif issubclass(cls, list) and not isinstance(cls.__init__, types.FunctionType):
-        y = cls()
-        tape.call((None, None, *nodes[1:]), _fill_list, y, *xs, **kws)
-        return y, None
-    elif issubclass(cls, list | dict | set) and isinstance(cls.__init__, types.FunctionType):
-        y, node = new(cls), None
+    elif new is object.__new__ or issubclass(cls, _filled_by(cls)):
+        y = new(cls)
     else:
         return tape.refuse(nodes, cls, xs, kws)
     init = type(y).__init__  # `__new__` may return an object of a subclass
     if is_init_of_dataclass(init, y):
         fill_dataclass(tape, nodes, init, y, xs, kws)
-    elif isinstance(init, types.FunctionType):
-        tape.call((None, None, *nodes[1:]), init, y, *xs, **kws)
-    elif init is object.__init__:
-        init(y, *xs, **kws)
-    elif isinstance(new, types.FunctionType):
-        tape.call((None, None, *nodes[1:]), init, y, *xs, **kws)  # of a list, say
-    elif isinstance(y, BaseException):
-        init(y, *xs, **kws)
-    elif isinstance(init, types.WrapperDescriptorType):
+    elif isinstance(init, types.WrapperDescriptorType) or types.FunctionType in (
+        type(init),
+        type(new),
+    ):
         tape.call((None, None, *nodes[1:]), init, y, *xs, **kws)
     elif is_active(nodes, cls, xs, kws):
         raise refusal(cls, xs, kws)  # such as one of Cython: what the object will hold is not known
     else:
         init(y, *xs, **kws)
     return y, node
+
+
+def _filled_by(cls: Any) -> Any:
+    """Return the containers that the `__init__` of a class can fill: sets by Python alone."""
+    in_python = isinstance(cls.__init__, types.FunctionType)
+    return (list, dict, set) if in_python else (list, dict)
 
 
 def _fill_dict(y: Any, x: Any = (), /, **kws: Any) -> None:
@@ -140,9 +122,7 @@ def _fill_list(y: Any, x: Any = (), /) -> None:
         list.append(y, value)
 
 
-handlers.structural(object.__new__)(
-    lambda nodes, *xs: (object.__new__(*xs), no_pullback(len(nodes)))
-)
+handlers.inert(object.__new__)
 
 
 def initialize(
@@ -150,8 +130,12 @@ def initialize(
 ) -> Traced:
     """Run the `__init__` of a built-in base class, as `super().__init__(...)` does."""
     base = init.__objclass__
-    if base in (dict, list):
-        return tape.call(nodes, _fill_dict if base is dict else _fill_list, *xs, **kws)
+    if base is collections.defaultdict:
+        init(*xs[:2])
+        mark_active(xs[0])
+        return tape.call((*nodes[:2], *nodes[1 + len(xs[:2]) :]), _fill_dict, xs[0], *xs[2:], **kws)
+    if base in (dict, collections.OrderedDict, list):
+        return tape.call(nodes, _fill_list if base is list else _fill_dict, *xs, **kws)
     if issubclass(base, BaseException):
         return tape.call((None, None, *nodes[1:]), initialize_exception, init, *xs, **kws)
     if base is not object:
@@ -234,24 +218,13 @@ def fill_dataclass(
         if kind == "_FIELD_INITVAR":
             late.append((value, node))
         else:
-            made: Any = type(y)
-            plain = cls.__dataclass_params__.frozen or not intercepts(made, name)
-            write = set_field if plain else setattr
+            write: Any = object.__setattr__ if cls.__dataclass_params__.frozen else setattr
             tape.call((None, None, None, node), write, y, name, value)
     after = member_of(type(y), "__post_init__") if hasattr(cls, "__post_init__") else None
     if after is not None:
         inner = (None, None, *(node for _, node in late))
         tape.call(inner, after, y, *(value for value, _ in late))
     return None, None
-
-
-def set_field(x: Any, name: str, value: Any) -> None:
-    object.__setattr__(x, name, value)
-
-
-@handlers.structural(set_field)
-def _(nodes: Nodes, x: Any, name: str, value: Any) -> ValueAndPullback:
-    return write_attribute(x, name, value, object.__setattr__)
 
 
 def _make_named_tuple(cls: Any, /, *xs: Any, **kws: Any) -> Any:

@@ -17,7 +17,6 @@ from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
-from zygote_lite._python.objects.construct import set_field
 from zygote_lite._tape.generators import Generated, Returned
 from zygote_lite._tape.tape import Tape
 
@@ -110,7 +109,7 @@ def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     fields = fields_of(x)
     if isinstance(member, functools.cached_property) and name not in fields:
         y, node = tape.call((None, nodes[1]), member.func, x)
-        tape.call((None, None, None, node), set_field, x, name, y)  # past `__setattr__`
+        tape.call((None, None, None, node), object.__setattr__, x, name, y)
         return y, node
     getter = bind_method(type(member), "__get__")
     if getter and (name not in fields or bind_method(type(member), "__set__")):
@@ -143,48 +142,45 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     return True, None
 
 
-@handlers.desugared(setattr)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
+def _by_hook(
+    f: Any, of_object: Any, tape: Tape, nodes: Nodes, x: Any, name: str, *value: Any
+) -> Traced | None:
+    """Resolve `setattr` or `delattr`: the method of the class, or what that of `object` does."""
     if type(x) in weakref.ProxyTypes:
-        return tape.call(nodes, setattr, referent(x), name, value)
-    hook = hook_of(type(x), "__setattr__")
+        return tape.call(nodes, f, referent(x), name, *value)
+    hook = hook_of(type(x), of_object.__name__)
     if hook is None or is_of_frozen(hook):
-        return None if raises_frozen(hook, x, name) else write_own(tape, nodes, x, name, value)
-    return tape.call((None, nodes[1], None, nodes[3]), hook, x, name, value)
+        if raises_frozen(hook, x, name):
+            return None
+        return _by_descriptor(of_object, tape, nodes, x, name, *value)
+    return tape.call((None, nodes[1], None, *nodes[3:]), hook, x, name, *value)
 
 
-@handlers.desugared(object.__setattr__)
-def write_own(tape: Tape, nodes: Nodes, x: Any, name: str, value: Any) -> Traced | None:
-    """Resolve the writing of an attribute as `object` does: descriptors have a say in it."""
+_ACCESSORS: dict[Any, tuple[str, str]] = {
+    object.__setattr__: ("fset", "__set__"),
+    object.__delattr__: ("fdel", "__delete__"),
+}
+"""What the two methods ask of a property, and of another descriptor."""
+
+
+def _by_descriptor(
+    f: Any, tape: Tape, nodes: Nodes, x: Any, name: str, *value: Any
+) -> Traced | None:
+    """Resolve the writing or deletion of an attribute as `object` does: descriptors go first."""
     member = member_of(type(x), name)
-    if isinstance(member, property) and member.fset is not None:
-        return tape.call((None, nodes[1], nodes[3]), member.fset, x, value)
-    setter = bind_method(type(member), "__set__")
-    if setter is not None:
-        return tape.call((None, None, nodes[1], nodes[3]), setter, member, x, value)
+    of_property, of_descriptor = _ACCESSORS[f]
+    own = getattr(member, of_property) if isinstance(member, property) else None
+    if own is not None:
+        return tape.call((None, nodes[1], *nodes[3:]), own, x, *value)
+    method = bind_method(type(member), of_descriptor)
+    if method is not None:
+        return tape.call((None, None, nodes[1], *nodes[3:]), method, member, x, *value)
     return None
 
 
-@handlers.desugared(delattr)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
-    if type(x) in weakref.ProxyTypes:
-        return tape.call(nodes, delattr, referent(x), name)
-    hook = hook_of(type(x), "__delattr__")
-    if hook is None or is_of_frozen(hook):
-        return None if raises_frozen(hook, x, name) else delete_own(tape, nodes, x, name)
-    return tape.call((None, nodes[1], None), hook, x, name)
-
-
-@handlers.desugared(object.__delattr__)
-def delete_own(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
-    """Resolve the deletion of an attribute as `object` does: descriptors have a say in it."""
-    member = member_of(type(x), name)
-    if isinstance(member, property) and member.fdel is not None:
-        return tape.call((None, nodes[1]), member.fdel, x)
-    deleter = bind_method(type(member), "__delete__")
-    if deleter is not None:
-        return tape.call((None, None, nodes[1]), deleter, member, x)
-    return None
+for _f, _of_object in ((setattr, object.__setattr__), (delattr, object.__delattr__)):
+    handlers.desugared(_f)(functools.partial(_by_hook, _f, _of_object))
+    handlers.desugared(_of_object)(functools.partial(_by_descriptor, _of_object))
 
 
 def is_of_frozen(hook: Any) -> bool:
