@@ -146,8 +146,8 @@ def _join(f: Any, nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
     return _joined(f(*parts), parts, len(nodes)) if _are_sequences(parts) else None
 
 
-for _f in (join_list, join_tuple, list, tuple, list.copy):
-    handlers.structural(_f)(functools.partial(_join, _f))
+for _joining in (join_list, join_tuple, list, tuple, list.copy):
+    handlers.structural(_joining)(functools.partial(_join, _joining))
 
 
 @handlers.structural(operator.add, operator.concat, of=(list, tuple))

@@ -5,6 +5,7 @@ both, at the cost of the user's own step.
 """
 
 import collections
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, slots_of
-from zygote_lite._python.containers.lists import refused_size
+from zygote_lite._python.containers.lists import refused_size, undone_by
 
 handlers = Handlers()
 
@@ -32,144 +33,124 @@ def _check_size(x: Any, size: int) -> None:
         raise refused_size(x)
 
 
-def _undo(x: Any, change: Callable[[Any], None], redo: Callable[[], None]) -> None:
-    """Take back a change of a deque and of the cotangents that stand for its entries."""
-    places = places_of(x)
-    change(places)
-    change(x)
-    current_store().redo.append(redo)
+# What the following return undoes a change of a deque, and of the cotangents of its entries.
 
 
-@handlers.structural(Deque.append)
-def _(nodes: Nodes, x: Any, value: Any) -> ValueAndPullback:
-    return _pushed(x, value, left=False)
-
-
-@handlers.structural(Deque.appendleft)
-def _(nodes: Nodes, x: Any, value: Any) -> ValueAndPullback:
-    return _pushed(x, value, left=True)
-
-
-def _pushed(x: Any, value: Any, left: bool) -> ValueAndPullback:
-    """Add at an end; a deque that is full loses an entry at the other end."""
-    full = x.maxlen is not None and len(x) == x.maxlen
-    if x.maxlen == 0:
-        return None, no_pullback(3)
-    lost = x[-1 if left else 0] if full else None
-    push, pop = (Deque.appendleft, Deque.popleft) if left else (Deque.append, Deque.pop)
-    push_other = Deque.append if left else Deque.appendleft
-    push(x, value)
+def _added(x: Any, place: int, value: Any) -> Callable[[], Any]:
+    """Insert an entry; what undoes that returns the cotangent of the entry."""
+    Deque.insert(x, place, value)
     mark_active(x)
     size = len(x)
 
-    def push_back(dy: Any) -> Nothing:
+    def undo() -> Any:
         _check_size(x, size)
         places = places_of(x)
-        d = pop(places)
-        pop(x)
-        if full:
-            push_other(places, None)
-            push_other(x, lost)
-        current_store().redo.append(lambda: push(x, value))
+        d = places[place]
+        del places[place]
+        Deque.__delitem__(x, place)
+        current_store().redo.append(lambda: Deque.insert(x, place, value))
+        return d
+
+    return undo
+
+
+def _removed(x: Any, place: int, old: Any) -> Callable[[Any], None]:
+    """Return what puts an entry back that was removed, which has some cotangent."""
+    size = len(x)
+
+    def undo(d: Any) -> None:
+        _check_size(x, size)
+        places_of(x).insert(place, d)
+        Deque.insert(x, place, old)
+        current_store().redo.append(lambda: Deque.__delitem__(x, place))
+
+    return undo
+
+
+def _changed(x: Any, count: int, change: Any, unchange: Any) -> ValueAndPullback:
+    """Change a deque as a whole, by a call of `count` operands."""
+    change(x)
+    size = len(x)
+
+    def change_back(dy: Any) -> Nothing:
+        _check_size(x, size)
+        unchange(places_of(x))
+        unchange(x)
+        current_store().redo.append(lambda: change(x))
+        return (None,) * count
+
+    return None, UndoOnly(change_back)
+
+
+def _pushed(left: bool, nodes: Nodes, x: Any, value: Any) -> ValueAndPullback:
+    """Add at an end; a deque that is full loses an entry at the other end."""
+    if x.maxlen == 0:
+        return None, no_pullback(3)
+    is_full = len(x) == x.maxlen
+    lost = _popped(not left, nodes, x)[1] if is_full else None
+    undo = _added(x, 0 if left else len(x), value)
+
+    def push_back(dy: Any) -> Nothing:
+        d = undo()
+        if lost is not None:
+            lost(None)
         return None, None, d
 
     return None, UndoOnly(push_back)
 
 
-@handlers.structural(Deque.pop)
-def _(nodes: Nodes, x: Any) -> ValueAndPullback:
-    return _popped(x, left=False)
-
-
-@handlers.structural(Deque.popleft)
-def _(nodes: Nodes, x: Any) -> ValueAndPullback:
-    return _popped(x, left=True)
-
-
-def _popped(x: Any, left: bool) -> ValueAndPullback:
-    push, pop = (Deque.appendleft, Deque.popleft) if left else (Deque.append, Deque.pop)
-    y = pop(x)
-    size = len(x)
+def _popped(left: bool, nodes: Nodes, x: Any) -> ValueAndPullback:
+    y = Deque.popleft(x) if left else Deque.pop(x)
+    undo = _removed(x, 0 if left else len(x), y)
 
     def pop_back(dy: Any) -> Nothing:
-        _check_size(x, size)
-        push(places_of(x), dy)
-        push(x, y)
-        current_store().redo.append(lambda: pop(x))
+        undo(dy)
         return None, None
 
     return y, pop_back
 
 
+for _left, _push, _pop in (
+    (False, Deque.append, Deque.pop),
+    (True, Deque.appendleft, Deque.popleft),
+):
+    handlers.structural(_push)(functools.partial(_pushed, _left))
+    handlers.structural(_pop)(functools.partial(_popped, _left))
+
+
 @handlers.structural(Deque.rotate)
 def _(nodes: Nodes, x: Any, n: int = 1) -> ValueAndPullback:
-    x.rotate(n)
-
-    def rotate_back(dy: Any) -> Nothing:
-        _undo(x, lambda q: q.rotate(-n), lambda: x.rotate(n))
-        return (None,) * len(nodes)
-
-    return None, UndoOnly(rotate_back)
+    return _changed(x, len(nodes), lambda q: Deque.rotate(q, n), lambda q: Deque.rotate(q, -n))
 
 
 @handlers.structural(Deque.reverse)
 def _(nodes: Nodes, x: Any) -> ValueAndPullback:
-    x.reverse()
+    return _changed(x, 2, Deque.reverse, Deque.reverse)
 
-    def reverse_back(dy: Any) -> Nothing:
-        _undo(x, Deque.reverse, x.reverse)
-        return None, None
 
-    return None, UndoOnly(reverse_back)
+@handlers.structural(Deque.clear)
+def _(nodes: Nodes, x: Any) -> ValueAndPullback:
+    old = list(x)
+
+    def fill(q: Any) -> None:
+        Deque.extend(q, old if q is x else [None] * len(old))
+
+    return _changed(x, 2, Deque.clear, fill)
 
 
 @handlers.structural(Deque.insert)
 def _(nodes: Nodes, x: Any, index: int, value: Any) -> ValueAndPullback:
     size = len(x)
-    x.insert(index, value)
-    mark_active(x)
-    place = min(max(index + size if index < 0 else index, 0), size)
-
-    def insert_back(dy: Any) -> Nothing:
-        _check_size(x, size + 1)
-        d = places_of(x)[place]
-        _undo(x, lambda q: q.__delitem__(place), lambda: x.insert(place, value))
-        return None, None, None, d
-
-    return None, UndoOnly(insert_back)
+    undo = _added(x, min(max(index + size if index < 0 else index, 0), size), value)
+    return None, UndoOnly(lambda dy: (None, None, None, undo()))
 
 
 def delete_place(x: Any, index: int) -> ValueAndPullback:
     """Delete an entry of a deque."""
     old = x[index]
     place = index + len(x) if index < 0 else index
-    del x[place]
-
-    size = len(x)
-
-    def delete_back(dy: Any) -> Nothing:
-        _check_size(x, size)
-        places_of(x).insert(place, None)
-        x.insert(place, old)
-        current_store().redo.append(lambda: x.__delitem__(place))
-        return None, None, None
-
-    return None, UndoOnly(delete_back)
-
-
-@handlers.structural(Deque.clear)
-def _(nodes: Nodes, x: Any) -> ValueAndPullback:
-    old = list(x)
-    x.clear()
-
-    def clear_back(dy: Any) -> Nothing:
-        _check_size(x, 0)
-        places_of(x).extend([None] * len(old))
-        x.extend(old)
-        current_store().redo.append(x.clear)
-        return None, None
-
-    return None, UndoOnly(clear_back)
+    Deque.__delitem__(x, place)
+    return None, undone_by(functools.partial(_removed(x, place, old), None), 3)
 
 
 handlers.inert(Deque.index, Deque.count, Deque.__len__, Deque.__contains__)
