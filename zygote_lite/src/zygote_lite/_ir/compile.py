@@ -1,6 +1,6 @@
 """Recording code: the stages in their order, and a cache of the compiled functions.
 
-    function --lower--> IR --instrument--> IR --record--> IR --emit--> Python --> code
+    function --lower--> IR --record--> IR --emit--> Python --> code
 
 It serves all types of arguments, and is compiled once for each code object. (The source transform,
 `_specialize`, writes code for certain types.)
@@ -16,7 +16,6 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.emit import Emitted, emit
-from zygote_lite._ir.instrument import instrument
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import where
@@ -43,10 +42,7 @@ def run_as_called(
 
 def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
     """Return the recording code of a function, with its cells, and whether it is a generator."""
-    key = (
-        f.__code__,
-        id(f.__globals__),
-    )  # the code that is made holds the globals
+    key = (f.__code__, id(f.__globals__))  # the code that is made holds the globals
     known = _recordings.get(key)
     if known is None:
         with _compile_lock:
@@ -69,15 +65,15 @@ def recording_of(f: Any) -> tuple[types.FunctionType, bool]:
 
 
 def recording(function: ir.Function) -> Emitted:
-    """Return the recording code of an instrumented function."""
+    """Return the recording code of a lowered function."""
     before = leading(function)
     return emit(record(function), "_recorded", before)
 
 
 def lowered(f: Any) -> ir.Function:
-    """Return the instrumented IR of a Python function, anew: later stages take names in it."""
+    """Return the IR of a Python function, anew: later stages take names in it."""
     try:
-        return instrument(lower(f.__code__, f.__globals__))
+        return lower(f.__code__, f.__globals__)
     except NoSourceError as error:
         raise NoSourceError(f"{where()}: {error}") from None
 

@@ -1,4 +1,4 @@
-"""Fourth stage: from IR to Python, whose statements carry the lines of the user's code."""
+"""Third stage: from IR to Python, whose statements carry the lines of the user's code."""
 
 import ast
 import copy
@@ -225,7 +225,7 @@ class _Emitter:
         if not before and isinstance(test, ir.Const):
             return ast.While(self.atom(test), self.block(body), [])
         stop: list[ast.stmt] = [ast.Break()]
-        done = self.function.numbered("done") if orelse else ""
+        done = self.function.fresh("done") if orelse else ""
         if orelse:
             stop.insert(0, _assign([done], ast.Constant(True)))
         leave = ast.If(ast.UnaryOp(ast.Not(), self.atom(test)), stop, [])

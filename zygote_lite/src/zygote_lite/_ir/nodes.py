@@ -294,25 +294,14 @@ class Function:
         self.used.add(name)
         return name
 
-    def numbered(self, stem: str) -> str:
-        """Return the stem with the first number that makes it a new name, and take it."""
-        n = 1
-        while f"{stem}{n}" in self.used:
-            n += 1
-        return self.fresh(f"{stem}{n}")
-
 
 def atoms_of(statement: Statement) -> Iterator[Atom]:
     """Yield the operands of a simple statement."""
     for value in vars(statement).values():
-        if isinstance(value, Name | Global | Const | Intrinsic):
-            yield value
-        elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, Name | Global | Const | Intrinsic):
-                    yield item
-                elif isinstance(item, tuple):
-                    yield item[1]
+        for item in value if isinstance(value, list) else [value]:
+            atom = item[1] if isinstance(item, tuple) else item
+            if isinstance(atom, Atom):
+                yield atom
 
 
 def blocks_of(statement: Statement) -> Iterator[list[Statement]]:

@@ -1,4 +1,8 @@
-"""Third stage: recording code, the forward code that notes what it runs on a tape.
+"""Second stage: recording code, the forward code that notes what it runs on a tape.
+
+Every operation that needs a pullback becomes a call: attribute access, subscripts, construction
+and writes become calls of functions that the engine has pullbacks for. A method call becomes one
+`invoke`, so that the cotangent of the object need not pass through a bound method.
 
 The user's own control flow is left unchanged. Every variable `x` gets a companion `x_`, which
 follows it everywhere: the node of its value, the place on the tape that its cotangent goes to
@@ -9,6 +13,7 @@ Variables that functions defined inside share live in cells, and are read and wr
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -24,7 +29,7 @@ _COMPARISONS = {
 
 
 def record(function: ir.Function) -> ir.Function:
-    """Return the recording forward code of an instrumented function.
+    """Return the recording forward code of a lowered function.
 
     It takes `tape` and the companions of its parameters before the parameters, and returns its
     value and the companion of its value.
@@ -52,6 +57,7 @@ class _Recorder:
         self.class_names: list[str] = []  # of the class whose body this is
         for name in (*function.captured, *function.shared):
             self.cells[name] = function.fresh(name.strip("_") + "_cell")
+        self.uses = Counter(_variables(function.body))
 
     def run(self) -> ir.Function:
         f = self.function
@@ -94,7 +100,22 @@ class _Recorder:
 
     def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
         out: list[ir.Statement] = []
+        methods: dict[ir.Atom, ir.GetAttribute] = {}
+        called = {s.function for s in body if isinstance(s, ir.Call)}
         for s in body:
+            if (
+                isinstance(s, ir.GetAttribute)
+                and ir.Name(s.target) in called
+                and self.uses[s.target] == 1
+                and isinstance(s.value, ir.Name)
+            ):
+                methods[ir.Name(s.target)] = s  # looked up where it is called
+                continue
+            s = _as_call(s)
+            method = methods.pop(s.function, None) if isinstance(s, ir.Call) else None
+            if method is not None:
+                arguments = [method.value, ir.Const(method.name), *s.arguments]
+                s = replace(s, function=ir.Intrinsic("invoke"), arguments=arguments)
             self.statement(s, out)
         return out
 
@@ -102,16 +123,13 @@ class _Recorder:
         """Return an atom for the value of an operand now: shared variables are read from cells."""
         if not isinstance(atom, ir.Name) or atom.id not in self.cells:
             return atom
-        value = self.function.numbered(atom.id.strip("_") + "_now")
+        value = self.function.fresh(atom.id.strip("_") + "_now")
         is_own = atom.id not in self.function.captured
         cell: list[ir.Atom] = [ir.Name(self.cells[atom.id]), ir.Const(atom.id), ir.Const(is_own)]
         function = ir.Intrinsic("read_cell")
-        nodes = [NOTHING, NOTHING, NOTHING, NOTHING]
-        out.append(
-            ir.RecordedCall(
-                origin, value, self.companion(value), list(nodes), function, list(cell), []
-            )
-        )
+        nodes: list[ir.Atom] = [NOTHING] * 4
+        companion = self.companion(value)
+        out.append(ir.RecordedCall(origin, value, companion, nodes, function, cell, []))
         return ir.Name(value)
 
     def truth(self, origin: ast.AST, test: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
@@ -125,7 +143,7 @@ class _Recorder:
             and last.function in _COMPARISONS
         ):
             return test
-        value = self.function.numbered("truth")
+        value = self.function.fresh("truth")
         nodes = [NOTHING, self.node(test)]
         function = ir.Intrinsic("operator.truth")
         out.append(
@@ -139,7 +157,7 @@ class _Recorder:
         """Return where a new value of `target` goes, its companion, and what then must follow."""
         if target not in self.cells:
             return target, self.companion(target), []
-        new = self.function.numbered(target.strip("_") + "_new")
+        new = self.function.fresh(target.strip("_") + "_new")
         node = self.node(ir.Name(new))
         return new, self.companion(new), [self.write(origin, target, ir.Name(new), node)]
 
@@ -250,7 +268,40 @@ class _Recorder:
             case ir.Break() | ir.Continue() | ir.Delete():
                 out.append(s)
             case _:
-                raise AssertionError(f"{type(s).__name__} was not instrumented")
+                raise AssertionError(f"{type(s).__name__} cannot be recorded")
+
+
+def _variables(body: list[ir.Statement]) -> list[str]:
+    """Return the variables that statements read, as often as they do."""
+    names = []
+    for statement in body:
+        names += [atom.id for atom in ir.atoms_of(statement) if isinstance(atom, ir.Name)]
+        for inner in ir.blocks_of(statement):
+            names += _variables(inner)
+    return names
+
+
+def _as_call(s: ir.Statement) -> ir.Statement:
+    """Return an operation on a structure as the call of the function that it stands for."""
+    function: str
+    operands: list[ir.Atom]
+    target = ir.DISCARD
+    match s:
+        case ir.GetAttribute(_, target, value, name):
+            function, operands = "getattr", [value, ir.Const(name)]
+        case ir.GetItem(_, target, value, index):
+            function, operands = "operator.getitem", [value, index]
+        case ir.SetAttribute(_, value, name, source):
+            function, operands = "setattr", [value, ir.Const(name), source]
+        case ir.SetItem(_, value, index, source):
+            function, operands = "operator.setitem", [value, index, source]
+        case ir.Build(_, target, kind, items):
+            function, operands = f"build_{kind}", items
+        case ir.Apply(_, target, f, arguments, keywords):
+            function, operands = "apply", [f, arguments, keywords]
+        case _:
+            return s
+    return ir.Call(s.origin, target, ir.Intrinsic(function), operands)
 
 
 def _mangled(name: str, cls: str) -> str:

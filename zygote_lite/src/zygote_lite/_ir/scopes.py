@@ -5,7 +5,7 @@ import copy
 import inspect
 import symtable
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from zygote_lite._ir.source import Definition
@@ -83,22 +83,44 @@ def _names_from_outside(table: symtable.SymbolTable) -> set[str]:
 
 def names_of_class(definition: ast.ClassDef) -> list[str]:
     """Return the names that the body of a class binds."""
-    found = _Bindings()
-    for statement in definition.body:
-        found.visit(statement)
+    found = _Bound(definition.body)
     return sorted(found.names - found.others)
 
 
-class _Bindings(ast.NodeVisitor):
-    """Find what a block binds, but for what functions and classes inside bind for themselves."""
+def bound_by_comprehensions(definition: Definition) -> set[str]:
+    """Return the names that only comprehensions bind: from Python 3.12 on, code has them too."""
+    found = _Bound(definition.body if isinstance(definition.body, list) else [definition.body])
+    parameters = {n.arg for n in ast.walk(definition.args) if isinstance(n, ast.arg)}
+    return found.within - found.names - parameters
 
-    def __init__(self) -> None:
+
+class _Bound(ast.NodeVisitor):
+    """Find what a block binds, but for what functions and classes inside bind for themselves.
+
+    Attributes:
+        names: what it binds itself.
+        within: what comprehensions in it bind.
+        others: what it says is of the functions around, or of the module.
+    """
+
+    def __init__(self, body: Sequence[ast.AST]) -> None:
         self.names: set[str] = set()
-        self.others: set[str] = set()  # of the functions around
+        self.within: set[str] = set()
+        self.others: set[str] = set()
+        for node in body:
+            self.visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self.within |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+        for part in (node.iter, *node.ifs):
+            self.visit(part)
 
     def visit_Name(self, node: ast.Name) -> None:
         if not isinstance(node.ctx, ast.Load):
             self.names.add(node.id)
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.names.add((node.asname or node.name).partition(".")[0])
 
     def visit_FunctionDef(self, node: Any) -> None:
         self.names.add(node.name)
@@ -108,15 +130,9 @@ class _Bindings(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef  # noqa: N815 - names of `ast`
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        pass
-
-    def visit_comprehension(self, node: ast.comprehension) -> None:
-        self.visit(node.iter)
-
-    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        self.names.update((a.asname or a.name).split(".")[0] for a in node.names)
-
-    visit_ImportFrom = visit_Import  # noqa: N815
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.visit(default)
 
     def generic_visit(self, node: ast.AST) -> None:
         for field in ("name", "rest"):  # of handlers and patterns
@@ -125,46 +141,4 @@ class _Bindings(ast.NodeVisitor):
                 self.names.add(name)
         if isinstance(node, ast.Nonlocal | ast.Global):
             self.others.update(node.names)
-        super().generic_visit(node)
-
-
-def bound_by_comprehensions(definition: Definition) -> set[str]:
-    """Return the names that only comprehensions bind: from Python 3.12 on, code has them too."""
-    found = _Bound()
-    body = definition.body if isinstance(definition.body, list) else [definition.body]
-    for node in body:
-        found.visit(node)
-    parameters = {n.arg for n in ast.walk(definition.args) if isinstance(n, ast.arg)}
-    return found.within - found.outside - parameters
-
-
-class _Bound(ast.NodeVisitor):
-    """Collect what a body binds: within comprehensions, and outside of them."""
-
-    def __init__(self) -> None:
-        self.within: set[str] = set()
-        self.outside: set[str] = set()
-
-    def visit_comprehension(self, node: ast.comprehension) -> None:
-        self.within |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
-        for part in (node.iter, *node.ifs):
-            self.visit(part)
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if not isinstance(node.ctx, ast.Load):
-            self.outside.add(node.id)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        for default in (*node.args.defaults, *node.args.kw_defaults):
-            if default is not None:
-                self.visit(default)
-
-    def generic_visit(self, node: ast.AST) -> None:
-        for name in ("name", "asname", "rest"):
-            bound = getattr(node, name, None)
-            if isinstance(bound, str):
-                self.outside.add(bound.partition(".")[0])
-        own_scope = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        if own_scope:
-            node = ast.Expr(ast.Tuple([*node.decorator_list], ast.Load()))  # type: ignore[attr-defined]
         super().generic_visit(node)

@@ -57,42 +57,37 @@ def _(tape: Tape, nodes: Nodes, x: Any, *sentinel: Any) -> Traced | None:
 
 @handlers.desugared(next)
 def _(tape: Tape, nodes: Nodes, x: Any, *default: Any) -> Traced | None:
+    try:
+        return _next_of(tape, nodes, x)
+    except StopIteration:
+        if not default:
+            raise
+    return default[0], nodes[2]
+
+
+def _next_of(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
+    """Take the next element of an iterator."""
     if _is_given(x):
-        y = next(x, *default)
-        if default and y is default[0]:
-            return y, nodes[2]
+        y = next(x)
         if not _carries_none(y):
             raise refused_holder(x)
         return y, nodes[1] if isinstance(y, str | bytes) else None
+    if isinstance(x, Generated):
+        return x.step()  # type: ignore[no-any-return]
     if isinstance(x, np.flatiter) and nodes[1] is not None and x.index < x.base.size:
         place = x.index
         next(x)
         entries, node = tape.call((None, nodes[1]), flat_entries, x)
         return tape.call((None, node, None), operator.getitem, entries, place)
-    method = None if isinstance(x, Generated) else bind_method(type(x), "__next__")
     if _is_walked(x, nodes[1]) and reaches_active(x):
-        try:
-            return take_step(tape, x)
-        except StopIteration:
-            if default:
-                return default[0], nodes[2]
-            raise
-    if method is None and not isinstance(x, Generated):
-        behind = gc.get_referents(x) if kind_of(x) == VALUE else [""]
-        if reaches_active(x) or any(isinstance(y, str | bytes) for y in behind):
-            return None
-        try:
-            return next(x), None  # of a range, say
-        except StopIteration:
-            if default:
-                return default[0], nodes[2]
-            raise
-    try:
-        return x.step() if method is None else tape.call((None, nodes[1]), method, x)
-    except StopIteration:
-        if default:
-            return default[0], nodes[2]
-        raise
+        return take_step(tape, x)
+    method = bind_method(type(x), "__next__")
+    if method is not None:
+        return tape.call((None, nodes[1]), method, x)
+    behind = gc.get_referents(x) if kind_of(x) == VALUE else [""]
+    if reaches_active(x) or any(isinstance(y, str | bytes) for y in behind):
+        return None
+    return next(x), None  # of a range, say
 
 
 @handlers.desugared(isinstance)
@@ -100,27 +95,12 @@ def _(tape: Tape, nodes: Nodes, x: Any, classes: Any) -> Traced | None:
     return (issubclass(x.kind, classes), None) if isinstance(x, Generated) else None
 
 
-@handlers.desugared(Generated.__next__)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
-    return x.step()  # type: ignore[no-any-return]
-
-
-@handlers.desugared(Generated.__iter__)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
-    return x, None
-
-
-@handlers.desugared(Generated.send)
-def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
-    return x.step((value, nodes[2]))  # type: ignore[no-any-return]
-
-
-@handlers.desugared(Generated.throw)
-def _(tape: Tape, nodes: Nodes, x: Any, *error: Any) -> Traced:
-    return x.step(throw=error)  # type: ignore[no-any-return]
-
-
-@handlers.desugared(Generated.close)
-def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
-    x.frame.close()
-    return None, None
+_METHODS: dict[Any, Any] = {
+    Generated.__next__: lambda tape, nodes, x: x.step(),
+    Generated.__iter__: lambda tape, nodes, x: (x, None),
+    Generated.send: lambda tape, nodes, x, value: x.step((value, nodes[2])),
+    Generated.throw: lambda tape, nodes, x, *error: x.step(throw=error),
+    Generated.close: lambda tape, nodes, x: (x.frame.close(), None),
+}
+for _method, _resolve in _METHODS.items():
+    handlers.desugared(_method)(_resolve)

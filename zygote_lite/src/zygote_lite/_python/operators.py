@@ -28,33 +28,6 @@ def _is_one_object(t: type) -> bool:
     return is_written_in_python(t) and not any(hasattr(t, name) for name in _ARRAY_PROTOCOLS)
 
 
-def _declare_operators() -> None:
-    for of in BINARY.values():
-        plain, reflected, in_place = of.methods
-        resolve = functools.partial(_binary_operator, of.function, plain, reflected)
-        handlers.desugared(of.function, of=may_have_methods)(resolve)
-        handlers.desugared(of.function, of=KEYS)(functools.partial(_of_keys, of.function))
-        handlers.desugared(of.in_place)(
-            functools.partial(_in_place, of.function, of.in_place, in_place)
-        )
-    for name, reflected in REFLECTED.items():
-        f = getattr(operator, name)
-        resolve = functools.partial(_binary_operator, f, f"__{name}__", f"__{reflected}__")
-        handlers.desugared(f, of=may_have_methods)(resolve)
-        handlers.desugared(f, of=KEYS)(functools.partial(_of_keys, f))
-    resolve = functools.partial(_binary_operator, divmod, "__divmod__", "__rdivmod__")
-    handlers.desugared(divmod, of=may_have_methods)(resolve)
-    for name in ("neg", "pos", "abs", "invert"):
-        handlers.desugared(getattr(operator, name), of=may_have_methods)(
-            functools.partial(_unary, f"__{name}__")
-        )
-    handlers.desugared(abs, of=may_have_methods)(functools.partial(_unary, "__abs__"))
-    handlers.desugared(float, of=may_have_methods)(functools.partial(_unary, "__float__"))
-    handlers.desugared(complex, of=may_have_methods)(functools.partial(_unary, "__complex__"))
-    handlers.desugared(len, of=may_have_methods)(functools.partial(_unary, "__len__"))
-    handlers.desugared(bool, operator.truth, of=may_have_methods)(_truth)
-
-
 def _of_keys(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
     return f(a, b), None  # keys carry no gradient
 
@@ -99,28 +72,29 @@ def _binary_operator(
     return None
 
 
-def _in_place(f: Any, g: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
+_EXTENDING: dict[Any, Any] = {
+    (collections.deque, "__iadd__"): collections.deque.extend,
+    (dict, "__ior__"): dict.update,
+}
+
+
+def _in_place(f: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
+    """Resolve an operator in place, which a container may have and a number has not."""
     if type(a) is list and name == "__imul__":
         value, node = tape.call((None, nodes[1], nodes[2]), f, a, b)
         tape.call((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
         return a, nodes[1]
-    if type(a) is collections.deque and name == "__iadd__":
-        tape.call((None, nodes[1], nodes[2]), collections.deque.extend, a, b)
-        return a, nodes[1]
-    if type(a) is dict and name == "__ior__":
-        tape.call((None, nodes[1], nodes[2]), dict.update, a, b)
-        return a, nodes[1]
+    extend = _EXTENDING.get((type(a), name))
     method = bind_method(type(a), name)
     if method is not None:
         result, node = tape.call((None, nodes[1], nodes[2]), method, a, b)
         if result is not NotImplemented:
             return result, node
-    elif (
-        isinstance(a, list)
-        and name == "__iadd__"
-        and not (type(a) is list and isinstance(b, list | tuple))
-    ):
-        tape.call((None, nodes[1], nodes[2]), list.extend, a, b)
+    elif isinstance(a, list) and name == "__iadd__":
+        known = type(a) is list and isinstance(b, list | tuple)  # then it has a pullback
+        extend = None if known else list.extend
+    if extend is not None:
+        tape.call((None, nodes[1], nodes[2]), extend, a, b)
         return a, nodes[1]
     if getattr(type(a), name, None) is None or method is not None:
         return tape.call(nodes, f, a, b)
@@ -132,7 +106,8 @@ def _unary(name: str, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Trac
     return None if method is None else tape.call((None, nodes[1]), method, x)
 
 
-def _truth(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
+@handlers.desugared(bool, operator.truth, of=may_have_methods)
+def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
     for name in ("__bool__", "__len__"):
         method = bind_method(type(xs[0]), name) if xs else None
         if method is not None:
@@ -140,7 +115,28 @@ def _truth(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
     return None
 
 
-_declare_operators()
+_BINARY_METHODS: list[tuple[Any, str, str]] = [
+    *((of.function, *of.methods[:2]) for of in BINARY.values()),
+    *(
+        (getattr(operator, name), f"__{name}__", f"__{other}__")
+        for name, other in REFLECTED.items()
+    ),
+    (divmod, "__divmod__", "__rdivmod__"),
+]
+"""The functions of two operands: each with its method, and that of the right operand."""
+_UNARY_METHODS: dict[Any, str] = {
+    operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__",
+    operator.abs: "__abs__", abs: "__abs__", float: "__float__", complex: "__complex__",
+    len: "__len__",
+}  # fmt: skip
+
+for _f, *_methods in _BINARY_METHODS:
+    handlers.desugared(_f, of=may_have_methods)(functools.partial(_binary_operator, _f, *_methods))
+    handlers.desugared(_f, of=KEYS)(functools.partial(_of_keys, _f))
+for _f, _name in _UNARY_METHODS.items():
+    handlers.desugared(_f, of=may_have_methods)(functools.partial(_unary, _name))
+for _of in BINARY.values():
+    handlers.desugared(_of.in_place)(functools.partial(_in_place, _of.function, _of.methods[2]))
 
 
 @handlers.desugared(operator.getitem)

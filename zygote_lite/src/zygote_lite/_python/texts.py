@@ -56,10 +56,9 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
 
 @handlers.desugared(ascii)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
-    method = _own_method(x, "__repr__")
-    if method is None:
+    if _own_method(x, "__repr__") is None:
         return None
-    text, node = _text_by_method(tape, nodes[1], "__repr__", method, x)
+    text, node = tape.call((None, nodes[1]), repr, x)
     return str.encode(text, "ascii", "backslashreplace").decode("ascii"), node
 
 
