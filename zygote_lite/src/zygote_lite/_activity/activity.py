@@ -4,23 +4,20 @@ Both are found by a search from the operands of a call through all that they rea
 """
 
 import fractions
-import functools
-import gc
-import inspect
 import operator
 import types
-import weakref
 from collections.abc import Iterable, Iterator
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from zygote_lite._activity.classes import computes, intercepts
 from zygote_lite._activity.reachability import (
-    held_beside,
+    held_and_named,
     is_users_class,
     reached_by_class,
-    reached_by_function,
+    referents,
 )
 from zygote_lite._cotangents.kinds import (
     DICT,
@@ -62,7 +59,7 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
         and (f not in _SUBSCRIPTS or type(xs[0]) in (list, dict))
     ):
         if f is getattr or f is object.__getattribute__:
-            if not _computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+            if not computes(type(xs[0]), xs[1]):  # type: ignore[arg-type]
                 return (
                     id(dict_of(xs[0])) in active
                     or _is_any_active(active, xs)
@@ -85,16 +82,6 @@ def _has_methods(f: Any, xs: tuple[Any, ...]) -> bool:
     return any(is_written_in_python(type(x)) for x in xs[:count])
 
 
-@functools.lru_cache(maxsize=4096)
-def intercepts(kind: type, name: str) -> bool:
-    """Return whether writing or deleting an attribute may run Python code."""
-    member = inspect.getattr_static(kind, name, None)
-    own = (kind.__setattr__, kind.__delattr__)
-    if any(isinstance(f, types.FunctionType) for f in own):
-        return True
-    return isinstance(member, property) or is_users_class(type(member))
-
-
 def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
     return any(id(x) in active or (kind_of(x) == VALUE and reaches_active(x)) for x in xs)
 
@@ -102,18 +89,6 @@ def _is_any_active(active: dict[int, Any], xs: tuple[Any, ...]) -> bool:
 def _is_class_active(active: dict[int, Any], x: Any) -> bool:
     cls = x if isinstance(x, type) else type(x)
     return bool(cls.__flags__ & HEAPTYPE) and any(id(base) in active for base in cls.__mro__)
-
-
-@functools.lru_cache(maxsize=4096)
-def _computes(kind: type, name: str) -> bool:
-    """Return whether looking up an attribute may run Python code."""
-    member = inspect.getattr_static(kind, name, None)
-    if isinstance(member, property | functools.cached_property):
-        return True
-    own: Any = kind.__getattribute__
-    if isinstance(own, types.FunctionType):
-        return True
-    return hasattr(kind, "__getattr__") or type(member).__module__ not in ("builtins", "numpy")
 
 
 def mark_active(x: Any) -> None:
@@ -248,25 +223,6 @@ def addresses_of(x: Any) -> dict[int, Any]:
     return found
 
 
-def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
-    """Note what the pullback of a rule may have saved."""
-    captured = state.captured
-    if captured is None:
-        return
-    for x in (f, *xs):
-        kind = kind_of(x)
-        if isinstance(x, np.ndarray):
-            owner = owner_of(x)
-            captured[id(owner)] = owner
-        elif kind in (LIST, DICT, TUPLE):
-            if kind != TUPLE:
-                captured[id(x)] = x
-            for _, entry in entries_of(x):
-                if isinstance(entry, np.ndarray):
-                    owner = owner_of(entry)
-                    captured[id(owner)] = owner
-
-
 _BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
 LIMIT_BY_NAME = 50_000
@@ -391,7 +347,7 @@ def _walk(
                 if id(x) in active and found is None:
                     return True
                 seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
-                stack += _referents(x)
+                stack += referents(x)
             continue
         if len(seen) > limit:
             return True
@@ -401,7 +357,7 @@ def _walk(
             found[id(x)] = x
         seen[id(x)] = x
         if kind == FUNCTION:
-            held, named = _held_by(x)
+            held, named = held_and_named(x)
             stack += held
             by_name += named
         elif kind == SET:
@@ -420,37 +376,6 @@ def _walk(
         if type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
             stack.append(type(x))
     return False
-
-
-def _referents(x: Any) -> list[Any]:
-    """Return what an object written in C refers to, as far as it tells."""
-    if isinstance(x, np.nditer):
-        return [*x.operands]
-    if isinstance(x, memoryview):
-        return [x.obj]
-    if isinstance(x, np.broadcast):
-        return [part.base for part in x.iters]
-    if type(x) in weakref.ProxyTypes:
-        return [referent(x)]
-    return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
-
-
-def referent(x: Any) -> Any:
-    """Return the object that a weak proxy stands for, or `None`."""
-    try:
-        return x.__repr__.__self__  # proxies hand on all look-ups of attributes
-    except ReferenceError:
-        return None
-
-
-def _held_by(f: Any) -> tuple[list[Any], list[Any]]:
-    """Return what a function holds itself, and what it can reach by the names of globals."""
-    if isinstance(f, types.MethodType):
-        return [f.__self__, f.__func__], []
-    if not isinstance(f, types.FunctionType):
-        owner = getattr(f, "__self__", None)
-        return [] if owner is None else [owner], []
-    return held_beside(f), reached_by_function(f)
 
 
 def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:

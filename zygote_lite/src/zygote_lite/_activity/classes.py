@@ -1,9 +1,12 @@
 """What a class defines, read without running its code."""
 
 import dataclasses
+import functools
+import inspect
 import types
 from typing import Any
 
+from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._cotangents.kinds import HEAPTYPE, dict_of, is_foreign
 
 
@@ -81,3 +84,25 @@ def bind_method(kind: type, name: str) -> Any:
     """
     member = None if is_foreign(kind) else member_of(kind, name)
     return member if isinstance(member, types.FunctionType) else None
+
+
+@functools.lru_cache(maxsize=4096)
+def intercepts(kind: type, name: str) -> bool:
+    """Return whether writing or deleting an attribute may run Python code."""
+    member = inspect.getattr_static(kind, name, None)
+    own = (kind.__setattr__, kind.__delattr__)
+    if any(isinstance(f, types.FunctionType) for f in own):
+        return True
+    return isinstance(member, property) or is_users_class(type(member))
+
+
+@functools.lru_cache(maxsize=4096)
+def computes(kind: type, name: str) -> bool:
+    """Return whether looking up an attribute may run Python code."""
+    member = inspect.getattr_static(kind, name, None)
+    if isinstance(member, property | functools.cached_property):
+        return True
+    own: Any = kind.__getattribute__
+    if isinstance(own, types.FunctionType):
+        return True
+    return hasattr(kind, "__getattr__") or type(member).__module__ not in ("builtins", "numpy")

@@ -9,9 +9,11 @@ change at any time, so they are read each time.
 import builtins
 import dis
 import functools
+import gc
 import os
 import sys
 import types
+import weakref
 from typing import Any
 
 import numpy as np
@@ -199,3 +201,34 @@ def reached_by_class(cls: type) -> list[Any]:
         known.add_class(cls)
         known.values += [x for f in methods for x in held_beside(f)]
     return known.now()
+
+
+def referents(x: Any) -> list[Any]:
+    """Return what an object written in C refers to, as far as it tells."""
+    if isinstance(x, np.nditer):
+        return [*x.operands]
+    if isinstance(x, memoryview):
+        return [x.obj]
+    if isinstance(x, np.broadcast):
+        return [part.base for part in x.iters]
+    if type(x) in weakref.ProxyTypes:
+        return [referent(x)]
+    return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
+
+
+def referent(x: Any) -> Any:
+    """Return the object that a weak proxy stands for, or `None`."""
+    try:
+        return x.__repr__.__self__  # proxies hand on all look-ups of attributes
+    except ReferenceError:
+        return None
+
+
+def held_and_named(f: Any) -> tuple[list[Any], list[Any]]:
+    """Return what a function holds itself, and what it can reach by the names of globals."""
+    if isinstance(f, types.MethodType):
+        return [f.__self__, f.__func__], []
+    if not isinstance(f, types.FunctionType):
+        owner = getattr(f, "__self__", None)
+        return [] if owner is None else [owner], []
+    return held_beside(f), reached_by_function(f)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.kinds import owner_of
+from zygote_lite._cotangents.kinds import DICT, LIST, TUPLE, entries_of, kind_of, owner_of
 from zygote_lite._cotangents.pullbacks import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
@@ -38,6 +38,22 @@ def _write_back(x: Any, index: Any, value: Any) -> None:
     x[index] = value
     if not writeable:
         x.flags.writeable = False
+
+
+def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
+    """Note what the pullback of a rule may have saved."""
+    captured = state.captured
+    if captured is None:
+        return
+    for x in (f, *xs):
+        kind = kind_of(x)
+        if kind in (LIST, DICT):
+            captured[id(x)] = x
+        held = entries_of(x) if kind in (LIST, DICT, TUPLE) else ((None, x),)
+        for _, entry in held:
+            if isinstance(entry, np.ndarray):
+                owner = owner_of(entry)
+                captured[id(owner)] = owner
 
 
 def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -> tuple[Any, Any]:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from rulescore import accumulate, find_rule
-from zygote_lite._activity.activity import add_addresses, captured_within, note_captured
+from zygote_lite._activity.activity import add_addresses, captured_within
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.saved import note_captured
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
 from zygote_lite._cotangents.pullbacks import UndoOnly
 from zygote_lite._cotangents.registry import Traced

@@ -41,24 +41,31 @@ def read_copy(x: Any, index: Any) -> Any:
     return np.copy(x[index])
 
 
-@handlers.structural(write_array)
-def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
+def add_at(x: Any, index: Any, value: Any) -> None:
+    """Add at indices, repeated ones repeatedly: `np.add.at`."""
+    np.add.at(x, index, value)
+
+
+def _write(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
     _check_kinds(x, value, bool(nodes[3]))
     old = np.copy(x[index])
-    x[index] = value
-    _note(x, active=bool(nodes[1] or nodes[3]))
-    winners = winning(x, index)
+    write(x, index, value)
+    note_write(x)
+    if nodes[1] or nodes[3]:
+        mark_active(owner_of(x))
+    replaces = write is write_array
+    winners = winning(x, index) if replaces else None
 
     def write_back(dy: Any) -> tuple[Any, ...]:
-        # The cotangent of the entries belongs to `value` alone: what they held before the write has
-        # no part in the result, so the shadow is cleared. The old entries come back last, because
-        # earlier pullbacks read the array as it was at their time.
-        store = current_store()
+        # The cotangent of entries that were replaced belongs to `value` alone: what they held
+        # before has no part in the result, so the shadow is cleared. The old entries come back
+        # last, because earlier pullbacks read the array as it was at their time.
+        shadow = current_store().shadow_view(x)
         d_value = None
-        shadow = store.shadow_view(x)
         if shadow is not None:
             d = np.copy(shadow[index])
-            shadow[index] = 0
+            if replaces:
+                shadow[index] = 0
             d_value = project(d if winners is None else np.where(winners, d, 0), value)
         restore(x, index, old)
         return None, None, None, d_value
@@ -66,10 +73,8 @@ def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
     return None, UndoOnly(write_back)
 
 
-def _note(x: Any, active: bool) -> None:
-    note_write(x)
-    if active:
-        mark_active(owner_of(x))
+for _f in (write_array, add_at):
+    handlers.structural(_f)(functools.partial(_write, _f))
 
 
 def winning(x: Any, index: Any) -> Any:
@@ -280,27 +285,6 @@ def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Traced:
     value, node = tape.call((None, nodes[1], None), np.sort, x, axis)
     write_whole(tape, x, nodes[1], value, node, np.sort)
     return None, None
-
-
-def add_at(x: Any, index: Any, value: Any) -> None:
-    """Add at indices, repeated ones repeatedly: `np.add.at`."""
-    np.add.at(x, index, value)
-
-
-@handlers.structural(add_at)
-def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
-    _check_kinds(x, value, bool(nodes[3]))
-    old = np.copy(x[index])
-    np.add.at(x, index, value)
-    _note(x, active=bool(nodes[1] or nodes[3]))
-
-    def add_at_back(dy: Any) -> tuple[Any, ...]:
-        shadow = current_store().shadow_view(x)
-        d_value = None if shadow is None else project(np.copy(shadow[index]), value)
-        restore(x, index, old)
-        return None, None, None, d_value
-
-    return None, UndoOnly(add_at_back)
 
 
 @handlers.desugared(np.ufunc.at)

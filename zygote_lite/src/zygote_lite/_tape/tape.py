@@ -18,7 +18,6 @@ from zygote_lite._activity.activity import (
     is_active,
     is_fields_view,
     mark_active,
-    note_captured,
     reaches_active,
 )
 from zygote_lite._activity.classes import (
@@ -26,7 +25,7 @@ from zygote_lite._activity.classes import (
     overrides_iteration,
 )
 from zygote_lite._activity.reachability import is_users_class
-from zygote_lite._activity.saved import guarded
+from zygote_lite._activity.saved import guarded, note_captured
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands, unknown_hooks
 from zygote_lite._cotangents.indexed import is_part, part_back
 from zygote_lite._cotangents.kinds import TUPLE, VALUE, kind_of

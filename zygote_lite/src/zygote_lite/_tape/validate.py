@@ -1,5 +1,6 @@
 """Validation: cotangents given to a pullback must fit; those returned must share no memory."""
 
+from collections.abc import Iterator
 from numbers import Number
 from typing import Any, cast
 
@@ -119,33 +120,38 @@ def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
     return found
 
 
-def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
-    """Refuse arguments that alias a list or object: their gradients would be indistinguishable."""
+def _shared(operands: Any, flags: Any, identities: Any) -> Iterator[tuple[int, int, int]]:
+    """Yield what a later argument shares with one before: both positions, and the identity."""
     owners: dict[int, int] = {}
     for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
-        if not flag:
-            continue
-        for identity in addresses_of(x):
+        for identity in identities(x) if flag else ():
             first = owners.setdefault(identity, position)
-            if first != position and identity in store.entries and store.entries[identity][1]:
-                shared = store.entries[identity][0]
-                raise DifferentiationError(
-                    f"arguments {first} and {position} share one {type(shared).__name__} "
-                    "(argument 0 is the function itself), so that their gradients cannot be told "
-                    "apart: pass a copy as one of them"
-                )
+            if first != position:
+                yield first, position, identity
+
+
+def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
+    """Refuse arguments that alias a list or object: their gradients would be indistinguishable."""
+    for first, position, identity in _shared(operands, flags, addresses_of):
+        if identity in store.entries and store.entries[identity][1]:
+            shared = store.entries[identity][0]
+            raise DifferentiationError(
+                f"arguments {first} and {position} share one {type(shared).__name__} "
+                "(argument 0 is the function itself), so that their gradients cannot be told "
+                "apart: pass a copy as one of them"
+            )
 
 
 def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> None:
     """Refuse arguments that alias an array that is written: likewise indistinguishable."""
-    owners: dict[int, int] = {}
-    for position, (x, flag) in enumerate(zip(operands, flags, strict=True)):
-        for array in _arrays_of(x) if flag else ():
-            owner = owner_of(array)
-            first = owners.setdefault(id(owner), position)
-            if first != position and id(owner) in written:
-                raise DifferentiationError(
-                    f"arguments {first} and {position} are one array, or views of one (argument 0 "
-                    "is the function itself), and it is written in place, so that their gradients "
-                    "cannot be told apart: pass a copy as one of them"
-                )
+
+    def owners_in(x: Any) -> list[int]:
+        return [id(owner_of(array)) for array in _arrays_of(x)]
+
+    for first, position, identity in _shared(operands, flags, owners_in):
+        if identity in written:
+            raise DifferentiationError(
+                f"arguments {first} and {position} are one array, or views of one (argument 0 "
+                "is the function itself), and it is written in place, so that their gradients "
+                "cannot be told apart: pass a copy as one of them"
+            )

@@ -35,22 +35,18 @@ class Comprehensions(Functions):
                 pair = ast.copy_location(ast.Tuple([e.key, e.value], ast.Load()), e)
                 return self.call(e, target, "dict", [self.generator(e, pair)])
             return self.call(e, target, kind, [self.generator(e, e.elt)])
-        result = self.temporary()
-        self.build(e, result, kind, [])
+        result = self.build(e, None, kind, [])
 
         def add(rename: Rename) -> None:
             if kind == "dict":
                 key, value = self.operands(rename(e.key), rename(e.value))
-                self.out.append(ir.SetItem(e, ir.Name(result), key, value))
+                self.out.append(ir.SetItem(e, result, key, value))
                 return
             item = self.expression(rename(e.elt))
-            arguments: list[ir.Atom] = [ir.Name(result), ir.Const(method), item]
-            self.out.append(ir.Call(e, ir.DISCARD, ir.Intrinsic("invoke"), arguments))
+            self.run(e, "invoke", [result, ir.Const(method), item])
 
         self.loops(e, first, add)
-        if target is not None:
-            self.out.append(ir.Move(e, target, ir.Name(result)))
-        return ir.Name(target or result)
+        return result if target is None else self.put(ir.Move, e, target, result)
 
     def is_function(self, e: ast.expr) -> bool:
         """Return whether a comprehension becomes a function: one inside captures its variables."""
@@ -120,10 +116,7 @@ class Comprehensions(Functions):
 
     def expr_generatorexp(self, e: ast.GeneratorExp, target: str | None) -> ir.Atom:
         generated = self.generator(e, e.elt)
-        if target is not None:
-            self.out.append(ir.Move(e, target, generated))
-            return ir.Name(target)
-        return generated
+        return generated if target is None else self.put(ir.Move, e, target, generated)
 
     def generator(self, e: Any, element: ast.expr) -> ir.Atom:
         """Lower a generator expression to a generator function defined inside, and its call."""
@@ -153,9 +146,7 @@ class Comprehensions(Functions):
         captured = self.captures(definition)
         self.out.append(ir.Closure(e, function, definition, captured))
         iterator = self.call(e, None, "iter", [first])
-        generated = self.temporary()
-        self.out.append(ir.Call(e, generated, ir.Name(function), [iterator]))
-        return ir.Name(generated)
+        return self.put(ir.Call, e, None, ir.Name(function), [iterator])
 
 
 def names_from_outside(code: types.CodeType) -> set[str]:

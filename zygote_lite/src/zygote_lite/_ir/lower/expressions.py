@@ -4,6 +4,7 @@ Targets of assignments are expressions too, that are stored to.
 """
 
 import ast
+from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.variables import Variables
@@ -38,13 +39,12 @@ class Expressions(Variables):
 
     def unpack(self, target: ast.Tuple | ast.List, value: ir.Atom) -> None:
         star = next((i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
-        parts = self.temporary()
         counts = [ir.Const(len(target.elts)), ir.Const(star)]
-        self.out.append(ir.Call(target, parts, ir.Intrinsic("unpack"), [value, *counts]))
+        parts = self.call(target, None, "unpack", [value, *counts])
         for i, element in enumerate(target.elts):
             inner = element.value if isinstance(element, ast.Starred) else element
             name = inner.id if self.is_local(inner) else self.temporary()  # type: ignore[attr-defined]
-            self.out.append(ir.GetItem(element, name, ir.Name(parts), ir.Const(i)))
+            self.out.append(ir.GetItem(element, name, parts, ir.Const(i)))
             if not self.is_local(inner):
                 self.assign(inner, ir.Name(name))
 
@@ -66,9 +66,7 @@ class Expressions(Variables):
         return [self.kept(self.expression(n), n, nodes[i + 1 :]) for i, n in enumerate(nodes)]
 
     def build(self, e: ast.AST, target: str | None, kind: str, items: list[ir.Atom]) -> ir.Atom:
-        target = target or self.temporary()
-        self.out.append(ir.Build(e, target, kind, items))
-        return ir.Name(target)
+        return self.put(ir.Build, e, target, kind, items)
 
     def expr_constant(self, e: ast.Constant, target: str | None) -> ir.Atom:
         return ir.Const(e.value)
@@ -81,16 +79,10 @@ class Expressions(Variables):
         path = self.path(e)
         if path is not None:
             return ir.Global(path)
-        value = self.expression(e.value)
-        target = target or self.temporary()
-        self.out.append(ir.GetAttribute(e, target, value, e.attr))
-        return ir.Name(target)
+        return self.put(ir.GetAttribute, e, target, self.expression(e.value), e.attr)
 
     def expr_subscript(self, e: ast.Subscript, target: str | None) -> ir.Atom:
-        value, index = self.operands(e.value, e.slice)
-        target = target or self.temporary()
-        self.out.append(ir.GetItem(e, target, value, index))
-        return ir.Name(target)
+        return self.put(ir.GetItem, e, target, *self.operands(e.value, e.slice))
 
     def expr_slice(self, e: ast.Slice, target: str | None) -> ir.Atom:
         none = ast.copy_location(ast.Constant(None), e)
@@ -167,21 +159,13 @@ class Expressions(Variables):
         self.assign(e.target, value)
         return value
 
-    def expr_tuple(self, e: ast.Tuple, target: str | None) -> ir.Atom:
-        return self.display(e, target, "tuple", e.elts)
+    def expr_tuple(self, e: Any, target: str | None) -> ir.Atom:
+        kind = type(e).__name__.lower()
+        if not any(isinstance(x, ast.Starred) for x in e.elts):
+            return self.build(e, target, kind, self.operands(*e.elts))
+        return self.call(e, target, f"join_{kind}", self.operands(*self.spread(e.elts, [])))
 
-    def expr_list(self, e: ast.List, target: str | None) -> ir.Atom:
-        return self.display(e, target, "list", e.elts)
-
-    def expr_set(self, e: ast.Set, target: str | None) -> ir.Atom:
-        return self.display(e, target, "set", e.elts)
-
-    def display(
-        self, e: ast.expr, target: str | None, kind: str, elements: list[ast.expr]
-    ) -> ir.Atom:
-        if not any(isinstance(x, ast.Starred) for x in elements):
-            return self.build(e, target, kind, self.operands(*elements))
-        return self.call(e, target, f"join_{kind}", self.operands(*self.spread(elements, [])))
+    expr_list = expr_set = expr_tuple
 
     def spread(self, elements: list[ast.expr], after: list[ast.expr]) -> list[ast.expr]:
         """Return expressions for the parts that a display with `*` joins.
@@ -248,13 +232,9 @@ class Expressions(Variables):
             return self.apply(e, target)
         values = [k.value for k in e.keywords]
         function, *atoms = self.operands(e.func, *arguments, *values)
-        target = target or self.temporary()
-        names = [k.arg or "" for k in e.keywords]
         positional, keyword = atoms[: len(arguments)], atoms[len(arguments) :]
-        self.out.append(
-            ir.Call(e, target, function, positional, list(zip(names, keyword, strict=True)))
-        )
-        return ir.Name(target)
+        named = list(zip([k.arg for k in e.keywords], keyword, strict=True))
+        return self.put(ir.Call, e, target, function, positional, named)
 
     def apply(self, e: ast.Call, target: str | None) -> ir.Atom:
         plain = not any(isinstance(a, ast.Starred) for a in e.args)
@@ -269,6 +249,4 @@ class Expressions(Variables):
         else:
             function, *parts, keywords = self.operands(e.func, *starred, keyword)
             arguments = self.call(e, None, "join_arguments", [function, *parts])
-        target = target or self.temporary()
-        self.out.append(ir.Apply(e, target, function, arguments, keywords))
-        return ir.Name(target)
+        return self.put(ir.Apply, e, target, function, arguments, keywords)

@@ -131,34 +131,26 @@ class _Lowering(Classes, Folds, Patterns):
             self.out.append(ir.Plain(annotation, []))
 
     def stmt_augassign(self, s: ast.AugAssign) -> None:
-        function = ir.Intrinsic(_IN_PLACE[type(s.op)])
+        function = _IN_PLACE[type(s.op)]
         target = s.target
         if isinstance(target, ast.Name):
+            is_local = target.id in self.locals
             operands = self.operands(target, s.value)
-            if target.id in self.locals:
-                self.out.append(ir.Call(s, target.id, function, operands))
-            else:
-                new = self.temporary()
-                self.out.append(ir.Call(s, new, function, operands))
-                self.assign(target, ir.Name(new))
+            new = self.call(s, target.id if is_local else None, function, operands)
+            if not is_local:
+                self.assign(target, new)
             return
+        place: list[Any]
         if isinstance(target, ast.Attribute):
-            name = target.attr
-            owner = self.kept(self.expression(target.value), target, [s.value])
-            old = self.temporary()
-            self.out.append(ir.GetAttribute(target, old, owner, name))
+            read, write = ir.GetAttribute, ir.SetAttribute
+            place = [self.kept(self.expression(target.value), target, [s.value]), target.attr]
         else:
-            owner, index = self.operands(target.value, target.slice)
-            owner, index = (self.kept(atom, target, [s.value]) for atom in (owner, index))
-            old = self.temporary()
-            self.out.append(ir.GetItem(target, old, owner, index))
-        value = self.expression(s.value)
-        new = self.temporary()
-        self.out.append(ir.Call(s, new, function, [ir.Name(old), value]))
-        if isinstance(target, ast.Attribute):
-            self.out.append(ir.SetAttribute(s, owner, name, ir.Name(new)))
-        else:
-            self.out.append(ir.SetItem(s, owner, index, ir.Name(new)))
+            read, write = ir.GetItem, ir.SetItem  # type: ignore[assignment]
+            parts = self.operands(target.value, target.slice)
+            place = [self.kept(atom, target, [s.value]) for atom in parts]
+        old = self.put(read, target, None, *place)
+        new = self.call(s, None, function, [old, self.expression(s.value)])
+        self.out.append(write(s, *place, new))
 
     def stmt_import(self, s: ast.Import) -> None:
         self.out.append(ir.Plain(s, [(a.asname or a.name).split(".")[0] for a in s.names]))
@@ -252,11 +244,11 @@ class _Lowering(Classes, Folds, Patterns):
                 self.out.append(ir.Delete(s, target.id))
             elif isinstance(target, ast.Subscript):
                 owner, index = self.operands(target.value, target.slice)
-                self.out.append(_deleted(s, "operator.delitem", [owner, index]))
+                self.run(s, "operator.delitem", [owner, index])
             elif isinstance(target, ast.Attribute):
                 name = ir.Const(target.attr)
                 owner = self.expression(target.value)
-                self.out.append(_deleted(s, "delattr", [owner, name]))
+                self.run(s, "delattr", [owner, name])
             else:
                 self.refuse(s, "this `del`")
 
@@ -294,15 +286,10 @@ class _Lowering(Classes, Folds, Patterns):
             return
         test = self.expression(s.test)
         with self.collected() as failed:
-            exception = self.temporary()
             arguments = [] if s.msg is None else [self.expression(s.msg)]
-            self.out.append(ir.Call(s, exception, ir.Intrinsic("AssertionError"), list(arguments)))
-            self.out.append(ir.Raise(s, ir.Name(exception), None))
+            exception = self.call(s, None, "AssertionError", arguments)
+            self.out.append(ir.Raise(s, exception, None))
         self.out.append(ir.If(s, test, [], failed))
-
-
-def _deleted(s: ast.Delete, function: str, operands: list[ir.Atom]) -> ir.Call:
-    return ir.Call(s, ir.DISCARD, ir.Intrinsic(function), operands)
 
 
 def _same_displays(target: ast.expr, value: ast.expr) -> bool:

@@ -28,9 +28,7 @@ class Functions(Expressions):
         self.out.append(ir.Closure(definition, target, definition, captured, defaults))
         if any(isinstance(value, ir.Name) for value in defaults):
             names = ir.Const(tuple(p.arg for p in optional))
-            arguments = [ir.Name(target), names, *defaults]
-            function = ir.Intrinsic("set_defaults")
-            self.out.append(ir.Call(definition, ir.DISCARD, function, arguments))
+            self.run(definition, "set_defaults", [ir.Name(target), names, *defaults])
 
     def captures(self, definition: ast.FunctionDef | ast.Lambda) -> list[str]:
         """Return the variables that a function defined inside captures, and note them."""
@@ -40,9 +38,7 @@ class Functions(Expressions):
 
     def expr_yield(self, e: ast.Yield, target: str | None) -> ir.Atom:
         value = ir.Const(None) if e.value is None else self.expression(e.value)
-        target = target or self.temporary()
-        self.out.append(ir.Yield(e, target, value))
-        return ir.Name(target)
+        return self.put(ir.Yield, e, target, value)
 
     def expr_yieldfrom(self, e: ast.YieldFrom, target: str | None) -> ir.Atom:
         """Lower `yield from` to a loop, as the language reference defines it."""

@@ -46,12 +46,20 @@ class Variables:
         yield self.out
         self.out = outer
 
+    def put(self, kind: Any, e: ast.AST, target: str | None, *parts: Any) -> ir.Atom:
+        """Append a statement of a kind that gives a variable its value: `target`, or a new one."""
+        target = self.temporary() if target is None else target
+        self.out.append(kind(e, target, *parts))
+        return ir.Name(target)
+
     def call(
         self, e: ast.AST, target: str | None, function: str, arguments: list[ir.Atom]
     ) -> ir.Atom:
-        target = target or self.temporary()
-        self.out.append(ir.Call(e, target, ir.Intrinsic(function), arguments))
-        return ir.Name(target)
+        return self.put(ir.Call, e, target, ir.Intrinsic(function), arguments)
+
+    def run(self, e: ast.AST, function: str, arguments: list[ir.Atom]) -> None:
+        """Append a call whose value nobody asks for."""
+        self.call(e, ir.DISCARD, function, arguments)
 
     def assign_global(self, target: ast.Name, value: ir.Atom) -> None:
         """Append what gives a variable of the module its value, which can carry no gradient."""

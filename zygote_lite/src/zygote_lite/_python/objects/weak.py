@@ -38,29 +38,17 @@ def _check_callback(x: Any, callback: Any) -> None:
         )
 
 
-def _refer(f: Any, tape: Tape, nodes: Nodes, x: Any, callback: Any = None) -> Traced:
-    """Make a weak reference or a proxy."""
-    _check_callback(x, callback)
-    return f(x, callback), None
+def _refer(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
+    """Make a weak reference or a proxy: of an object, with or without a callback."""
+    is_new = f is weakref.ref.__new__  # which is given the class first
+    x, *rest = xs[1:] if is_new else xs
+    _check_callback(x, rest[0] if rest else None)
+    return f(*xs), None
 
 
-def _refer_as(tape: Tape, nodes: Nodes, kind: Any, x: Any, callback: Any = None) -> Traced:
-    """Make a weak reference of a class that inherits from it: its `__new__` calls this."""
-    _check_callback(x, callback)
-    return weakref.ref.__new__(kind, x, callback), None
-
-
-def _refer_with_key(tape: Tape, nodes: Nodes, x: Any, callback: Any, key: Any) -> Traced:
-    """Make the weak reference of a `WeakValueDictionary`."""
-    _check_callback(x, callback)
-    return weakref.KeyedRef(x, callback, key), None
-
-
-for _f in (weakref.ref, weakref.proxy):
+for _f in (weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef):
     handlers.desugared(_f)(functools.partial(_refer, _f))
-handlers.desugared(weakref.ref.__new__)(_refer_as)
-handlers.desugared(weakref.KeyedRef)(_refer_with_key)
-handlers.even_if_inactive(weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef)
+    handlers.even_if_inactive(_f)
 
 
 def _make(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
