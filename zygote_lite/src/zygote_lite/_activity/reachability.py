@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.kinds import is_written_in_python
+from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.places import is_library
 
 Variable = tuple[Any, str]  # the namespace, and the name in it
@@ -158,14 +159,10 @@ def held_beside(f: types.FunctionType) -> list[Any]:
 @functools.lru_cache(maxsize=4096)
 def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return the variables and the attributes that a function names, with functions inside it."""
-    names = {str(i.argval) for i in dis.get_instructions(code) if i.opname in _BY_NAME}
-    attributes = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            inner = _names_in(constant)
-            names |= inner[0]
-            attributes |= inner[1]
-    return frozenset(names), frozenset(attributes)
+    codes = [*codes_in(code)]
+    steps = [i for part in codes for i in dis.get_instructions(part)]
+    names = frozenset([str(i.argval) for i in steps if i.opname in _BY_NAME])
+    return names, frozenset([name for part in codes for name in part.co_names])
 
 
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL")

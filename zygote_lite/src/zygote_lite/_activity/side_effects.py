@@ -29,6 +29,7 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     kind_of_type,
 )
+from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.places import is_library
 from zygote_lite._ir.traits import (
     BY_ID,
@@ -194,7 +195,7 @@ def _deeds(code: types.CodeType) -> tuple[bool, set[Named], set[str], set[Named]
     names: set[Named] = set()
     free: set[str] = set()
     methods: set[Named] = set()
-    for i in dis.get_instructions(code):
+    for i in (i for part in codes_in(code) for i in dis.get_instructions(part)):
         if i.opname.startswith(_STORES) or (i.opname == "BINARY_OP" and i.argrepr.endswith("=")):
             writes = True
         elif i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -203,13 +204,6 @@ def _deeds(code: types.CodeType) -> tuple[bool, set[Named], set[str], set[Named]
             free.add(str(i.argval))
         elif i.opname in ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR"):
             methods.add((str(i.argval), i.opname == "LOAD_METHOD" or "NULL" in i.argrepr))
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            inner = _deeds(constant)
-            writes = writes or inner[0]
-            names |= inner[1]
-            free |= inner[2]
-            methods |= inner[3]
     return writes, names, free, methods
 
 

@@ -1,18 +1,27 @@
-"""The definition of a function without source text, if it only passes its arguments on.
+"""Code objects: those inside others, and the definitions of functions that only pass arguments on.
 
-Libraries create such functions from a template, by `exec`, to give them certain parameters: SciPy's
-distributions do, for their shape parameters.
+Libraries create functions without source text from a template, by `exec`, to give them certain
+parameters: SciPy's distributions do, for their shape parameters.
 """
 
 import ast
 import dis
 import inspect
+from collections.abc import Iterator
 from types import CodeType
 
 _LOADS = {
     "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST",
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
 }  # fmt: skip
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object, and those of the functions and classes inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
 
 
 def handing_on(code: CodeType) -> ast.FunctionDef | None:
@@ -46,12 +55,25 @@ def handing_on(code: CodeType) -> ast.FunctionDef | None:
 
 
 def _parameters(code: CodeType) -> ast.arguments:
-    names = [ast.arg(name) for name in code.co_varnames]
-    n, m = code.co_argcount, code.co_kwonlyargcount
-    positional, keyword, rest = names[:n], names[n : n + m], names[n + m :]
-    varargs = rest.pop(0) if code.co_flags & inspect.CO_VARARGS else None
-    varkeywords = rest.pop(0) if code.co_flags & inspect.CO_VARKEYWORDS else None
+    positional, varargs, keyword, varkeywords = parameters_of(code)
+    arguments = [ast.arg(name) for name in positional]
     first = code.co_posonlyargcount
     return ast.arguments(
-        positional[:first], positional[first:], varargs, keyword, [None] * m, varkeywords, []
+        arguments[:first],
+        arguments[first:],
+        varargs and ast.arg(varargs),
+        [ast.arg(name) for name in keyword],
+        [None for _ in keyword],
+        varkeywords and ast.arg(varkeywords),
+        [],
     )
+
+
+def parameters_of(code: CodeType) -> tuple[list[str], str | None, list[str], str | None]:
+    """Return the parameters of a function: positional, `*`, keyword-only, `**`."""
+    n, m = code.co_argcount, code.co_kwonlyargcount
+    names = [*code.co_varnames]
+    rest = names[n + m :]
+    varargs = rest.pop(0) if code.co_flags & inspect.CO_VARARGS else None
+    varkeywords = rest.pop(0) if code.co_flags & inspect.CO_VARKEYWORDS else None
+    return names[:n], varargs, names[n : n + m], varkeywords

@@ -16,6 +16,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from zygote_lite._ir.bytecode import codes_in
+
 # Python converts syntax trees with a counter that all threads share (python/cpython#106905).
 TREES = threading.RLock()
 
@@ -57,11 +59,11 @@ def is_compiled_from(code: CodeType, tree: ast.Module, node: Any, alone: bool) -
     line += moved[1] if moved else 0
     wanted = _normalized(code)
     whole = _compiled(tree, moved, code.co_filename, flags, _is_rewritten(code))
-    return any(
+    return whole is not None and any(
         inner.co_name == getattr(node, "name", "<lambda>")
         and inner.co_firstlineno == line
         and _normalized(inner) == wanted
-        for inner in _codes_in(whole)
+        for inner in codes_in(whole)
     )
 
 
@@ -108,8 +110,10 @@ def _compiled(
 
 def _is_rewritten(code: CodeType) -> bool:
     """Return whether pytest wrote its own statements in the place of `assert`, here or inside."""
-    return any(name.startswith("@py") for name in (*code.co_names, *code.co_varnames)) or any(
-        isinstance(constant, CodeType) and _is_rewritten(constant) for constant in code.co_consts
+    return any(
+        name.startswith("@py")
+        for inner in codes_in(code)
+        for name in (*inner.co_names, *inner.co_varnames)
     )
 
 
@@ -118,11 +122,6 @@ def _rewrite(tree: ast.Module, filename: str) -> None:
     rewriting: Any = sys.modules.get("_pytest.assertion.rewrite")
     if rewriting is not None:
         rewriting.rewrite_asserts(tree, b"", filename)
-
-
-def _codes_in(code: CodeType | None) -> list[CodeType]:
-    found = [c for c in code.co_consts if isinstance(c, CodeType)] if code is not None else []
-    return found + [inner for c in found for inner in _codes_in(c)]
 
 
 def _normalized(code: CodeType) -> CodeType:

@@ -112,8 +112,8 @@ class _Recorder:
                 methods[ir.Name(s.target)] = s  # looked up where it is called
                 continue
             s = _as_call(s)
-            method = methods.pop(s.function, None) if isinstance(s, ir.Call) else None
-            if method is not None:
+            if isinstance(s, ir.Call) and s.function in methods:
+                method = methods.pop(s.function)
                 arguments = [method.value, ir.Const(method.name), *s.arguments]
                 s = replace(s, function=ir.Intrinsic("invoke"), arguments=arguments)
             self.statement(s, out)

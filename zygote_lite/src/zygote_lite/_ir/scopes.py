@@ -56,18 +56,20 @@ def free_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
     a = definition.args  # defaults are not the function's
     a.defaults = [ast.Constant(None) for _ in a.defaults]
     a.kw_defaults = [d and ast.Constant(None) for d in a.kw_defaults]
-    rebound: set[str] = set()
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Nonlocal):  # means nothing to `symtable` out of its context
-            rebound.update(node.names)
-            node.names = []
-    text = ast.unparse(_WithoutNonlocal().visit(definition))
+    without = _WithoutNonlocal()
+    text = ast.unparse(without.visit(definition))
     table = symtable.symtable(text, "<closure>", "exec").get_children()[0]
-    return _names_from_outside(table) | rebound
+    return _names_from_outside(table) | without.names
 
 
 class _WithoutNonlocal(ast.NodeTransformer):
+    """Take out `nonlocal`, which means nothing to `symtable` out of its context."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
     def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Pass:
+        self.names.update(node.names)
         return ast.Pass()
 
 

@@ -8,12 +8,8 @@ from functools import lru_cache
 from types import CodeType
 
 from zygote_lite._ir.bytecode import handing_on
-from zygote_lite._ir.recompile import TREES, is_compiled_from, parsed
+from zygote_lite._ir.recompile import is_compiled_from, parsed
 from zygote_lite.errors import DifferentiationError
-
-__all__ = [
-    "TREES", "Definition", "NoSourceError", "definition_of", "rebound_near", "remember",
-]  # fmt: skip
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Span = tuple[int, int, int, int]

@@ -73,7 +73,7 @@ def _next_of(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
             raise refused_holder(x)
         return y, nodes[1] if isinstance(y, str | bytes) else None
     if isinstance(x, Generated):
-        return x.step()  # type: ignore[no-any-return]
+        return x.step()
     if isinstance(x, np.flatiter) and nodes[1] is not None and x.index < x.base.size:
         place = x.index
         next(x)

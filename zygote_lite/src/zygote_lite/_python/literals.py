@@ -12,7 +12,7 @@ from typing import Any
 
 from rulescore import accumulate
 from zygote_lite._activity.activity import mark_active, text_pullback
-from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of
+from zygote_lite._cotangents.kinds import DICT, INERT, kind_of
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import give, slots_of, take_slots
@@ -37,7 +37,7 @@ from zygote_lite._ir.intrinsics import (
 )
 from zygote_lite._ir.places import where
 from zygote_lite._python.containers.keys import refuse_active_key
-from zygote_lite._python.containers.lists import extend, into
+from zygote_lite._python.containers.lists import extend, into, is_sequence
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
@@ -115,11 +115,6 @@ def _(nodes: Nodes, *items: Any) -> ValueAndPullback:
     return y, build_dict_back
 
 
-def _are_sequences(parts: Any) -> bool:
-    own = (list.__iter__, tuple.__iter__)
-    return all(kind_of(x) in (LIST, TUPLE) and type(x).__iter__ in own for x in parts)
-
-
 def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
     """Return a new list or tuple of the elements of `parts`, and its pullback."""
     is_list = isinstance(items, list)
@@ -143,7 +138,7 @@ def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
 
 
 def _join(f: Any, nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
-    return _joined(f(*parts), parts, len(nodes)) if _are_sequences(parts) else None
+    return _joined(f(*parts), parts, len(nodes)) if all(map(is_sequence, parts)) else None
 
 
 for _joining in (join_list, join_tuple, list, tuple, list.copy):
@@ -244,7 +239,7 @@ def field_of_tuple_back(x: Any, index: int, count: int) -> Any:
 
 @handlers.structural(unpack)
 def _(nodes: Nodes, x: Any, count: int, star: int | None) -> ValueAndPullback | None:
-    if not _are_sequences((x,)) and type(x) is not collections.deque:
+    if not is_sequence(x) and type(x) is not collections.deque:
         return None
     y = unpack(x, count, star)
     middle = None if star is None else y[star]

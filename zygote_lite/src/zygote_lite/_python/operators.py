@@ -130,8 +130,10 @@ _UNARY_METHODS: dict[Any, str] = {
     len: "__len__",
 }  # fmt: skip
 
-for _f, *_methods in _BINARY_METHODS:
-    handlers.desugared(_f, of=may_have_methods)(functools.partial(_binary_operator, _f, *_methods))
+for _f, _name, _reflected in _BINARY_METHODS:
+    handlers.desugared(_f, of=may_have_methods)(
+        functools.partial(_binary_operator, _f, _name, _reflected)
+    )
     handlers.desugared(_f, of=KEYS)(functools.partial(_of_keys, _f))
 for _f, _name in _UNARY_METHODS.items():
     handlers.desugared(_f, of=may_have_methods)(functools.partial(_unary, _name))

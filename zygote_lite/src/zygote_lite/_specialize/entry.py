@@ -11,7 +11,7 @@ import numpy as np
 
 from rulescore import generation
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.source import TREES
+from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize, specialize_twice
 from zygote_lite._specialize.guards import checks_of, dtype_name, guards_of, is_finite, lists_in

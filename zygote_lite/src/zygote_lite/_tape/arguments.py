@@ -10,6 +10,7 @@ import numpy as np
 
 from zygote_lite._cotangents.pullbacks import Flags
 from zygote_lite._cotangents.registry import NodeId
+from zygote_lite._ir.bytecode import parameters_of
 from zygote_lite._ir.operators import ARITHMETIC, BINARY
 
 
@@ -152,12 +153,9 @@ def place_arguments(
     A place is the number of the parameter, and the index within `*args` or the key within
     `**kwargs`, or `None`. Operands that do not fit are left out: the call itself will tell.
     """
-    n, m = code.co_argcount, code.co_kwonlyargcount
-    rest = list(code.co_varnames[n + m :])
-    varargs = rest.pop(0) if code.co_flags & inspect.CO_VARARGS else None
-    varkeywords = rest.pop(0) if code.co_flags & inspect.CO_VARKEYWORDS else None
-    every = [*code.co_varnames[:n], varargs, *code.co_varnames[n : n + m], varkeywords]
-    names = [name for name in every if name is not None]
+    positional, varargs, keyword, varkeywords = parameters_of(code)
+    n = len(positional)
+    names = [name for name in (*positional, varargs, *keyword, varkeywords) if name is not None]
     nameless = {varargs, varkeywords, *names[: code.co_posonlyargcount]}
     by_name = {name: i for i, name in enumerate(names) if name not in nameless}
     places: list[tuple[int, Any]] = []

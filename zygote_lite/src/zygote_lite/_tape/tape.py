@@ -88,22 +88,16 @@ class Tape(Entries):
             hooks = unknown_hooks(f, xs)
             if hooks and reaches_active(*hooks):
                 raise hook_refusal(f, hooks)
-        if not (state.captured or state.clean):
-            y = f(*xs, **kws)
-            if type(y) is types.FrameType:
-                refuse_frame()
-            return y, None
-        harmless = not hooks and is_harmless(f, xs, kws)
+        harmless = not (state.captured or state.clean) or (not hooks and is_harmless(f, xs, kws))
         if state.clean and not harmless and may_change(f, xs):
             state.clean.clear()  # something may be written into what was found to be inactive
-        if state.captured and not harmless:
-            held = captured_within(f, *xs, *kws.values())
-            if held:
-                y, back = guarded(f, xs, kws, held)
-                if back is not None:
-                    self.entries.append((back, (), None))
-                return y, None
-        y = f(*xs, **kws)
+        held = captured_within(f, *xs, *kws.values()) if state.captured and not harmless else []
+        if held:
+            y, back = guarded(f, xs, kws, held)
+            if back is not None:
+                self.entries.append((back, (), None))
+        else:
+            y = f(*xs, **kws)
         if type(y) is types.FrameType:
             refuse_frame()
         return y, None
@@ -248,16 +242,14 @@ class Tape(Entries):
         pulled = apply_rule(nodes, f, xs, kws, handed_in)
         if pulled is None:
             return None
-        if not simple and type(pulled[1]) is not NoPullback:
-            for x in xs:
-                if id(x) in state.held and isinstance(x, COMPUTING):
-                    raise refused_holder(x)
-        if not simple and type(pulled[1]) is not NoPullback:
-            for n, x in zip(nodes[1:], xs, strict=False):
-                if n is None and is_opaque(x) and reaches_active(x):
-                    raise refusal(f, xs)  # it is over memory that was written since
-        if type(pulled[1]) is not NoPullback:  # which saves nothing: `len(x)` reads no entry
-            note_captured(f, xs)
+        if type(pulled[1]) is NoPullback:  # which saves nothing: `len(x)` reads no entry
+            return self.record(*pulled, nodes, fresh=True)
+        for n, x in () if simple else zip(nodes[1:], xs, strict=False):
+            if id(x) in state.held and isinstance(x, COMPUTING):
+                raise refused_holder(x)
+            if n is None and is_opaque(x) and reaches_active(x):
+                raise refusal(f, xs)  # it is over memory that was written since
+        note_captured(f, xs)
         return self.record(*pulled, nodes, fresh=True)
 
     def by_callable(

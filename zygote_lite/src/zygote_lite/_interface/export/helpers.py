@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, project
-from zygote_lite._ir.source import TREES
+from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.text.spell import constant_text, spelled
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import UNSET, Unset

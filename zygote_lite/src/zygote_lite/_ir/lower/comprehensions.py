@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.bytecode import codes_in
 from zygote_lite._ir.lower.functions import Functions
 from zygote_lite._ir.source import remember
 
@@ -151,11 +152,8 @@ class Comprehensions(Functions):
 
 def names_from_outside(code: types.CodeType) -> set[str]:
     """Return the names of globals, and of variables around it, that code may read."""
-    names = {*code.co_names, *code.co_freevars, *code.co_cellvars}
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= names_from_outside(constant)
-    return names
+    parts = [(c.co_names, c.co_freevars, c.co_cellvars) for c in codes_in(code)]
+    return {name for part in parts for names in part for name in names}
 
 
 class _Rename(ast.NodeTransformer):

@@ -140,12 +140,13 @@ class _Lowering(Classes, Folds, Patterns):
             if not is_local:
                 self.assign(target, new)
             return
+        read: Any = ir.GetItem
+        write: Any = ir.SetItem
         place: list[Any]
         if isinstance(target, ast.Attribute):
             read, write = ir.GetAttribute, ir.SetAttribute
             place = [self.kept(self.expression(target.value), target, [s.value]), target.attr]
         else:
-            read, write = ir.GetItem, ir.SetItem  # type: ignore[assignment]
             parts = self.operands(target.value, target.slice)
             place = [self.kept(atom, target, [s.value]) for atom in parts]
         old = self.put(read, target, None, *place)

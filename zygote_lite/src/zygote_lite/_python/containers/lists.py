@@ -45,7 +45,7 @@ def elements(x: list[Any]) -> list[Any]:
     return list.__getitem__(x, slice(None))
 
 
-def _is_sequence(x: Any) -> bool:
+def is_sequence(x: Any) -> bool:
     """Return whether iteration of a list or a tuple is Python's own."""
     return isinstance(x, list | tuple) and type(x).__iter__ in (list.__iter__, tuple.__iter__)
 
@@ -165,21 +165,14 @@ def _rearranged(
         for position, d in slots.items():
             tag = tags[position]
             if tag >= 0:
-                give(moved, tag, d)
+                moved[tag] = d
             else:
-                give_at(given, -1 - tag, d)
+                given[-1 - tag] = d
         current_store().entries[id(x)] = (x, moved)
         cut(x, 0, old)
         return given
 
     return undo
-
-
-def give_at(given: list[Any], i: int, d: Any) -> None:
-    """Add a cotangent to one of a list."""
-    slots = {i: given[i]}
-    give(slots, i, d)
-    given[i] = slots[i]
 
 
 @handlers.structural(list.insert)
@@ -235,9 +228,8 @@ def _(nodes: Nodes, x: list[Any]) -> ValueAndPullback:
 def _(nodes: Nodes, x: list[Any], /, *, key: Any = None, reverse: Any = False) -> ValueAndPullback:
     old = elements(x)
     order = list(range(len(old)))
-    values = old if key is None else [key(v) for v in old]
-    order.sort(key=values.__getitem__, reverse=reverse)
-    list.__setitem__(x, slice(None), [old[i] for i in order])  # each key is computed once
+    order.sort(key=old.__getitem__, reverse=reverse)  # with `key`, it stands for other calls
+    list.__setitem__(x, slice(None), [old[i] for i in order])
     undo = _rearranged(x, old, lambda tags: tags.__setitem__(slice(None), order))
     return None, undone_by(undo, len(nodes))
 
@@ -257,7 +249,7 @@ handlers.inert(list.index, list.count, list.__len__, tuple.__len__, list.__conta
 
 def set_slice(x: list[Any], index: slice, values: Any) -> ValueAndPullback | None:
     """Write a slice of a list."""
-    if not _is_sequence(values):
+    if not is_sequence(values):
         return None
     added = list(values)
     undo = change_slice(x, index, added)

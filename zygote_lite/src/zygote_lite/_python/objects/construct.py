@@ -86,7 +86,7 @@ def instantiate(
     elif new is object.__new__ and cls.__init__ is object.__init__:
         return cls(*xs, **kws), None
     elif issubclass(cls, BaseException):
-        y, node = tape.call((None, None, *nodes[1:]), make_exception, cls, *xs, **kws)
+        y, node = tape.call((None, None, None, *nodes[1:]), hold_arguments, new, cls, *xs, **kws)
     elif new is object.__new__ or issubclass(cls, _filled_by(cls)):
         y = new(cls)
     else:
@@ -137,7 +137,7 @@ def initialize(
     if base in (dict, collections.OrderedDict, list):
         return tape.call(nodes, _fill_list if base is list else _fill_dict, *xs, **kws)
     if issubclass(base, BaseException):
-        return tape.call((None, None, *nodes[1:]), initialize_exception, init, *xs, **kws)
+        return tape.call((None, None, *nodes[1:]), hold_arguments, init, *xs, **kws)
     if base is not object:
         return tape.refuse(nodes, init, xs, kws)
     init(*xs, **kws)
@@ -269,41 +269,25 @@ def _(nodes: Nodes, f: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
 # -- exceptions --------------------------------------------------------------------------------
 
 
-def make_exception(cls: Any, /, *xs: Any, **kws: Any) -> Any:
-    """Make an exception, which holds its arguments."""
-    return cls.__new__(cls, *xs, **kws)
+def hold_arguments(f: Any, x: Any, /, *xs: Any, **kws: Any) -> Any:
+    """Run the `__new__` of a class of exceptions, or `__init__` of one: it holds its arguments."""
+    return f(x, *xs, **kws)
 
 
-@handlers.structural(make_exception)
-def _(nodes: Nodes, cls: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
-    y = cls.__new__(cls, *xs, **kws)
-    mark_active(y)
-    return y, lambda dy: (None, None, *_arguments_back(y, xs, kws))
-
-
-def initialize_exception(init: Any, y: Any, /, *xs: Any, **kws: Any) -> None:
-    """Give an exception its arguments, as `super().__init__(...)` does."""
-    init(y, *xs, **kws)
-
-
-@handlers.structural(initialize_exception)
-def _(nodes: Nodes, init: Any, y: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
-    old = y.args
-    init(y, *xs, **kws)
+@handlers.structural(hold_arguments)
+def _(nodes: Nodes, f: Any, x: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
+    old = x.args if isinstance(x, BaseException) else None
+    made = f(x, *xs, **kws)
+    y = made if old is None else x
     new = y.args
     mark_active(y)
 
-    def initialize_back(dy: Any) -> tuple[Any, ...]:
-        found = _arguments_back(y, xs, kws)
-        y.args = old
-        current_store().redo.append(lambda: setattr(y, "args", new))
-        return (None, None, None, *found)
+    def hold_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(y)
+        given = slots.pop("args", None) or [None] * len(xs)
+        if old is not None:
+            y.args = old
+            current_store().redo.append(lambda: setattr(y, "args", new))
+        return (None, None, None, *given, *[slots.pop(name, None) for name in kws])
 
-    return None, UndoOnly(initialize_back)
-
-
-def _arguments_back(y: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> list[Any]:
-    """Return the cotangents of the arguments of an exception, and forget them."""
-    slots = slots_of(y)
-    given = slots.pop("args", None) or [None] * len(xs)
-    return [*given, *[slots.pop(name, None) for name in kws]]
+    return made, hold_back if old is None else UndoOnly(hold_back)

@@ -16,7 +16,7 @@ from zygote_lite._activity.classes import attribute_in_c, bind_method, fields_of
 from zygote_lite._activity.reachability import referent
 from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._tape.generators import Generated, Returned
 from zygote_lite._tape.tape import Tape
@@ -34,17 +34,23 @@ def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) 
     """Resolve `super().name`."""
     classes = classes_above(x)
     member = next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
-    if isinstance(member, property | functools.cached_property):
-        f = member.fget if isinstance(member, property) else member.func
-        return tape.call((None, nodes[1]), f, x.__self__)
-    getter = bind_method(type(member), "__get__")
-    if getter is not None:
-        return tape.call((None, None, nodes[1], None), getter, member, x.__self__, type(x.__self__))
+    found = _computed(tape, nodes[1], member, x.__self__, type(x.__self__))
+    if found is not None:
+        return found
     y = getattr(x, name, *default)
     if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
         return y, nodes[1]
     holder = holder_of(classes, name, y)
     return (y, None) if holder is None else tape.call((None, None, None), getattr, holder, name)
+
+
+def _computed(tape: Tape, node: NodeId, member: Any, x: Any, cls: type) -> Traced | None:
+    """Resolve what a member of a class computes for an object, if it does so in Python."""
+    if isinstance(member, property | functools.cached_property):
+        f = member.fget if isinstance(member, property) else member.func
+        return None if f is None else tape.call((None, node), f, x)
+    getter = bind_method(type(member), "__get__")
+    return None if getter is None else tape.call((None, None, node, None), getter, member, x, cls)
 
 
 def attribute_of_class(
@@ -105,16 +111,13 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced | No
 def own_attribute(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     """Resolve an attribute as `object` does: what the class computes, or what the object holds."""
     member = member_of(type(x), name)
-    if isinstance(member, property) and member.fget is not None:
-        return tape.call((None, nodes[1]), member.fget, x)
     fields = fields_of(x)
-    if isinstance(member, functools.cached_property) and name not in fields:
-        y, node = tape.call((None, nodes[1]), member.func, x)
-        tape.call((None, None, None, node), object.__setattr__, x, name, y)
-        return y, node
-    getter = bind_method(type(member), "__get__")
-    if getter and (name not in fields or bind_method(type(member), "__set__")):
-        return tape.call((None, None, nodes[1], None), getter, member, x, type(x))
+    if name not in fields or isinstance(member, property) or bind_method(type(member), "__set__"):
+        found = _computed(tape, nodes[1], member, x, type(x))
+        if found is not None and isinstance(member, functools.cached_property):
+            tape.call((None, None, None, found[1]), object.__setattr__, x, name, found[0])
+        if found is not None:
+            return found
     if kind_of(x) != OBJECT or member is not None:
         y = attribute_in_c(x, name)
         if isinstance(y, types.MethodType | types.BuiltinFunctionType | types.MethodWrapperType):
