@@ -61,10 +61,10 @@ def _parameters(code: CodeType) -> ast.arguments:
     return ast.arguments(
         arguments[:first],
         arguments[first:],
-        varargs and ast.arg(varargs),
+        None if varargs is None else ast.arg(varargs),
         [ast.arg(name) for name in keyword],
         [None for _ in keyword],
-        varkeywords and ast.arg(varkeywords),
+        None if varkeywords is None else ast.arg(varkeywords),
         [],
     )
 

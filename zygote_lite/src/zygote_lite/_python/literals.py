@@ -37,7 +37,7 @@ from zygote_lite._ir.intrinsics import (
 )
 from zygote_lite._ir.places import where
 from zygote_lite._python.containers.keys import refuse_active_key
-from zygote_lite._python.containers.lists import extend, into, is_sequence
+from zygote_lite._python.containers.lists import into, is_sequence
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
@@ -281,8 +281,3 @@ def _(nodes: Nodes, cell: Any, value: Any) -> ValueAndPullback:
         return None, None, slots_of(cell).pop("cell_contents", None)
 
     return None, UndoOnly(write_cell_back)
-
-
-@handlers.structural(operator.iadd, of=list)
-def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
-    return extend(a, b, a) if type(a) is list else None

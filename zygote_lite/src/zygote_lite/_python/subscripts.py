@@ -10,9 +10,9 @@ from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pul
 from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import give, slots_of, take_slots
 from zygote_lite._python.containers.deques import delete_place
-from zygote_lite._python.containers.dicts import delete_item, put_entry
+from zygote_lite._python.containers.dicts import delete_item, put_item
 from zygote_lite._python.containers.keys import refuse_active_key, stored_key
-from zygote_lite._python.containers.lists import into, put_element, set_slice
+from zygote_lite._python.containers.lists import into, set_slice
 from zygote_lite._python.literals import field_of_tuple_back
 
 handlers = Handlers()
@@ -68,14 +68,11 @@ def _(nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback | None:
     kind = kind_of(x)
     if kind == LIST and isinstance(index, slice):
         return set_slice(x, index, value)
-    if kind == LIST:
-        undo = put_element(x, index, value)
-    elif kind == DICT:
-        refuse_active_key(index, nodes[2])
-        undo = put_entry(x, index, value)
-    else:
+    if kind not in (LIST, DICT):
         return None
-    mark_active(x)
+    if kind == DICT:
+        refuse_active_key(index, nodes[2])
+    undo = put_item(x, index, value)
     return None, UndoOnly(lambda dy: (None, None, None, undo()))
 
 

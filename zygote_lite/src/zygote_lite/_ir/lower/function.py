@@ -120,11 +120,7 @@ class _Lowering(Classes, Folds, Patterns):
 
     def stmt_annassign(self, s: ast.AnnAssign) -> None:
         if s.value is not None:
-            if self.is_local(s.target):
-                self.expression(s.value, s.target.id)  # type: ignore[union-attr]
-            else:
-                value = self.expression(s.value)
-                self.assign(s.target, self.snapshot(value, s.value))
+            self.stmt_assign(ast.copy_location(ast.Assign([s.target], s.value), s))
         if self.in_class and isinstance(s.target, ast.Name):
             annotation = copy.copy(s)
             annotation.value = None

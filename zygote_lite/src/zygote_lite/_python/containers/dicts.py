@@ -36,18 +36,30 @@ def _restoring(x: dict[Any, Any], key: Any, y: Any) -> Callable[[], None]:
     return undo
 
 
-def put_entry(x: dict[Any, Any], key: Any, value: Any) -> Callable[[], Any]:
-    """Write an entry of a dict; return what takes it back, and returns its cotangent."""
-    base, key = type_in_c(x), stored_key(x, key)
-    had = dict.__contains__(x, key)
-    old = dict.__getitem__(x, key) if had else None
+def put_item(x: Any, key: Any, value: Any) -> Callable[[], Any]:
+    """Write an entry of a dict, or an element of a list or deque.
+
+    It returns what takes that back, and returns the cotangent of the new entry.
+    """
+    base = type_in_c(x)
+    is_dict = isinstance(x, dict)
+    key = stored_key(x, key) if is_dict else operator.index(key)
+    if not is_dict and key < 0:
+        key += base.__len__(x)
+
+    def is_there() -> bool:
+        return bool(dict.__contains__(x, key) if is_dict else key < base.__len__(x))
+
+    had = is_there()
+    old = base.__getitem__(x, key) if had else None
     base.__setitem__(x, key, value)
+    mark_active(x)
 
     def undo() -> Any:
         d = slots_of(x).pop(key, None)
-        if not dict.__contains__(x, key):
+        if not is_there():
             raise refused_size(x)
-        now = dict.__getitem__(x, key)
+        now = base.__getitem__(x, key)
         if had:
             base.__setitem__(x, key, old)
         else:
@@ -123,7 +135,7 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, default: Any = None) -> ValueAn
     if dict.__contains__(x, key):
         y, undo = dict.__getitem__(x, key), None
     else:
-        y, undo = default, put_entry(x, key, default)
+        y, undo = default, put_item(x, key, default)
     mark_active(x)
 
     def setdefault_back(dy: Any) -> tuple[Any, ...]:
@@ -138,8 +150,7 @@ def _(nodes: Nodes, x: dict[Any, Any], /, *xs: Any, **kws: Any) -> ValueAndPullb
     if not all(isinstance(given, dict) for given in xs):
         return None
     added = dict(*xs, **kws)
-    undo = {key: put_entry(x, key, value) for key, value in added.items()}
-    mark_active(x)
+    undo = {key: put_item(x, key, value) for key, value in added.items()}
 
     def update_back(dy: Any) -> tuple[Any, ...]:
         d = {key: undo[key]() for key in reversed(added)}

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.kinds import type_in_c
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, give, slots_of
@@ -75,38 +74,15 @@ def _(nodes: Nodes, x: list[Any], value: Any) -> ValueAndPullback:
     return None, UndoOnly(append_back)
 
 
-def put_element(x: Any, index: Any, value: Any) -> Callable[[], Any]:
-    """Write an element of a list or deque; return what takes it back, and returns its cotangent."""
-    base = type_in_c(x)
-    place = operator.index(index)
-    place += base.__len__(x) if place < 0 else 0
-    old = base.__getitem__(x, place)
-    base.__setitem__(x, place, value)
-
-    def undo() -> Any:
-        d = slots_of(x).pop(place, None)
-        if place >= base.__len__(x):
-            raise refused_size(x)
-        now = base.__getitem__(x, place)
-        base.__setitem__(x, place, old)
-        current_store().redo.append(lambda: base.__setitem__(x, place, now))
-        return d
-
-    return undo
-
-
 @handlers.structural(list.pop)
 def _(nodes: Nodes, x: list[Any], *index: Any) -> ValueAndPullback:
     size = list.__len__(x)
     y = list.pop(x, *index)
     place = range(size)[index[0]] if index else size - 1
-    undo = replaced(x, place, [y], 0) if place < size - 1 else None
+    undo = replaced(x, place, [y], 0)
 
     def pop_back(dy: Any) -> tuple[Any, ...]:
-        if undo is None:
-            cut(x, place, [y])
-        else:
-            undo()
+        undo()
         give(slots_of(x), place, dy)
         return (None,) * len(nodes)
 
@@ -178,22 +154,22 @@ def _rearranged(
 @handlers.structural(list.insert)
 def _(nodes: Nodes, x: list[Any], index: int, value: Any) -> ValueAndPullback:
     place = slice(index, None).indices(list.__len__(x))[0]
-    list.insert(x, index, value)
-    undo = replaced(x, place, [], 1)
+    undo = change_slice(x, slice(place, place), [value])
     return None, UndoOnly(lambda dy: (None, None, None, undo()[0]))
 
 
 @handlers.structural(list.extend)
 def _(nodes: Nodes, x: list[Any], values: Any) -> ValueAndPullback | None:
-    return extend(x, values, None)
+    return _extend(x, values, None)
 
 
 @handlers.structural(list.__iadd__)
-def _(nodes: Nodes, x: list[Any], values: Any) -> ValueAndPullback | None:
-    return extend(x, values, x)
+@handlers.structural(operator.iadd, of=list)
+def _(nodes: Nodes, x: Any, values: Any) -> ValueAndPullback | None:
+    return _extend(x, values, x) if isinstance(x, list) else None
 
 
-def extend(x: list[Any], values: Any, y: Any) -> ValueAndPullback | None:
+def _extend(x: list[Any], values: Any, y: Any) -> ValueAndPullback | None:
     """Extend a list in place; the value is `y`."""
     pulled = set_slice(x, slice(list.__len__(x), None), values)
     return pulled and (y, UndoOnly(lambda dy: pulled[1](dy)[1:]))
@@ -212,9 +188,7 @@ def _(nodes: Nodes, x: list[Any], value: Any) -> ValueAndPullback:
 
 @handlers.structural(list.clear)
 def _(nodes: Nodes, x: list[Any]) -> ValueAndPullback:
-    old = elements(x)
-    list.clear(x)
-    return None, undone_by(replaced(x, 0, old, 0), len(nodes))
+    return None, undone_by(change_slice(x, slice(None), None), len(nodes))
 
 
 @handlers.structural(list.reverse)

@@ -49,15 +49,12 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
     if isinstance(x, types.ModuleType):
         y = getattr(x, name, *default)
         is_held = id(vars(x)) in (state.active or {}) and name in vars(x)
-        if not is_held or kind_of(y) in (INERT, FUNCTION):
-            return y, no_pullback(count)
-        return y, _field_back(vars(x), name, count)
+        return y, _field_back(vars(x) if is_held else None, name, y, count)
     if isinstance(x, type):
         if name == "__dict__" and has_active_class(x):
             raise refused_fields(f"the class {x.__qualname__}")
         y = getattr(x, name, *default)
-        holder = holder_of(x.__mro__, name, y)
-        return y, no_pullback(count) if holder is None else _field_back(holder, name, count)
+        return y, _field_back(holder_of(x.__mro__, name, y), name, y, count)
     if id(x) in state.held and isinstance(x, COMPUTING) and name not in _OF_SHAPE:
         raise refused_holder(x)
     member = member_of(type(x), name)
@@ -78,12 +75,10 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
             return y, _argument_back(x, place, count)
         if _is_kept_in_c(member, name) and kind_of(y) == VALUE:
             raise refusal(member, (x,))  # such as the `filename` of an OSError
-    is_field = kind_of(x) != FUNCTION or _is_own_attribute(x, name)
-    if kind_of(y) in (INERT, FUNCTION) or not is_field:
-        return y, no_pullback(count)
-    if member is y and name not in fields_of(x):
-        return y, _field_back(holder_of(type(x).__mro__, name, y) or x, name, count)
-    return y, _field_back(x, name, count)
+    holder = x if kind_of(x) != FUNCTION or _is_own_attribute(x, name) else None
+    if holder is x and member is y and name not in fields_of(x):
+        holder = holder_of(type(x).__mro__, name, y) or x
+    return y, _field_back(holder, name, y, count)
 
 
 _OF_SHAPE = ("shape", "ndim", "size", "dtype", "mask", "__class__", "__dict__")
@@ -93,16 +88,13 @@ _TUPLE_GETTER = type(collections.namedtuple("_Pair", "a").__dict__["a"])
 
 def attribute_by_rule(nodes: Nodes, x: Any, name: str, member: Any) -> ValueAndPullback:
     """Read an attribute of a class in C by its rule."""
-    if isinstance(x, collections.deque | np.flatiter) and name != "base":  # `maxlen`, `coords`
-        return getattr(x, name), no_pullback(len(nodes))
     rule = find_rule(member, x)
-    if rule is None:
+    if rule is None or rule.kind == "constant":
         y = getattr(x, name)
-        if kind_of(y) == INERT:
-            return y, no_pullback(len(nodes))
-        raise refusal(member, (x,))
-    if rule.kind == "constant":
-        return getattr(x, name), no_pullback(len(nodes))
+        says_where = isinstance(x, collections.deque | np.flatiter) and name != "base"  # `maxlen`
+        if rule is None and kind_of(y) != INERT and not says_where:
+            raise refusal(member, (x,))
+        return y, no_pullback(len(nodes))
     y, back = rule(member, x)
     nothing = (None,) * (len(nodes) - 2)
 
@@ -112,8 +104,11 @@ def attribute_by_rule(nodes: Nodes, x: Any, name: str, member: Any) -> ValueAndP
     return y, attribute_back
 
 
-def _field_back(x: Any, name: str, count: int) -> Any:
+def _field_back(x: Any, name: str, y: Any, count: int) -> Any:
+    """Return the pullback of reading an attribute `y` of what holds it, if something does."""
     nothing = (None,) * count
+    if x is None or kind_of(y) in (INERT, FUNCTION):
+        return no_pullback(count)
 
     def getattr_back(dy: Any) -> tuple[Any, ...]:
         give(slots_of(x), name, dy)
