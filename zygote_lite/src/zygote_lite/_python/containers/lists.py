@@ -1,5 +1,6 @@
 """Methods of lists: those that write move the cotangents of the entries."""
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -79,7 +80,8 @@ def _(nodes: Nodes, x: list[Any], *index: Any) -> ValueAndPullback:
     size = list.__len__(x)
     y = list.pop(x, *index)
     place = range(size)[index[0]] if index else size - 1
-    undo = replaced(x, place, [y], 0)
+    at_end = functools.partial(cut, x, place, [y])  # which moves no cotangents
+    undo = at_end if place == size - 1 else replaced(x, place, [y], 0)
 
     def pop_back(dy: Any) -> tuple[Any, ...]:
         undo()

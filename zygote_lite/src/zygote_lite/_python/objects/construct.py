@@ -15,7 +15,12 @@ from zygote_lite._activity.activity import (
     reaches_active,
     text_pullback,
 )
-from zygote_lite._activity.classes import is_init_of_dataclass, is_method_of_dataclass, member_of
+from zygote_lite._activity.classes import (
+    intercepts,
+    is_init_of_dataclass,
+    is_method_of_dataclass,
+    member_of,
+)
 from zygote_lite._activity.side_effects import hooks_called, may_write
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
@@ -218,7 +223,8 @@ def fill_dataclass(
         if kind == "_FIELD_INITVAR":
             late.append((value, node))
         else:
-            write: Any = object.__setattr__ if cls.__dataclass_params__.frozen else setattr
+            plain = cls.__dataclass_params__.frozen or not intercepts(type(y), name)
+            write: Any = object.__setattr__ if plain else setattr
             tape.call((None, None, None, node), write, y, name, value)
     after = member_of(type(y), "__post_init__") if hasattr(cls, "__post_init__") else None
     if after is not None:
