@@ -162,16 +162,16 @@ def _(nodes: Nodes, x: list[Any], index: int, value: Any) -> ValueAndPullback:
 
 @handlers.structural(list.extend)
 def _(nodes: Nodes, x: list[Any], values: Any) -> ValueAndPullback | None:
-    return _extend(x, values, None)
+    return _extend_list(x, values, None)
 
 
 @handlers.structural(list.__iadd__)
 @handlers.structural(operator.iadd, of=list)
 def _(nodes: Nodes, x: Any, values: Any) -> ValueAndPullback | None:
-    return _extend(x, values, x) if isinstance(x, list) else None
+    return _extend_list(x, values, x) if isinstance(x, list) else None
 
 
-def _extend(x: list[Any], values: Any, y: Any) -> ValueAndPullback | None:
+def _extend_list(x: list[Any], values: Any, y: Any) -> ValueAndPullback | None:
     """Extend a list in place; the value is `y`."""
     pulled = set_slice(x, slice(list.__len__(x), None), values)
     return pulled and (y, UndoOnly(lambda dy: pulled[1](dy)[1:]))
