@@ -223,7 +223,8 @@ def fill_dataclass(
         if kind == "_FIELD_INITVAR":
             late.append((value, node))
         else:
-            plain = cls.__dataclass_params__.frozen or not intercepts(type(y), name)
+            made: Any = type(y)
+            plain = cls.__dataclass_params__.frozen or not intercepts(made, name)
             write: Any = object.__setattr__ if plain else setattr
             tape.call((None, None, None, node), write, y, name, value)
     after = member_of(type(y), "__post_init__") if hasattr(cls, "__post_init__") else None
