@@ -13,7 +13,6 @@ import numpy as np
 
 from zygote_lite._specialize.numba import arithmetic as _machine
 from zygote_lite._specialize.numba.arithmetic import FLOAT, MIXED, TRUTH, WHOLE
-from zygote_lite._specialize.typed.abstract_eval import is_hashable
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
@@ -29,7 +28,7 @@ from zygote_lite._specialize.typed.nodes import (
 )
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon, has_value, same_shape
-from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, constant
+from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, constant, is_hashable
 
 _FLOATS = frozenset((float, np.float64))
 _INTEGER_TYPES = frozenset((int, np.int64, np.intp))
