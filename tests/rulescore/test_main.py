@@ -1,12 +1,14 @@
 """The command `python -m rulescore`: list, why and check, on plugins of its own."""
 
+import importlib
 import math
 import sys
+import textwrap
 
 import numpy as np
 import pytest
 
-from rulescore import RuleSet, _survey
+from rulescore import RuleError, RuleSet, _survey, _table, find_rule, why
 from rulescore.__main__ import main
 from rulescore._plugins import Plugin
 from rulescore._rule import name_of
@@ -120,7 +122,7 @@ def test_errors_say_what_may_be_meant(capsys, monkeypatch, function, kind, messa
     rule = RuleSet("mine")
     rule.constant(np.sin, np.sinh, np.sinc)
     rule.scalar(math.cbrt)(lambda x, out: 1 / (3 * out**2))
-    monkeypatch.setattr(_survey, "plugins", lambda: (Plugin("mine", "mine", "1", (rule,)),))
+    monkeypatch.setattr(_survey, "plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),))
     assert main(["why", function, kind]) == 2
     assert message in capsys.readouterr().err
 
@@ -141,7 +143,7 @@ def test_examples_that_cannot_be_imported_fail_the_check(monkeypatch, capsys):
     rule = RuleSet("mine", examples="no_such_module_of_examples")
     rule.scalar(math.cbrt)(lambda x, out: 1 / (3 * out**2))
     monkeypatch.setattr(
-        "rulescore.__main__.plugins", lambda: (Plugin("mine", "mine", "1", (rule,)),)
+        "rulescore.__main__.plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),)
     )
     assert main(["check"]) == 1
     shown = capsys.readouterr().out
@@ -196,18 +198,26 @@ def test_list_missing_prints_them_and_their_number(capsys):
     reasons = _survey.missing("numpy")
     bare = [name for name, reason in reasons.items() if not reason]
     assert main(["list", "--missing", "numpy"]) == bool(bare)
-    *listed, last = capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr().out.splitlines()
+    listed, (last, *ending) = shown[: len(reasons)], shown[len(reasons) :]
     assert listed == [f"{name}: {reason}" if reason else name for name, reason in reasons.items()]
     assert last == (
         f"{len(reasons)} functions of numpy without a rule or Python source, {len(bare)} of them "
         "without a reason"
     )
+    ends = _survey.ending("numpy")
+    assert ends["numpy.put_along_axis"] == ["numpy.lib.array_utils.normalize_axis_index"]
+    assert ending == [
+        *(f"{name}: its source calls {', '.join(compiled)}" for name, compiled in ends.items()),
+        f"{len(ends)} functions of numpy with Python source that calls compiled code "
+        "without a rule",
+    ]
 
 
 def test_a_missing_function_comes_with_the_reason_that_a_plugin_gives(monkeypatch):
     rule = RuleSet("mine")
     rule.without_rule("nobody knows", "numpy.frompyfunc")
-    monkeypatch.setattr(_survey, "plugins", lambda: (Plugin("mine", "mine", "1", (rule,)),))
+    monkeypatch.setattr(_survey, "plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),))
     reasons = _survey.missing("numpy")
     assert reasons["numpy.frompyfunc"] == "nobody knows"
     assert reasons["numpy.nested_iters"] == ""
@@ -218,3 +228,180 @@ def test_an_example_that_raises_is_a_failure():
     rule.example(len)
     report = _survey.run_examples(Plugin("mine", "mine", "1", (rule,)))
     assert [call for call, _ in report.failures] == ["len()"]
+
+
+LIBRARY = """
+import functools
+import math
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+def direct(x):
+    return [normalize_axis_index(x, 2) for _ in range(1)]
+
+def through(x):
+    return through(direct(x)) + len(sorted([x]))
+
+def dotted(x, direct=None):
+    direct(x)
+    return np.lib.array_utils.normalize_axis_index(x, 2)
+
+def hidden(normalize_axis_index):
+    return normalize_axis_index(1)
+
+def fine(x):
+    return np.sin(x) + math.cos(x)
+
+def outer(g):
+    @functools.wraps(g)
+    def inner(x):
+        return g(x)
+    return inner
+
+wrapped = outer(direct)
+closed = outer(normalize_axis_index)
+del closed.__wrapped__
+
+class Layer:
+    slope = 2.0
+    @property
+    def computed(self):
+        return normalize_axis_index(1, 2)
+    def method(self, x):
+        return direct(x)
+    @classmethod
+    def make(cls, x):
+        return x
+    @staticmethod
+    def plain(x):
+        return x
+    def __call__(self, x):
+        return x
+
+class WithArguments(Layer):
+    def __init__(self, slope):
+        self.slope = slope
+
+layer = Layer()
+"""
+COMPILED = ["numpy.lib.array_utils.normalize_axis_index"]
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """Give a module of Python source, `mylib`, and a registered rule set."""
+    (tmp_path / "mylib.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("mylib")
+    del sys.modules["mylib"]
+
+
+def test_functions_whose_source_ends_in_compiled_code_are_counted(library, capsys, rule):
+    ends = dict.fromkeys(["closed", "direct", "dotted", "through", "wrapped"], COMPILED)
+    assert _survey.ending("mylib") == {f"mylib.{name}": c for name, c in ends.items()}
+    ends = dict.fromkeys(["computed", "method"], COMPILED)
+    assert _survey.ending("mylib.Layer") == {f"mylib.Layer.{name}": c for name, c in ends.items()}
+    assert main(["list", "--missing", "mylib"]) == 1  # it imports that function itself
+    told = capsys.readouterr().out.splitlines()
+    assert "mylib.through: its source calls numpy.lib.array_utils.normalize_axis_index" in told
+    assert told[-1] == (
+        "5 functions of mylib with Python source that calls compiled code without a rule"
+    )
+    rule.constant(library.normalize_axis_index)
+    assert _survey.ending("mylib") == {}
+
+
+def test_why_answers_for_methods_attributes_and_callable_objects(library, capsys, rule):
+    rule(library.Layer.computed)(lambda layer: (1.0, None))
+    rule(library.Layer.method)(lambda layer, x: (1.0, None))
+    rule(library.Layer.make)(lambda x: (1.0, None))
+    rule(library.Layer.plain)(lambda x: (1.0, None))
+
+    @rule.of_instances
+    def _(layer: library.Layer, x: float):
+        return 1.0, None
+
+    calls = [
+        ("computed", "mylib.Layer.computed", "mylib.Layer"),
+        ("method", "mylib.Layer.method", "mylib.Layer", "float"),
+        ("make", "mylib.Layer.make", "float"),
+        ("plain", "mylib.Layer.plain", "float"),
+        ("Layer", "mylib.layer", "float"),
+        ("Layer", "mylib.Layer", "float"),
+        ("Layer", "mylib.WithArguments", "float"),
+        ("Layer", "mylib.Layer.__call__", "mylib.Layer", "float"),
+        ("T", "ndarray.T", "ndarray"),
+        ("sum", "ndarray.sum", "ndarray"),
+        ("normal", "numpy.random.normal", "float"),
+    ]
+    for name, *given in calls:
+        assert main(["why", *given]) == 0, given
+        answers = next(line for line in capsys.readouterr().out.splitlines() if "answers" in line)
+        assert f"{name}(" in answers.split("│")[2], given
+    assert main(["why", "mylib.layer", "str"]) == 1
+    assert "no rule answers mylib.layer(str)" in capsys.readouterr().out
+    assert main(["why", "mylib.direct", "float"]) == 1
+    assert capsys.readouterr().out.endswith(": an AD differentiates its source\n")
+    assert main(["why", "mylib.Layer.slope", "mylib.Layer"]) == 2
+
+
+def test_methods_of_objects_that_nobody_sees_have_the_names_of_functions():
+    import random
+
+    assert name_of(np.random.normal) == "numpy.random.normal"
+    assert name_of(random.gauss) == "random.gauss"
+    assert name_of(random.Random(1).gauss) == "random.Random.gauss"
+
+
+def test_why_shows_who_won_over_whom(capsys, new_ruleset):
+    ruleset = new_ruleset("mine")
+    ruleset.scalar(math.sin)(lambda x: 5.0)
+
+    @ruleset(math.sin)
+    def _(x: str):
+        return 1.0, None
+
+    ruleset.register(override=True)
+    assert [(said, rule.plugin) for said, rule in why(math.sin, 1.0)] == [
+        ("answers", "mine"),
+        ("overridden by mine", "rules_base"),
+        ("lost", "mine"),
+    ]
+    assert main(["why", "math.sin", "float"]) == 0
+    shown = capsys.readouterr().out
+    assert "│ overridden by mine │ math.sin(Numeric)" in shown
+    assert [said for said, _ in why(math.sin, "s")] == ["answers", "lost", "lost"]
+    assert why(math.sin, 1.0)[0][1] is find_rule(math.sin, 1.0)
+    assert why(test_names, 1.0) == []
+
+
+def test_why_shows_a_clash(capsys, new_ruleset):
+    first, second = new_ruleset("first"), new_ruleset("second")
+    for ruleset in (first, second):
+        ruleset.scalar(textwrap.dedent)(lambda x: 5.0)
+
+        @ruleset(textwrap.dedent)
+        def _(x: str, y: str = ruleset.name):
+            return 1.0, None
+
+        _table.register(ruleset, ruleset.name)
+    with pytest.raises(RuleError):
+        find_rule(textwrap.dedent, 1.0)
+    assert [(said, rule.plugin, rule.kind) for said, rule in why(textwrap.dedent, 1.0)] == [
+        ("clashes", "first", "scalar"),
+        ("lost", "first", "general"),
+        ("clashes", "second", "scalar"),
+        ("lost", "second", "general"),
+    ]
+    assert main(["why", "textwrap.dedent", "float"]) == 1
+    shown = capsys.readouterr().out
+    assert shown.count("│ clashes │") == 2
+    assert "no rule answers textwrap.dedent(float): two rules for textwrap.dedent(Numeric)" in shown
+
+
+def test_a_function_that_takes_functions_is_answered_for(rule):
+    @rule(test_names)
+    def _(f: object, *, ad):
+        return ad(f)
+
+    assert [said for said, _ in why(test_names, len)] == ["answers"]

@@ -8,7 +8,7 @@ from rulescore._plugins import Section, hookimpl, plugins
 from rulescore._project import project
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
-from rulescore._table import find_rule, generation, rrule
+from rulescore._table import find_rule, generation, rrule, why
 from rulescore._tangent import Tangent, accumulate
 
 __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
@@ -26,6 +26,7 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "accumulate",
     # looking at rules
     "find_rule",
+    "why",
     "plugins",
     "generation",
     # errors

@@ -3,10 +3,12 @@
 python -m rulescore list [plugin]            the rules by plugin
 python -m rulescore list --missing numpy     the functions that nobody can differentiate
 python -m rulescore why numpy.sin float      the rule that answers, and those that lost
+python -m rulescore why ndarray.T ndarray    of a method or an attribute, or of calling an object
 python -m rulescore check [plugin]           check every example of every rule
 """
 
 import argparse
+import inspect
 import sys
 from types import ModuleType
 from typing import Any
@@ -15,10 +17,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rulescore._endings import plain_function
 from rulescore._plugins import Plugin, plugins
-from rulescore._rule import name_of
-from rulescore._survey import missing, named, reasons, run_examples, sample
-from rulescore._table import candidates, find_rule
+from rulescore._rule import RuleError, name_of
+from rulescore._survey import called, ending, missing, reasons, run_examples
+from rulescore._table import candidates, find_rule, why
 
 _WIDTH = 160  # of a table that goes to a file
 
@@ -60,6 +63,13 @@ def _list(given: argparse.Namespace, console: Console) -> int:
             f"{_count(list(found), 'function')} of {given.missing} without a rule or Python "
             f"source, {unexplained} of them without a reason"
         )
+        ends = ending(given.missing)
+        for name, compiled in ends.items():
+            print(f"{name}: its source calls {', '.join(compiled)}")
+        print(
+            f"{_count(list(ends), 'function')} of {given.missing} with Python source that calls "
+            "compiled code without a rule"
+        )
         return 1 if unexplained else 0
     for plugin in _chosen(given.plugin):
         rules = [rule for ruleset in plugin.rulesets for rule in ruleset.rules]
@@ -71,30 +81,31 @@ def _list(given: argparse.Namespace, console: Console) -> int:
 
 
 def _why(given: argparse.Namespace, console: Console) -> int:
-    f = named(given.function)
-    if isinstance(f, ModuleType) or not (callable(f) or candidates(f)):
-        raise LookupError(f"{given.function} is no function, but a {type(f).__name__}")
     options = dict.fromkeys(t.partition("=")[0] for t in given.types if "=" in t)
     types = [t for t in given.types if "=" not in t]
-    called = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
-    known = candidates(f)
-    found = find_rule(f, *map(sample, types), ad=_no_ad, **options)
-    table = _table(called, "", "rule", "kind", "plugin", "place")
-    for rule in sorted(known, key=lambda rule: rule is not found):
-        said = "answers" if rule is found else "lost"
+    f, xs = called(given.function, types)
+    is_attribute = inspect.isdatadescriptor(f)
+    if isinstance(f, ModuleType) or not (callable(f) or candidates(f) or is_attribute):
+        raise LookupError(f"{given.function} is no function, but a {type(f).__name__}")
+    call = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
+    known = why(f, *xs, **options)
+    table = _table(call, "", "rule", "kind", "plugin", "place")
+    for said, rule in known:
         place = f"{rule.file}:{rule.line}"
         table.add_row(*map(Text, (said, rule.signature, rule.kind, rule.plugin, place)))
     if known:
         console.print(table)
-    if found is None:
-        reason = "" if known else reasons().get(name_of(f), "")
-        print(f"no rule answers {called}" + (f": {reason}" if reason else ""))
-        return 1
-    return 0
-
-
-def _no_ad(f: Any, /, *xs: Any) -> Any:
-    raise NotImplementedError("rules are looked up here, not applied")
+    if any(said == "answers" for said, _ in known):
+        return 0
+    reason = "" if known else reasons().get(name_of(f), "")
+    try:
+        find_rule(f, *xs, **options)
+    except RuleError as error:
+        reason = str(error)
+    if not known and not reason and plain_function(f) is not None:
+        reason = "an AD differentiates its source"
+    print(f"no rule answers {call}" + (f": {reason}" if reason else ""))
+    return 1
 
 
 def _check(given: argparse.Namespace, console: Console) -> int:
@@ -113,9 +124,10 @@ def _check(given: argparse.Namespace, console: Console) -> int:
 
 
 def _chosen(name: str | None) -> list[Plugin]:
-    found = [plugin for plugin in plugins() if name in (None, plugin.name, plugin.distribution)]
+    installed = plugins(all_sections=True)
+    found = [plugin for plugin in installed if name in (None, plugin.name, plugin.distribution)]
     if name is not None and not found:
-        known = ", ".join(plugin.name for plugin in plugins()) or "none"
+        known = ", ".join(plugin.name for plugin in installed) or "none"
         raise LookupError(f"no rule plugin named {name} is installed; installed are: {known}")
     return found
 
@@ -125,7 +137,9 @@ def _title(plugin: Plugin) -> str:
         return f"{plugin.name} (switched off)"
     if plugin.error is not None:
         return f"{plugin.name} (broken: {plugin.error})"
-    return f"{plugin.name} {plugin.version}"
+    waiting = sorted({name for section in plugin.waiting for name in section.modules})
+    absent = f", without those for {', '.join(waiting)}, not installed" if waiting else ""
+    return f"{plugin.name} {plugin.version}{absent}"
 
 
 def _count(things: list[Any], name: str) -> str:

@@ -79,6 +79,7 @@ class Plugin:
 
 _plugins: tuple[Plugin, ...] | None = None
 _loading = False
+_awaited: frozenset[str] = frozenset()  # of each section that waits, a library not imported yet
 _lock = threading.RLock()
 manager = pluggy.PluginManager(GROUP)
 manager.add_hookspecs(_Specification)
@@ -130,17 +131,18 @@ def _load() -> None:
             _loading = False
         _plugins = loaded
         _table._load = None
-        _table._wake = _wake if any(plugin.waiting for plugin in loaded) else None
+        _await(loaded)
 
 
 def _wake() -> bool:
     """Load the sections whose libraries have been imported meanwhile; return whether any was."""
     global _plugins, _loading
-    due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
-    if not due or _loading:
+    if sys.modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
         return False
     with _lock:
-        if _loading:
+        due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
+        if not due or _loading:
+            _await(_plugins or ())
             return False
         _loading = True
         done: list[RuleSet] = []
@@ -154,9 +156,19 @@ def _wake() -> bool:
         finally:
             _loading = False
         _plugins = loaded
-        if not any(plugin.waiting for plugin in loaded):
-            _table._wake = None
+        _await(loaded)
     return True
+
+
+def _await(loaded: tuple[Plugin, ...]) -> None:
+    """Note which libraries the sections of plugins wait for."""
+    global _awaited
+    waiting = [section for plugin in loaded for section in plugin.waiting]
+    _awaited = frozenset(
+        next((name for name in section.modules if not _is_imported(name)), section.modules[-1])
+        for section in waiting
+    )
+    _table._wake = _wake if waiting else None
 
 
 def _registered(

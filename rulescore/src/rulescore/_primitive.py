@@ -74,7 +74,7 @@ class Primitive:
         rule: Rule | None = None
         with _dispatching:
             try:
-                dispatcher = self._dispatcher(self._in_force(arguments))
+                dispatcher = self._dispatcher(self.in_force(arguments))
                 found: Any = dispatcher.resolve_method(arguments)[0]
             except plum.NotFoundLookupError:
                 pass
@@ -92,21 +92,31 @@ class Primitive:
             remember(self.cache, key, rule)
         return rule
 
-    def matching(self, arguments: tuple[Any, ...]) -> list[int]:
-        """Return the positions of the rules whose types are those of the arguments."""
-        return [n for n, rule in enumerate(self.rules) if _matches(rule, arguments)]
+    def matches(self, position: int, arguments: tuple[Any, ...]) -> bool:
+        """Return whether the types of the rule at `position` are those of the arguments."""
+        for types, varargs in signatures(self.rules[position]):
+            more = {} if varargs is None else {"varargs": varargs}
+            if plum.Signature(*types, **more).match(arguments):
+                return True
+        return False
 
     def winner_over(self, position: int, arguments: tuple[Any, ...]) -> Rule | None:
         """Return the rule that overrides the one at `position` for these arguments, if one does."""
+        if not self.matches(position, arguments):
+            return None
         own = self.entries[position][1]
-        winners = [n for n in self.matching(arguments) if self.entries[n][1].wins_over(own)]
-        return self.rules[winners[-1]] if winners else None
+        winners = [
+            rule
+            for n, (rule, source) in enumerate(self.entries)
+            if source.wins_over(own) and self.matches(n, arguments)
+        ]
+        return winners[-1] if winners else None
 
-    def _in_force(self, arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    def in_force(self, arguments: tuple[Any, ...]) -> tuple[int, ...]:
         """Return the positions of the rules that no other one overrides for these arguments."""
         if not self._overrides:
             return tuple(range(len(self.rules)))
-        matching = self.matching(arguments)
+        matching = [n for n in range(len(self.rules)) if self.matches(n, arguments)]
         sources = [self.entries[n][1] for n in matching]
         left = tuple(
             n
@@ -186,14 +196,6 @@ def way_to_choose(first: Registration, second: Registration) -> str:
     else:
         ways.append("a rule set of one's own, with `register(override=True)`, wins over both")
     return "; ".join(ways)
-
-
-def _matches(rule: Rule, arguments: tuple[Any, ...]) -> bool:
-    for types, varargs in signatures(rule):
-        more = {} if varargs is None else {"varargs": varargs}
-        if plum.Signature(*types, **more).match(arguments):
-            return True
-    return False
 
 
 def _stub(positions: list[int]) -> Any:

@@ -1,9 +1,10 @@
 """A rule: the types it is for, the body that applies it, and where it was written."""
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Number
-from types import BuiltinFunctionType, NoneType, UnionType
+from types import BuiltinFunctionType, MethodType, NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import numpy as np
@@ -325,6 +326,8 @@ def _fits(dx: Any, x: Any) -> bool:
 
 def name_of(f: Any) -> str:
     """Return the name of a function as a user would write it, such as `numpy.linalg.inv`."""
+    if isinstance(f, property) and f.fget is not None:
+        return name_of(f.fget)
     name = _attribute(f, "__qualname__") or _attribute(f, "__name__")
     if name is None:
         return object.__repr__(f)
@@ -334,6 +337,10 @@ def name_of(f: Any) -> str:
     module = _attribute(f, "__module__") or _attribute(_attribute(f, "__objclass__"), "__module__")
     if module is None and isinstance(f, np.ufunc):
         module = "numpy"
+    if isinstance(f, BuiltinFunctionType | MethodType) and module in sys.modules:
+        known = vars(sys.modules[module]).get(f.__name__)
+        if type(known) is type(f) and known == f:  # a method of an object that nobody sees
+            name = f.__name__
     if module in (None, "builtins", "__main__"):
         return name
     return f"{ {'_operator': 'operator'}.get(module, module) }.{name}".replace(" ", "")

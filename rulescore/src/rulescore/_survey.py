@@ -7,10 +7,12 @@ import inspect
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import ClassMethodDescriptorType
 from typing import Any
 
 import numpy as np
 
+from rulescore._endings import endings, plain_function
 from rulescore._plugins import Plugin, plugins
 from rulescore._rule import Rule, name_of
 from rulescore._table import candidates, find_rule
@@ -54,6 +56,9 @@ def named(name: str) -> Any:
         break
     else:
         found, rest = builtins, parts
+        if len(parts) > 1 and not hasattr(builtins, parts[0]):
+            kind = getattr(np, parts[0], None)  # such as ndarray
+            found, rest = (kind, parts[1:]) if isinstance(kind, type) else (found, rest)
     for part in rest:
         try:
             found = (
@@ -68,9 +73,29 @@ def named(name: str) -> Any:
     return found
 
 
+def called(name: str, types: list[str]) -> tuple[Any, tuple[Any, ...]]:
+    """Return what a call by this name calls, and arguments of the named types.
+
+    The name may be that of a function, a method or an attribute of a class (the first argument is
+    the instance), a callable object, or a class whose instances can be called.
+    """
+    f = named(name)
+    if isinstance(f, classmethod | staticmethod | ClassMethodDescriptorType):
+        owner, _, last = name.rpartition(".")
+        f = getattr(named(owner), last)
+    xs = tuple(map(sample, types))
+    if name.endswith(".__call__") and xs and not candidates(f) and candidates(xs[0]):
+        return xs[0], xs[1:]
+    if isinstance(f, type) and not candidates(f):
+        instance = _instance_of(f)
+        if candidates(instance):
+            return instance, xs
+    return f, xs
+
+
 def _functions_alike(name: str) -> list[str]:
     """Return the functions with rules that a misspelt name, or one without module, may mean."""
-    rulesets = [ruleset for plugin in plugins() for ruleset in plugin.rulesets]
+    rulesets = [ruleset for plugin in plugins(all_sections=True) for ruleset in plugin.rulesets]
     known = {name_of(rule.function) for ruleset in rulesets for rule in ruleset.rules}
     last = name.rpartition(".")[2]
     same = sorted(other for other in known if other.rpartition(".")[2] == last)
@@ -89,17 +114,24 @@ def sample(name: str) -> Any:
     kind = getattr(builtins, name, None) or getattr(np, name, None) or named(name)
     if not isinstance(kind, type):
         raise LookupError(f"{name} is not a type")
-    if kind in _SAMPLES:
-        return _SAMPLES[kind]
+    return _SAMPLES[kind] if kind in _SAMPLES else _instance_of(kind)
+
+
+def _instance_of(kind: Any) -> Any:
     try:
         return kind()
-    except TypeError:
-        made: Any = kind
-        return made.__new__(made)
+    except Exception:  # it takes arguments, whatever they are
+        try:
+            return kind.__new__(kind)
+        except TypeError:
+            raise LookupError(f"no instance of {kind.__qualname__} can be made") from None
 
 
 def functions_of(namespace: str) -> Iterator[tuple[str, Any]]:
-    """Give the public functions of a module, or the methods of a class, with their full names."""
+    """Give the public functions of a module, or the methods and attributes of a class.
+
+    With each comes its full name. Callable objects count as functions.
+    """
     owner = named(namespace)
     for name in sorted(dir(owner)):
         if name.startswith("_"):
@@ -107,7 +139,8 @@ def functions_of(namespace: str) -> Iterator[tuple[str, Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is deprecated is still there
             f = getattr(owner, name)
-        if callable(f) and not isinstance(f, type):
+        is_attribute = isinstance(owner, type) and inspect.isdatadescriptor(f)
+        if (callable(f) and not isinstance(f, type)) or is_attribute:
             yield f"{namespace}.{name}", f
 
 
@@ -120,26 +153,40 @@ def missing(library: str) -> dict[str, str]:
         library: a module or class; `numpy` stands for all its public namespaces.
     """
     why = reasons()
-    found: dict[str, str] = {}
+    return {name: why.get(name, "") for name, f in _without_rule(library) if not has_source(f)}
+
+
+def ending(library: str) -> dict[str, list[str]]:
+    """Return the functions whose Python source ends in compiled code that nobody has a rule for.
+
+    With each come the names of the compiled functions. They may be called where no derivative
+    passes, or in a case that a program never meets.
+
+    Arguments:
+        library: a module or class; `numpy` stands for all its public namespaces.
+    """
+    found = {name: endings(f) for name, f in _without_rule(library) if has_source(f)}
+    return {name: compiled for name, compiled in found.items() if compiled}
+
+
+def _without_rule(library: str) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for namespace in NAMESPACES if library == "numpy" else (library,):
         for name, f in functions_of(namespace):
-            if id(f) not in seen and not candidates(f) and not has_source(f):
-                found[name] = why.get(name, "")
+            if id(f) not in seen and not candidates(f):
+                yield name, f
             seen.add(id(f))
-    return found
 
 
 def reasons() -> dict[str, str]:
     """Return why functions have no rule, as the plugins tell, by name."""
-    rulesets = [ruleset for plugin in plugins() for ruleset in plugin.rulesets]
+    rulesets = [ruleset for plugin in plugins(all_sections=True) for ruleset in plugin.rulesets]
     return {name: why for ruleset in rulesets for name, why in ruleset.reasons.items()}
 
 
 def has_source(f: Any) -> bool:
     """Return whether a function is written in Python, perhaps behind NumPy's dispatcher."""
-    f = inspect.unwrap(getattr(f, "_implementation", f))
-    return hasattr(f, "__code__") or hasattr(type(f).__call__, "__code__")
+    return plain_function(f) is not None or hasattr(type(f).__call__, "__code__")
 
 
 @dataclass

@@ -180,8 +180,52 @@ def _has(instances: dict[type, Primitive], base: type) -> bool:
         return False
 
 
-def entries_of(f: Any) -> list[Primitive]:
-    """Return where the rules for a function, or for calling an object, stand."""
+def why(f: Any, /, *xs: Any, **options: Any) -> list[tuple[str, Rule]]:
+    """Return all rules for a function, each with how it fares in the call `f(*xs, **options)`.
+
+    The rule that answers `"answers"`, and comes first. One that matches the types may be
+    `"overridden by NAME"`, with the name of that rule set, or one that `"clashes"` with another:
+    then the call raises. All others have `"lost"`: they are for other types, or less specific.
+    """
+    clashing: list[Rule] = []
+    try:
+        found = find_rule(f, *xs, ad=_no_ad, **options)
+    except RuleError:
+        found, clashing = None, _clashing(f, xs)
+    told: list[tuple[str, Rule]] = []
+    for primitive in _primitives_of(f):
+        for n, rule in enumerate(primitive.rules):
+            arguments = (f, *xs) if rule.kind == "instance" else xs
+            winner = (
+                primitive.winner_over(n, arguments) if primitive.matches(n, arguments) else None
+            )
+            if rule is found:
+                said = "answers"
+            elif any(rule is other for other in clashing):
+                said = "clashes"
+            else:
+                said = "lost" if winner is None else f"overridden by {winner.plugin}"
+            told.append((said, rule))
+    return sorted(told, key=lambda pair: pair[0] != "answers")
+
+
+def _clashing(f: Any, xs: tuple[Any, ...]) -> list[Rule]:
+    """Return the rules among which a look-up cannot choose."""
+    for primitive in _primitives_of(f):
+        arguments = (f, *xs) if primitive.rules[0].kind == "instance" else xs
+        found = primitive.in_force(arguments)
+        rules = [primitive.rules[n] for n in found if primitive.matches(n, arguments)]
+        if len(rules) > 1:
+            return rules
+    return []
+
+
+def _no_ad(f: Any, /, *xs: Any) -> Any:
+    raise NotImplementedError("rules are looked up here, not applied")
+
+
+def _primitives_of(f: Any) -> list[Primitive]:
+    """Return what holds the rules for a function, or for calling an object."""
     if _load is not None:
         _load()
     if _wake is not None:
@@ -192,7 +236,7 @@ def entries_of(f: Any) -> list[Primitive]:
 
 def candidates(f: Any) -> list[Rule]:
     """Return all rules for a function, or for calling an object, whatever the arguments."""
-    return [rule for primitive in entries_of(f) for rule in primitive.rules]
+    return [rule for primitive in _primitives_of(f) for rule in primitive.rules]
 
 
 def register(

@@ -18,8 +18,8 @@ REASONS = {
     ),
     "holds its argument, or shows its memory to others": (
         "bmat broadcast flatiter from_dlpack frombuffer fromiter memmap ndarray ndenumerate ndindex"
-        " nditer nested_iters asmatrix matrix poly1d recarray record ndarray.getfield"
-        " ndarray.setflags ndarray.to_device ndarray.view"
+        " nditer nested_iters asmatrix matrix poly1d recarray record ndarray.base ndarray.ctypes"
+        " ndarray.data ndarray.getfield ndarray.setflags ndarray.to_device ndarray.view"
     ),
     "changes the meaning of the memory of its argument": "ndarray.byteswap",
     "writes numbers where no AD sees them": (
