@@ -18,6 +18,7 @@ gradient, and the transformed code must agree with it. Read the folders in this 
 switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors.
 """
 
+from zygote_lite._interface.checking import check_gradient
 from zygote_lite._interface.export.module import export_adjoint
 from zygote_lite._interface.gradients import (
     grad,
@@ -31,7 +32,12 @@ from zygote_lite._interface.gradients import (
 )
 from zygote_lite._interface.show import code_adjoint, code_lowered, code_primal, explain
 from zygote_lite._tape.run import Pullback
-from zygote_lite.errors import DifferentiationError, NoRuleError, UnsupportedSyntaxError
+from zygote_lite.errors import (
+    DifferentiationError,
+    GradientCheckError,
+    NoRuleError,
+    UnsupportedSyntaxError,
+)
 
 __all__ = [  # noqa: RUF022 - in the order of the documentation
     # gradients
@@ -46,6 +52,8 @@ __all__ = [  # noqa: RUF022 - in the order of the documentation
     # compiled, or written out
     "jit",
     "export_adjoint",
+    # checking
+    "check_gradient",
     # looking inside
     "code_lowered",
     "code_primal",
@@ -55,5 +63,6 @@ __all__ = [  # noqa: RUF022 - in the order of the documentation
     "DifferentiationError",
     "NoRuleError",
     "UnsupportedSyntaxError",
+    "GradientCheckError",
 ]
 __version__ = "0.1.0"

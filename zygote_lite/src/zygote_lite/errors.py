@@ -22,3 +22,7 @@ def unsupported(filename: str, line: int, name: str, what: str) -> UnsupportedSy
         f"{filename}:{line}: {what} cannot be differentiated (in {name}); declare a rule for "
         f"{name}, or move this into a function that no gradient passes through"
     )
+
+
+class GradientCheckError(AssertionError):
+    """Tell that a gradient is not what differences of the function say, and where."""

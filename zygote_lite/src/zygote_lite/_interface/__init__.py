@@ -6,7 +6,7 @@ answers where there is some for the types of the arguments. Else the call is *re
 differentiated the call is recorded on a nested tape (`_nested`).
 
 Read in this order: `gradients` (`pullback` and what is made of it), `calls` (the order of the
-tiers, and any call as a plain call by position), `show` (the emitted code as text), `export` (code
-as a module of its own), `demo` (the command line and the two moons), `handlers` (what is installed
-on the tape).
+tiers, and any call as a plain call by position), `checking` and `differences` (a gradient against
+differences of the function), `show` (the emitted code as text), `export` (code as a module of its
+own), `demo` (the command line and the two moons), `handlers` (what is installed on the tape).
 """
