@@ -66,7 +66,7 @@ def _specialized_text(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
     made = attempt(f, xs, lambda: specialize(f, xs, (True,) * len(xs), as_pullback=True))
     if isinstance(made, Exception):
         return None, f"{_place_of(made)}{made}"
-    return "\n".join(line.rstrip() for line in str(made.text).splitlines()), ""
+    return str(made.text), ""
 
 
 def _place_of(reason: Exception) -> str:

@@ -15,7 +15,7 @@ import types
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.emit import Emitted, emit
+from zygote_lite._ir.emit import Emitted, emit, without_type_parameters
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import where
@@ -89,9 +89,7 @@ def compile_emitted(emitted: Emitted, f: Any) -> types.FunctionType:
     parameters = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     tree = emitted.tree
     give = ast.Return(ast.Name(tree.name, ast.Load()))
-    factory = ast.FunctionDef("factory", parameters, [tree, give], [])
-    if "type_params" in factory._fields:
-        factory.type_params = []  # type: ignore[attr-defined]
+    factory = without_type_parameters(ast.FunctionDef("factory", parameters, [tree, give], []))
     ast.copy_location(factory, tree)
     module = ast.fix_missing_locations(ast.Module([factory], []))
     scope: dict[str, Any] = {}

@@ -2,10 +2,13 @@
 
 import ast
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from zygote_lite._ir import nodes as ir
+
+Definition = TypeVar("Definition", ast.FunctionDef, ast.ClassDef)
 
 
 @dataclass
@@ -52,9 +55,7 @@ class _Emitter:
         arguments.posonlyargs = [*before, *arguments.posonlyargs]
         body = self.block(f.body)
         name = ("lambda_" if f.name == "<lambda>" else f.name) + suffix
-        tree = ast.FunctionDef(name, arguments, body, [])
-        if "type_params" in tree._fields:
-            tree.type_params = []  # type: ignore[attr-defined]
+        tree = without_type_parameters(ast.FunctionDef(name, arguments, body, []))
         if f.body:
             ast.copy_location(tree, f.body[0].origin)
         return Emitted(tree, {alias: path for path, alias in self.aliases.items()})
@@ -69,18 +70,21 @@ class _Emitter:
             out.append(node)
         return out or [ast.Pass()]
 
+    def rest(self, statements: list[ir.Statement]) -> list[ast.stmt]:
+        """Return an `else` or `finally`, which may be none."""
+        return self.block(statements) if statements else []
+
     def statement(self, s: ir.Statement) -> ast.stmt:
         match s:
             case ir.Call(_, target, function, arguments, keywords):
-                call = self.call(function, arguments, keywords)
+                call = self.call(self.atom(function), arguments, keywords)
                 return ast.Expr(call) if target == ir.DISCARD else _assign([target], call)
             case ir.Move(_, target, source):
                 return _assign([target], self.atom(source))
             case ir.RecordedCall(_, target, companion, nodes, function, arguments, keywords):
-                parts: list[ast.expr] = [ast.Tuple([self.atom(n) for n in nodes], ast.Load())]
-                parts += [self.atom(x) for x in (function, *arguments)]
-                named = [ast.keyword(name, self.atom(x)) for name, x in keywords]
-                return _assign([target, companion], ast.Call(self.of_tape("call"), parts, named))
+                call = self.call(self.of_tape("call"), [function, *arguments], keywords)
+                call.args.insert(0, self.tuple(nodes))
+                return _assign([target, companion], call)
             case ir.Closure(_, target, definition, _, defaults):
                 definition = copy.deepcopy(definition)
                 a = definition.args
@@ -97,14 +101,12 @@ class _Emitter:
             case ir.Return(_, value):
                 return ast.Return(self.atom(value))
             case ir.ReturnTuple(_, values):
-                return ast.Return(ast.Tuple([self.atom(v) for v in values], ast.Load()))
+                return ast.Return(self.tuple(values))
             case ir.Track(_, targets, values, unpack):
-                given = [self.atom(v) for v in values]
-                whole = given[0] if len(given) == 1 else ast.Tuple(given, ast.Load())
+                whole = self.atom(values[0]) if len(values) == 1 else self.tuple(values)
                 return _assign(targets, whole, as_tuple=unpack)
             case ir.YieldTuple(_, targets, values):
-                pair = ast.Tuple([self.atom(v) for v in values], ast.Load())
-                return _assign(targets, ast.Yield(pair))
+                return _assign(targets, ast.Yield(self.tuple(values)))
             case ir.CellOf(_, target, variable):
                 nothing = ast.arguments([], [], None, [], [], None, [])
                 holder = ast.Lambda(nothing, _load(variable))
@@ -131,10 +133,9 @@ class _Emitter:
             names = ast.Call(self.atom(ir.Intrinsic("locals")), [], [])
             held = ast.Call(self.atom(ir.Intrinsic("dict")), [names], [])
             rest = [ast.Nonlocal(s.outer), *rest, _assign([s.held], held)]
-        node = ast.ClassDef(s.target, list(starred), named, [*body, *rest], [])
-        if "type_params" in node._fields:
-            node.type_params = []  # type: ignore[attr-defined]
-        return node
+        return without_type_parameters(
+            ast.ClassDef(s.target, list(starred), named, [*body, *rest], [])
+        )
 
     def structure(self, s: ir.Statement) -> ast.stmt:
         match s:
@@ -156,21 +157,16 @@ class _Emitter:
                 named = ast.keyword(None, self.atom(keywords))
                 return _assign([target], ast.Call(self.atom(function), [starred], [named]))
             case ir.If(_, test, body, orelse):
-                return ast.If(
-                    self.atom(test), self.block(body), self.block(orelse) if orelse else []
-                )
+                return ast.If(self.atom(test), self.block(body), self.rest(orelse))
             case ir.For(_, target, iterable, body, orelse):
-                store = ast.Name(target, ast.Store())
-                rest = self.block(orelse) if orelse else []
-                return ast.For(store, self.atom(iterable), self.block(body), rest)
+                store: ast.expr = ast.Name(target, ast.Store())
+                return ast.For(store, self.atom(iterable), self.block(body), self.rest(orelse))
             case ir.ForEach(_, target, companion, iterable, node, body, orelse, owned):
-                pair = ast.Tuple(
-                    [ast.Name(target, ast.Store()), ast.Name(companion, ast.Store())], ast.Store()
-                )
-                operands = [self.atom(iterable), self.atom(node)]
-                operands += [ast.Constant(True)] if owned else []
-                call = ast.Call(self.of_tape("iterate"), operands, [])
-                return ast.For(pair, call, self.block(body), self.block(orelse) if orelse else [])
+                names: list[ast.expr] = [ast.Name(x, ast.Store()) for x in (target, companion)]
+                operands = [iterable, node, *([ir.Const(True)] if owned else [])]
+                call = self.call(self.of_tape("iterate"), operands, [])
+                pair = ast.Tuple(names, ast.Store())
+                return ast.For(pair, call, self.block(body), self.rest(orelse))
             case ir.While(_, before, test, body, orelse):
                 return self.loop(before, test, body, orelse)
             case ir.Try():
@@ -199,7 +195,7 @@ class _Emitter:
                 handlers.append(ast.ExceptHandler(refusal, None, [ast.Raise()]))
             handlers.append(ast.ExceptHandler(kind, h.name, self.block(h.body)))
         kind_of_try: Any = ast.TryStar if s.star else ast.Try
-        orelse, final = [self.block(block) if block else [] for block in (s.orelse, s.final)]
+        orelse, final = self.rest(s.orelse), self.rest(s.final)
         body = self.block(s.body)
         if self.tape is None or not _leaves(s.final):
             return kind_of_try(body, handlers, orelse, final)  # type: ignore[no-any-return]
@@ -236,10 +232,13 @@ class _Emitter:
         return ast.If(ast.Constant(True), [_assign([done], ast.Constant(False)), loop, after], [])
 
     def call(
-        self, function: ir.Atom, arguments: list[ir.Atom], keywords: list[tuple[str, ir.Atom]]
-    ) -> ast.expr:
+        self, function: ast.expr, arguments: list[ir.Atom], keywords: list[tuple[str, ir.Atom]]
+    ) -> ast.Call:
         named = [ast.keyword(name, self.atom(value)) for name, value in keywords]
-        return ast.Call(self.atom(function), [self.atom(x) for x in arguments], named)
+        return ast.Call(function, [self.atom(x) for x in arguments], named)
+
+    def tuple(self, items: Iterable[ir.Atom]) -> ast.expr:
+        return ast.Tuple([self.atom(x) for x in items], ast.Load())
 
     def display(self, kind: str, items: list[ast.expr]) -> ast.expr:
         if kind == "dict":
@@ -265,6 +264,13 @@ class _Emitter:
                     taken = head in self.function.used
                     self.aliases[head] = self.function.fresh(head) if taken else head
                 return _path(self.aliases[head] + dot + rest)
+
+
+def without_type_parameters(node: Definition) -> Definition:
+    """Return a definition that has no type parameters, of which older Python knows nothing."""
+    if "type_params" in node._fields:
+        node.type_params = []  # type: ignore[attr-defined]
+    return node
 
 
 def _load(name: str) -> ast.expr:

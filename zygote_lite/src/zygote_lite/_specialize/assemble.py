@@ -22,7 +22,6 @@ from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.rules.contributions import IndexRule
 from zygote_lite._specialize.rules.inlined import ScalarRule
 from zygote_lite._specialize.text.writer import Text, Writer
-from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import (
     Append,
@@ -88,9 +87,9 @@ def written(
     gradients: Gradients, parameter: Value | None = None, compiled: bool = False,
 ) -> Specialized:  # fmt: skip
     """Write the text of both passes: a function that returns the value (if any), and gradients."""
-    interpreter, reverse = backward.interpreter, backward.out
+    builder, reverse = backward.builder, backward.out
     structured = is_structured(forward)
-    exact = interpreter.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
+    exact = builder.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
     settle_writes(forward, reverse)
     found = [d for d in gradients.values() if d is not None]
     results = found if result is None else [result, *found]
@@ -99,12 +98,12 @@ def written(
         compute_early(reverse)
     else:
         hoist(forward)
-    outside = keep_records(forward, reverse, interpreter.name, backward.silent)
+    outside = keep_records(forward, reverse, builder.name, backward.silent)
     if compiled:
         prepare([*forward, *reverse])
     if not compiled and parameter is None:  # a pullback may be called again
         reuse_memory([*forward, *reverse], results)
-    writer = (CompiledWriter if compiled else Writer)(interpreter.name)
+    writer = (CompiledWriter if compiled else Writer)(builder.name)
     writer.count([forward, reverse], results)
     _rename(writer, forward, outside, result)
     more = [value.name for value, _ in inputs.given.values()]
@@ -125,13 +124,13 @@ def written(
         writer.line(f"def back({parameter.name}):")
         writer.depth = 2
     writer.renamed = writer.renamed_back
-    if interpreter.poles and reverse and not compiled:
+    if builder.poles and reverse and not compiled:
         writer.line('with np.errstate(all="ignore"):')
         writer.indented(reverse)
     else:
         writer.block(reverse)
-    if isinstance(writer, CompiledWriter):
-        values, ends = writer.checked(result, found)
+    if isinstance(writer, CompiledWriter) and result is not None:
+        values, ends = [], writer.checked(result, found)
     else:
         ends = _ends(writer, arguments, active, gradients, parameter is not None)
     writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
@@ -200,7 +199,7 @@ def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
     inputs = [leaf for x in arguments for leaf in leaves(x)]
     has_numpy = any(
         v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY)
-        for v in (*backward.interpreter.definitions, *inputs)
+        for v in (*backward.builder.definitions, *inputs)
     )
     gradients: Gradients = {}
     for x in inputs:
@@ -210,9 +209,7 @@ def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
         if d is None:
             pass
         elif isinstance(x.fact, ListOf):
-            d = backward.interpreter.write(
-                Result(Other(list), d.sample), list_cotangent, [d], {}
-            ).target
+            d = backward.computed(Other(list), d.sample, list_cotangent, d)
         elif isinstance(x.fact, ArrayOf):
             is_new = d.reverse and (d.fresh or d in backward.owned) and d.spread is None
             if not is_new or not isinstance(d.fact, ArrayOf) or d in gradients.values():
@@ -230,10 +227,10 @@ def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
 
 
 def _converted(backward: Backward, kind: type, d: Value) -> Value:
+    sample = kind(d.sample)
     if d.is_constant:
-        return constant(kind(d.sample))
-    result = Result(Scalar(frozenset((kind,))), kind(d.sample))
-    return backward.interpreter.write(result, kind, [d], {}).target
+        return constant(sample)
+    return backward.computed(Scalar(frozenset((kind,))), sample, kind, d)
 
 
 def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:

@@ -2,8 +2,8 @@
 
 import builtins
 import contextlib
+import functools
 import inspect
-import itertools
 import keyword
 from typing import Any
 
@@ -49,25 +49,20 @@ def specialize(
 
     Raises `NotSpecializable` where the function is left to the tape.
     """
-    refuse_own_rule(f, xs)
-    inputs = Inputs(f)
+    if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
+        raise Unsound.OWN_RULE("it has a rule of its own")  # which takes precedence over its source
+    specialized = functools.partial(_specialized, f, xs, active, as_pullback, compiled, strong)
     many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
-
-    def uniform() -> Specialized:
-        return _specialized(Inputs(f), f, xs, active, as_pullback, compiled, True, strong)
-
+    inputs = Inputs(f)
     try:
-        made = _specialized(inputs, f, xs, active, as_pullback, compiled, many, strong)
+        made = specialized(inputs, many)
     except NotSpecializable:
         if compiled or many or not inputs.lists:
             raise
-        return uniform()
-    if compiled or many or not (inputs.lists and made.structured):
-        return made
-    with contextlib.suppress(
-        NotSpecializable
-    ):  # one code for lists of every length, and a shorter one
-        return uniform()
+        return specialized(Inputs(f), True)
+    if inputs.lists and made.structured and not compiled and not many:
+        with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
+            return specialized(Inputs(f), True)
     return made
 
 
@@ -79,25 +74,25 @@ def _items_of_lists(x: Any) -> int:
 
 
 def _specialized(
-    inputs: Inputs, f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool,
-    compiled: bool, uniform: bool, strong: bool,
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
+    strong: bool, inputs: Inputs, uniform: bool,
 ) -> Specialized:  # fmt: skip
     """Return the code, with lists of any length (`uniform`), or item by item."""
-    interpreter, arguments, names, result = _interpreted(
+    builder, arguments, names, result = _interpreted(
         inputs, f, xs, active, uniform=uniform, compiled=compiled, strong=strong
     )
-    forward = interpreter.out
-    checked = _checked(interpreter, result) if not compiled else result
+    forward = builder.out
+    checked = _checked(builder, result) if not compiled else result
     if any(active) or not compiled:
         _refuse_unspecialized_value(checked, of_any_shape=as_pullback)
     seed = constant(1.0)
     parameter = None
     if as_pullback:
         stem = result.name or "y"
-        parameter = Value(checked.fact, _one_like(result.sample), interpreter.name("d" + stem))
+        parameter = Value(checked.fact, _one_like(result.sample), builder.name("d" + stem))
         parameter.reverse, parameter.shaped = True, shape_root(result)
         seed = parameter
-    backward = Backward(interpreter)
+    backward = Backward(builder)
     backward.cotangents[result] = seed
     backward.given.add(seed)
     if result.active:
@@ -110,12 +105,12 @@ def _specialized(
     )  # fmt: skip
 
 
-def _checked(interpreter: Interpreter, x: Value) -> Value:
+def _checked(builder: Interpreter, x: Value) -> Value:
     """Write a test that a number is a float, where it may be an integer; return that float."""
     if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or type(x.sample) not in FLOATS:
         return x
     fact = Scalar(frozenset((type(x.sample),)))
-    return interpreter.write(Result(fact, x.sample, certain=False), as_it_is, [x], {}).target
+    return builder.write(Result(fact, x.sample, certain=False), as_it_is, [x], {}).target
 
 
 def _plain_name(f: Any) -> str:
@@ -136,25 +131,23 @@ def _interpreted(
     strong: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
-    interpreter = Interpreter(inputs)
-    interpreter.twice, interpreter.uniform = twice, uniform
-    interpreter.compiled, interpreter.strong = compiled, strong
+    builder = Interpreter(inputs)
+    builder.twice, builder.uniform = twice, uniform
+    builder.compiled, builder.strong = compiled, strong
     code = f.__code__
-    interpreter.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
-    names = _parameter_names(code, len(xs))
-    if not _MODULES.isdisjoint(names):
-        raise NotSupported.NAMES("a parameter is named np or math")
+    builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    names = _parameter_names(builder, code, len(xs))
     arguments = []
     for i, (name, x, flag) in enumerate(zip(names, xs, active, strict=True)):
-        interpreter.used.discard(name)
-        value = argument(interpreter, x, name, flag, f"x{i}")
-        interpreter.used.add(name)
+        builder.used.discard(name)
+        value = argument(builder, x, name, flag, f"x{i}")
+        builder.used.add(name)
         arguments.append(value)
-    env = interpreter.bind(f, arguments, {})
+    env = builder.bind(f, arguments, {})
     for name in (*code.co_varnames, *code.co_cellvars):
         if name not in names and name not in (*_MODULES, "_"):
-            interpreter.used.discard(name)
-    return interpreter, arguments, names, interpreter.function(code, f.__globals__, env)
+            builder.used.discard(name)
+    return builder, arguments, names, builder.function(code, f.__globals__, env)
 
 
 def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specialized:
@@ -170,10 +163,10 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     """
     inputs = Inputs(f)
     active = tuple([i == number for i in range(len(xs))])
-    interpreter, arguments, names, result = _interpreted(inputs, f, xs, active, twice=True)
+    builder, arguments, names, result = _interpreted(inputs, f, xs, active, twice=True)
     _refuse_unspecialized_value(result)
-    x, forward = arguments[number], interpreter.out
-    first = Backward(interpreter, again=True)
+    x, forward = arguments[number], builder.out
+    first = Backward(builder, again=True)
     first.cotangents[result] = constant(1.0)
     if result.active:
         first.block(forward)
@@ -184,9 +177,9 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     if is_structure or slope is None or not slope.active:
         raise NotSupported.SECOND_ORDER("its gradient is constant, or is that of a structure")
     forward = [*forward, *first.out]
-    vector = Value(x.fact, v, interpreter.name("v"))
+    vector = Value(x.fact, v, builder.name("v"))
     vector.shaped = shape_root(x)
-    second = Backward(interpreter)
+    second = Backward(builder)
     second.cotangents[slope] = vector
     second.given.add(vector)
     second.block(forward)
@@ -199,30 +192,19 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     )  # fmt: skip
 
 
-def refuse_own_rule(f: Any, xs: tuple[Any, ...]) -> None:
-    """Refuse a function that has a rule of its own: the rule takes precedence over its source."""
-    if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
-        raise Unsound.OWN_RULE("it has a rule of its own")
-
-
-def _parameter_names(code: Any, count: int) -> list[str]:
+def _parameter_names(builder: Interpreter, code: Any, count: int) -> list[str]:
     """Return a name for each argument; what `*` takes is numbered.
 
     A parameter `_` is renamed: the text says `for _ in ...` where nobody reads the variable.
     """
-    taken = (*code.co_varnames, *code.co_freevars, *code.co_cellvars)
-    other = next(name for i in itertools.count() if (name := f"_{i}") not in taken)
     given = code.co_varnames[: min(count, code.co_argcount)]
-    names = [other if name == "_" else name for name in given]
-    if count > len(names) and not code.co_flags & inspect.CO_VARARGS:
+    if not _MODULES.isdisjoint(given):
+        raise NotSupported.NAMES("a parameter is named np or math")
+    if count > len(given) and not code.co_flags & inspect.CO_VARARGS:
         raise Unsound.RAISES("it is called with too many arguments")
-    stem = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if count > len(names) else ""
-    numbers = itertools.count()
-    while len(names) < count:
-        name = f"{stem}_{next(numbers)}"
-        if name not in (*taken, other):
-            names.append(name)
-    return names
+    names = [builder.name("_0") if name == "_" else name for name in given]
+    stem = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if count > len(given) else ""
+    return names + [builder.name(f"{stem}_{i}") for i in range(count - len(given))]
 
 
 def _refuse_unspecialized_value(result: Value, of_any_shape: bool = False) -> None:

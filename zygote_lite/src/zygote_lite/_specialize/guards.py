@@ -25,9 +25,8 @@ _NEGATED = {"is": "is not", "==": "!=", "!=": "==", "not in": "in"}
 
 def is_finite(x: np.ndarray) -> bool:
     """Return whether all entries are finite."""
-    if x.size < _LARGE_PRODUCT:
-        return math.isfinite(_vdot(x, x)) or bool(np.isfinite(x).all())
-    return bool(np.isfinite(x).all())
+    small = x.size < _LARGE_PRODUCT
+    return (small and math.isfinite(_vdot(x, x))) or bool(np.isfinite(x).all())
 
 
 class Test(NamedTuple):

@@ -57,7 +57,11 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
         made = specialize(f, xs, active)
         return _module(f, made, active, single)
     except NotSpecializable as reason:
-        raise _refusal(f, str(reason)) from None
+        raise DifferentiationError(
+            f"{place_of(f)}: {f.__qualname__} cannot be written as a module of its own: {reason}. "
+            "Write that part in other words, or give it to the function as an argument; "
+            "value_and_grad differentiates it as it is"
+        ) from None
 
 
 def _positions(argnums: int | tuple[int, ...] | None, count: int) -> list[int]:
@@ -70,14 +74,6 @@ def _positions(argnums: int | tuple[int, ...] | None, count: int) -> list[int]:
     if numbers != sorted({*numbers}):
         raise ValueError(f"argnums are {argnums}: name each once, in their order")
     return numbers
-
-
-def _refusal(f: Any, reason: str) -> DifferentiationError:
-    return DifferentiationError(
-        f"{place_of(f)}: {f.__qualname__} cannot be written as a module of its own: {reason}. "
-        "Write that part in other words, or give it to the function as an argument; "
-        "value_and_grad differentiates it as it is"
-    )
 
 
 def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -> str:
@@ -96,10 +92,8 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
             helpers.add(test.__name__, test)
     constants = [f"{value.name} = {_written(value.sample, value.name)}"
                  for value, _ in made.inputs.given.values()]  # fmt: skip
-    lines = [line.rstrip() for line in str(made.text).splitlines()]
-    lines[0] = lines[0].replace(f"def {public}(", f"def {inner}(", 1)
     other = 'raise ValueError("other code than this is needed for these arguments")'
-    core = "\n".join(lines).replace(LEAVE, other)
+    core = str(made.text).replace(f"def {public}(", f"def {inner}(", 1).replace(LEAVE, other)
     body = "".join(f"\n\n{part}\n" for part in [*helpers.texts, core, entry])
     body = "\n".join([*constants, body]).rstrip() if constants else body.rstrip()[1:]
     for name in made.parameters:
@@ -124,8 +118,6 @@ def _written(x: Any, name: str) -> str:
 
 def _number_text(x: Any, name: str) -> str:
     text = constant_text(x)
-    if text is None and isinstance(x, np.floating) and not np.isfinite(x):
-        text = f"np.{type(x).__name__}({constant_text(float(x))})"
     if text is None:
         raise NotSupported.EXPORT(f"{name} is a {type(x).__name__}")
     return text

@@ -54,22 +54,19 @@ def compile_code(code: Any, made: Specialized) -> Callable[..., Any]:
                 f"it calls {described_for_users(x)}, which is not compiled"
             )
     key = str(made.text), signature, frozenset(made.bound.items())  # one text, other functions
-    known: Callable[..., Any] | None = _compiled_functions.get(key)
-    if known is not None:
-        _check_types(numba, known, made)
-        return known
-    for name, x in made.bound.items():
-        code.__globals__[name] = _compiled_helper(x)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found: Callable[..., Any] = numba.njit(signature, **_options)(code)
-    except Exception as error:  # whatever Numba says: the code does not qualify
-        raise NotSupported.NUMBA(f"Numba says: {_main_line(error)}") from error
+    if key not in _compiled_functions:
+        for name, x in made.bound.items():
+            code.__globals__[name] = _compiled_helper(x)
+        if len(_compiled_functions) > _MOST_COMPILED:
+            _compiled_functions.clear()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _compiled_functions[key] = numba.njit(signature, **_options)(code)
+        except Exception as error:  # whatever Numba says: the code does not qualify
+            raise NotSupported.NUMBA(f"Numba says: {_main_line(error)}") from error
+    found = _compiled_functions[key]
     _check_types(numba, found, made)
-    if len(_compiled_functions) > _MOST_COMPILED:
-        _compiled_functions.clear()
-    _compiled_functions[key] = found
     return found
 
 
@@ -112,18 +109,15 @@ def _result(made: Specialized) -> Value:
 def _check_types(numba: Any, found: Any, made: Specialized) -> None:
     """Refuse code whose results Numba takes to be something else than they are."""
     returned = found.nopython_signatures[0].return_type
-    ends = [d for d in made.gradients.values() if d is not None]
-    types_found = [*returned] if ends else [returned]
     y = _result(made)
-    expected = [y, *[x for x, d in made.gradients.items() if d is not None]]
-    for x, end in zip(expected, types_found, strict=True):
-        if x.is_array:
-            right = isinstance(end, numba.types.Array) and end.dtype == numba.float64
-            right = right and isinstance(x.fact, ArrayOf) and end.ndim == len(x.fact.axes)
-        elif x is y:
-            right = end == _type_of(numba, x)
+    leaves_of = [x for x, d in made.gradients.items() if d is not None]
+    types_found = [*returned] if leaves_of else [returned]
+    for x, end in zip([y, *leaves_of], types_found, strict=True):
+        if isinstance(x.fact, ArrayOf):
+            right = isinstance(end, numba.types.Array) and end.ndim == len(x.fact.axes)
+            right = right and end.dtype == numba.float64
         else:
-            right = end == numba.float64
+            right = end == (_type_of(numba, x) if x is y else numba.float64)
         if not right:
             raise Unsound.COMPILED_NUMBER(
                 f"Numba takes {x.name or 'a result'} to be of the type {end}"
@@ -158,17 +152,13 @@ def call_of(
                 for path, leaf in paths_of(x, f"x{i}") if leaf.name]  # fmt: skip
     names = {}
     y = _result(made)
-    checks = []
     results = ["y"]
     for x, d in made.gradients.items():
-        name = names[x] = "None" if d is None else f"g{len(results)}"
-        if d is None:
-            continue
-        results.append(name)
-        if x.is_array:
-            checks.append(f"is_finite({name})")
-        if isinstance(x.sample, np.generic):
-            names[x] = f"np.float64({name})"
+        if d is not None:
+            results.append(f"g{len(results)}")
+            is_numpy = isinstance(x.sample, np.generic)
+            names[x] = f"np.float64({results[-1]})" if is_numpy else results[-1]
+    checks = [f"is_finite({name})" for x, name in names.items() if x.is_array]
     value = "y"
     if isinstance(y.fact, Scalar):  # NumPy's number, if it may be one
         value = f"{spelled(next(kind for kind in _CLASSES if kind in y.fact.classes))}(y)"

@@ -86,7 +86,7 @@ class CompiledWriter(Writer):
                 self.line(f"    {', '.join(kept)} = {tape}[{k}]")
         self.indented(body)
 
-    def checked(self, result: Value | None, gradients: list[Value]) -> tuple[list[str], list[str]]:
+    def checked(self, result: Value, gradients: list[Value]) -> list[str]:
         """Leave the code where a number at its end may be another in Python.
 
         Arguments:
@@ -95,19 +95,14 @@ class CompiledWriter(Writer):
 
         Returns the names of the value and of the gradients.
         """
-        values = [] if result is None else [self.named(result)]
-        tests = []
-        if result is not None and not result.is_array and kind_of_number(result) == FLOAT:
-            tests.append(f"math.isfinite({values[0]})")
-        names = [self.named(d) for d in gradients]
-        tests += [
-            f"math.isfinite({name})"
-            for name, d in zip(names, gradients, strict=True)
-            if not d.is_array
-        ]
-        if tests:
-            self.leave_if(f"not ({' and '.join(tests)})")
-        return values, names
+        ends = [result, *gradients]
+        names = [self.named(x) for x in ends]
+        floats = [name for name, x in zip(names, ends, strict=True) if not x.is_array
+                  and (x is not result or kind_of_number(x) == FLOAT)]  # fmt: skip
+        if floats:
+            tests = " and ".join(f"math.isfinite({name})" for name in floats)
+            self.leave_if(f"not ({tests})")
+        return names
 
     def named(self, x: Value) -> str:
         """Return a name for a value, which is given one where it has none."""

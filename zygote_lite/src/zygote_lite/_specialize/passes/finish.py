@@ -5,7 +5,7 @@ Residuals are the values of the forward pass that the reverse pass reads.
 
 import operator
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -45,9 +45,8 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     # read after the whole forward pass, and a view is read wherever its reader stands. So both are
     # tested against every write that can come in between: a later one in the text, or any one in
     # a loop around both, which comes again in the next iteration.
-    place: dict[Node, int] = {}
-    loops: dict[Node, tuple[Loop, ...]] = {}
-    _number_nodes(nodes, (), place, loops)
+    loops = dict(_with_loops(nodes, ()))
+    place = {node: i for i, node in enumerate(loops)}
     stores = [node for node in place if isinstance(node, StoreItem)]
     moved = {source for n in place if isinstance(n, Moves) for _, source in n.pairs}
     defined = {n.target: n for n in place if isinstance(n, Op)}
@@ -57,7 +56,10 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     for node in place:
         if isinstance(node, Op) and node.snapshot_of is not None:
             base = node.snapshot_of.base or node.snapshot_of
-            if not any(s.array is base and _comes_after(s, node, place, loops) for s in stores):
+            around = {*loops[node]}
+            if not any(
+                s.array is base and (place[s] > place[node] or around & {*loops[s]}) for s in stores
+            ):
                 replaced[node.target] = node.snapshot_of
     for node in place:
         for x in reads_of(node):
@@ -73,22 +75,14 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     replace([*nodes, *backward], replaced)
 
 
-def _number_nodes(
-    nodes: list[Node], around: tuple[Loop, ...], place: dict[Node, int],
-    loops: dict[Node, tuple[Loop, ...]],
-) -> None:  # fmt: skip
+def _with_loops(
+    nodes: list[Node], around: tuple[Loop, ...]
+) -> Iterator[tuple[Node, tuple[Loop, ...]]]:
+    """Yield all nodes of a block, each with the loops around it."""
     for node in nodes:
-        place[node] = len(place)
-        loops[node] = around
-        inner = (*around, node) if isinstance(node, Loop) else around
+        yield node, around
         for block in inner_blocks(node):
-            _number_nodes(block, inner, place, loops)
-
-
-def _comes_after(
-    s: Node, node: Node, place: dict[Node, int], loops: dict[Node, tuple[Loop, ...]]
-) -> bool:
-    return place[s] > place[node] or any(loop in loops[s] for loop in loops[node])
+            yield from _with_loops(block, (*around, node) if isinstance(node, Loop) else around)
 
 
 # -- gradients that tell of an infinity ---------------------------------------------------------

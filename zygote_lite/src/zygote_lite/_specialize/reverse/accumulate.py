@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import AddInto, Node
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import duplicate, zeros, zeros_if_set
 from zygote_lite._specialize.typed.values import (
     MANY,
     ArrayOf,
+    Fact,
     ListOf,
     Scalar,
     Value,
@@ -47,8 +47,8 @@ class Accumulator:
     # another contribution may be a view of it (`Backward.op`). What is not owned is added out of
     # place, or copied first (`buffer`).
 
-    def __init__(self, interpreter: Interpreter, again: bool) -> None:
-        self.interpreter = interpreter
+    def __init__(self, builder: Builder, again: bool) -> None:
+        self.builder = builder
         self.again = again
         self.cotangents: Cotangents = {}
         self.owned: set[Value] = set()
@@ -71,7 +71,7 @@ class Accumulator:
             return
         known = self.cotangents.get(x)
         if known is not None:
-            made = self.interpreter.definitions.get(d)
+            made = self.builder.definitions.get(d)
             negated = made is not None and made.function is operator.neg and d not in self.given
             term = made.arguments[0] if made is not None and negated else d
             if known in self.owned and known.is_array == d.is_array:
@@ -82,14 +82,14 @@ class Accumulator:
         if self.is_new(d):  # and not a sum that the program has computed itself
             self.owned.add(d)
             if x.name:
-                d.name = self.interpreter.name("d" + x.name)
+                d.name = self.builder.name("d" + x.name)
         self.given.add(d)
 
     def is_new(self, d: Value) -> bool:
         """Return whether a cotangent was computed just now, and for one value only."""
         if self.again or not d.reverse or d in self.given or d.spread is not None or d.is_constant:
             return False
-        if d not in self.interpreter.definitions or d in self.interpreter.known.values():
+        if d not in self.builder.definitions or d in self.builder.known.values():
             return False
         return d.is_scalar or d.fresh
 
@@ -135,12 +135,12 @@ class Accumulator:
 
     def counts(self, x: Value) -> bool:
         """Return whether an index is `np.arange(n)`, and `n` is not one."""
-        made = self.interpreter.definitions.get(x)
+        made = self.builder.definitions.get(x)
         if made is not None and made.snapshot_of is not None:
-            made = self.interpreter.definitions.get(made.snapshot_of)
+            made = self.builder.definitions.get(made.snapshot_of)
         if made is None or made.function is not np.arange or len(made.arguments) != 1:
             return False
-        if made.target in self.interpreter.written:
+        if made.target in self.builder.written:
             return False
         return made.target.fact == ArrayOf(np.dtype(np.intp), (MANY,))
 
@@ -162,16 +162,12 @@ class Accumulator:
             return constant(0.0)
         fact = x.fact
         if isinstance(fact, ListOf):
-            result = Result(fact, zeros(x.sample))
-            return self.interpreter.write(result, zeros, [x], {}, "d" + x.name).target
-        if x in self.interpreter.uncertain:
-            result = Result(fact, np.zeros_like(x.sample))
-            return self.interpreter.write(result, zeros_if_set, [x], {}).target
+            return self.computed(fact, zeros(x.sample), zeros, x, name="d" + x.name)
+        if x in self.builder.uncertain:
+            return self.computed(fact, np.zeros_like(x.sample), zeros_if_set, x)
         if isinstance(fact, ArrayOf) and fact.dtype == np.float64:
-            shape = _calls.array_attribute(self.interpreter, x, "shape")
-            result = result_of(np.zeros, [shape], {})
-            result.fact, result.certain = fact, True
-            made = self.interpreter.write(result, np.zeros, [shape], {}).target
+            shape = self.builder.attribute(x, "shape")
+            made = self.computed(fact, np.zeros(shape.sample), np.zeros, shape)
             made.shaped = shape_root(x)
             return made
         if isinstance(fact, ArrayOf) and fact.dtype.kind not in "fc":
@@ -180,16 +176,15 @@ class Accumulator:
 
     def zero_in(self, block: list[Node], x: Value) -> Value:
         """Return a zero cotangent that is computed at the end of a block of its own."""
-        outer, known = self.interpreter.out, dict(self.interpreter.known)
-        self.interpreter.out = block
+        outer, known = self.builder.out, dict(self.builder.known)
+        self.builder.out = block
         d = self.zero(x)
-        self.interpreter.out, self.interpreter.known = outer, known
+        self.builder.out, self.builder.known = outer, known
         return d
 
     def copy(self, d: Value, x: Value) -> Value:
         if isinstance(x.fact, ListOf):
-            result = Result(x.fact, zeros(x.sample))
-            return self.interpreter.write(result, duplicate, [d], {}).target
+            return self.computed(x.fact, zeros(x.sample), duplicate, d)
         if d.spread is not None or not shares_axes(d.fact, x.fact):
             total = self.zero(x)
             self.write(AddInto(self.origin, total, d))
@@ -203,32 +198,36 @@ class Accumulator:
             sample = like.sample
         if isinstance(fact, Scalar):
             fact = Scalar(fact.classes | {float})
-        value = self.interpreter.value(fact, sample, "d" + x.name)
+        value = self.builder.value(fact, sample, "d" + x.name)
         value.shaped = shape_root(x)
         return value
 
     def state(self) -> Any:
         """Return what `restore` needs to forget what is written from here on."""
-        definitions = dict(self.interpreter.definitions)
+        definitions = dict(self.builder.definitions)
         known = dict(self.cotangents), set(self.owned), set(self.given)
-        return known, definitions, self.interpreter.mark()
+        return known, definitions, self.builder.mark()
 
     def restore(self, state: Any) -> None:
         """Forget what was written since the state was taken; once for each state."""
-        (self.cotangents, self.owned, self.given), self.interpreter.definitions, mark = state
-        self.interpreter.back_to(mark)
+        (self.cotangents, self.owned, self.given), self.builder.definitions, mark = state
+        self.builder.back_to(mark)
 
     @property
     def origin(self) -> Any:
-        return self.interpreter.origin
+        return self.builder.origin
 
     def write(self, node: Node) -> None:
-        self.interpreter.out.append(node)
+        self.builder.out.append(node)
+
+    def computed(self, fact: Fact, sample: Any, f: Any, *xs: Value, name: str = "") -> Value:
+        """Write a call, and return its result, of which this much is known."""
+        return self.builder.write(Result(fact, sample), f, [*xs], {}, name).target
 
     def call(self, f: Any, *xs: Value) -> Value:
         if f in (np.zeros_like, np.ndarray.copy):
-            return self.interpreter.write(result_of(f, [*xs], {}), f, [*xs], {}).target
-        return _calls.call(self.interpreter, f, [*xs], {}, "")
+            return self.builder.write(result_of(f, [*xs], {}), f, [*xs], {}).target
+        return self.builder.apply(f, [*xs])
 
 
 def _is_row(x: Value) -> bool:

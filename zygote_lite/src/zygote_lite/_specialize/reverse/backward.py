@@ -5,12 +5,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from zygote_lite._specialize.infer import calls as _calls
-from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Backwards,
@@ -41,27 +40,27 @@ from zygote_lite._specialize.typed.values import (
 class Backward(Accumulator):
     """Write the reverse pass: of a block, the reverse of each of its nodes, the last one first."""
 
-    def __init__(self, interpreter: Interpreter, again: bool = False) -> None:
-        super().__init__(interpreter, again)
+    def __init__(self, builder: Builder, again: bool = False) -> None:
+        super().__init__(builder, again)
         self.silent: set[Branch] = set()
         self.sums: dict[Node, Sum] = {}
         self.stays: dict[Op, Value] = {}
-        interpreter.reverse = not again
-        interpreter.recording = again
-        interpreter.plain = True
-        interpreter.out = []
-        interpreter.loop = None
+        builder.reverse = not again
+        builder.recording = again
+        builder.plain = True
+        builder.out = []
+        builder.loop = None
 
     @property
     def out(self) -> list[Node]:
-        return self.interpreter.out
+        return self.builder.out
 
     def block(self, nodes: Iterable[Node]) -> None:
         """Write the reverse of a block."""
         nodes = [*nodes]
         self.sums.update(sums_in_place(nodes))
         for node in reversed(nodes):
-            self.interpreter.origin = node.origin
+            self.builder.origin = node.origin
             match node:
                 case Op():
                     self.op(node)
@@ -86,7 +85,7 @@ class Backward(Accumulator):
         dy = self.cotangents.pop(node.target, None)
         if dy is None or node.reverse_rule is None:
             return
-        contributions = node.reverse_rule.back(self.interpreter, dy)
+        contributions = node.reverse_rule.back(self.builder, dy)
         if node in self.stays:  # what is added to has its cotangent already
             place = node.active_operands.index(self.stays.pop(node))
             contributions = [None if i == place else d for i, d in enumerate(contributions)]
@@ -122,7 +121,7 @@ class Backward(Accumulator):
             part = result_of(operator.getitem, [d, constant(i)], {})
             if item.active and part.sample is not None:
                 part.fact, part.certain = item.fact, True
-                taken = self.interpreter.write(part, operator.getitem, [d, constant(i)], {}).target
+                taken = self.builder.write(part, operator.getitem, [d, constant(i)], {}).target
                 taken.fresh = False
                 self.distribute(item, taken)
 
@@ -135,14 +134,14 @@ class Backward(Accumulator):
         if node.value.is_scalar:
             result.fact = Scalar(FLOATS)
             result.sample = 1.0
-        op = self.interpreter.write(result, list.pop, [buffer], {})
+        op = self.builder.write(result, list.pop, [buffer], {})
         op.required, op.target.reverse = True, True
         d = op.target
         if isinstance(node.value.fact, ListOf):
             self.cotangents[node.value] = d
             self.owned.add(d)
         elif node.value.active:
-            self.add(node.value, projected(self.interpreter, d, node.value))
+            self.add(node.value, projected(self.builder, d, node.value))
 
     def store(self, node: StoreItem) -> None:
         root, path = path_of(node.array, node.index)
@@ -150,8 +149,7 @@ class Backward(Accumulator):
             return
         at = self.buffer(root)
         for index in path[:-1]:
-            part = Result(ListOf(None), at.sample[0])
-            row = self.interpreter.write(part, operator.getitem, [at, index], {}).target
+            row = self.computed(ListOf(None), at.sample[0], operator.getitem, at, index)
             row.row_of = at, index
             at = row
         d = self.taken(node, at, path[-1]) if node.value.active else None
@@ -163,17 +161,16 @@ class Backward(Accumulator):
     def taken(self, node: StoreItem, at: Value, index: Value) -> Value | None:
         """Take the cotangent of what is stored from that of the array or list."""
         if isinstance(at.fact, ListOf):
-            part = Result(Scalar(FLOATS), 1.0)
-            d = self.interpreter.write(part, operator.getitem, [at, index], {}).target
+            d = self.computed(Scalar(FLOATS), 1.0, operator.getitem, at, index)
         else:
             if self.may_repeat(index):
                 raise Unsound.REPEATED_INDEX("it assigns entries that an index may name twice")
-            d = _calls.item(self.interpreter, at, index)
+            d = self.builder.item(at, index)
             if d.is_array:
                 d = self.call(np.ndarray.copy, d)
                 if node.alike:
                     return d
-        return projected(self.interpreter, d, node.value)
+        return projected(self.builder, d, node.value)
 
     def keeps_cotangent(self, node: StoreItem) -> bool:
         """Return whether a store adds to what it writes over, whose cotangent is then the same."""
@@ -186,9 +183,11 @@ class Backward(Accumulator):
     def moves(self, node: Moves) -> None:
         taken = [(source, self.cotangents.pop(target, None)) for target, source in node.pairs]
         for source, d in taken:
-            if d is not None:
-                for x, part in _matching_parts(source, d):
-                    self.add(x, part)
+            if d is not None and source.items is not None:
+                raise NotSupported.STRUCTURE_COTANGENT(
+                    "a structure is carried from one iteration to the next"
+                )
+            self.add(source, d)
 
     # -- structure -----------------------------------------------------------------------------
 
@@ -210,18 +209,12 @@ class Backward(Accumulator):
             if a is b and a is not None:
                 self.cotangents[x] = a
                 continue
-            joined = self.named(x, a if a is not None else b)
-            owned = True
-            for d, pairs, nodes in ((a, left, then), (b, right, other)):
-                if d is None:
-                    d = self.zero_in(nodes, x)
-                elif d not in self.owned:
-                    owned = False
-                pairs.append((joined, d))
-            if owned:
+            self.cotangents[x] = joined = self.named(x, a or b)
+            left.append((joined, a or self.zero_in(then, x)))
+            right.append((joined, b or self.zero_in(other, x)))
+            if all(d is None or d in self.owned for d in (a, b)):
                 self.owned.add(joined)
             self.given.add(joined)
-            self.cotangents[x] = joined
         then.append(Moves(self.origin, left))
         other.append(Moves(self.origin, right))
         if any(_does_something(block) for block in (then, other)):
@@ -235,19 +228,16 @@ class Backward(Accumulator):
             self.block(nodes)
             return self.cotangents
 
-        block, found = self.interpreter.nested(work)
+        block, found = self.builder.nested(work)
         self.cotangents = outer
         return block, found
 
     def loop(self, node: Loop) -> None:
-        for inner in node.body:
-            if isinstance(inner, Branch):
-                stopping = [b for b in (inner.body, inner.orelse) if _ends_with_stop(b)]
-                if len(stopping) == 1 and _is_silent(stopping[0]):
-                    self.silent.add(inner)
-                break
-            if not isinstance(inner, Op):
-                break
+        first = next((inner for inner in node.body if not isinstance(inner, Op)), None)
+        if isinstance(first, Branch):
+            stopping = [b for b in (first.body, first.orelse) if _ends_with_stop(b)]
+            if len(stopping) == 1 and _is_silent(stopping[0]):
+                self.silent.add(first)
         after = self.cotangents
         carried = {
             phi for phi, out in zip(node.phis, node.outs, strict=True) if after.get(out) is not None
@@ -259,15 +249,13 @@ class Backward(Accumulator):
         outer -= {x for x in outer if is_made_in(x, node)}
         while True:
             state = self.state()
-            _, found, _ = self.turn(node, carried, outer)
+            _, found = self.turn(node, carried, outer)
             grown = {p for p in node.phis if found.get(p) is not None} | carried
-            inside = {*node.phis}
-            more = {x for x in found if x not in inside and not is_made_in(x, node)} | outer
+            more = {x for x in found if x not in node.phis and not is_made_in(x, node)} | outer
+            self.restore(state)
             if grown == carried and more == outer:
                 break
             carried, outer = grown, more
-            self.restore(state)
-        self.restore(state)
         self.write_loop(node, after, carried, outer)
 
     def write_loop(
@@ -294,8 +282,8 @@ class Backward(Accumulator):
                 start.append((variables[phi], self.zero(phi) if d is None else d))
         self.write(Moves(self.origin, start))
         rest = {x: d for x, d in after.items() if x not in outer}
-        body, _, _ = self.turn(node, carried, outer, accumulators, variables)
-        self.interpreter.out.append(Backwards(node.origin, node, body))
+        body, _ = self.turn(node, carried, outer, accumulators, variables)
+        self.builder.out.append(Backwards(node.origin, node, body))
         self.cotangents = rest
         for x, d in accumulators.items():
             self.cotangents[x] = d
@@ -310,7 +298,7 @@ class Backward(Accumulator):
         self, node: Loop, carried: set[Value], outer: set[Value],
         accumulators: dict[Value, Value] | None = None,
         variables: dict[Value, Value] | None = None,
-    ) -> tuple[list[Node], Cotangents, dict[Value, Value]]:  # fmt: skip
+    ) -> tuple[list[Node], Cotangents]:  # fmt: skip
         """Write the reverse of one iteration."""
         if accumulators is None:
             accumulators = {x: self.named(x, None) for x in outer}
@@ -333,15 +321,7 @@ class Backward(Accumulator):
                     "the cotangent of an array is replaced inside a loop"
                 )
         body.append(Moves(self.origin, pairs))
-        return body, found, variables
-
-
-def _matching_parts(x: Value, d: Value) -> list[tuple[Value, Value]]:
-    if x.items is not None:
-        raise NotSupported.STRUCTURE_COTANGENT(
-            "a structure is carried from one iteration to the next"
-        )
-    return [(x, d)]
+        return body, found
 
 
 def _ends_with_stop(block: list[Node]) -> bool:

@@ -144,8 +144,8 @@ def constant_text(x: Any) -> str | None:
         return "math.nan" if math.isnan(x) else "math.inf" if x > 0 else "-math.inf"
     if x is ...:
         return "..."
-    if isinstance(x, np.floating | np.integer) and np.isfinite(x):
-        return f"np.{type(x).__name__}({x.item()!r})"
+    if isinstance(x, np.floating | np.integer) and isinstance(x.item(), int | float):
+        return f"np.{type(x).__name__}({constant_text(x.item())})"
     if isinstance(x, np.dtype):
         return f"np.dtype({x.name!r})"
     if type(x) is tuple:

@@ -83,7 +83,7 @@ class Writer(Speller):
         self.uses.update(leaf for x in results for leaf in leaves(x))
 
     def line(self, text: str) -> None:
-        self.text.lines.append("    " * self.depth + text)
+        self.text.lines.append(f"{'    ' * self.depth}{text}".rstrip())
         self.text.origins.append(self.origin)
 
     def indented(self, block: list[Node]) -> None:
