@@ -88,7 +88,7 @@ def written(
 ) -> Specialized:  # fmt: skip
     """Write the text of both passes: a function that returns the value (if any), and gradients."""
     builder, reverse = backward.builder, backward.out
-    structured = is_structured(forward)
+    structured = any(isinstance(n, Loop | Branch) or _changes_list(n) for n in walk(forward))
     exact = builder.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
     settle_writes(forward, reverse)
     found = [d for d in gradients.values() if d is not None]
@@ -107,7 +107,10 @@ def written(
     writer.count([forward, reverse], results)
     _rename(writer, forward, outside, result)
     more = [value.name for value, _ in inputs.given.values()]
-    tops = [leaf_name(name, x) for name, x in zip(names, arguments, strict=True)]
+    tops = [
+        name if x.items is not None else x.name or name
+        for name, x in zip(names, arguments, strict=True)
+    ]
     if compiled:  # Numba is given the parts of structures one by one
         tops = [leaf.name for x in arguments for leaf in leaves(x) if leaf.name]
     writer.line(f"def {name}({', '.join([*tops, *more])}):")
@@ -115,13 +118,11 @@ def written(
     writer.depth = 1
     for top, x in zip(tops, arguments, strict=not compiled):
         if x.items is not None and not compiled:
-            for line in _taken_apart(writer, top, x):
-                writer.line(line)
+            writer.line(*_taken_apart(writer, top, x))
     writer.block(forward)
     values = [] if result is None else [writer.expression(result)]
     if parameter is not None:
-        writer.line("")
-        writer.line(f"def back({parameter.name}):")
+        writer.line("", f"def back({parameter.name}):")
         writer.depth = 2
     writer.renamed = writer.renamed_back
     if builder.poles and reverse and not compiled:
@@ -136,17 +137,11 @@ def written(
     writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
     if parameter is not None:
         writer.depth = 1
-        writer.line("")
-        writer.line(f"return {values[0]}, back")
+        writer.line("", f"return {values[0]}, back")
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
         telling(reverse, found), exact, structured,
     )  # fmt: skip
-
-
-def leaf_name(name: str, x: Value) -> str:
-    """Return the name of a parameter."""
-    return name if x.items is not None or not x.name else x.name
 
 
 def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
@@ -168,11 +163,6 @@ def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
 
 
 _NUMPY = {np.float64, np.float32}
-
-
-def is_structured(forward: list[Node]) -> bool:
-    """Return whether code has loops or branches, or writes to lists."""
-    return any(isinstance(node, Loop | Branch) or _changes_list(node) for node in walk(forward))
 
 
 def _changes_list(node: Node) -> bool:
@@ -221,16 +211,10 @@ def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
             if kind not in FLOATS:
                 kind = np.float64 if isinstance(x.sample, np.generic) else float
             if d.fact.classes != {kind} or has_numpy:
-                d = _converted(backward, kind, d)
+                sample, fact = kind(d.sample), Scalar(frozenset((kind,)))
+                d = constant(sample) if d.is_constant else backward.computed(fact, sample, kind, d)
         gradients[x] = d
     return gradients
-
-
-def _converted(backward: Backward, kind: type, d: Value) -> Value:
-    sample = kind(d.sample)
-    if d.is_constant:
-        return constant(sample)
-    return backward.computed(Scalar(frozenset((kind,))), sample, kind, d)
 
 
 def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:

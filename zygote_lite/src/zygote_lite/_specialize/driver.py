@@ -114,9 +114,7 @@ def _checked(builder: Interpreter, x: Value) -> Value:
 
 
 def _plain_name(f: Any) -> str:
-    name = str(f.__name__)
-    if name == "<lambda>":
-        return "lambda_"
+    name = str(f.__name__).replace("<lambda>", "lambda_")
     return name if name.isidentifier() else "f"  # it may have been set to any text
 
 

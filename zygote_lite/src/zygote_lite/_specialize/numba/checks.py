@@ -80,7 +80,7 @@ def prepare(nodes: list[Node]) -> None:
             case AddInto():
                 _check_sum(node)
             case Moves(_, pairs):
-                node.pairs = [(x, _nothing_like(x) if _is_nothing(y) else y) for x, y in pairs]
+                node.pairs = [(x, _or_zero(y, x)) for x, y in pairs]
                 for x in [x for pair in node.pairs for x in pair]:
                     _check_operand(x)
             case Branch(_, test):
@@ -96,14 +96,12 @@ def prepare(nodes: list[Node]) -> None:
                         _check_operand(x)
 
 
-def _is_nothing(x: Value) -> bool:
-    return x.is_constant and x.sample is None
-
-
-def _nothing_like(x: Value) -> Value:
-    """Return what stands for no value yet, where a number comes later and nobody reads before."""
+def _or_zero(source: Value, target: Value) -> Value:
+    """Return a zero for no value yet, where a number comes later and nobody reads before."""
+    if not source.is_constant or source.sample is not None:
+        return source
     zeros = {FLOAT: 0.0, WHOLE: 0, TRUTH: False}
-    kind = "" if x.is_array else kind_of_number(x)
+    kind = "" if target.is_array else kind_of_number(target)
     if kind not in zeros:
         raise Unsound.UNSET("a variable may have no value")
     return constant(zeros[kind])

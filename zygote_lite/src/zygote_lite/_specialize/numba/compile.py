@@ -47,7 +47,13 @@ def compile_code(code: Any, made: Specialized) -> Callable[..., Any]:
     given = [value for value, _ in made.inputs.given.values()]
     values = [leaf for x in made.arguments for leaf in leaves(x) if leaf.name]
     signature = tuple([_type_of(numba, x) for x in (*values, *given)])
-    _refuse_uncompiled_value(made)
+    y = _result(made)
+    if y.is_array and not y.made:
+        raise Unsound.IDENTITY("its value is an array that it has not made itself")
+    if y.is_array:
+        refuse_other_arrays(y)
+    elif kind_of_number(y) == MIXED:
+        raise Unsound.COMPILED_NUMBER("its value is an integer or a float")
     for x in made.bound.values():
         if getattr(x, "__globals__", None) is not vars(_machine):
             raise NotSupported.COMPILED_CALL(
@@ -89,16 +95,6 @@ def _main_line(error: Exception) -> str:
     """Return the line of a message that tells most."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines if not line.startswith("Failed in")), repr(error))
-
-
-def _refuse_uncompiled_value(made: Specialized) -> None:
-    y = _result(made)
-    if y.is_array:
-        if not y.made:
-            raise Unsound.IDENTITY("its value is an array that it has not made itself")
-        refuse_other_arrays(y)
-    elif kind_of_number(y) == MIXED:
-        raise Unsound.COMPILED_NUMBER("its value is an integer or a float")
 
 
 def _result(made: Specialized) -> Value:

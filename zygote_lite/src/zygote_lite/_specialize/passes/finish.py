@@ -4,7 +4,7 @@ Residuals are the values of the forward pass that the reverse pass reads.
 """
 
 import operator
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -97,18 +97,15 @@ def telling(backward: list[Node], gradients: list[Value]) -> set[Value]:
     """
     if any(not isinstance(node, Op | AddInto) for node in backward):
         return {*gradients}
-    sources: dict[Value, list[Value]] = {}
-    suspects: set[Value] = set()
+    sources: dict[Value, list[Value]] = defaultdict(list)
     for node in backward:
-        if isinstance(node, Op):
-            if node.function is operator.truediv:
-                sources.setdefault(node.target, []).append(node.arguments[0])
-            elif traits_of(node.function).shows_nonfinite:
-                sources.setdefault(node.target, []).extend(node.arguments)
-            if node.suspect:
-                suspects.add(node.target)
-        elif isinstance(node, AddInto):
-            sources.setdefault(node.target, []).append(node.value)
+        if isinstance(node, AddInto):
+            sources[node.target].append(node.value)
+        elif isinstance(node, Op) and node.function is operator.truediv:
+            sources[node.target].append(node.arguments[0])
+        elif isinstance(node, Op) and traits_of(node.function).shows_nonfinite:
+            sources[node.target] += node.arguments
+    suspects = {node.target for node in backward if isinstance(node, Op) and node.suspect}
     flows = {d: _flow(d, sources) & suspects for d in gradients}
     found: set[Value] = set()
     # a small one costs the same at any size: of these, the ones that tell of most
@@ -128,7 +125,7 @@ def _flow(d: Value, sources: dict[Value, list[Value]]) -> set[Value]:
         x = stack.pop()
         if x not in covered:
             covered.add(x)
-            stack += sources.get(x, [])
+            stack += sources[x]
     return covered
 
 
@@ -262,13 +259,12 @@ def _record_early(loop: Loop) -> None:
     defined = {n.target: i for i, n in enumerate(body) if isinstance(n, Op)}
     known = {*defined, *loop.phis, loop.target}
     end = len(body) - 1 if body and isinstance(body[-1], Moves) else len(body)
+    at = end
     if all(x in known for x in loop.record):
         stops = [i for i, n in enumerate(body) if isinstance(n, Branch | Loop)]
-        last = max([defined.get(x, -1) for x in loop.record], default=-1)
-        at = max([last + 1, *(i + 1 for i in stops)])
-    else:
-        at = end
-    body.insert(min(at, end), records[0])
+        last = max([*stops, *(defined.get(x, -1) for x in loop.record)], default=-1)
+        at = min(last + 1, end)
+    body.insert(at, records[0])
 
 
 def coalesce(body: list[Node]) -> None:

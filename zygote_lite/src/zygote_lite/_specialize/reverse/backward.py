@@ -1,14 +1,13 @@
 """The reverse pass of typed code, derived from its structure, backwards."""
 
 import operator
-from collections.abc import Iterable
 
 import numpy as np
 
 from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.rules.project import projected
-from zygote_lite._specialize.typed.abstract_eval import Result, result_of
+from zygote_lite._specialize.typed.abstract_eval import result_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import (
     Append,
@@ -55,9 +54,8 @@ class Backward(Accumulator):
     def out(self) -> list[Node]:
         return self.builder.out
 
-    def block(self, nodes: Iterable[Node]) -> None:
+    def block(self, nodes: list[Node]) -> None:
         """Write the reverse of a block."""
-        nodes = [*nodes]
         self.sums.update(sums_in_place(nodes))
         for node in reversed(nodes):
             self.builder.origin = node.origin
@@ -130,13 +128,11 @@ class Backward(Accumulator):
         if not node.array.active:
             return
         buffer = self.buffer(node.array)
-        result = Result(node.value.fact, node.value.sample)
-        if node.value.is_scalar:
-            result.fact = Scalar(FLOATS)
-            result.sample = 1.0
-        op = self.builder.write(result, list.pop, [buffer], {})
-        op.required, op.target.reverse = True, True
-        d = op.target
+        known = (
+            (Scalar(FLOATS), 1.0) if node.value.is_scalar else (node.value.fact, node.value.sample)
+        )
+        d = self.computed(*known, list.pop, buffer)
+        self.builder.definitions[d].required = True
         if isinstance(node.value.fact, ListOf):
             self.cotangents[node.value] = d
             self.owned.add(d)

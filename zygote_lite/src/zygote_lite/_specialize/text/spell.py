@@ -16,6 +16,9 @@ from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_part
 from zygote_lite._specialize.typed.values import Value, is_hashable
 
 METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
+_NAMESPACES = {
+    "math.": math, "": builtins, "np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft,
+}  # fmt: skip
 ATOM = 20
 
 
@@ -114,23 +117,20 @@ class Speller:
 
     def function(self, f: Any) -> str:
         """Return the text that names a function."""
-        known = spelled(f)
-        return known if known is not None else self.bind(f)
+        return spelled(f) or self.bind(f)
 
-    def bind(self, x: Any, stem: str = "") -> str:
+    def bind(self, x: Any) -> str:
         """Return a name for an object that has no spelling of its own."""
         for name, known in self.bound.items():
             if known is x:
                 return name
-        stem = stem or re.sub(r"\W", "_", getattr(x, "__name__", type(x).__name__.lower()))
+        stem = re.sub(r"\W", "_", getattr(x, "__name__", type(x).__name__.lower()))
         name = self.namer(stem if stem.isidentifier() else "rule")
         self.bound[name] = x
         return name
 
     def constant(self, x: Any) -> tuple[str, int]:
-        text = constant_text(x)
-        if text is None:
-            return self.function(x), ATOM
+        text = constant_text(x) or self.function(x)
         return text, 13 if text.startswith("-") else ATOM
 
 
@@ -162,13 +162,7 @@ def constant_text(x: Any) -> str | None:
 def spelled(f: Any) -> str | None:
     """Return how a function of NumPy, of `math` or of Python is written."""
     name = getattr(f, "__name__", None)
-    if not isinstance(name, str):
-        return None
-    if getattr(math, name, None) is f:
-        return f"math.{name}"
-    if getattr(builtins, name, None) is f:
-        return name
-    for module, path in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
-        if getattr(module, name, None) is f:
-            return f"{path}.{name}"
+    for path, module in _NAMESPACES.items():
+        if isinstance(name, str) and getattr(module, name, None) is f:
+            return f"{path}{name}"
     return None

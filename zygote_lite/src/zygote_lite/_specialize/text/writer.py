@@ -82,9 +82,11 @@ class Writer(Speller):
                     self.shared[x.name] += self.first.setdefault(x.name, x) is not x
         self.uses.update(leaf for x in results for leaf in leaves(x))
 
-    def line(self, text: str) -> None:
-        self.text.lines.append(f"{'    ' * self.depth}{text}".rstrip())
-        self.text.origins.append(self.origin)
+    def line(self, *texts: str) -> None:
+        """Write a line, or several."""
+        for text in texts:
+            self.text.lines.append(f"{'    ' * self.depth}{text}".rstrip())
+            self.text.origins.append(self.origin)
 
     def indented(self, block: list[Node]) -> None:
         self.depth += 1
@@ -175,8 +177,7 @@ class Writer(Speller):
 
     def leave_if(self, test: str) -> None:
         """Write that the code is left where a test holds."""
-        self.line(f"if {test}:")
-        self.line(f"    {LEAVE}")
+        self.line(f"if {test}:", f"    {LEAVE}")
 
     def in_place(self, node: Op, x: Value) -> None:
         """Write an operation whose result takes the memory, and the name, of an operand."""
@@ -217,8 +218,7 @@ class Writer(Speller):
         value = self.expression(node.value)
         if node.each:
             k = self.namer("k")
-            self.line(f"for {k} in range(len({at})):")
-            self.line(f"    {at}[{k}] += {value}")
+            self.line(f"for {k} in range(len({at})):", f"    {at}[{k}] += {value}")
         elif node.value.is_scalar:
             self.line(f"{at} += {value}")
         elif path and isinstance(path[-1].sample, slice):

@@ -1,7 +1,7 @@
 """Typed nodes: interpretation and the reverse pass write them, and the writer prints them."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,40 +145,36 @@ def inner_blocks(node: Node) -> list[list[Node]]:
     return [node.body] if isinstance(node, Loop | Backwards) else []
 
 
+_READS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
+    Op: lambda node: (*node.arguments, *node.keywords.values()),
+    StoreItem: lambda node: (node.array, node.index, node.value),
+    Append: lambda node: (node.array, node.value),
+    AddInto: lambda node: (node.target, node.value, node.index),
+    Moves: lambda node: [source for _, source in node.pairs],
+    Branch: lambda node: (node.test,),
+    Loop: lambda node: (node.iterable,),
+    Stop: lambda node: (),
+    Backwards: lambda node: (node.loop.tape,),
+    Record: lambda node: node.loop.record,
+}
+_ASSIGNS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
+    Op: lambda node: (node.target,),
+    Moves: lambda node: [target for target, _ in node.pairs],
+    Loop: lambda node: (*node.phis, *node.outs, node.target),
+}
+
+
 def reads_of(node: Node) -> list[Value]:
     """Return the values that a node itself reads, parts of structures one by one."""
-    found: list[Value] = []
-    if isinstance(node, Op):
-        found = [*node.arguments, *node.keywords.values()]
-    elif isinstance(node, StoreItem):
-        found = [node.array, node.index, node.value]
-    elif isinstance(node, Append):
-        found = [node.array, node.value]
-    elif isinstance(node, AddInto):
-        found = [node.target, node.value, *([] if node.index is None else [node.index])]
-    elif isinstance(node, Moves):
-        found = [source for _, source in node.pairs]
-    elif isinstance(node, Branch):
-        found = [node.test]
-    elif isinstance(node, Loop):
-        found = [] if node.iterable is None else [node.iterable]
-    elif isinstance(node, Backwards):
-        found = [] if node.loop.tape is None else [node.loop.tape]
-    elif isinstance(node, Record):
-        found = [*node.loop.record]
-    return [leaf for value in found for leaf in leaves(value)]
+    found = _READS[type(node)](node)
+    return [leaf for value in found if value is not None for leaf in leaves(value)]
 
 
 def assigned_by(node: Node) -> list[Value]:
     """Return the values that a node itself gives their names."""
-    match node:
-        case Op(_, target):
-            return [target]
-        case Moves(_, pairs):
-            return [target for target, _ in pairs]
-        case Loop(_, target):
-            return [*node.phis, *node.outs, *([] if target is None else [target])]
-    return []
+    if type(node) not in _ASSIGNS:
+        return []
+    return [value for value in _ASSIGNS[type(node)](node) if value is not None]
 
 
 def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
