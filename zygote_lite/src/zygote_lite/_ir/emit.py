@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from zygote_lite._ir import nodes as ir
 
-Definition = TypeVar("Definition", ast.FunctionDef, ast.ClassDef)
+Defined = TypeVar("Defined", ast.FunctionDef, ast.ClassDef)
 
 
 @dataclass
@@ -266,7 +266,7 @@ class _Emitter:
                 return _path(self.aliases[head] + dot + rest)
 
 
-def without_type_parameters(node: Definition) -> Definition:
+def without_type_parameters(node: Defined) -> Defined:
     """Return a definition that has no type parameters, of which older Python knows nothing."""
     if "type_params" in node._fields:
         node.type_params = []  # type: ignore[attr-defined]

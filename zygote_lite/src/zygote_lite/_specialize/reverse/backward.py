@@ -128,10 +128,10 @@ class Backward(Accumulator):
         if not node.array.active:
             return
         buffer = self.buffer(node.array)
-        known = (
-            (Scalar(FLOATS), 1.0) if node.value.is_scalar else (node.value.fact, node.value.sample)
-        )
-        d = self.computed(*known, list.pop, buffer)
+        fact, sample = node.value.fact, node.value.sample
+        if node.value.is_scalar:
+            fact, sample = Scalar(FLOATS), 1.0
+        d = self.computed(fact, sample, list.pop, buffer)
         self.builder.definitions[d].required = True
         if isinstance(node.value.fact, ListOf):
             self.cotangents[node.value] = d

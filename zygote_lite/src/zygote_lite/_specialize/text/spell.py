@@ -16,7 +16,7 @@ from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_part
 from zygote_lite._specialize.typed.values import Value, is_hashable
 
 METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
-_NAMESPACES = {
+_SPELLED_IN = {
     "math.": math, "": builtins, "np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft,
 }  # fmt: skip
 ATOM = 20
@@ -162,7 +162,7 @@ def constant_text(x: Any) -> str | None:
 def spelled(f: Any) -> str | None:
     """Return how a function of NumPy, of `math` or of Python is written."""
     name = getattr(f, "__name__", None)
-    for path, module in _NAMESPACES.items():
+    for path, module in _SPELLED_IN.items():
         if isinstance(name, str) and getattr(module, name, None) is f:
             return f"{path}{name}"
     return None
