@@ -1,4 +1,4 @@
-"""Random programs for transformed code: arrays, places of arrays and lists, folds and lists.
+"""Random programs for transformed code: arrays, places in arrays and lists, folds, lists, branches.
 
 Each is answered by transformed code and by the tape, for several choices of arguments, and the two
 are compared; an internal error counts as wrong.
@@ -18,11 +18,13 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
+from tests.zygote_lite.checks.oracles import is_alike
 from tests.zygote_lite.fuzz.generate import arrays as array_programs
+from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
-from zygote_lite import testing
+from zygote_lite import grad, testing
 from zygote_lite._interface.gradients import raw_value_and_gradient
 
 # of reordered sums, several in a row, in float64 and in float32
@@ -68,7 +70,13 @@ def of_lists(seed):
     return space["f"], [(x, y, float(p)) for x, y, p in choices], (0, 1, 2)
 
 
-KINDS = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists)
+def of_branches(seed):
+    """Return a program in which a branch decides whether an argument is used."""
+    return branch_programs.load(seed), branch_programs.arguments(seed), (0, 1, 2, 3)
+
+
+KINDS = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches)
+DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 
 def examine(kind, seed):
@@ -85,13 +93,41 @@ def examine(kind, seed):
             testing.observed() as answers,
         ):
             try:
-                differentiated(*given)
+                _, found = differentiated(*given)
+                wrong = wrong_derivatives(kind, f, xs, numbers, found)
+                if wrong is not None:
+                    return wrong, counts
             except (testing.TierMismatch, testing.InternalError) as error:
                 return f"{type(error).__name__}: {error}", counts
             except Exception as error:  # the program's own, or a refusal
                 counts[f"error: {type(error).__name__}"] += 1
         counts.update(answer.tier for answer in answers)
     return None, counts
+
+
+def wrong_derivatives(kind, f, xs, numbers, found):
+    """Return how a gradient differs from derivatives that are not ours, if there are any.
+
+    `None` and zeros are the same in the gradient as it comes; `grad` gives zeros.
+    """
+    if kind not in DERIVATIVES:
+        return None
+    want = DERIVATIVES[kind](f, xs)
+    whole = grad(f, numbers)(*copy.deepcopy(xs))
+    for what, got in (("gradient", found), ("grad", whole)):
+        if not is_alike(to_floats(got), want, TOLERANCE):
+            return f"{what} {got} instead of {want} at {xs}"
+    nothing = [d for d in (*whole, *whole[2], *whole[3].values()) if d is None]
+    return None if len(nothing) == 1 else f"grad {whole} at {xs}"  # for the name, a text
+
+
+def to_floats(d):
+    """Return a gradient with Python's floats for NumPy's."""
+    if isinstance(d, tuple | list):
+        return type(d)(map(to_floats, d))
+    if isinstance(d, dict):
+        return {key: to_floats(entry) for key, entry in d.items()}
+    return float(d) if isinstance(d, np.floating) else d
 
 
 def run(count, first=0):

@@ -31,3 +31,23 @@ def test_a_wrong_answer_is_found(monkeypatch):
 def test_what_the_tape_refuses_has_no_code():
     """Not even at the first call, before the tape has refused it."""
     assert "bytes" in testing.why_recorded(refusals.through_bytes, np.array([0.5, 0.6]))
+
+
+def test_programs_in_which_a_branch_decides_whether_an_argument_is_used():
+    for seed in range(12):
+        wrong, counts = specialized_fuzzer.examine(specialized_fuzzer.of_branches, seed)
+        assert wrong is None, wrong
+        assert not any(name.startswith("error") for name in counts), counts
+
+
+def test_derivatives_that_differ_are_found(monkeypatch):
+    kind = specialized_fuzzer.of_branches
+    right = specialized_fuzzer.DERIVATIVES[kind]
+
+    def off(f, xs):
+        a, *others = right(f, xs)
+        return a + 1e-5, *others
+
+    monkeypatch.setitem(specialized_fuzzer.DERIVATIVES, kind, off)
+    wrong, _ = specialized_fuzzer.examine(kind, 3)
+    assert wrong.startswith("gradient (")
