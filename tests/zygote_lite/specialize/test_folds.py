@@ -383,6 +383,14 @@ def with_a_function(xs):
     return sum((lambda t: t * v)(v) for v in xs)
 
 
+def reduced_with_a_function(xs):
+    return reduce(lambda a, b: a + b, ((lambda t: t * v)(v) for v in xs))
+
+
+def reduced_by_name(xs):
+    return reduce(lambda a, b: a + b, (v * v for v in xs), **{})
+
+
 def by_key(xs):
     return max((v for v in xs), key=lambda v: -v)
 
@@ -399,6 +407,8 @@ def of_a_parameter(xs, sum):
         (kept_for_later, (XS,)),
         (used_twice, (XS,)),
         (with_a_function, (XS,)),
+        (reduced_with_a_function, (XS,)),
+        (reduced_by_name, (XS,)),
         (by_key, (XS,)),
         (of_a_parameter, (XS, math.fsum)),
     ],

@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Iterator
 from types import CodeType
 
+from zygote_lite._ir.emit import without_type_parameters
+
 _LOADS = {
     "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST",
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
@@ -45,9 +47,7 @@ def handing_on(code: CodeType) -> ast.FunctionDef | None:
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE) or len(stack) != 1:
         return None
     body: list[ast.stmt] = [ast.Return(stack[0])]
-    made = ast.FunctionDef(code.co_name, _parameters(code), body, [])
-    if "type_params" in made._fields:
-        made.type_params = []  # type: ignore[attr-defined]
+    made = without_type_parameters(ast.FunctionDef(code.co_name, _parameters(code), body, []))
     for node in ast.walk(made):
         node.lineno = node.end_lineno = code.co_firstlineno  # type: ignore[attr-defined]
         node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]

@@ -295,9 +295,7 @@ def _assign(targets: list[str], value: ast.expr, as_tuple: bool = False) -> ast.
 def _without_annotations(arguments: ast.arguments) -> ast.arguments:
     """Return the parameters without annotations; the defaults are the function's own."""
     arguments = copy.deepcopy(arguments)
-    everything = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    everything += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
-    for argument in everything:
+    for argument in ir.in_signature_order(arguments):
         argument.annotation = None
     arguments.defaults = [ast.Constant(...) for _ in arguments.defaults]
     arguments.kw_defaults = [d and ast.Constant(...) for d in arguments.kw_defaults]
@@ -306,8 +304,5 @@ def _without_annotations(arguments: ast.arguments) -> ast.arguments:
 
 def _leaves(body: list[ir.Statement]) -> bool:
     """Return whether statements may leave a `finally`, which would swallow what was raised."""
-    return any(
-        isinstance(s, ir.Return | ir.ReturnTuple | ir.Break | ir.Continue)
-        or any(_leaves(block) for block in ir.blocks_of(s))
-        for s in body
-    )
+    leaving = (ir.Return, ir.ReturnTuple, ir.Break, ir.Continue)
+    return any(isinstance(s, leaving) for s in ir.every(body))

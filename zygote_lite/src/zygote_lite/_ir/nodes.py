@@ -314,6 +314,28 @@ def blocks_of(statement: Statement) -> Iterator[list[Statement]]:
             yield handler.body
 
 
+def every(body: list[Statement]) -> Iterator[Statement]:
+    """Yield the statements of a block, and of the blocks in it."""
+    for statement in body:
+        yield statement
+        for inner in blocks_of(statement):
+            yield from every(inner)
+
+
+def placed(node: Any, origin: ast.AST) -> Any:
+    """Return a syntax tree of which every part stands where `origin` does."""
+    for part in ast.walk(node):
+        ast.copy_location(part, origin)
+    return node
+
+
+def in_signature_order(arguments: ast.arguments) -> list[ast.arg]:
+    """Return parameters in the order of the signature: positional, `*`, keyword-only, `**`."""
+    a = arguments
+    found = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
+    return [p for p in found if p is not None]
+
+
 # What recording code is made of: every variable has a companion, the number of its value on the
 # tape, which tells where its cotangent goes.
 

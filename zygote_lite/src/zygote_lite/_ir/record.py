@@ -93,10 +93,20 @@ class _Recorder:
         return ir.Name(self.companion(atom.id)) if isinstance(atom, ir.Name) else NOTHING
 
     def write(self, origin: ast.AST, name: str, value: ir.Atom, node: ir.Atom) -> ir.Statement:
-        cell: list[ir.Atom] = [ir.Name(self.cells[name]), value]
-        function, discard = ir.Intrinsic("write_cell"), self.function.discard
-        nodes = [NOTHING, NOTHING, node]
-        return ir.RecordedCall(origin, discard, discard, nodes, function, cell, [])
+        operands: list[ir.Atom] = [ir.Name(self.cells[name]), value]
+        return self.call(origin, "write_cell", operands, [NOTHING, node])
+
+    def call(
+        self, origin: ast.AST, path: str, operands: list[ir.Atom], nodes: list[ir.Atom],
+        target: str = "",
+    ) -> ir.RecordedCall:  # fmt: skip
+        """Return a call of a function that recording puts in; its value may be discarded."""
+        discard = self.function.discard
+        companion = self.companions.get(target, discard)
+        given = [NOTHING, *nodes]
+        return ir.RecordedCall(
+            origin, target or discard, companion, given, ir.Intrinsic(path), operands, []
+        )
 
     def block(self, body: list[ir.Statement]) -> list[ir.Statement]:
         out: list[ir.Statement] = []
@@ -125,11 +135,9 @@ class _Recorder:
             return atom
         value = self.function.fresh(atom.id.strip("_") + "_now")
         is_own = atom.id not in self.function.captured
+        self.companion(value)
         cell: list[ir.Atom] = [ir.Name(self.cells[atom.id]), ir.Const(atom.id), ir.Const(is_own)]
-        function = ir.Intrinsic("read_cell")
-        nodes: list[ir.Atom] = [NOTHING] * 4
-        companion = self.companion(value)
-        out.append(ir.RecordedCall(origin, value, companion, nodes, function, cell, []))
+        out.append(self.call(origin, "read_cell", cell, [NOTHING] * 3, value))
         return ir.Name(value)
 
     def truth(self, origin: ast.AST, test: ir.Atom, out: list[ir.Statement]) -> ir.Atom:
@@ -144,11 +152,7 @@ class _Recorder:
         ):
             return test
         value = self.function.fresh("truth")
-        nodes = [NOTHING, self.node(test)]
-        function = ir.Intrinsic("operator.truth")
-        out.append(
-            ir.RecordedCall(origin, value, self.function.discard, nodes, function, [test], [])
-        )
+        out.append(self.call(origin, "operator.truth", [test], [self.node(test)], value))
         return ir.Name(value)
 
     def assign(
@@ -180,17 +184,16 @@ class _Recorder:
         self.inner += own.values()
         assigned = {name for name in (*_assigned(body), s.held) if name not in s.names}
         self.declared += sorted(assigned - {*self.function.captured, *self.declared})
-        nodes: list[ir.Atom] = [NOTHING] * 4
+        nodes: list[ir.Atom] = [NOTHING] * 3
         nodes += [ir.Name(own[name]) for name in s.names]
         nodes += [self.node(x) for _, x in keywords]
         names = (*(_mangled(name, s.target) for name in s.names), *(None for _ in keywords))
         operands: list[ir.Atom] = [ir.Name(s.target), ir.Const(names), ir.Name(s.held)]
         operands += [NOTHING for _ in names]
-        note, discard = ir.Intrinsic("note_class"), self.function.discard
         return [
             replace(s, bases=bases, keywords=keywords, body=body, outer=sorted(assigned)),
             ir.Track(s.origin, [self.companion(s.target)], [NOTHING]),
-            ir.RecordedCall(s.origin, discard, discard, nodes, note, operands, []),
+            self.call(s.origin, "note_class", operands, nodes),
         ]
 
     def statement(self, s: ir.Statement, out: list[ir.Statement]) -> None:

@@ -28,8 +28,7 @@ class Classes(Expressions):
             self.class_body(s.body)
         held = self.temporary()
         self.out.append(ir.Class(s, s.name, given, keywords, body, names, held))
-        for d, decorator in zip(reversed(s.decorator_list), reversed(decorators), strict=True):
-            self.out.append(ir.Call(d, s.name, decorator, [ir.Name(s.name)]))
+        self.decorate(s, decorators)
 
     @contextmanager
     def class_scope(self, names: list[str]) -> Iterator[None]:

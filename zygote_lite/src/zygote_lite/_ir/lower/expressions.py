@@ -20,6 +20,11 @@ class Expressions(Variables):
         """Append what does the statements of a block."""
         raise NotImplementedError
 
+    def decorate(self, s: ast.FunctionDef | ast.ClassDef, decorators: list[ir.Atom]) -> None:
+        """Append the calls of decorators, the last first."""
+        for d, decorator in zip(reversed(s.decorator_list), reversed(decorators), strict=True):
+            self.out.append(ir.Call(d, s.name, decorator, [ir.Name(s.name)]))
+
     def assign(self, target: ast.expr, value: ir.Atom) -> None:
         if isinstance(target, ast.Name):
             if target.id in self.locals:

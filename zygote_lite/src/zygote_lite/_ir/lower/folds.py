@@ -1,37 +1,47 @@
 """Lowering of built-in functions that fold a comprehension, to loops.
 
-`sum(x * y for x, y in pairs)` and `sum(map(f, xs))` become loops that add. `taken_for` tests
-whether the name still stands for the function. A function that only collects the elements is given
-a list.
+`sum(x * y for x, y in pairs)` and `sum(map(f, xs))` become loops that add: the bodies are those of
+`folding`. `taken_for` tests whether the name still stands for the function. A function that only
+collects the elements is given a list.
 """
 
 import ast
 import functools
 import math
+import operator
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.lower.comprehensions import Comprehensions, Rename
+from zygote_lite._ir.folding import all_of, any_of, extreme, folded, folded_from_first
+from zygote_lite._ir.lower.functions import Functions, Rename, renamed
+from zygote_lite._ir.source import definition_of
 
-_ADDING_FOLDS: dict[Any, tuple[str, str, int]] = {
-    sum: ("total", "operator.add", 0),
-    math.prod: ("product", "operator.mul", 1),
+_Form = tuple[Any, ...]  # a function, and the option that it is given, if any
+_BODIES: dict[_Form, tuple[Callable[..., Any], dict[str, Any]]] = {
+    (sum,): (folded, {"f": operator.add, "total": 0}),
+    (sum, "start"): (folded, {"f": operator.add}),
+    (math.prod,): (folded, {"f": operator.mul, "total": 1}),
+    (functools.reduce,): (folded_from_first, {}),
+    (functools.reduce, "by position"): (folded, {}),
+    (max,): (extreme, {"better": operator.gt, "name": "max", "may_be_empty": False}),
+    (max, "default"): (extreme, {"better": operator.gt, "name": "max", "may_be_empty": True}),
+    (min,): (extreme, {"better": operator.lt, "name": "min", "may_be_empty": False}),
+    (min, "default"): (extreme, {"better": operator.lt, "name": "min", "may_be_empty": True}),
+    (any,): (any_of, {}),
+    (all,): (all_of, {}),
 }
-_COLLECTED: tuple[Any, ...] = (list, tuple, math.fsum)
+"""What each form of a call means, and some arguments; its option is the last parameter."""
+_COLLECTED: set[_Form] = {(list,), (tuple,), (math.fsum,)}
+_BY_POSITION = {sum: "start", functools.reduce: "by position"}
 if sys.version_info >= (3, 12):  # a sum of floats keeps what rounding loses
-    del _ADDING_FOLDS[sum]
-    _COLLECTED = (*_COLLECTED, sum)
-_EXTREME: dict[Any, tuple[str, str]] = {
-    max: ("greatest", "operator.gt"),
-    min: ("least", "operator.lt"),
-}
-_FOUND: dict[Any, bool] = {any: True, all: False}
-_KNOWN = (*_ADDING_FOLDS, *_COLLECTED, *_EXTREME, *_FOUND)
-_OPTION: dict[Any, str] = {max: "default", min: "default", sum: "start"}
+    for _form in [(sum,), (sum, "start")]:
+        del _BODIES[_form]
+        _COLLECTED.add(_form)
 
 
-class Folds(Comprehensions):
+class Folds(Functions):
     """Lowering that knows the functions that use up a generator expression at once.
 
     Attributes:
@@ -44,41 +54,41 @@ class Folds(Comprehensions):
         if not self.folded:
             return super().is_function(e)
         inside = [n for n in ast.walk(e) if n is not e]
-        calls = [n for n in inside if isinstance(n, ast.Call)]
-        used_up = [n.args[0] for n in calls if self.folding(n) is not None]
-        used_up += [n.args[1] for n in calls if self.is_reduction(n) and self.is_walked(n.args[1])]
+        forms = [(n, self.form(n)) for n in inside if isinstance(n, ast.Call)]
+        used_up = [n.args[_used_up(form[0])] for n, form in forms if form is not None]
         return any(
             isinstance(n, ast.Lambda) or (isinstance(n, ast.GeneratorExp) and n not in used_up)
             for n in inside
         )
 
-    def folding(self, e: ast.Call) -> Any:
-        """Return the function that uses up what it is given one by one; `None` for others.
+    def form(self, e: ast.Call) -> _Form | None:
+        """Return what uses up the elements that it is given, with the option; `None` for others.
 
         A list is made as a whole before it is used: of functions that may stop before its end, or
         to which equal elements of a list are all one, it stays a list.
         """
-        f = self.known_function(e.func) if e.args else None
-        if f is None or not self.is_walked(e.args[0], is_list=f in _ADDING_FOLDS):
+        found = self.function_at(e.func)
+        f = next((f for f, *_ in (*_BODIES, *_COLLECTED) if f is found), None)
+        place = _used_up(f)
+        if f is None or len(e.args) <= place or _has_star(e):
             return None
-        options = [*e.args[1:], *(k.value for k in e.keywords)]
-        by_name = [k.arg for k in e.keywords]
-        if by_name not in ([], [_OPTION.get(f)]) or len(options) > 1:
+        is_list = _BODIES.get((f,), (None,))[0] is folded
+        if not place and not self.is_walked(e.args[0], is_list):
             return None
-        if e.args[1:] and f is not sum:
-            return None
-        if f in _COLLECTED and not all(isinstance(x, ast.Constant) for x in options):
-            return None  # the option is evaluated before the elements
-        return None if any(isinstance(x, ast.Starred) for x in options) else f
+        by_position, by_name = e.args[place + 1 :], e.keywords
+        form = (f, *(_BY_POSITION.get(f) for _ in by_position), *(k.arg for k in by_name))
+        options = [*by_position, *(k.value for k in by_name)]
+        if form in _COLLECTED and all(isinstance(x, ast.Constant) for x in options):
+            return form  # another option is evaluated before the elements
+        return form if form in _BODIES else None
 
     def is_walked(self, e: ast.expr, is_list: bool = False) -> bool:
         """Return whether it is known how a generator expression, or `map`, is walked over."""
         if isinstance(e, ast.Call):
-            plain = not e.keywords and not any(isinstance(x, ast.Starred) for x in e.args)
-            return plain and len(e.args) > 1 and self.function_at(e.func) is map
-        if not isinstance(e, ast.GeneratorExp | ast.ListComp) or self.is_function(e):
-            return False
-        if isinstance(e, ast.ListComp) and not is_list:
+            plain = not e.keywords and not _has_star(e) and len(e.args) > 1
+            return plain and self.function_at(e.func) is map
+        kinds = ast.GeneratorExp | ast.ListComp if is_list else ast.GeneratorExp
+        if not isinstance(e, kinds) or self.is_function(e):
             return False
         return not any(g.is_async for g in e.generators)
 
@@ -90,41 +100,38 @@ class Folds(Comprehensions):
             path = self.path(e)
         return None if path is None else self.path_value(path)
 
-    def known_function(self, e: ast.expr) -> Any:
-        """Return the function that a name or a path stands for now, if it is one of those."""
-        found = self.function_at(e)
-        return next((f for f in _KNOWN if f is found), None)
-
     def expr_call(self, e: ast.Call, target: str | None) -> ir.Atom:
-        if self.folded and self.is_reduction(e):
-            return self.reduced(e)
-        f = self.folding(e) if self.folded else None
-        if f is None:
+        form = self.form(e) if self.folded else None
+        if form is None:
             return super().expr_call(e, target)
+        f, place = form[0], _used_up(form[0])
         known = [self.expression(e.func), ir.Const(f)]
-        elements, first = self.walked(e.args[0])
-        if f in _COLLECTED:
+        before = [self.kept(self.expression(x), e, e.args[1:]) for x in e.args[:place]]
+        elements, first = self.walked(e.args[place], is_list=not place)
+        options = [*e.args[place + 1 :], *(k.value for k in e.keywords)]
+        if form in _COLLECTED:
             self.call(e, None, "taken_for", known)
-            made = self.comprehension(elements, None, "list", "append", first)
+            made = self.comprehension(elements, None, "list", first)
             if f is list:
                 return made
             start = [self.expression(x) for x in e.args[1:]]
             names = [(k.arg or "", self.expression(k.value)) for k in e.keywords]
-            target = target or self.temporary()
-            self.out.append(ir.Call(e, target, known[0], [made, *start], names))
-            return ir.Name(target)
-        options = [*e.args[1:], *(k.value for k in e.keywords)]
+            return self.put(ir.Call, e, target, known[0], [made, *start], names)
         first = self.kept(first, e, options)
-        given = self.operands(*options)
-        self.call(e, None, "taken_for", [*known, *given])
-        if f in _ADDING_FOLDS:
-            return self.added(elements, first, _ADDING_FOLDS[f], *given)
-        if f in _EXTREME:
-            return self.extreme(elements, first, _EXTREME[f], *given)
-        return self.found(elements, first, _FOUND[f])
+        values = self.operands(*options)
+        self.call(e, None, "taken_for", [*known, *([] if place else values)])
+        body, constants = _BODIES[form]
+        parameters = body.__code__.co_varnames[: body.__code__.co_argcount]
+        given: dict[str, ir.Atom] = {name: ir.Const(x) for name, x in constants.items()}
+        given |= dict(zip(parameters, before, strict=False))
+        given |= dict(zip(parameters[-1:], values, strict=False))
+        return self.looped(elements, first, body, given)
 
-    def walked(self, e: Any) -> tuple[Any, ir.Atom]:
-        """Evaluate what a comprehension, or `map`, walks over; return a comprehension, and that."""
+    def walked(self, e: Any, is_list: bool) -> tuple[Any, ir.Atom]:
+        """Evaluate what is walked over; return a comprehension, and that."""
+        if not self.is_walked(e, is_list):
+            item = ast.Name("item", ast.Load())
+            return _generator(e, item, [item]), self.expression(e)
         if not isinstance(e, ast.Call):
             return e, self.expression(e.generators[0].iter)
         self.call(e, None, "taken_for", [self.expression(e.func), ir.Const(map)])
@@ -136,104 +143,49 @@ class Folds(Comprehensions):
         items: list[ast.expr] = [ast.Name(item, ast.Load()) for item in names]
         return _generator(e, ast.Call(ast.Name(name, ast.Load()), items, []), items), first
 
-    def is_reduction(self, e: ast.Call) -> bool:
-        plain = not e.keywords and not any(isinstance(x, ast.Starred) for x in e.args)
-        return plain and len(e.args) in (2, 3) and self.function_at(e.func) is functools.reduce
-
-    def reduced(self, e: ast.Call) -> ir.Atom:
-        """Append the loop of `functools.reduce`."""
-        known = [self.expression(e.func), ir.Const(functools.reduce)]
-        self.call(e, None, "taken_for", known)
-        function = self.kept(self.expression(e.args[0]), e, e.args[1:])
-        if self.is_walked(e.args[1]):
-            elements, first = self.walked(e.args[1])
-        else:
-            item = ast.Name("item", ast.Load())
-            elements, first = _generator(e, item, [item]), self.expression(e.args[1])
-        first = self.kept(first, e, e.args[2:])
-        start = [self.expression(x) for x in e.args[2:]]
-        total = self.fresh_variable("reduced")
-        if start:
-            self.out.append(ir.Move(e, total, start[0]))
-
-            def add(rename: Rename) -> None:
-                item = self.expression(rename(elements.elt))
-                self.out.append(ir.Call(e, total, function, [ir.Name(total), item]))
-
-            self.loops(elements, first, add)
-            return ir.Name(total)
-        found = self.fresh_variable("found")
-        self.out.append(ir.Move(e, found, ir.Const(False)))
-
-        def add_or_take(rename: Rename) -> None:
-            item = self.expression(rename(elements.elt))
-            later: list[ir.Statement] = [ir.Call(e, total, function, [ir.Name(total), item])]
-            self.out.append(ir.If(e, ir.Name(found), later, [ir.Move(e, total, item)]))
-            self.out.append(ir.Move(e, found, ir.Const(True)))
-
-        self.loops(elements, first, add_or_take)
-        self.out.append(ir.If(e, ir.Name(found), [], [ir.Raise(e, None, None)]))
-        return ir.Name(total)
-
-    def added(
-        self, e: Any, first: ir.Atom, how: tuple[str, str, int], start: ir.Atom | None = None
+    def looped(
+        self, e: Any, first: ir.Atom, body: Callable[..., Any], given: dict[str, ir.Atom]
     ) -> ir.Atom:
-        """Append a loop that adds the elements up, or multiplies them."""
-        name, operator, neutral = how
-        total = self.fresh_variable(name)
-        self.out.append(ir.Move(e, total, ir.Const(neutral) if start is None else start))
+        """Append the body of a function, with the loops of a comprehension in the place of its own.
 
-        def add(rename: Rename) -> None:
-            self.call(e, total, operator, [ir.Name(total), self.expression(rename(e.elt))])
+        Arguments:
+            e: the comprehension.
+            first: what its outermost loop walks over.
+            body: a function of `folding`.
+            given: its arguments, but for the iterable.
+        """
+        names = {name: self.fresh_variable(name) for name in body.__code__.co_varnames}
+        names["item"] = self.temporary()
+        self.locals.add(names["item"])
+        definition = ir.placed(renamed(definition_of(body.__code__), names), e)
+        at = next(i for i, s in enumerate(definition.body) if isinstance(s, ast.For))
+        loop, end = definition.body[at], definition.body[-1]
 
-        self.loops(e, first, add)
-        return ir.Name(total)
-
-    def extreme(
-        self, e: Any, first: ir.Atom, how: tuple[str, str], default: ir.Atom | None = None
-    ) -> ir.Atom:
-        """Append a loop that finds the first element that no other is better than."""
-        name, better = how
-        best, found = self.fresh_variable(name), self.fresh_variable("found")
-        if default is not None:
-            self.out.append(ir.Move(e, best, default))
-        self.out.append(ir.Move(e, found, ir.Const(False)))
-
-        def compare(rename: Rename) -> None:
-            item = self.expression(rename(e.elt))
-            is_better = self.temporary()
-            with self.collected() as later:
-                self.call(e, is_better, better, [item, ir.Name(best)])
-            once: list[ir.Statement] = [ir.Move(e, is_better, ir.Const(True))]
-            self.out.append(ir.If(e, ir.Name(found), later, once))
-            take: list[ir.Statement] = [ir.Move(e, best, item)]
-            self.out.append(ir.If(e, ir.Name(is_better), take, []))
-            self.out.append(ir.Move(e, found, ir.Const(True)))
-
-        self.loops(e, first, compare)
-        if default is None:
-            self.out.append(ir.If(e, ir.Name(found), [], [ir.Raise(e, None, None)]))
-        return ir.Name(best)
-
-    def found(self, e: Any, first: ir.Atom, wanted: bool) -> ir.Atom:
-        """Append a loop that ends at the first element that is true (`any`), or is not (`all`)."""
-        found = self.fresh_variable("found")
-        self.out.append(ir.Move(e, found, ir.Const(False)))
-
-        def look(rename: Rename) -> None:
-            item = self.expression(rename(e.elt))
-            leaving: list[ir.Statement] = [ir.Move(e, found, ir.Const(True)), ir.Break(e)]
-            branches = (leaving, []) if wanted else ([], leaving)
-            self.out.append(ir.If(e, item, *branches))
+        def turn(rename: Rename) -> None:
+            self.expression(rename(e.elt), names["item"])
+            self.statements(loop.body)
 
         def leave() -> None:
-            self.out.append(ir.If(e, ir.Name(found), [ir.Break(e)], []))
+            self.out.append(ir.If(e, ir.Name(names["found"]), [ir.Break(e)], []))
 
-        self.loops(e, first, look, leave)
-        return ir.Name(found) if wanted else self.call(e, None, "operator.not_", [ir.Name(found)])
+        self.out += [ir.Move(e, names[name], atom) for name, atom in given.items()]
+        self.statements(definition.body[:at])
+        stops = any(isinstance(n, ast.Break) for n in ast.walk(loop))
+        self.loops(e, first, turn, leave if stops else None)
+        self.statements(definition.body[at + 1 : -1])
+        return self.expression(end.value)
 
 
-def _generator(e: ast.Call, element: ast.expr, items: list[ast.expr]) -> ast.GeneratorExp:
+def _used_up(f: Any) -> int:
+    """Return which argument of a function is what it uses up."""
+    return 1 if f is functools.reduce else 0
+
+
+def _has_star(e: ast.Call) -> bool:
+    return any(isinstance(x, ast.Starred) for x in e.args)
+
+
+def _generator(e: ast.expr, element: ast.expr, items: list[ast.expr]) -> ast.GeneratorExp:
     """Return a comprehension over something that was evaluated before."""
     target = items[0] if len(items) == 1 else ast.Tuple(items, ast.Store())
     nothing = ast.Tuple([], ast.Load())

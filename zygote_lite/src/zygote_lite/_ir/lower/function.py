@@ -42,11 +42,6 @@ class _Lowering(Classes, Folds, Patterns):
         code, node = self.code, self.node
         if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
             self.refuse(node, "an `async` function")
-        a = node.args
-        names = [p.arg for p in (*a.posonlyargs, *a.args)]
-        names += [a.vararg.arg] if a.vararg else []
-        names += [p.arg for p in a.kwonlyargs]
-        names += [a.kwarg.arg] if a.kwarg else []
         if isinstance(node, ast.Lambda):
             self.out.append(ir.Return(node.body, self.expression(node.body)))
         else:
@@ -57,8 +52,8 @@ class _Lowering(Classes, Folds, Patterns):
         return ir.Function(
             code.co_name,
             code.co_filename,
-            a,
-            names,
+            node.args,
+            [p.arg for p in ir.in_signature_order(node.args)],
             list(code.co_freevars),
             self.out,
             self.used,
@@ -149,19 +144,17 @@ class _Lowering(Classes, Folds, Patterns):
         new = self.call(s, None, function, [old, self.expression(s.value)])
         self.out.append(write(s, *place, new))
 
-    def stmt_import(self, s: ast.Import) -> None:
+    def stmt_import(self, s: ast.Import | ast.ImportFrom) -> None:
         self.out.append(ir.Plain(s, [(a.asname or a.name).split(".")[0] for a in s.names]))
 
-    def stmt_importfrom(self, s: ast.ImportFrom) -> None:
-        self.out.append(ir.Plain(s, [a.asname or a.name for a in s.names]))
+    stmt_importfrom = stmt_import
 
     def stmt_functiondef(self, s: ast.FunctionDef) -> None:
         decorators = [self.snapshot(self.expression(d), d) for d in s.decorator_list]
         plain = copy.copy(s)
         plain.decorator_list = []
         self.closure(plain, s.name)
-        for d, decorator in zip(reversed(s.decorator_list), reversed(decorators), strict=True):
-            self.out.append(ir.Call(d, s.name, decorator, [ir.Name(s.name)]))
+        self.decorate(s, decorators)
 
     def stmt_if(self, s: ast.If) -> None:
         test = self.expression(s.test)

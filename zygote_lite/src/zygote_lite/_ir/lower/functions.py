@@ -1,14 +1,27 @@
-"""Lowering of functions defined inside, of `yield` and of `yield from`."""
+"""Lowering of functions defined inside, generators among them, and of comprehensions to loops.
+
+A generator expression becomes a function defined inside, and its call.
+"""
 
 import ast
+import copy
+import types
+from collections.abc import Callable
+from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.bytecode import codes_in
+from zygote_lite._ir.emit import without_type_parameters
 from zygote_lite._ir.lower.expressions import Expressions
 from zygote_lite._ir.scopes import free_names
+from zygote_lite._ir.source import remember
+
+Rename = Callable[[Any], Any]
+"""What gives the variables of a comprehension the names that they have in the function."""
 
 
 class Functions(Expressions):
-    """Lowering that knows functions defined inside, and generators."""
+    """Lowering that knows functions defined inside, generators and comprehensions."""
 
     def expr_lambda(self, e: ast.Lambda, target: str | None) -> ir.Atom:
         target = target or self.temporary()
@@ -17,11 +30,9 @@ class Functions(Expressions):
 
     def closure(self, definition: ast.FunctionDef | ast.Lambda, target: str) -> None:
         a = definition.args
-        positional = [*a.posonlyargs, *a.args][-len(a.defaults) :] if a.defaults else []
-        optional = [
-            *positional,
-            *(p for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d),
-        ]
+        positional = [*a.posonlyargs, *a.args]
+        optional = positional[len(positional) - len(a.defaults) :]
+        optional += [p for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d]
         nodes = [*a.defaults, *(d for d in a.kw_defaults if d is not None)]
         defaults = [self.snapshot(v, n) for v, n in zip(self.operands(*nodes), nodes, strict=True)]
         captured = self.captures(definition)
@@ -60,3 +71,151 @@ class Functions(Expressions):
         ]
         self.out.append(ir.While(e, [], ir.Const(True), body, []))
         return ir.Name(result)
+
+    def expr_listcomp(
+        self, e: ast.ListComp | ast.SetComp | ast.DictComp, target: str | None
+    ) -> ir.Atom:
+        return self.comprehension(e, target, type(e).__name__.lower().removesuffix("comp"))
+
+    expr_setcomp = expr_dictcomp = expr_listcomp
+
+    def comprehension(
+        self, e: Any, target: str | None, kind: str, first: ir.Atom | None = None
+    ) -> ir.Atom:
+        """Lower a comprehension to loops; its variables are its own."""
+        if first is None and self.is_function(e):
+            is_dict = isinstance(e, ast.DictComp)
+            item = ast.Tuple([e.key, e.value], ast.Load()) if is_dict else e.elt
+            return self.call(e, target, kind, [self.generator(e, ast.copy_location(item, e))])
+        result = self.build(e, None, kind, [])
+
+        def add(rename: Rename) -> None:
+            if kind == "dict":
+                key, value = self.operands(rename(e.key), rename(e.value))
+                self.out.append(ir.SetItem(e, result, key, value))
+                return
+            method = ir.Const("append" if kind == "list" else "add")
+            self.run(e, "invoke", [result, method, self.expression(rename(e.elt))])
+
+        self.loops(e, first, add)
+        return result if target is None else self.put(ir.Move, e, target, result)
+
+    def is_function(self, e: ast.expr) -> bool:
+        """Return whether a comprehension becomes a function: one inside captures its variables."""
+        return any(isinstance(n, ast.Lambda | ast.GeneratorExp) for n in ast.walk(e))
+
+    def loops(
+        self, e: Any, first: ir.Atom | None, inner: Callable[[Rename], None],
+        after: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Append the loops of a comprehension; its variables are its own.
+
+        Arguments:
+            e: the comprehension.
+            first: what the outermost loop walks over, if it was evaluated before.
+            inner: appends what is done with each element; it is given what renames variables.
+            after: appends what comes after each loop but the outermost.
+        """
+        own = {n.id for g in e.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        names = {name: self.fresh_variable(name) for name in own}
+        first = self.expression(e.generators[0].iter) if first is None else first
+
+        def rename(node: Any) -> Any:
+            return renamed(node, names)
+
+        def nest(generators: list[ast.comprehension], iterable: ir.Atom | None) -> None:
+            if not generators:
+                inner(rename)
+                return
+            g = generators[0]
+            if g.is_async:
+                self.refuse(e, "an `async` comprehension")
+            is_first = iterable is not None
+            iterable = self.expression(rename(g.iter)) if iterable is None else iterable
+            with self.collected() as body:
+                goal = rename(g.target)
+                variable = goal.id if isinstance(goal, ast.Name) else self.temporary()
+                if not isinstance(goal, ast.Name):
+                    self.assign(goal, ir.Name(variable))
+                self.conditions([rename(c) for c in g.ifs], lambda: nest(generators[1:], None), e)
+            self.out.append(ir.For(e, variable, iterable, body, []))
+            if after is not None and not is_first:
+                after()
+
+        nest(e.generators, first)
+
+    def conditions(self, tests: list[ast.expr], inner: Callable[[], None], origin: ast.AST) -> None:
+        if not tests:
+            inner()
+            return
+        test = self.expression(tests[0])
+        with self.collected() as body:
+            self.conditions(tests[1:], inner, origin)
+        self.out.append(ir.If(origin, test, body, []))
+
+    def fresh_variable(self, name: str) -> str:
+        """Return a name for a variable of a comprehension: its own, unless it is taken."""
+        taken = name in self.locals or name in self.given
+        if taken or name in self.code.co_varnames or name in names_from_outside(self.code):
+            n = 1
+            while f"{name}_{n}" in self.used:
+                n += 1
+            name = f"{name}_{n}"
+        self.used.add(name)
+        self.given.add(name)
+        self.locals.add(name)
+        return name
+
+    def expr_generatorexp(self, e: ast.GeneratorExp, target: str | None) -> ir.Atom:
+        generated = self.generator(e, e.elt)
+        return generated if target is None else self.put(ir.Move, e, target, generated)
+
+    def generator(self, e: Any, element: ast.expr) -> ir.Atom:
+        """Lower a generator expression to a generator function defined inside, and its call."""
+        first = self.expression(e.generators[0].iter)
+        body: list[ast.stmt] = [ast.Expr(ast.Yield(copy.deepcopy(element)))]
+        for i, g in reversed(list(enumerate(e.generators))):
+            if g.is_async:
+                self.refuse(e, "an `async` generator expression")
+            for test in reversed(g.ifs):
+                body = [ast.If(copy.deepcopy(test), body, [])]
+            source = copy.deepcopy(g.iter) if i else ast.Name("iterable_", ast.Load())
+            body = [ast.For(copy.deepcopy(g.target), source, body, [])]
+        name = f"genexpr_{e.lineno}_{e.col_offset}"
+        bound = sorted(
+            {n.target.id for n in ast.walk(e) if isinstance(n, ast.NamedExpr)} & self.locals
+        )
+        if bound:
+            body.insert(0, ast.Nonlocal(bound))
+        arguments = ast.arguments([], [ast.arg("iterable_")], None, [], [], None, [])
+        definition = without_type_parameters(ast.FunctionDef(name, arguments, body, []))
+        ast.copy_location(definition, e)
+        ast.fix_missing_locations(definition)
+        remember(self.code.co_filename, definition)
+        function = self.fresh_variable(definition.name)
+        captured = self.captures(definition)
+        self.out.append(ir.Closure(e, function, definition, captured))
+        iterator = self.call(e, None, "iter", [first])
+        return self.put(ir.Call, e, None, ir.Name(function), [iterator])
+
+
+def names_from_outside(code: types.CodeType) -> set[str]:
+    """Return the names of globals, and of variables around it, that code may read."""
+    parts = [(c.co_names, c.co_freevars, c.co_cellvars) for c in codes_in(code)]
+    return {name for part in parts for names in part for name in names}
+
+
+def renamed(node: Any, names: dict[str, str]) -> Any:
+    """Return a copy of a syntax tree in which some variables have other names."""
+    return _Rename(names).visit(copy.deepcopy(node))
+
+
+class _Rename(ast.NodeTransformer):
+    """Rename the variables of a comprehension."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.names.get(node.id, node.id)
+        return node

@@ -66,9 +66,7 @@ class Variables:
         if target.id not in self.globals_bound:
             self.refuse(target, f"an assignment to the global `{target.id}`")
         here = self.temporary()  # a function, which knows the variables of its module
-        there = ast.copy_location(ast.parse(f"{here} = lambda: None").body[0], target)
-        for node in ast.walk(there):
-            ast.copy_location(node, target)
+        there = ir.placed(ast.parse(f"{here} = lambda: None").body[0], target)
         self.out.append(ir.Plain(there, [here]))
         arguments: list[ir.Atom] = [ir.Name(here), ir.Const(target.id), value]
         self.call(target, None, "write_global", arguments)

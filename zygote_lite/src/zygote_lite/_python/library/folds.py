@@ -10,6 +10,7 @@ import numpy as np
 from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._ir.folding import all_of, any_of, extreme, folded, folded_from_first
 from zygote_lite._python.library.builtins import _NO_DEFAULT, _list
 
 handlers = Handlers()
@@ -22,9 +23,7 @@ def _sum(x: Any, /, start: Any = 0) -> Any:
         if are_exact_numbers(items, start):
             return sum(items, start)  # which rounds in its own way since Python 3.12
         x = items
-    for y in x:
-        start = start + y
-    return start
+    return folded(operator.add, x, start)
 
 
 @handlers.desugared(builtins.sum)
@@ -38,44 +37,26 @@ def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
 
 @handlers.in_python(builtins.max)
 def _max(*xs: Any, key: Any = None, default: Any = _NO_DEFAULT) -> Any:
-    return extreme(operator.gt, "max", xs, key, default)
+    return _extreme(operator.gt, "max", xs, key, default)
 
 
 @handlers.in_python(builtins.min)
 def _min(*xs: Any, key: Any = None, default: Any = _NO_DEFAULT) -> Any:
-    return extreme(operator.lt, "min", xs, key, default)
+    return _extreme(operator.lt, "min", xs, key, default)
 
 
-def extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
-    """Return the first element whose key no other is better than."""
+def _extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
     items = xs[0] if len(xs) == 1 else xs
-    best = best_key = _NO_DEFAULT
-    for y in items:
-        k = y if key is None else key(y)
-        if best is _NO_DEFAULT or better(k, best_key):
-            best = y
-            best_key = k
-    if best is _NO_DEFAULT:
-        if default is _NO_DEFAULT:
-            raise ValueError(f"{name}() iterable argument is empty")
-        return default
-    return best
+    may_be_empty = default is not _NO_DEFAULT
+    if key is None:
+        return extreme(better, name, may_be_empty, items, default)
+    pairs = ((key(y), y) for y in items)
+    by_key = lambda p, q: better(p[0], q[0])  # noqa: E731
+    return extreme(by_key, name, may_be_empty, pairs, (None, default))[1]
 
 
-@handlers.in_python(builtins.any)
-def _any(x: Any) -> Any:
-    for y in x:
-        if y:
-            return True
-    return False
-
-
-@handlers.in_python(builtins.all)
-def _all(x: Any) -> Any:
-    for y in x:
-        if not y:
-            return False
-    return True
+handlers.in_python(builtins.any)(any_of)
+handlers.in_python(builtins.all)(all_of)
 
 
 @handlers.in_python(builtins.sorted)
@@ -89,17 +70,9 @@ def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 @handlers.in_python(functools.reduce)
 def _reduce(f: Any, x: Any, initial: Any = _NO_DEFAULT) -> Any:
-    it = iter(x)
     if initial is _NO_DEFAULT:
-        try:
-            value = next(it)
-        except StopIteration:
-            raise TypeError("reduce() of empty iterable with no initial value") from None
-    else:
-        value = initial
-    for y in it:
-        value = f(value, y)
-    return value
+        return folded_from_first(f, x)
+    return folded(f, x, initial)
 
 
 def order_of(keys: Any, reverse: bool) -> list[int]:
