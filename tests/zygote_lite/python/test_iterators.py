@@ -1,5 +1,10 @@
 """Iterators through which a gradient passes are, to the program, what they were."""
 
+import bisect
+import collections
+import heapq
+import itertools
+import operator
 import types
 from collections.abc import Iterator
 
@@ -85,3 +90,104 @@ def test_a_text_that_is_only_read_stops_nobody():
 
     assert gradient(f, 3.0) == (6.0,)
     assert seen == ["x = 3.0, 3.0"]
+
+
+TAKEN = {
+    "islice_up_to_nothing": lambda it, x: itertools.islice(it, 3, 0),
+    "islice_behind_its_end": lambda it, x: itertools.islice(it, 5, 2),
+    "islice_by_steps": lambda it, x: itertools.islice(it, 1, 6, 2),
+    "takewhile": lambda it, x: itertools.takewhile(lambda v: v < 2.5 * x, it),
+    "zip_of_one": lambda it, x: map(sum, zip(it, it, it)),
+    "zip_longest": lambda it, x: map(
+        sum, itertools.zip_longest(itertools.islice(it, 3), it, [], fillvalue=x)
+    ),
+    "pairwise": lambda it, x: itertools.starmap(operator.sub, itertools.pairwise(it)),
+    "accumulate": lambda it, x: itertools.accumulate(itertools.islice(it, 4)),
+    "compress": lambda it, x: itertools.compress(it, [0, 1, 1, 0, 1]),
+    "combinations": lambda it, x: map(sum, itertools.combinations(it, 2)),
+    "permutations": lambda it, x: map(sum, itertools.permutations(itertools.islice(it, 3))),
+    "with_replacement": lambda it, x: map(
+        sum, itertools.combinations_with_replacement(itertools.islice(it, 3), 2)
+    ),
+    "groupby": lambda it, x: (
+        sum(group) * (2 + key) for key, group in itertools.groupby(it, lambda v: v > 3.5 * x)
+    ),
+    "repeat": lambda it, x: map(sum, zip(it, itertools.repeat(next(it), 3))),
+    "count": lambda it, x: map(sum, zip(itertools.count(next(it), next(it)), it)),
+    "of_nothing": lambda it, x: map(
+        sum, itertools.chain(zip(), itertools.pairwise([next(it)]), itertools.accumulate([]))
+    ),
+    "heappushpop": lambda it, x: [heapq.heappushpop(heap, v) for heap in [[x, 4 * x]] for v in it],
+    "bisect": lambda it, x: [
+        x * place([1, 2, 2, 3], n, key=lambda k: k)
+        for n in range(4) for place in (bisect.bisect_left, bisect.bisect_right)
+    ],
+    "extremes": lambda it, x: [
+        max(it, key=lambda v: -abs(v - 2.2 * x)), min([], key=abs, default=x),
+        max([x, 3 * x], key=abs), max([], default=2 * x),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_taken_of_an_iterator_and_what_is_left(name):
+    taken = TAKEN[name]
+
+    def f(x):  # which is linear
+        it = iter([x * n for n in (1, 3, 2, 5, 4, 7, 6, 8)])
+        total = 0.0
+        for v in taken(it, x):
+            total = total * 1.5 + v
+        for v in it:
+            total = total * 1.25 + v
+        return total
+
+    assert pullback(f, 2.0)[0] == pytest.approx(f(2.0), rel=1e-14)
+    assert gradient(f, 2.0) == (pytest.approx(f(1.0), rel=1e-14),)
+
+
+CHANGED = {
+    "keys": (lambda x: {1: x, 2: x}, lambda d: d, lambda d: d.pop(1)),
+    "values": (lambda x: {1: x, 2: x}, lambda d: d.values(), lambda d: d.pop(1)),
+    "items": (lambda x: {1: x, 2: x}, lambda d: d.items(), lambda d: d.update({3: 1.0})),
+    "last": (lambda x: {1: x}, lambda d: d.items(), lambda d: d.update({3: 1.0})),
+    "set": (lambda x: {x, 2.0 * x}, lambda d: d, lambda d: d.add(0.0)),
+    "deque": (lambda x: collections.deque([x, x]), lambda d: d, lambda d: d.append(0.0)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_container_that_changes_its_size_in_a_loop_raises_what_it_raises(name):
+    make, walked, change = CHANGED[name]
+
+    def f(x):
+        d = make(x)
+        for _ in map(lambda v: v, walked(d)):
+            change(d)
+        return x
+
+    with pytest.raises(RuntimeError) as expected:
+        f(2.0)
+    with pytest.raises(RuntimeError) as found:
+        gradient(f, 2.0)
+    assert str(found.value) == str(expected.value)
+
+
+def test_a_mapping_says_by_its_keys_what_a_dict_is_made_of():
+    class Pairs:
+        def __init__(self, x):
+            self.x = x
+
+        def keys(self):
+            return [1.0, 3.0]
+
+        def __getitem__(self, key):
+            return self.x * key
+
+    def f(x):
+        d = dict(Pairs(x), more=x)
+        d.update(Pairs(2.0 * x))
+        return sum(d.values())
+
+    assert pullback(f, 2.0)[0] == f(2.0)
+    assert gradient(f, 2.0) == (9.0,)

@@ -6,6 +6,7 @@ They are recorded like any user function, so that the functions that they call a
 import builtins
 import collections
 import gc
+import operator
 import types
 from typing import Any
 
@@ -26,16 +27,8 @@ VALUES: Any = type({}.values())
 ITEMS: Any = type({}.items())
 
 
-def iterate_sequence(x: Any) -> Any:
+def iterate_sequence(x: Any, count: Any = len, item: Any = operator.getitem) -> Any:
     """Yield the elements of a sequence, read at each step from its current state."""
-    i = 0
-    while i < len(x):
-        yield x[i]
-        i += 1
-
-
-def iterate_own(x: Any, count: Any, item: Any) -> Any:
-    """Yield the elements of a list or tuple of a user class, as iterators in C read them."""
     i = 0
     while i < count(x):
         yield item(x, i)
@@ -44,51 +37,60 @@ def iterate_own(x: Any, count: Any, item: Any) -> Any:
 
 @handlers.in_python(iter)
 def _iter(x: Any, sentinel: Any = _NO_DEFAULT) -> Any:
-    if sentinel is not _NO_DEFAULT:
-        return iterate_calls(x, sentinel)
-    if isinstance(x, list) and type(x) is not list:
-        return iterate_own(x, list.__len__, list.__getitem__)
-    if isinstance(x, tuple) and type(x) is not tuple:
-        return iterate_own(x, tuple.__len__, tuple.__getitem__)
-    if isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim):
-        return iterate_sequence(x)
-    if isinstance(x, KEYS):
-        return iterate_sequence(keys_of(x))
-    if isinstance(x, VALUES | ITEMS):
-        return iterate_entries(x)
-    if isinstance(x, collections.deque):
-        return iterate_deque(x)
-    if isinstance(x, np.flatiter) and is_new_and_flat(x):
-        return iterate_sequence(flat_entries(x))
-    if isinstance(x, dict):
-        return iterate_keys(x)
+    return way_to_iterate(x)(x) if sentinel is _NO_DEFAULT else iterate_calls(x, sentinel)
+
+
+_WAYS_TO_ITERATE: list[tuple[Any, Any]] = [
+    (list, lambda x: iterate_sequence(x, list.__len__, list.__getitem__)),
+    (tuple, lambda x: iterate_sequence(x, tuple.__len__, tuple.__getitem__)),
+    (KEYS, lambda x: iterate_sequence(keys_of(x))),
+    (VALUES, lambda x: iterate_view(shown_by(x), False)),
+    (ITEMS, lambda x: iterate_view(shown_by(x), True)),
+    (dict, lambda x: iterate_unchanged(x, keys_of(x))),
+    (set | frozenset, lambda x: iterate_unchanged(x, elements_of_set(x))),
+    (collections.deque, lambda x: iterate_unchanged(x, range(len(x)), operator.getitem)),
+]
+
+
+def way_to_iterate(x: Any) -> Any:
+    """Return the function that yields the elements of a value, by its class."""
+    for kind, way in _WAYS_TO_ITERATE:
+        if isinstance(x, kind):
+            return way
+    if isinstance(x, np.ndarray) and x.ndim:
+        return iterate_sequence
+    if isinstance(x, np.flatiter) and x.index == 0 and x.base.flags.c_contiguous:
+        return lambda x: iterate_sequence(flat_entries(x))
     if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
         raise TypeError(f"'{type(x).__name__}' object is not iterable")
-    return iterate_elements(x)
+    return iterate_elements
 
 
-def iterate_entries(x: Any) -> Any:
-    """Yield what a view of a dict shows, which must not change its size meanwhile."""
-    d = shown_by(x)
-    size = len(d)
-    for key in keys_of(d):
-        if len(d) != size:
-            raise RuntimeError("dictionary changed size during iteration")
-        value = dict.__getitem__(d, key)
-        yield (key, value) if isinstance(x, ITEMS) else value
-    if len(d) != size:
-        raise RuntimeError("dictionary changed size during iteration")
+handlers.structural(way_to_iterate)(lambda flags, x: (way_to_iterate(x), no_pullback(2)))
 
 
-def iterate_deque(x: Any) -> Any:
-    """Yield the entries of a deque, which must not change its size meanwhile."""
+def iterate_unchanged(x: Any, places: Any, read: Any = None, with_place: Any = False) -> Any:
+    """Yield what a container holds at some places, which must not change its size meanwhile."""
     size = len(x)
-    for i in range(size):
+    for place in places:
         if len(x) != size:
-            raise RuntimeError("deque mutated during iteration")
-        yield x[i]
+            raise RuntimeError(changed_in_loop(x))
+        y = place if read is None else read(x, place)
+        yield (place, y) if with_place else y
     if len(x) != size:
-        raise RuntimeError("deque mutated during iteration")
+        raise RuntimeError(changed_in_loop(x))
+
+
+def iterate_view(x: Any, with_keys: Any) -> Any:
+    """Yield the values of a dict, or its entries."""
+    return iterate_unchanged(x, keys_of(x), dict.__getitem__, with_keys)
+
+
+def changed_in_loop(x: Any) -> str:
+    """Return what Python says of a container that has another size in the middle of a loop."""
+    if isinstance(x, collections.deque):
+        return "deque mutated during iteration"
+    return f"{'dictionary' if isinstance(x, dict) else 'Set'} changed size during iteration"
 
 
 def iterate_calls(f: Any, sentinel: Any) -> Any:
@@ -100,26 +102,9 @@ def iterate_calls(f: Any, sentinel: Any) -> Any:
         yield y
 
 
-def iterate_keys(x: Any) -> Any:
-    """Yield the keys of a dict, which must not change its size meanwhile."""
-    size = len(x)
-    for key in keys_of(x):
-        if len(x) != size:
-            raise RuntimeError("dictionary changed size during iteration")
-        yield key
-    if len(x) != size:
-        raise RuntimeError("dictionary changed size during iteration")
-
-
 def iterate_elements(x: Any) -> Any:
     """Yield the elements of whatever else can be iterated."""
-    if isinstance(x, set | frozenset):
-        size = len(x)
-        for y in elements_of_set(x):
-            yield y
-            if len(x) != size:
-                raise RuntimeError("Set changed size during iteration")
-    elif hasattr(type(x), "__iter__"):
+    if hasattr(type(x), "__iter__"):
         for y in native_iterator(x):
             yield y
     else:
@@ -135,11 +120,8 @@ def iterate_elements(x: Any) -> Any:
 
 @handlers.in_python(list)
 def _list(x: Any = ()) -> Any:
-    out = []
-    it = iter(x)
-    hint(x)
-    for y in it:
-        out.append(y)
+    out: list[Any] = []
+    _extend(out, x)
     return out
 
 
@@ -217,15 +199,8 @@ def _fromkeys(keys: Any, value: Any = None) -> Any:
 
 @handlers.in_python(dict)
 def _dict(x: Any = (), /, **kws: Any) -> Any:
-    out = {}
-    if hasattr(x, "keys"):
-        for key in x:
-            out[key] = x[key]
-    else:
-        for key, value in x:
-            out[key] = value
-    for key in kws:
-        out[key] = kws[key]
+    out: dict[Any, Any] = {}
+    _update(out, x, **kws)
     return out
 
 
@@ -270,9 +245,8 @@ def _enumerate(iterable: Any, start: Any = 0) -> Any:
 def _zip(*xs: Any, strict: Any = False) -> Any:
     if not xs:
         return
-    iterators = []
-    for x in xs:  # what is read from the list may be active: an iterator over a text would not do
-        iterators.append(iter(list(x) if isinstance(x, str | bytes) else x))
+    # what is read from the list may be active: an iterator over a text would not do
+    iterators = [iter(list(x) if isinstance(x, str | bytes) else x) for x in xs]
     while True:
         row: Any = ()
         for i, it in enumerate(iterators):
@@ -373,12 +347,6 @@ def flat_entries(x: Any) -> Any:
     return x.base.reshape(-1)
 
 
-def is_new_and_flat(x: Any) -> bool:
-    """Return whether a flat iterator stands at the start of an array that is flat in memory."""
-    return bool(x.index == 0 and x.base.flags.c_contiguous)
-
-
-handlers.structural(is_new_and_flat)(lambda flags, x: (is_new_and_flat(x), no_pullback(2)))
 handlers.structural(flat_entries)(lambda flags, x: (flat_entries(x), lambda dy: (None, dy)))
 
 

@@ -33,17 +33,9 @@ _AHEAD: dict[type, Ahead] = {}
 _STEPS: dict[type, Step] = {}
 
 
-def _ahead(*kinds: type) -> Callable[[Ahead], Ahead]:
-    def declare(f: Ahead) -> Ahead:
-        _AHEAD.update(dict.fromkeys(kinds, f))
-        return f
-
-    return declare
-
-
-def _step(*kinds: type) -> Callable[[Step], Step]:
-    def declare(f: Step) -> Step:
-        _STEPS.update(dict.fromkeys(kinds, f))
+def _for(table: dict[type, Any], *kinds: type) -> Callable[[Any], Any]:
+    def declare(f: Any) -> Any:
+        table.update(dict.fromkeys(kinds, f))
         return f
 
     return declare
@@ -107,27 +99,25 @@ def _differ(y: Any, z: Any) -> bool:
 
 _COPIED = {type(iter(x)) for x in (range(1), range(2**70), "a", "\u1234", b"", ())}
 _COPIED.add(type(reversed(range(1))))
+_READ: list[tuple[type, Any]] = [
+    (list, list.__getitem__), (tuple, tuple.__getitem__), (np.ndarray, operator.getitem),
+]  # fmt: skip
 _SEQUENCE = type(iter(np.ones(1)))  # of whatever has `__getitem__` only
 
 
-@_ahead(type(iter([])), type(iter(())), _SEQUENCE, type(reversed([])), type(reversed(())))
+@_for(_AHEAD, type(iter([])), type(iter(())), _SEQUENCE, type(reversed([])), type(reversed(())))
 def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     f, (x,), *rest = it.__reduce__()
     if not rest:
         return _END, None
     i = rest[0] - skip if f is reversed else rest[0] + skip
-    if isinstance(x, list):
-        read: Any = list.__getitem__
-    elif isinstance(x, np.ndarray):
-        read = operator.getitem
-    else:
-        read = tuple.__getitem__ if type(x) is tuple else None
+    read = next((read for kind, read in _READ if isinstance(x, kind)), None)
     if read is None:
         return None
     return tape.call((None, None, None), read, x, i) if 0 <= i < len(x) else (_END, None)
 
 
-@_ahead(type(iter(collections.deque())), type(reversed(collections.deque())))
+@_for(_AHEAD, type(iter(collections.deque())), type(reversed(collections.deque())))
 def _(tape: Tape, it: Any, skip: int) -> Traced:
     kind, (x, i) = it.__reduce__()
     i += skip
@@ -142,7 +132,7 @@ _FORWARD = {type(iter(x)): kind for kind, x in enumerate(_VIEWS)}
 _BACKWARD = {type(reversed(x)): kind for kind, x in enumerate(_VIEWS)}
 
 
-@_ahead(*_FORWARD, *_BACKWARD)
+@_for(_AHEAD, *_FORWARD, *_BACKWARD)
 def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     x = next((x for x in gc.get_referents(it) if isinstance(x, dict)), None)
     left = it.__length_hint__() - skip
@@ -157,7 +147,7 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     return (y, node) if kind == 1 else tape.call((None, None, node), build_tuple, key, y)
 
 
-@_ahead(type(iter(collections.OrderedDict())))
+@_for(_AHEAD, type(iter(collections.OrderedDict())))
 def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     left = it.__reduce__()[1][0][skip:]
     x = next((x for x in gc.get_referents(it) if isinstance(x, collections.OrderedDict)), None)
@@ -174,7 +164,7 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     return None  # one that goes backwards
 
 
-@_ahead(type(iter(set())))
+@_for(_AHEAD, type(iter(set())))
 def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     """Tell the next element of a set: what has an address is the same, whatever it holds."""
     active = state.active or {}
@@ -183,7 +173,7 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     return next(iter(it.__reduce__()[1][0]), _END), None
 
 
-@_ahead(np.flatiter)
+@_for(_AHEAD, np.flatiter)
 def _(tape: Tape, it: Any, skip: int) -> Traced:
     if it.index + skip >= it.base.size:
         return _END, None
@@ -191,7 +181,7 @@ def _(tape: Tape, it: Any, skip: int) -> Traced:
     return tape.call((None, None, None), operator.getitem, it.base, place)
 
 
-@_ahead(enumerate)
+@_for(_AHEAD, enumerate)
 def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     inner, count = it.__reduce__()[1]
     found = look_ahead(tape, inner, skip)
@@ -200,7 +190,7 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     return tape.call((None, None, found[1]), build_tuple, count + skip, found[0])
 
 
-@_ahead(zip)
+@_for(_AHEAD, zip)
 def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     inner = it.__reduce__()[1]
     if len({id(x) for x in inner}) < len(inner):
@@ -211,7 +201,7 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     row = [each for each in found if each is not None]
     if any(y is _END for y, _ in row) or not row:
         return _END, None
-    return tape.call((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
+    return _called(tape, build_tuple, row)
 
 
 # -- iterators that call functions, or take from several others: their own step, with ours ------
@@ -222,11 +212,15 @@ def _sources(it: Any) -> list[Any]:
     return [x for x in gc.get_referents(it) if x is not type(it)]
 
 
+def _called(tape: Tape, f: Any, row: list[Traced]) -> Traced:
+    return tape.call((None, *(node for _, node in row)), f, *(y for y, _ in row))
+
+
 def _next(tape: Tape, it: Any) -> Traced:
     return tape.call((None, None), next, it)
 
 
-@_step(zip)
+@_for(_STEPS, zip)
 def _(tape: Tape, it: Any) -> Traced:
     inner, *strict = it.__reduce__()[1:]  # strict: `True` is there, or nothing
     row: list[Traced] = []
@@ -237,17 +231,16 @@ def _(tape: Tape, it: Any) -> Traced:
             if strict:
                 check_strict(inner, i)
             raise
-    return tape.call((None, *(node for _, node in row)), build_tuple, *(y for y, _ in row))
+    return _called(tape, build_tuple, row)
 
 
-@_step(map)
+@_for(_STEPS, map)
 def _(tape: Tape, it: Any) -> Traced:
     f, *inner = it.__reduce__()[1]
-    row = [_next(tape, x) for x in inner]
-    return tape.call((None, *(node for _, node in row)), f, *(y for y, _ in row))
+    return _called(tape, f, [_next(tape, x) for x in inner])
 
 
-@_step(filter, itertools.filterfalse)
+@_for(_STEPS, filter, itertools.filterfalse)
 def _(tape: Tape, it: Any) -> Traced:
     inner, f = _sources(it)
     while True:
@@ -257,14 +250,14 @@ def _(tape: Tape, it: Any) -> Traced:
             return y, node
 
 
-@_step(itertools.starmap)
+@_for(_STEPS, itertools.starmap)
 def _(tape: Tape, it: Any) -> Traced:
     inner, f = _sources(it)
     y, node = _next(tape, inner)
     return tape.call((None, None, node, None), apply, f, y, {})
 
 
-@_step(itertools.islice, itertools.chain)
+@_for(_STEPS, itertools.islice, itertools.chain)
 def _(tape: Tape, it: Any) -> Traced | None:
     """Take an element, and look back at where it came from."""
     y = next(it)
@@ -272,14 +265,14 @@ def _(tape: Tape, it: Any) -> Traced | None:
     return None if found is None or found[0] is _END or _differ(y, found[0]) else found
 
 
-@_step(itertools.product, itertools.combinations, itertools.permutations, itertools.repeat,
+@_for(_STEPS, itertools.product, itertools.combinations, itertools.permutations, itertools.repeat,
        itertools.combinations_with_replacement, itertools.count, *_COPIED)  # fmt: skip
 def _(tape: Tape, it: Any) -> Traced:
     """Take an element of what was fixed when the iterator was made."""
     return next(it), None
 
 
-@_step(type(iter(int, 0)))
+@_for(_STEPS, type(iter(int, 0)))
 def _(tape: Tape, it: Any) -> Traced:
     f, *sentinel = it.__reduce__()[1]
     y, node = tape.call((None,), f) if sentinel else (None, None)
@@ -288,7 +281,7 @@ def _(tape: Tape, it: Any) -> Traced:
     return y, node
 
 
-@_step(_SEQUENCE)
+@_for(_STEPS, _SEQUENCE)
 def _(tape: Tape, it: Any) -> Traced | None:
     _, (x,), *place = it.__reduce__()
     if not place or isinstance(x, np.ndarray):

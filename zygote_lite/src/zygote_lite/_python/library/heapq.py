@@ -50,12 +50,7 @@ def _heappush(heap: Any, item: Any) -> Any:
 @handlers.in_python(heapq.heappop)
 def _heappop(heap: Any) -> Any:
     last = heap.pop()
-    if not heap:
-        return last
-    first = heap[0]
-    heap[0] = last
-    sink(heap, 0)
-    return first
+    return _heapreplace(heap, last) if heap else last
 
 
 @handlers.in_python(heapq.heapreplace)
@@ -68,12 +63,7 @@ def _heapreplace(heap: Any, item: Any) -> Any:
 
 @handlers.in_python(heapq.heappushpop)
 def _heappushpop(heap: Any, item: Any) -> Any:
-    if heap and heap[0] < item:
-        first = heap[0]
-        heap[0] = item
-        sink(heap, 0)
-        return first
-    return item
+    return _heapreplace(heap, item) if heap and heap[0] < item else item
 
 
 @handlers.in_python(heapq.heapify)
@@ -124,30 +114,27 @@ for _f in (bisect.bisect_left, bisect.bisect_right):
     )
 
 
-@handlers.in_python(bisect.bisect_left)
-def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+def place_between(a: Any, x: Any, lo: Any, hi: Any, key: Any, is_left: bool) -> Any:
+    """Return where an element goes in a sorted sequence: before those equal to it, or behind."""
     hi = len(a) if hi is None else hi
     while lo < hi:
         middle = (lo + hi) // 2
         y = a[middle] if key is None else key(a[middle])
-        if y < x:
+        if y < x if is_left else not x < y:
             lo = middle + 1
         else:
             hi = middle
     return lo
+
+
+@handlers.in_python(bisect.bisect_left)
+def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    return place_between(a, x, lo, hi, key, True)
 
 
 @handlers.in_python(bisect.bisect_right)
 def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    hi = len(a) if hi is None else hi
-    while lo < hi:
-        middle = (lo + hi) // 2
-        y = a[middle] if key is None else key(a[middle])
-        if x < y:
-            hi = middle
-        else:
-            lo = middle + 1
-    return lo
+    return place_between(a, x, lo, hi, key, False)
 
 
 @handlers.in_python(bisect.insort_left)

@@ -28,9 +28,7 @@ def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None)
 
 @handlers.in_python(itertools.chain)
 def _chain(*xs: Any) -> Any:
-    for x in xs:
-        for y in x:
-            yield y
+    return _chain_from(xs)
 
 
 @handlers.in_python(itertools.chain.from_iterable)
@@ -47,8 +45,6 @@ def _islice(iterable: Any, *xs: Any) -> Any:
     stop = s.stop
     i = 0
     goal = start
-    if stop is not None and stop <= start and stop == 0:
-        return
     for y in iterable if stop is None else bounded(iterable, max(start, stop)):
         if i == goal and (stop is None or i < stop):
             yield y
@@ -79,54 +75,43 @@ def _product(*xs: Any, repeat: Any = 1) -> Any:
 
 def native_rows(f: Any, n: Any, r: Any) -> list[tuple[int, ...]]:
     """Return the rows of positions that a combinatoric iterator gives."""
-    return list(f(n, r))
+    return list(f(range(n), r))
 
 
-def _choose(x: Any, rows: Any) -> Any:
-    pool = tuple(x)
-    for row in rows(range(len(pool))):
+def _choose(f: Any, iterable: Any, r: Any) -> Any:
+    pool = tuple(iterable)
+    for row in native_rows(f, len(pool), r):
         yield tuple([pool[i] for i in row])
 
 
 @handlers.in_python(itertools.combinations)
 def _combinations(iterable: Any, r: Any) -> Any:
-    for y in _choose(iterable, lambda n: native_rows(itertools.combinations, n, r)):
-        yield y
+    return _choose(itertools.combinations, iterable, r)
 
 
 @handlers.in_python(itertools.permutations)
 def _permutations(iterable: Any, r: Any = None) -> Any:
-    for y in _choose(iterable, lambda n: native_rows(itertools.permutations, n, r)):
-        yield y
+    return _choose(itertools.permutations, iterable, r)
 
 
 @handlers.in_python(itertools.combinations_with_replacement)
 def _combinations_with_replacement(iterable: Any, r: Any) -> Any:
-    rows = itertools.combinations_with_replacement
-    for y in _choose(iterable, lambda n: native_rows(rows, n, r)):
-        yield y
+    return _choose(itertools.combinations_with_replacement, iterable, r)
 
 
 @handlers.in_python(itertools.pairwise)
 def _pairwise(iterable: Any) -> Any:
-    it = iter(iterable)
-    try:
-        a = next(it)
-    except StopIteration:
-        return
-    for b in it:
-        yield a, b
-        a = b
+    last = _NO_ELEMENT
+    for y in iterable:
+        if last is not _NO_ELEMENT:
+            yield last, y
+        last = y
 
 
 @handlers.in_python(itertools.repeat)
 def _repeat(x: Any, times: Any = None) -> Any:
-    if times is None:
-        while True:
-            yield x
-    else:
-        for _ in range(times):
-            yield x
+    for _ in itertools.count() if times is None else range(times):
+        yield x
 
 
 @handlers.in_python(itertools.cycle)
@@ -181,22 +166,18 @@ def _filterfalse(predicate: Any, iterable: Any) -> Any:
 
 @handlers.in_python(itertools.zip_longest)
 def _zip_longest(*xs: Any, fillvalue: Any = None) -> Any:
-    iterators = [iter(list(x) if isinstance(x, str | bytes) else x) for x in xs]
+    iterators: list[Any] = [iter(list(x) if isinstance(x, str | bytes) else x) for x in xs]
     left = len(iterators)
-    ended = [False] * left
     while left:
         row: Any = ()
         for i, it in enumerate(iterators):
-            y = fillvalue
-            if not ended[i]:
-                try:
-                    y = next(it)
-                except StopIteration:
-                    ended[i] = True
-                    left -= 1
-                    if not left:
-                        return
-            row = (*row, y)
+            y = _NO_ELEMENT if it is None else next(it, _NO_ELEMENT)
+            if y is _NO_ELEMENT and it is not None:
+                iterators[i] = None
+                left -= 1
+                if not left:
+                    return
+            row = (*row, fillvalue if y is _NO_ELEMENT else y)
         yield row
 
 
@@ -235,23 +216,26 @@ def _groupby(iterable: Any, key: Any = None) -> Any:
     while True:
         now[2] += 1
         while now[0] is wanted or now[0] == wanted:
-            try:
-                y = next(it)
-            except StopIteration:
+            if not to_next(it, key, now):
                 return
-            now[1] = y
-            now[0] = y if key is None else key(y)
         wanted = now[0]
         yield wanted, group_of(it, key, now, wanted, now[2])
+
+
+def to_next(it: Any, key: Any, now: Any) -> bool:
+    """Take the next element, and its key; return whether there is one."""
+    try:
+        y = next(it)
+    except StopIteration:
+        return False
+    now[1] = y
+    now[0] = y if key is None else key(y)
+    return True
 
 
 def group_of(it: Any, key: Any, now: Any, wanted: Any, number: Any) -> Any:
     """Yield the elements of one group, which ends where the next one is asked for."""
     while now[2] == number and (now[0] is wanted or now[0] == wanted):
         yield now[1]
-        try:
-            y = next(it)
-        except StopIteration:
+        if not to_next(it, key, now):
             return
-        now[1] = y
-        now[0] = y if key is None else key(y)
