@@ -22,7 +22,7 @@ from zygote_lite._specialize.infer.loops import is_left, iterate, repeat
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
-from zygote_lite._specialize.infer.normalize import live
+from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.rules.inlined import snapshot
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Env, key_of_part
@@ -162,10 +162,10 @@ class Interpreter(Paths):
                 around.setdefault(target, env[target])
             case ir.If(_, test, body, orelse):
                 return self.branch(s, self.atom(test, env), body, orelse, env, after)
-            case ir.For(_, target, iterable, body, _):
+            case Walk(_, target, iterable, body):
                 return iterate(self, s, target, self.atom(iterable, env), body, env, after)
             case ir.While(_, _, _, body, _):
-                return repeat(self, s, None, body, env, after, lambda turn: turn)
+                return repeat(self, s, None, body, env, after, lambda turn, _: turn)
             case ir.Break():
                 _, names = self.breaks[-1]
                 names.ends.append(dict(env))

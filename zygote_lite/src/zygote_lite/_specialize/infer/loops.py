@@ -8,8 +8,8 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.models.items import Several, known_items
 from zygote_lite._specialize.infer.normalize import (
+    Walk,
     assigned,
-    assignments,
     captures,
     has,
     live_in_loop,
@@ -40,12 +40,13 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
+_Facts = dict[str, tuple[Fact, Any, bool]]
 _MOST_UNROLLED = 64  # iterations of a loop that is unrolled
 
 
 def iterate(
     interpreter: Builder,
-    s: ir.For,
+    s: Walk,
     target: str,
     iterable: Value,
     body: Any,
@@ -74,13 +75,10 @@ def iterate(
         interpreter.walked.append(iterable)
     interpreter.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
     turn, place = body, target
-    if is_left(body):
-        place, left = _own_name(interpreter, env, "item"), _flag_of(body, env)
-        if left is None:
-            left = _own_name(interpreter, env, "left")
-            env[left] = constant(False)
-        turn = [ir.If(s.origin, ir.Name(left), [], [
-            ir.Move(s.origin, target, ir.Name(place)), *_without_break(body, left)
+    if s.left:
+        place = s.item
+        turn = [ir.If(s.origin, ir.Name(s.left), [], [
+            ir.Move(s.origin, target, ir.Name(place)), *_without_break(body)
         ])]  # fmt: skip
     try:
         for item in items:
@@ -94,51 +92,13 @@ def iterate(
     return env
 
 
-def _own_name(interpreter: Builder, env: Env, stem: str) -> str:
-    """Return a name that no variable of the function has."""
-    times, at_entry = interpreter.assigned[-1]
-    name, n = stem, 0
-    while name in env or name in times or name in at_entry or not interpreter.is_ours(name):
-        n += 1
-        name = f"{stem}_{n}"
-    return name
-
-
-def _flag_of(body: list[ir.Statement], env: Env) -> str | None:
-    """Return the variable, if any, that is set wherever the loop is left, and not set before."""
-    flags = _flags_at_breaks(body)
-    flag = flags[0]
-    if flag is None or {*flags} != {flag} or assignments(body)[flag] != len(flags):
-        return None
-    known = env.get(flag)
-    return flag if known is not None and known.is_constant and known.sample is False else None
-
-
-def _flags_at_breaks(body: list[ir.Statement]) -> list[str | None]:
-    """Return for each `break` the variable that is set to `True` right before."""
-    flags: list[str | None] = []
-    for before, s in zip([None, *body], body, strict=False):
-        if isinstance(s, ir.Break):
-            match before:
-                case ir.Move(_, target, ir.Const(True)):
-                    flags.append(target)
-                case _:
-                    flags.append(None)
-        elif isinstance(s, ir.If):
-            flags += [*_flags_at_breaks(s.body), *_flags_at_breaks(s.orelse)]
-    return flags
-
-
-def _without_break(body: list[ir.Statement], left: str) -> list[ir.Statement]:
-    """Return an iteration of an unrolled loop, with a flag in the place of `break`."""
+def _without_break(body: list[ir.Statement]) -> list[ir.Statement]:
+    """Return an iteration of an unrolled loop: a flag tells that it was left."""
     turn: list[ir.Statement] = []
     for s in body:
-        if isinstance(s, ir.Break):
-            turn.append(ir.Move(s.origin, left, ir.Const(True)))
-        elif isinstance(s, ir.If):
-            branches = (_without_break(s.body, left), _without_break(s.orelse, left))
-            turn.append(ir.If(s.origin, s.test, *branches))
-        else:
+        if isinstance(s, ir.If):
+            turn.append(ir.If(s.origin, s.test, *map(_without_break, (s.body, s.orelse))))
+        elif not isinstance(s, ir.Break):
             turn.append(s)
     return turn
 
@@ -156,8 +116,8 @@ def _over(
     interpreter.walked += lists_of(iterable)
     counter, element = counted(interpreter, iterable, stem_of(target))
 
-    def start(turn: Env) -> Env:
-        turn[target] = element(counter)
+    def start(turn: Env, place: Any) -> Env:
+        turn[target] = element(place)
         return turn
 
     try:
@@ -168,7 +128,7 @@ def _over(
 
 def repeat(
     interpreter: Builder, s: ir.Statement, counter: Any, body: Any, env: Env,
-    after: set[str], start: Callable[[Env], Env],
+    after: set[str], start: Callable[[Env, Any], Env],
     assigned_more: frozenset[str] | set[str] = frozenset(),
 ) -> Env:  # fmt: skip
     """Write a loop. What it carries is found by writing it until nothing changes."""
@@ -180,16 +140,7 @@ def repeat(
     head = live_in_loop(body, after)
     carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
     origin = interpreter.origin
-    facts: dict[str, tuple[Fact, Any, bool]] = {
-        name: (env[name].fact, env[name].sample, env[name].active)
-        for name in carried
-        if name in env
-    }
-    for name in facts:
-        if is_composed(env[name]):
-            raise NotSupported.CHANGES_IN_LOOP(
-                f"`{name}` is a structure or function that changes in a loop"
-            )
+    facts = _joined_ends({}, [env], carried)
     # The engine's own variables (a result, and the flag that it is there) may have no value before
     # the loop, and be read in it behind the flag. A rehearsal writes the first iteration with the
     # values from before the loop: the flag is known, so the read is not reached, and the end of the
@@ -205,23 +156,7 @@ def repeat(
             len(interpreter.changed),
         )
         loop, ends = _turn(interpreter, counter, body, env, after, carried, facts, start, is_first)
-        found = dict(facts)
-        for end in ends:
-            for name in carried:
-                if name not in end:
-                    continue
-                value = end[name]
-                if is_composed(value):
-                    raise NotSupported.CHANGES_IN_LOOP(
-                        f"`{name}` is a structure or function that changes in a loop"
-                    )
-                if name not in found:
-                    found[name] = (value.fact, value.sample, value.active)
-                    continue
-                fact, sample, active = found[name]
-                joined = join_facts(fact, value.fact)
-                better = value.sample if joined != fact else sample
-                found[name] = (joined, better, active or value.active)
+        found = _joined_ends(facts, ends, carried)
         settled = all(_is_stable(found[name], facts.get(name)) for name in found)
         unchanged = all(is_made_in(x, loop) for x in interpreter.changed[mark:])
         if settled and unchanged and not is_first:
@@ -251,9 +186,26 @@ def repeat(
     return env
 
 
+def _joined_ends(facts: _Facts, ends: list[Env], carried: list[str]) -> _Facts:
+    """Return what holds for the variables that a loop carries, at some ends of its body too."""
+    found = dict(facts)
+    for end in ends:
+        for name in [name for name in carried if name in end]:
+            value = end[name]
+            if is_composed(value):
+                raise NotSupported.CHANGES_IN_LOOP(
+                    f"`{name}` is a structure or function that changes in a loop"
+                )
+            fact, sample, active = found.get(name, (value.fact, value.sample, value.active))
+            joined = join_facts(fact, value.fact)
+            better = value.sample if joined != fact else sample
+            found[name] = (joined, better, active or value.active)
+    return found
+
+
 def _turn(
     interpreter: Builder, counter: Any, body: Any, env: Env, after: set[str],
-    carried: list[str], facts: dict[str, tuple[Fact, Any, bool]], start: Callable[[Env], Env],
+    carried: list[str], facts: _Facts, start: Callable[[Env, Any], Env],
     is_first: bool = False,
 ) -> tuple[Loop, list[Env]]:  # fmt: skip
     """Write a loop, given what holds for the variables that it carries.
@@ -287,7 +239,7 @@ def _turn(
     interpreter.breaks.append((loop.phis, stopping))
 
     def work() -> Env | None:
-        return interpreter.block(body, start(turn), live_in_loop(body, after) | after)
+        return interpreter.block(body, start(turn, loop.target), live_in_loop(body, after) | after)
 
     try:
         loop.body, end = interpreter.nested(work)
@@ -328,24 +280,19 @@ class Counter:
     stem: str
     sample: int
 
-    target: Value | None = None
-
     def begin(self, interpreter: Builder) -> Value:
         """Return the loop variable, a new one each time that the loop is written."""
-        self.target = interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
-        return self.target
+        return interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
 
 
-def counted(
-    interpreter: Builder, x: Value, stem: str
-) -> tuple[Counter, Callable[[Counter], Value]]:
+def counted(interpreter: Builder, x: Value, stem: str) -> tuple[Counter, Callable[[Value], Value]]:
     """Return the counter of a loop, and the function that gives the element of an iteration."""
     if type(x.sample) is range:
         sample = x.sample[0] if len(x.sample) else x.sample.start
-        return Counter(x, stem, sample), lambda counter: counter.target or x
+        return Counter(x, stem, sample), lambda i: i
     length, element = _elements(interpreter, x, stem)
     whole = interpreter.apply(range, [length])
-    return Counter(whole, "i", 0), lambda counter: element(counter.target or x)
+    return Counter(whole, "i", 0), element
 
 
 def _demand_equal(interpreter: Builder, n: Value, other: Value) -> None:
@@ -386,6 +333,4 @@ def _elements(
             elif parts[1:]:
                 length = interpreter.apply(min, [n for n, _ in parts])
             return length, lambda i: structure(tuple, [at(i) for _, at in parts])
-    if type(x.sample) is range and x.sample == range(len(x.sample)):
-        raise NotSupported.ITERATION("it iterates over a range beside other iterables")
     raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")

@@ -8,6 +8,7 @@ run backwards.
 import ast
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.import_calls import imports_of
@@ -32,6 +33,19 @@ def normalize(function: ir.Function) -> tuple[Block, str]:
     return _Normalizer(function).run()
 
 
+@dataclass
+class Walk(ir.For):
+    """A loop, and what its unrolled form needs.
+
+    Attributes:
+        item: a variable for the next item.
+        left: the variable that tells whether the loop was left; nothing if it never is.
+    """
+
+    item: str
+    left: str
+
+
 class _Normalizer:
     def __init__(self, function: ir.Function) -> None:
         self.function = function
@@ -54,8 +68,7 @@ class _Normalizer:
                     return [*out, *self.leave(origin, value, loop)]
                 case ir.Break(origin):
                     assert loop is not None
-                    flag = [ir.Move(origin, loop.broke, ir.Const(True))] if loop.broke else []
-                    return [*out, *flag, s]
+                    return [*out, ir.Move(origin, loop.broke, ir.Const(True)), s]
                 case ir.Continue():
                     return out
                 case ir.Raise():
@@ -69,12 +82,13 @@ class _Normalizer:
                         ir.If(origin, test, self.block(then, loop), self.block(orelse, loop))
                     )
                 case ir.For(origin, target, iterable, inner, orelse):
-                    flags = self.flags(inner, orelse)
+                    flags = self.flags(inner)
                     turn = self.block(inner, flags)
-                    one = ir.For(origin, target, iterable, turn, [])
+                    item, left = self.function.fresh("item"), flags.broke or flags.returned
+                    one = Walk(origin, target, iterable, turn, [], item, left)
                     return [*out, *self.after(one, flags, orelse, rest, loop)]
                 case ir.While(origin, before, test, inner, orelse):
-                    flags = self.flags(inner, orelse)
+                    flags = self.flags(inner)
                     turn = self.block(inner, flags)
                     if not isinstance(test, ir.Const):
                         stop: Block = [ir.Break(origin)]
@@ -94,12 +108,13 @@ class _Normalizer:
         """Return what stands for `return`: in a loop, that loop is left first."""
         out: Block = [ir.Move(origin, self.result, value)]
         if loop is not None:
-            out += [ir.Move(origin, loop.returned, ir.Const(True)), ir.Break(origin)]
+            out += [ir.Move(origin, name, ir.Const(True)) for name in loop.names]
+            out.append(ir.Break(origin))
         return out
 
-    def flags(self, body: Block, orelse: Block) -> "_Flags":
+    def flags(self, body: Block) -> "_Flags":
         returned = self.function.fresh("returned") if has(body, ir.Return) else ""
-        broke = self.function.fresh("broke") if orelse and has(body, ir.Break) else ""
+        broke = self.function.fresh("broke") if has(body, ir.Break) else ""
         return _Flags(returned, broke)
 
     def after(
@@ -108,10 +123,9 @@ class _Normalizer:
     ) -> Block:  # fmt: skip
         """Return a loop with what follows it: the `else` part, and what no `return` left."""
         origin = loop.origin
-        names = [name for name in (flags.returned, flags.broke) if name]
-        before: Block = [ir.Move(origin, name, ir.Const(False)) for name in names]
+        before: Block = [ir.Move(origin, name, ir.Const(False)) for name in flags.names]
         then: Block = [*orelse, *rest]
-        if flags.broke:
+        if flags.broke and orelse:
             then = [ir.If(origin, ir.Name(flags.broke), [], orelse), *rest]
         if flags.returned:
             out = ir.Return(origin, ir.Name(self.result))
@@ -120,10 +134,11 @@ class _Normalizer:
 
 
 class _Flags:
-    """The variables that tell how a loop was left."""
+    """The variables that tell how a loop was left: by any exit (`broke`), by `return`."""
 
     def __init__(self, returned: str, broke: str) -> None:
         self.returned, self.broke = returned, broke
+        self.names = [name for name in (returned, broke) if name]
 
 
 def has(body: Block, kind: type[ir.Statement]) -> bool:
@@ -156,23 +171,13 @@ def _falls(body: Block) -> bool:
 
 def assigned(body: Block) -> set[str]:
     """Return the variables that a block may assign."""
-    names: set[str] = set()
-    for s in body:
-        target = getattr(s, "target", None)
-        if isinstance(target, str) and target != ir.DISCARD:
-            names.add(target)
-        for inner in ir.blocks_of(s):
-            names |= assigned(inner)
-    return names
+    targets = {getattr(s, "target", ir.DISCARD) for s in ir.every(body)}
+    return targets - {ir.DISCARD}
 
 
 def captures(body: Block, name: str) -> bool:
     """Return whether a function that a block defines reads a variable."""
-    return any(
-        (isinstance(s, ir.Closure) and name in s.captured)
-        or any(captures(inner, name) for inner in ir.blocks_of(s))
-        for s in body
-    )
+    return any(isinstance(s, ir.Closure) and name in s.captured for s in ir.every(body))
 
 
 def assignments(body: Block) -> Counter[str]:

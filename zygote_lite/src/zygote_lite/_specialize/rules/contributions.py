@@ -1,5 +1,6 @@
 """Contributions: the cotangents that one step of the reverse pass adds to its operands."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from zygote_lite._specialize.typed.builder import Builder
@@ -33,3 +34,14 @@ class IndexRule:
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Return the cotangent of a part."""
         return [Scatter(self.index, dy), None]
+
+
+@dataclass(eq=False)
+class LinearRule:
+    """Through an operation whose cotangents need that of its result alone."""
+
+    cotangents: Callable[[Value], list[Contribution]]
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Return the cotangents of the operands."""
+        return self.cotangents(dy)

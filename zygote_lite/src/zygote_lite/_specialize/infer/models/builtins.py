@@ -3,7 +3,6 @@
 import operator
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
+from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -33,12 +33,9 @@ from zygote_lite._specialize.typed.values import (
 def _unpack(interpreter: Builder, xs: list[Value]) -> Value | None:
     x, count, star = xs
     items = known_items(x) if x.items is not None else None
-    if items is not None and star.sample is None and len(items) == count.sample:
-        return structure(tuple, items)
-    if items is not None and star.sample is not None:
-        at, n = star.sample, len(items) - (count.sample - 1 - star.sample)
-        middle = structure(list, items[at:n])
-        return structure(tuple, [*items[:at], middle, *items[n:]])
+    if items is not None:
+        parts = run(unpack, [items, count.sample, star.sample], {})
+        return structure(tuple, [structure(list, p) if type(p) is list else p for p in parts])
     if x.is_constant and star.sample is None:
         return structure(tuple, [constant(part) for part in unpack(x.sample, count.sample, None)])
     if star.sample is None and (x.is_array or type(x.sample) is tuple):
@@ -107,8 +104,6 @@ def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
     def made(interpreter: Builder, xs: list[Value]) -> Value | None:
         if kind == "reversed":
             items = known_items(xs[0])
-            if items is None and type(xs[0].sample) is range:
-                return None
             return None if items is None else structure(list, items[::-1])
         items_of = [known_items(x) for x in xs]
         if all(items is not None for items in items_of):
@@ -124,17 +119,10 @@ def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
     return noted
 
 
-def _join_arguments(interpreter: Builder, xs: list[Value]) -> Value | None:
-    return _joined_sequences(tuple)(interpreter, xs[1:])
-
-
 def _join_dict(interpreter: Builder, xs: list[Value]) -> Value | None:
-    parts = []
-    for x in xs:
-        if not _dicts.is_dict(x):
-            raise NotSupported.UNKNOWN_LENGTH("a dict is made with `**` of something unknown")
-        parts += x.items or []
-    return interpreter.build("dict", parts)
+    if not all(map(_dicts.is_dict, xs)):
+        raise NotSupported.UNKNOWN_LENGTH("a dict is made with `**` of something unknown")
+    return _dicts.made(interpreter, xs, {})
 
 
 def _folded_text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | None]:
@@ -217,19 +205,9 @@ def _compensated(interpreter: Builder, start: Value, items: list[Value]) -> Valu
     op = interpreter.write(result, sum, given, {})
     if interpreter.follows and any(x.active for x in (start, *items)):
         op.target.active = True
-        op.reverse_rule, op.active_operands = SumRule(len(items) + 1), [start, *items]
+        op.active_operands = [start, *items]
+        op.reverse_rule = LinearRule(lambda dy: [dy] * (len(items) + 1))
     return op.target
-
-
-@dataclass(eq=False)
-class SumRule:
-    """Through a sum: each term has the cotangent of the sum."""
-
-    count: int
-
-    def back(self, interpreter: Builder, dy: Value) -> list[Any]:
-        """Return the cotangent of each term."""
-        return [dy] * self.count
 
 
 SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
@@ -248,13 +226,13 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     np.real: _real,
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
+    import_calls.imported_module: _imports.import_module,
+    import_calls.imported_member: _imports.import_member,
+    _intrinsics.taken_for: _taken_for,
+    _intrinsics.join_dict: _join_dict,
+    _intrinsics.join_text: _folded_text(_intrinsics.join_text),
+    _intrinsics.format_value: _folded_text(_intrinsics.format_value),
+    _intrinsics.join_arguments: lambda builder, xs: _joined_sequences(tuple)(builder, xs[1:]),
+    _intrinsics.join_tuple: _joined_sequences(tuple),
+    _intrinsics.join_list: _joined_sequences(list),
 }
-SPECIAL[import_calls.imported_module] = _imports.import_module
-SPECIAL[import_calls.imported_member] = _imports.import_member
-SPECIAL[_intrinsics.taken_for] = _taken_for
-SPECIAL[_intrinsics.join_dict] = _join_dict
-for _maker in (_intrinsics.join_text, _intrinsics.format_value):
-    SPECIAL[_maker] = _folded_text(_maker)
-SPECIAL[_intrinsics.join_arguments] = _join_arguments
-for _name, _kind in (("join_tuple", tuple), ("join_list", list)):
-    SPECIAL[getattr(_intrinsics, _name)] = _joined_sequences(_kind)

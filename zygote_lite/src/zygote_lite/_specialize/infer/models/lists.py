@@ -7,10 +7,9 @@ shape.
 """
 
 import operator
-from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.rules.contributions import Each, IndexRule, Scatter
+from zygote_lite._specialize.rules.contributions import Each, IndexRule, LinearRule, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Append, StoreItem
@@ -119,9 +118,8 @@ def item_of_list(interpreter: Builder, x: Value, index: Value, stem: str = "") -
         raise NotSupported.LIST_OPERATION("it indexes a list by something other than an integer")
     if fact.item is None or not x.sample:
         raise NotSupported.LIST_OPERATION("it takes an item of a list that is still empty")
-    key = None if list_root(x).made else (operator.getitem, x, index, index.is_constant)
-    if key is not None and index.is_constant:
-        key = (operator.getitem, x, index.sample, True)
+    at = index.sample if index.is_constant else index
+    key = None if list_root(x).made else (operator.getitem, x, at, index.is_constant)
     if key in interpreter.known:
         return interpreter.known[key]
     op = interpreter.write(
@@ -234,7 +232,10 @@ def copied(interpreter: Builder, x: Value, part: Value | None = None) -> Value:
     op.target.made = not rows
     if list_root(x).active and interpreter.follows:
         op.target.active = True
-        op.reverse_rule, op.active_operands = WholePull(part), [x]
+        op.reverse_rule, op.active_operands = (
+            LinearRule(lambda dy: [dy if part is None else Scatter(part, dy)]),
+            [x],
+        )
     return op.target
 
 
@@ -249,24 +250,5 @@ def total(interpreter: Builder, xs: list[Value]) -> Value:
     op = interpreter.write(result, sum, xs, {})
     if list_root(xs[0]).active and interpreter.follows and can_carry(result.fact):
         op.target.active = True
-        op.reverse_rule, op.active_operands = EachPull(), xs[:1]
+        op.reverse_rule, op.active_operands = LinearRule(lambda dy: [Each(dy)]), xs[:1]
     return op.target
-
-
-class EachPull:
-    """Through a sum: the cotangent is added to that of each item."""
-
-    def back(self, interpreter: Builder, dy: Value) -> list[Any]:
-        """Return the cotangent of each item."""
-        return [Each(dy)]
-
-
-@dataclass(eq=False)
-class WholePull:
-    """Through a copy of a list or of a part: the cotangent of the copy is that of the list."""
-
-    part: Value | None
-
-    def back(self, interpreter: Builder, dy: Value) -> list[Any]:
-        """Return the cotangent unchanged."""
-        return [dy if self.part is None else Scatter(self.part, dy)]
