@@ -23,13 +23,14 @@ from zygote_lite._cotangents.kinds import (
     shown_by_proxy,
 )
 
-_WHOLE = {float, np.ndarray, np.float64, complex, np.float32}
+WHOLE = {float, np.ndarray, np.float64, complex, np.float32}
+"""Types of cotangents that hold no `None`."""
 
 
 def is_whole(d: Any) -> bool:
     """Return whether a cotangent has no `None` inside, as far as that is told quickly."""
     kind = type(d)
-    if kind in _WHOLE:
+    if kind in WHOLE:
         return True
     if kind is dict:
         d = d.values()

@@ -102,40 +102,37 @@ def transformed_first(
             known, function, given = by_count.get(len(xs)), f, xs
             if known is None or kws:
                 known, function, given = calls.of(xs, kws)
-            return answered(known, function, given, finish, recorded, xs, kws)
+            found = None if known is None else known.enter(function, *given)
+            if found is not None:
+                if finish is None:
+                    return found
+                found = finish(found, known, function, given)
+                if found is not NotImplemented:
+                    return found
+            return record_and_note(known, function, given, recorded, xs, kws)
 
         return answer
 
     return decorate
 
 
-def answered(
+def record_and_note(
     known: Specializations | None,
     function: Any,
     given: tuple[Any, ...],
-    finish: Any,
     recorded: Callable[..., Any],
     xs: tuple[Any, ...],
     kws: dict[str, Any],
 ) -> Any:
-    """Return the answer to a call: by transformed code, else by the tape.
+    """Return the tape's answer to a call that transformed code has not answered, and note it.
 
     Arguments:
-        known, function, given: the transformed code, and the plain call (`PlainCalls`).
-        finish: makes the answer of what transformed code gives (`transformed_first`).
-        recorded: answers by the tape, as `recorded(*xs, **kws)`.
+        known, function, given: the transformed code for such calls, and the plain call.
+        recorded, xs, kws: what answers by the tape, and the call.
     """
-    if known is None:
-        return recorded(*xs, **kws)
-    found = known.enter(function, *given)
-    if found is not None:
-        if finish is None:
-            return found
-        found = finish(found, known, function, given)
-        if found is not NotImplemented:
-            return found
     found = recorded(*xs, **kws)
-    known.note(function, given)
+    if known is not None:
+        known.note(function, given)
     return found
 
 

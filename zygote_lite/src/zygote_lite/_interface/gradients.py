@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.zeros import filled, is_whole
+from zygote_lite._cotangents.zeros import WHOLE, filled, is_whole
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
-from zygote_lite._interface.calls import PlainCalls, PlainValues, answered, transformed_first
+from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
 from zygote_lite._nested.gradients import (
     inside,
     inside_gradient,
@@ -76,11 +76,13 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
         known, function, given = PlainCalls(f, range(len(xs)), compiled=compiled).of(xs, {})
     elif xs:
         known = specializations_of(f, len(xs), tuple(range(len(xs))), False, compiled)
-
-    def recorded_gradient(*xs: Any) -> Any:
-        return _recorded_gradient(f, range(len(xs)), xs, {})[1]
-
-    return answered(known, function, given, _second, recorded_gradient, xs, {})  # type: ignore[no-any-return]
+    found = None if known is None else known.enter(function, *given)
+    if found is None:
+        numbers = range(len(xs))
+        found = record_and_note(
+            known, function, given, _recorded_gradient, (f, numbers, xs, {}), {}
+        )
+    return found[1]  # type: ignore[no-any-return]
 
 
 def _recorded_gradient(
@@ -154,12 +156,16 @@ def raw_value_and_gradient(f: Any, argnums: Argnums) -> Any:
 
 def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the value and the gradient that transformed code gives, with zeros for `None`."""
-    return found if is_whole(found[1]) else (found[0], _whole(found[1], known, function, given))
+    d = found[1]
+    if type(d) in WHOLE or is_whole(d):
+        return found
+    return found[0], _whole(d, known, function, given)
 
 
 def _second_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the gradient that transformed code gives, with zeros for `None`."""
-    return found[1] if is_whole(found[1]) else _whole(found[1], known, function, given)
+    d = found[1]
+    return d if type(d) in WHOLE or is_whole(d) else _whole(d, known, function, given)
 
 
 def _whole(d: Any, known: Any, function: Any, given: Any) -> Any:
