@@ -125,7 +125,7 @@ def _project_sequence(dx: Any, x: Any) -> Any:
     entries = [project(entry, primal) for entry, primal in zip(given, x, strict=True)]
     if isinstance(x, list):
         return entries
-    return type(x)(*entries) if hasattr(x, "_fields") else tuple(entries)
+    return tuple.__new__(type(x), entries) if hasattr(x, "_fields") else tuple(entries)
 
 
 def _sum_leading(dx: Any, x: Any) -> Any:

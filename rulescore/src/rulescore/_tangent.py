@@ -112,7 +112,7 @@ def _accumulate_sequences(a: Any, b: Any) -> Any:
     entries = [accumulate(x, y) for x, y in zip(a, b, strict=True)]
     if isinstance(a, list):
         return entries
-    return type(a)(*entries) if hasattr(a, "_fields") else tuple(entries)
+    return tuple.__new__(type(a), entries) if hasattr(a, "_fields") else tuple(entries)
 
 
 def _accumulate_fields(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:

@@ -498,6 +498,21 @@ def joined_named_tuples(x, y):
     return a[2] * a[4] + 3 * a[-1] * len(2 * p) + sum(p + p)
 
 
+class Swapped(namedtuple("Swapped", "a b")):
+    __slots__ = ()
+
+    def __new__(cls, b, a, *, scale=2.0):
+        return super().__new__(cls, a * scale, b)
+
+
+@works("a named tuple with a `__new__` of its own", (0.5, 0.6))
+def named_tuples_with_new(x, y):
+    p = Swapped(x, y)
+    q = Swapped(b=p.a, a=y, scale=x)._replace(b=x)
+    first, second = q
+    return p.a * p.a * p.b + first * second * q.a
+
+
 class Mode(enum.Enum):
     LINEAR = 1
     SQUARE = 2

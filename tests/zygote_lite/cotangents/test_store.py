@@ -1,10 +1,12 @@
 """The cotangent of written memory is that of all its views, also where entries of one overlap."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
-from zygote_lite import gradient
+from zygote_lite import grad, gradient
 from zygote_lite.errors import DifferentiationError, NoRuleError
 from zygote_lite.testing import recorded_only
 
@@ -100,3 +102,25 @@ def test_two_results_with_a_mask_are_refused():
 def test_an_entry_of_an_active_array_of_objects_is_refused():
     with pytest.raises(NoRuleError, match="dtype object"):
         gradient(lambda a: a[0] * 2.0, np.array([1.0, 2.0], dtype=object))
+
+
+class Point(namedtuple("Point", "x y")):
+    __slots__ = ()
+
+    def __new__(cls, x):
+        return super().__new__(cls, x, 2.0 * x)
+
+
+def test_the_cotangent_of_a_named_tuple_is_made_of_its_fields_whatever_its_class_takes():
+    def f(p):
+        return p.x * p.y
+
+    def as_a_tuple(y, d):
+        return tuple.__new__(Point, (y, d))
+
+    for _ in range(3):
+        (d,) = gradient(f, Point(3.0))
+        assert type(d) is Point
+        assert d == as_a_tuple(6.0, 3.0)
+    assert grad(lambda p: 1.0)(Point(3.0)) == as_a_tuple(0.0, 0.0)
+    assert grad(lambda x: grad(f)(Point(x)).x * x)(3.0) == 12.0

@@ -13,7 +13,7 @@ import gc
 import re
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -181,3 +181,9 @@ def owner_of(x: Any) -> Any:
             if not isinstance(base, np.ndarray):
                 return x
         x = base
+
+
+def tuple_like(x: Any, entries: Iterable[Any]) -> Any:
+    """Return a tuple, of the class of `x` where that is a named tuple."""
+    # not by calling the class: its `__new__` may take something else
+    return tuple.__new__(type(x), entries) if hasattr(x, "_fields") else tuple(entries)

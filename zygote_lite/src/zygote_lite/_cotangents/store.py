@@ -30,6 +30,7 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     owner_of,
     shown_by_proxy,
+    tuple_like,
 )
 from zygote_lite._cotangents.sequences import Places, Row
 from zygote_lite.errors import DifferentiationError
@@ -139,7 +140,7 @@ class Store:
         parts = [self.add(value, d) for value, d in zip(x, dx, strict=True)]
         if all(d is None for d in parts):
             return None
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        return tuple_like(x, parts)
 
     def _add_function(self, f: Any, dx: Any) -> Any:
         """Add the cotangent of a function: those of captured variables live in their cells."""
@@ -178,7 +179,7 @@ class Store:
             ]
             if all(d is None for d in parts):
                 return None
-            return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+            return tuple_like(x, parts)
         if kind == FUNCTION:
             return self._collect_function(x, dx, seen)
         if kind < LIST:

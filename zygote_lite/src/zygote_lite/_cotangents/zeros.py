@@ -21,6 +21,7 @@ from zygote_lite._cotangents.kinds import (
     held_by,
     kind_of,
     shown_by_proxy,
+    tuple_like,
 )
 
 WHOLE = {float, np.ndarray, np.float64, complex, np.float32}
@@ -71,7 +72,7 @@ def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
     if kind == LIST:
         return list(found.values())
     if kind == TUPLE:
-        return type(x)(*found.values()) if hasattr(x, "_fields") else tuple(found.values())
+        return tuple_like(x, found.values())
     return Tangent(x._primal if type(x) is Tangent else type(x), **found)
 
 

@@ -1,7 +1,7 @@
 """Code objects: those inside others, and the definitions of functions that only pass arguments on.
 
 Libraries create functions without source text from a template, by `exec`, to give them certain
-parameters: SciPy's distributions do, for their shape parameters.
+parameters: SciPy's distributions do, for their shape parameters, and `namedtuple` for `__new__`.
 """
 
 import ast
@@ -27,9 +27,9 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def handing_on(code: CodeType) -> ast.FunctionDef | None:
-    """Return the definition of a function that returns arguments and constants, or a tuple of them.
+    """Return the definition of a function that hands its arguments on; of all others, `None`.
 
-    Of all others, `None`.
+    It returns arguments and constants, tuples of them, or what a global function makes of them.
     """
     stack: list[ast.expr] = []
     for instruction in dis.get_instructions(code):
@@ -42,7 +42,12 @@ def handing_on(code: CodeType) -> ast.FunctionDef | None:
         elif name == "BUILD_TUPLE":
             first = len(stack) - value
             stack[first:] = [ast.Tuple(stack[first:], ast.Load())]
-        elif name not in ("RESUME", "RETURN_VALUE", "NOP"):
+        elif name == "LOAD_GLOBAL":
+            stack.append(ast.Name(value, ast.Load()))
+        elif name == "CALL":
+            first = len(stack) - instruction.arg  # type: ignore[operator]
+            stack[first - 1 :] = [ast.Call(stack[first - 1], stack[first:], [])]
+        elif name not in ("RESUME", "RETURN_VALUE", "NOP", "PRECALL", "PUSH_NULL"):
             return None
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE) or len(stack) != 1:
         return None

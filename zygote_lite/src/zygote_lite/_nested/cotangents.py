@@ -8,6 +8,7 @@ import numpy as np
 
 from rulescore import Tangent, accumulate, project
 from zygote_lite._activity.activity import mark_active
+from zygote_lite._cotangents.kinds import tuple_like
 from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import take_slots
@@ -56,7 +57,7 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
             tape.call((None, node, None), operator.getitem, value, i) for i in range(len(value))
         ]
         entries = [box(*found, tape) for found in getitem]
-        return entries if isinstance(value, list) else _like(value, entries)
+        return entries if isinstance(value, list) else tuple_like(value, entries)
     if isinstance(value, dict):
         return {
             k: box(*tape.call((None, node, None), operator.getitem, value, k), tape) for k in value
@@ -68,10 +69,6 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
     return Box(value, node, tape)
 
 
-def _like(value: tuple[Any, ...], entries: list[Any]) -> Any:
-    return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
-
-
 def unbox(d: Any, tape: Tape) -> Traced:
     """Return a boxed cotangent as a value with one number on the outer tape."""
     if isinstance(d, Box):
@@ -80,7 +77,10 @@ def unbox(d: Any, tape: Tape) -> Traced:
         parts = [unbox(entry, tape) for entry in d]
         nodes = (None, *(node for _, node in parts))
         build = build_list if isinstance(d, list) else build_tuple
-        return tape.call(nodes, build, *(value for value, _ in parts))
+        y, node = tape.call(nodes, build, *(value for value, _ in parts))
+        if isinstance(d, list) or type(d) is tuple:
+            return y, node
+        return tape.call((None, None, node), tuple.__new__, type(d), y)
     if isinstance(d, dict | Tangent):
         names = tuple(d)
         parts = [unbox(d[name], tape) for name in names]

@@ -22,6 +22,7 @@ from zygote_lite._cotangents.kinds import (
     entries_of,
     held_by,
     kind_of,
+    tuple_like,
 )
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.places import name_of
@@ -150,5 +151,5 @@ def _structure(x: Any, entries: dict[Any, Any]) -> Any:
     if kind == LIST:
         return list(entries.values())
     if kind == TUPLE:
-        return type(x)(*entries.values()) if hasattr(x, "_fields") else tuple(entries.values())
+        return tuple_like(x, entries.values())
     return Tangent(x._primal if type(x) is Tangent else type(x), **entries)

@@ -19,6 +19,7 @@ from zygote_lite._cotangents.kinds import (
     held_by,
     kind_of,
     owner_of,
+    tuple_like,
 )
 from zygote_lite._cotangents.store import Store
 from zygote_lite.errors import DifferentiationError
@@ -97,7 +98,7 @@ def _owned(d: Any, seen: set[int]) -> Any:
         return [_owned(x, seen) for x in d]
     if isinstance(d, tuple):
         parts = [_owned(x, seen) for x in d]
-        return type(d)(*parts) if hasattr(d, "_fields") else tuple(parts)
+        return tuple_like(d, parts)
     if isinstance(d, dict):
         return {key: _owned(x, seen) for key, x in d.items()}
     if isinstance(d, Tangent):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active
+from zygote_lite._cotangents.kinds import tuple_like
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, give, slots_of
@@ -55,7 +56,7 @@ def into(x: Any, parts: Any) -> Any:
     if parts is None or all(d is None for d in parts):
         return None
     if isinstance(x, tuple):
-        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        return tuple_like(x, parts)
     slots = slots_of(x)
     for i, d in enumerate(parts):
         give(slots, i, d)

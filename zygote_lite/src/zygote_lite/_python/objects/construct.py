@@ -81,7 +81,7 @@ def instantiate(
         for (name, value), n in zip(kws.items(), nodes[1:], strict=True):
             tape.call((None, None, None, n), object.__setattr__, y, name, value)
         return y, None
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if _is_made_by_fields(cls):
         return tape.call((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
     new, node = cls.__new__, None
     if isinstance(new, types.FunctionType):
@@ -232,6 +232,14 @@ def fill_dataclass(
         inner = (None, None, *(node for _, node in late))
         tape.call(inner, after, y, *(value for value, _ in late))
     return None, None
+
+
+def _is_made_by_fields(cls: Any) -> bool:
+    """Return whether a class is a named tuple, without a `__new__` of its own."""
+    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        return False
+    made_in = getattr(cls.__new__, "__globals__", {}).get("__name__", "")
+    return str(made_in).startswith("namedtuple_")  # the namespace in which `namedtuple` makes it
 
 
 def _make_named_tuple(cls: Any, /, *xs: Any, **kws: Any) -> Any:
