@@ -21,6 +21,7 @@ from zygote_lite._cotangents.kinds import (
     address_of,
     entries_of,
     kind_of,
+    tuple_like,
 )
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.differences import derivative, quietly
@@ -286,7 +287,7 @@ def _replaced(x: Any, place: Place, leaf: Any) -> Any:
     (_, key), rest = place[0], place[1:]
     if isinstance(x, tuple):
         items = [_replaced(v, rest, leaf) if i == key else v for i, v in enumerate(x)]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return tuple_like(x, items)
     if kind_of(x) == OBJECT:
         object.__setattr__(x, key, _replaced(object.__getattribute__(x, key), rest, leaf))
     else:
