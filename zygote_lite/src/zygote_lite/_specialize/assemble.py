@@ -11,13 +11,11 @@ from zygote_lite._specialize.numba.checks import prepare
 from zygote_lite._specialize.numba.precompute import compute_early
 from zygote_lite._specialize.numba.writer import CompiledWriter
 from zygote_lite._specialize.passes.buffer_reuse import reuse_memory
-from zygote_lite._specialize.passes.finish import (
-    drop_dead,
-    keep_records,
-    settle_writes,
-    telling,
-)
+from zygote_lite._specialize.passes.dead_code import drop_dead
+from zygote_lite._specialize.passes.finiteness import telling
 from zygote_lite._specialize.passes.hoist import hoist
+from zygote_lite._specialize.passes.residuals import keep_records
+from zygote_lite._specialize.passes.writes import settle_writes
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.rules.contributions import IndexRule
 from zygote_lite._specialize.rules.inlined import ScalarRule
@@ -105,7 +103,6 @@ def written(
         reuse_memory([*forward, *reverse], results)
     writer = (CompiledWriter if compiled else Writer)(builder.name)
     writer.count([forward, reverse], results)
-    _rename(writer, forward, outside, result)
     more = [value.name for value, _ in inputs.given.values()]
     tops = [
         name if x.items is not None else x.name or name
@@ -124,7 +121,7 @@ def written(
     if parameter is not None:
         writer.line("", f"def back({parameter.name}):")
         writer.depth = 2
-    writer.renamed = writer.renamed_back
+    _rename(writer, forward, outside, result)
     if builder.poles and reverse and not compiled:
         writer.line('with np.errstate(all="ignore"):')
         writer.indented(reverse)
@@ -224,7 +221,7 @@ def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | 
         if isinstance(node, Loop):
             for x in node.record:
                 if x.name in names:
-                    writer.renamed_back[x] = writer.namer(x.name)
+                    writer.renamed[x] = writer.namer(x.name)
 
 
 def _ends(

@@ -1,6 +1,6 @@
-"""Passes on typed code: dead-code elimination, residuals, hoisting, reuse of buffers.
+"""Passes on typed code: copies, dead code, residuals, hoisting, reuse of buffers, finiteness.
 
-`_specialize.assemble` runs them in their order. Read `finish` first: it settles what writes in
-place require and saves the residuals, without which the code is not right. `hoist` and
-`buffer_reuse` only make it faster.
+`_specialize.assemble` runs them in their order. Read `writes` first, which settles what writes in
+place require, and `residuals`, which saves what the reverse pass reads: without them the code is
+not right. `dead_code`, `hoist`, `buffer_reuse` and `finiteness` only make it shorter and faster.
 """

@@ -245,7 +245,9 @@ class Backward(Accumulator):
         outer -= {x for x in outer if is_made_in(x, node)}
         while True:
             state = self.state()
-            _, found = self.turn(node, carried, outer)
+            accumulators = {x: self.named(x, None) for x in outer}
+            variables = {x: self.named(x, None) for x in carried}
+            _, found = self.turn(node, accumulators, variables)
             grown = {p for p in node.phis if found.get(p) is not None} | carried
             more = {x for x in found if x not in node.phis and not is_made_in(x, node)} | outer
             self.restore(state)
@@ -263,13 +265,11 @@ class Backward(Accumulator):
             d = after.get(x)
             if d is not None and d in self.owned and not d.is_constant:
                 accumulators[x] = d
-                continue
-            if x.is_scalar:
-                named = self.named(x, d)
-                start.append((named, constant(0.0) if d is None else d))
+            elif x.is_scalar:
+                accumulators[x] = self.named(x, d)
+                start.append((accumulators[x], d or constant(0.0)))
             else:
-                named = self.zero(x) if d is None else self.copy(d, x)
-            accumulators[x] = named
+                accumulators[x] = self.zero(x) if d is None else self.copy(d, x)
         variables: dict[Value, Value] = {}
         for phi, out in zip(node.phis, node.outs, strict=True):
             d = after.pop(out, None)
@@ -277,40 +277,31 @@ class Backward(Accumulator):
                 variables[phi] = self.named(phi, d)
                 start.append((variables[phi], self.zero(phi) if d is None else d))
         self.write(Moves(self.origin, start))
-        rest = {x: d for x, d in after.items() if x not in outer}
-        body, _ = self.turn(node, carried, outer, accumulators, variables)
+        body, _ = self.turn(node, accumulators, variables)
         self.builder.out.append(Backwards(node.origin, node, body))
-        self.cotangents = rest
-        for x, d in accumulators.items():
-            self.cotangents[x] = d
-            self.owned.add(d)
-            self.given.add(d)
-        for phi in carried:
-            self.cotangents[phi] = variables[phi]
-            self.given.add(variables[phi])
-            self.owned.discard(variables[phi])
+        self.cotangents = {**after, **accumulators, **variables}
+        self.given |= {*accumulators.values(), *variables.values()}
+        self.owned |= {*accumulators.values()}
+        self.owned -= {*variables.values()}
 
     def turn(
-        self, node: Loop, carried: set[Value], outer: set[Value],
-        accumulators: dict[Value, Value] | None = None,
-        variables: dict[Value, Value] | None = None,
-    ) -> tuple[list[Node], Cotangents]:  # fmt: skip
-        """Write the reverse of one iteration."""
-        if accumulators is None:
-            accumulators = {x: self.named(x, None) for x in outer}
-        if variables is None:
-            variables = {x: self.named(x, None) for x in carried}
-        cotangents: Cotangents = {**accumulators, **variables}
-        for d in accumulators.values():
-            self.owned.add(d)
-        self.given |= {*cotangents.values()}
-        body, found = self.nested(node.body, cotangents)
+        self, node: Loop, accumulators: Cotangents, variables: Cotangents
+    ) -> tuple[list[Node], Cotangents]:
+        """Write the reverse of one iteration; return it, with the cotangents at its end.
+
+        Arguments:
+            node: the loop.
+            accumulators: the cotangents of what is outside, which the iterations add to.
+            variables: those of the carried variables, which each iteration hands to the next.
+        """
+        self.owned |= {*accumulators.values()}
+        self.given |= {*accumulators.values(), *variables.values()}
+        body, found = self.nested(node.body, {**accumulators, **variables})
         pairs = []
-        for phi in node.phis:
-            if phi in carried:
-                d = found.get(phi) or self.zero_in(body, phi)
-                if d is not variables[phi]:
-                    pairs.append((variables[phi], d))
+        for phi, variable in variables.items():
+            d = found.get(phi) or self.zero_in(body, phi)
+            if d is not variable:
+                pairs.append((variable, d))
         for x, d in accumulators.items():
             if found.get(x) is not d:
                 raise NotSupported.LOOP_COTANGENT(

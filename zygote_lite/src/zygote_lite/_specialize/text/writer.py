@@ -67,7 +67,6 @@ class Writer(Speller):
         super().__init__(namer)
         self.text = Text()
         self.depth = 0
-        self.renamed_back: dict[Value, str] = {}
         self.uses: Counter[Value] = Counter()
         self.first: dict[str, Value] = {}
         self.shared: Counter[str] = Counter()  # how many further values have a name
