@@ -16,7 +16,7 @@ LARGEST = 2**53
 """The largest integer that is dealt with."""
 
 LEFT = "left to the generic engine"
-FLOAT, WHOLE, MIXED, TRUTH = "float", "whole", "mixed", "truth"
+FLOAT, INTEGER, MIXED, TRUTH = "float", "integer", "mixed", "truth"
 """The kinds of numbers: a float, an integer, either of the two, a truth value."""
 
 
@@ -123,22 +123,22 @@ SIGNS = (operator.neg, operator.pos, operator.abs, abs)
 
 
 def _integers_too(of_floats: Any, of_integers: Any) -> dict[str, Any]:
-    return {FLOAT: of_floats, WHOLE: of_integers, MIXED: of_integers}
+    return {FLOAT: of_floats, INTEGER: of_integers, MIXED: of_integers}
 
 
 COMPILED: dict[Any, dict[str, Any]] = {
-    **{f: dict.fromkeys((FLOAT, WHOLE, MIXED, TRUTH), f) for f in _PLAIN},
-    max: dict.fromkeys((FLOAT, WHOLE, MIXED, TRUTH), greatest),
-    min: dict.fromkeys((FLOAT, WHOLE, MIXED, TRUTH), least),
-    **{f: dict.fromkeys((FLOAT, WHOLE, MIXED), f) for f in SIGNS},
-    operator.abs: dict.fromkeys((FLOAT, WHOLE, MIXED), abs),
+    **{f: dict.fromkeys((FLOAT, INTEGER, MIXED, TRUTH), f) for f in _PLAIN},
+    max: dict.fromkeys((FLOAT, INTEGER, MIXED, TRUTH), greatest),
+    min: dict.fromkeys((FLOAT, INTEGER, MIXED, TRUTH), least),
+    **{f: dict.fromkeys((FLOAT, INTEGER, MIXED), f) for f in SIGNS},
+    operator.abs: dict.fromkeys((FLOAT, INTEGER, MIXED), abs),
     operator.add: _integers_too(operator.add, _bounded(operator.add)),
     operator.sub: _integers_too(operator.sub, _bounded(operator.sub)),
     operator.mul: _integers_too(operator.mul, bounded_product),
-    operator.floordiv: {FLOAT: operator.floordiv, WHOLE: _bounded(operator.floordiv)},
-    operator.mod: {FLOAT: operator.mod, WHOLE: _bounded(operator.mod)},
-    operator.pow: {FLOAT: power, WHOLE: whole_power},
-    **{f: {WHOLE: _rounded(f)} for f in (int, math.floor, math.ceil, math.trunc)},
+    operator.floordiv: {FLOAT: operator.floordiv, INTEGER: _bounded(operator.floordiv)},
+    operator.mod: {FLOAT: operator.mod, INTEGER: _bounded(operator.mod)},
+    operator.pow: {FLOAT: power, INTEGER: whole_power},
+    **{f: {INTEGER: _rounded(f)} for f in (int, math.floor, math.ceil, math.trunc)},
     **{f: {TRUTH: f} for f in (operator.and_, operator.or_, operator.xor)},
     **{f: {FLOAT: checked(f)} for f in COSTLY},
     math.fmod: {FLOAT: checked(np.fmod)},  # Numba does not know the first

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.numba import arithmetic as _machine
-from zygote_lite._specialize.numba.arithmetic import FLOAT, MIXED, TRUTH, WHOLE
+from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
@@ -56,7 +56,7 @@ def kind_of_number(x: Value) -> str:
         raise Unsound.COMPILED_NUMBER("an integer is too large")
     if classes <= _FLOATS:
         return FLOAT
-    return WHOLE if classes <= _INTEGER_TYPES else MIXED
+    return INTEGER if classes <= _INTEGER_TYPES else MIXED
 
 
 _MADE = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.copy,
@@ -100,7 +100,7 @@ def _or_zero(source: Value, target: Value) -> Value:
     """Return a zero for no value yet, where a number comes later and nobody reads before."""
     if not source.is_constant or source.sample is not None:
         return source
-    zeros = {FLOAT: 0.0, WHOLE: 0, TRUTH: False}
+    zeros = {FLOAT: 0.0, INTEGER: 0, TRUTH: False}
     kind = "" if target.is_array else kind_of_number(target)
     if kind not in zeros:
         raise Unsound.UNSET("a variable may have no value")
@@ -133,7 +133,7 @@ def _prepare(op: Op) -> None:
         raise NotSupported.COMPILED_CALL(f"{name} is not among what is compiled")
     else:
         kinds, kind = {kind_of_number(x) for x in xs}, kind_of_number(op.target)
-        if kind == WHOLE and len(xs) == 2 and kinds & {FLOAT, MIXED}:
+        if kind == INTEGER and len(xs) == 2 and kinds & {FLOAT, MIXED}:
             kind = MIXED
         compiled = _machine.COMPILED[f]
         if kind not in compiled or (f in _machine.SIGNS and TRUTH in kinds):
@@ -151,7 +151,7 @@ def _prepare_item(op: Op) -> None:
     _refuse_other_index(index)
     if op.target.is_array:
         refuse_other_arrays(op.target)
-    elif kind_of_number(op.target) == WHOLE:
+    elif kind_of_number(op.target) == INTEGER:
         op.function = _machine.whole_entry
 
 
@@ -161,7 +161,7 @@ def _refuse_other_index(index: Value) -> None:
         ends = [part]
         if isinstance(part.sample, slice):
             ends = [x for x in leaves(part) if not _is_known_end(x)]
-        if any(kind_of_number(end) != WHOLE for end in ends):
+        if any(kind_of_number(end) != INTEGER for end in ends):
             raise NotSupported.COMPILED_VALUE("an index is not an integer, nor a slice of integers")
 
 

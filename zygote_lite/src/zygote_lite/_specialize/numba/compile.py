@@ -9,7 +9,7 @@ import numpy as np
 
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.numba import arithmetic as _machine
-from zygote_lite._specialize.numba.arithmetic import FLOAT, MIXED, TRUTH, WHOLE
+from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
 from zygote_lite._specialize.numba.checks import (
     described_for_users,
     kind_of_number,
@@ -87,7 +87,7 @@ def _type_of(numba: Any, x: Value) -> Any:
         assert isinstance(x.fact, ArrayOf)
         entry = numba.from_dtype(x.fact.dtype)
         return numba.types.Array(entry, len(x.fact.axes), "A", readonly=True)
-    kinds = {FLOAT: numba.float64, WHOLE: numba.int64, TRUTH: numba.boolean}
+    kinds = {FLOAT: numba.float64, INTEGER: numba.int64, TRUTH: numba.boolean}
     return kinds[kind_of_number(x)]
 
 
@@ -132,7 +132,7 @@ def range_tests(made: Specialized, given: list[str]) -> list[str]:
     return [
         f"{-_machine.LARGEST} <= {path} <= {_machine.LARGEST}"
         for path, x in paths
-        if x.name and not x.is_array and kind_of_number(x) == WHOLE
+        if x.name and not x.is_array and kind_of_number(x) == INTEGER
     ]
 
 
