@@ -24,14 +24,14 @@ from zygote_lite._cotangents.kinds import (
     tuple_like,
 )
 
-WHOLE = {float, np.ndarray, np.float64, complex, np.float32}
+WITHOUT_NONE = {float, np.ndarray, np.float64, complex, np.float32}
 """Types of cotangents that hold no `None`."""
 
 
 def is_whole(d: Any) -> bool:
     """Return whether a cotangent has no `None` inside, as far as that is told quickly."""
     kind = type(d)
-    if kind in WHOLE:
+    if kind in WITHOUT_NONE:
         return True
     if kind is dict:
         d = d.values()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.zeros import WHOLE, filled, is_whole
+from zygote_lite._cotangents.zeros import WITHOUT_NONE, filled, is_whole
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
 from zygote_lite._nested.gradients import (
@@ -157,7 +157,7 @@ def raw_value_and_gradient(f: Any, argnums: Argnums) -> Any:
 def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the value and the gradient that transformed code gives, with zeros for `None`."""
     d = found[1]
-    if type(d) in WHOLE or is_whole(d):
+    if type(d) in WITHOUT_NONE or is_whole(d):
         return found
     return found[0], _whole(d, known, function, given)
 
@@ -165,7 +165,7 @@ def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
 def _second_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the gradient that transformed code gives, with zeros for `None`."""
     d = found[1]
-    return d if type(d) in WHOLE or is_whole(d) else _whole(d, known, function, given)
+    return d if type(d) in WITHOUT_NONE or is_whole(d) else _whole(d, known, function, given)
 
 
 def _whole(d: Any, known: Any, function: Any, given: Any) -> Any:
