@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.zygote_lite.checks.oracles import answers, assert_agreement, generic
+from tests.zygote_lite.checks.finite_differences import check_gradient
+from tests.zygote_lite.checks.oracles import answers, assert_agreement, generic, is_specialized
 from zygote_lite import code_adjoint, testing, value_and_grad
 
 X = np.array([0.5, 1.5, -2.0])
@@ -119,3 +120,54 @@ def test_any_number_of_arguments_is_compiled():
     assert run(0.5, 1.5) == (1.5, (3.0, 1.0))
     assert run(0.5, 1.5, 2.0) == (2.25, (4.5, 1.5))
     assert testing.programs(product, compiled=True)
+
+
+def of_a_function_inside(x, y):
+    def f(a, b=y, /, c=3.0, *more, d, e=y * 2.0, **options):
+        return a * b + c * d * len(more) + e * sum(options.values())
+
+    def total(*args, scale=x):
+        return scale * sum(args)
+
+    return f(x, d=y) + f(x, x, y, x, x, d=2.0, z=x, a=y) + total(x, y) * total(scale=y)
+
+
+def without_an_argument(x):
+    return (lambda a, b=2.0: a * b)() + x
+
+
+def with_one_given_twice(x):
+    return (lambda a, b=2.0: a * b)(x, a=x)
+
+
+def by_the_name_of_one_by_position(x):
+    return (lambda a, /, b=2.0: a * b)(b=x, a=x)
+
+
+def with_too_many(x):
+    return (lambda a, b=2.0: a * b)(x, x, x)
+
+
+def with_an_unknown_name(x):
+    return (lambda a, *more, b=2.0: a * b)(x, c=x)
+
+
+def without_an_option(x):
+    return (lambda a, *, b: a * b)(x)
+
+
+def test_a_function_inside_takes_arguments_of_every_kind():
+    assert assert_agreement(of_a_function_inside, (0.5, -1.5), (2.0, 3.0), (1, 2.5))
+    assert answers(of_a_function_inside, (0.5, -1.5))
+    check_gradient(of_a_function_inside, 2.0, 3.0)
+
+
+@pytest.mark.parametrize("f", [
+    without_an_argument, with_one_given_twice, by_the_name_of_one_by_position, with_too_many,
+    with_an_unknown_name, without_an_option,
+], ids=lambda f: f.__name__)  # fmt: skip
+def test_a_function_inside_is_not_called_where_python_cannot(f):
+    for _ in range(3):
+        with pytest.raises(TypeError, match="lambda"):
+            value_and_grad(f)(1.5)
+    assert not is_specialized(f)

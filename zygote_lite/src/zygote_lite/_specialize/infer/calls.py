@@ -20,7 +20,6 @@ from zygote_lite._specialize.rules.inlined import active_call
 from zygote_lite._specialize.typed.abstract_eval import (
     decided,
     mark_made,
-    result_of,
     run,
 )
 from zygote_lite._specialize.typed.attributes import Attribute, attribute_of
@@ -48,9 +47,11 @@ from zygote_lite._specialize.typed.values import (
 _CLOSED = (Local, Method)
 
 
-def call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
+def call(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = ""
+) -> Value:
     """Write a call of a known function, and return its value."""
-    f = original(f)
+    f, kws = original(f), kws or {}
     if isinstance(f, Local):
         return builder.inline(f, xs, kws)
     if isinstance(f, Method):
@@ -65,25 +66,21 @@ def call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem:
     special = _special.SPECIAL.get(f) if is_hashable(f) else None
     if any(x in builder.iterators for x in xs) and (special is None or f in (len, reversed)):
         raise Unsound.ITERATOR(f"an iterator is given to {getattr(f, '__name__', f)}")
-    if special is not None and not kws:
-        found = special(builder, xs)
-        if found is not None:
-            return found
     if f in (isinstance, issubclass) and len(xs) == 2 and not builder.plain:
         kind = type(xs[0].sample) if f is isinstance else xs[0].sample
         _objects.ask_for_class(builder.inputs, kind, xs[1].sample)
+    found = None
     if not kws:
-        known, answer = decided(f, xs)
-        if known:
-            return constant(answer)
+        found = (special(builder, xs) if special is not None else None) or decided(f, xs)
+    if found is None and not kws:
+        found = simplified(f, xs)
+    if found is not None:
+        return found
     operands = [*xs, *kws.values()]
     if all(_is_plain_constant(x) for x in operands) and is_pure(f):
         answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
         if isinstance(answer, FOLDED):
             return constant(answer)
-    simpler = simplified(f, xs) if not kws else None
-    if simpler is not None:
-        return simpler
     if f is project and builder.plain and not kws:
         return _projection.projected(builder, xs[0], xs[1])
     if builder.follows and any(leaf.active for x in operands for leaf in leaves(x)):
@@ -134,7 +131,10 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     return rule
 
 
-def inactive(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
+def inactive(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = ""
+) -> Value:
+    """Write a call that no gradient passes through; return its value."""
     if f is accumulate and builder.plain:
         raise NotSupported.RULE_FORM("a rule calls accumulate")
     if hasattr(f, "__code__") and not is_pure(f):
@@ -146,13 +146,13 @@ def inactive(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], s
     if "out" in kws and kws["out"].sample is not None:
         raise Unsound.WRITES_A_RESULT("it writes its result into an array")
     known = builder.reusable(f, xs, kws)
-    if known in builder.known and known is not None:
+    if known is not None and known in builder.known:
         return builder.known[known]
-    op = builder.write(result_of(f, xs, kws), f, xs, kws, stem)
-    mark_made(f, op.target)
+    target = builder.operation(f, xs, kws, stem).target
+    mark_made(f, target)
     if known is not None:
-        builder.known[known] = op.target
-    return op.target
+        builder.known[known] = target
+    return target
 
 
 def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
@@ -174,9 +174,7 @@ def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         raise Unsound.EFFECTS(f"a call of {f.__name__} on samples might have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):
         raise NotSupported.RULE_OPERAND("a structure is given to a function of a rule")
-    result = result_of(f, xs, kws)
-    result.certain = True
-    return builder.write(result, f, xs, kws, stem).target
+    return builder.operation(f, xs, kws, stem, certain=True).target
 
 
 def simplified(f: Any, xs: list[Value]) -> Value | None:
@@ -197,7 +195,7 @@ def _stays(x: Value) -> bool:
     """Return whether a value times one is that value, and stays so: nothing is written to it."""
     if isinstance(x.fact, Scalar):
         return x.fact.classes <= FLOATS
-    return can_carry(x.fact) and not x.made and (x.base is None or not x.base.made)
+    return can_carry(x.fact) and not x.may_be_written
 
 
 def _is_plain_constant(x: Value) -> bool:
@@ -268,7 +266,7 @@ def array_attribute(builder: Builder, x: Value, name: str) -> Value:
         return _active(builder, f, [x], {}, "")
     known = ("attribute", name, x)
     if known not in builder.known:
-        builder.known[known] = builder.write(result_of(f, [x], {}), f, [x], {}).target
+        builder.known[known] = builder.operation(f, [x]).target
     return builder.known[known]
 
 

@@ -4,6 +4,7 @@ import functools
 import inspect
 import types
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ from zygote_lite._ir.lower.function import lower
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import assignments, normalize
-from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.builder import Builder, Env
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     NUMBERS,
     ArrayOf,
     ListOf,
+    Local,
     Other,
     Value,
     constant,
@@ -163,49 +165,61 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
     return value
 
 
-def bind(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> dict[str, Value]:
+def bind(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:
     """Return the variables of a function at its start."""
-    inputs = builder.inputs
-    code = f.__code__
-    names = code.co_varnames[: code.co_argcount]
-    env = dict(zip(names, xs, strict=False))
-    more = xs[len(names) :]
+    if isinstance(f, Local):
+        return f.around | _bound(builder, f.code, xs, kws, f.defaults.get)
+    optional = dict(zip(f.__code__.co_varnames[: f.__code__.co_argcount][::-1],
+                        (f.__defaults__ or ())[::-1], strict=False))  # fmt: skip
+    optional |= f.__kwdefaults__ or {}
+
+    def default(name: str) -> Value | None:
+        if name not in optional:
+            return None
+        if is_settled(builder, f.__globals__):
+            return builder.inputs.fixed(optional[name], name)
+        return read(builder, optional[name], builder.inputs.default_of(f, name), name)
+
+    return _bound(builder, f.__code__, xs, kws, default) | _captured(builder, f)
+
+
+def _bound(
+    builder: Builder, code: types.CodeType, xs: list[Value], kws: dict[str, Value],
+    default: Callable[[str], Value | None],
+) -> Env:  # fmt: skip
+    """Return the parameters of a function, with the values that a call gives them."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[:count]
+    env = dict(zip(names[: code.co_argcount], xs, strict=False))
+    more = xs[code.co_argcount :]
     if code.co_flags & inspect.CO_VARARGS:
-        at = code.co_argcount + code.co_kwonlyargcount
-        env[code.co_varnames[at]] = structure(tuple, more)
+        env[code.co_varnames[count]] = structure(tuple, more)
     elif more:
         raise Unsound.RAISES("a function is called with too many arguments")
-    keywords = code.co_varnames[code.co_posonlyargcount :][
-        : code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount
-    ]
     others: list[Value] = []
     for name, value in kws.items():
-        if name not in keywords and code.co_flags & inspect.CO_VARKEYWORDS:
+        if name in names[code.co_posonlyargcount :] and name not in env:
+            env[name] = value
+        elif (
+            name not in names[code.co_posonlyargcount :] and code.co_flags & inspect.CO_VARKEYWORDS
+        ):
             others += [constant(name), value]
-        elif name not in keywords or name in env:
+        else:
             raise Unsound.RAISES(
                 f"a function is called with the keyword {name}, which it does not take"
             )
-        else:
-            env[name] = value
     if code.co_flags & inspect.CO_VARKEYWORDS:
         if builder.plain:  # of a rule, what is done with options is left to it
             raise NotSupported.RULE_FORM("a rule takes `**`")
-        at = code.co_argcount + code.co_kwonlyargcount
-        at += bool(code.co_flags & inspect.CO_VARARGS)
+        at = count + bool(code.co_flags & inspect.CO_VARARGS)
         env[code.co_varnames[at]] = builder.build("dict", others)
-    optional = dict(zip(names[::-1], (f.__defaults__ or ())[::-1], strict=False))
-    optional |= f.__kwdefaults__ or {}
-    for name in (*names, *keywords):
+    for name in names:
         if name not in env:
-            if name not in optional:
+            found = default(name)
+            if found is None:
                 raise Unsound.RAISES(f"a function is called without the argument {name}")
-            if is_settled(builder, f.__globals__):
-                env[name] = inputs.fixed(optional[name], name)
-            else:
-                expression = inputs.default_of(f, name)
-                env[name] = read(builder, optional[name], expression, name)
-    return env | _captured(builder, f)
+            env[name] = found
+    return env
 
 
 def _captured(builder: Builder, f: Any) -> dict[str, Value]:

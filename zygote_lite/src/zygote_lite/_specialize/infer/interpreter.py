@@ -4,46 +4,39 @@ Calls of Python functions are inlined, branches whose test is known are resolved
 operation gets its reverse, from its rule.
 """
 
-import ast
 import builtins
-import inspect
 import types
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._ir.source import definition_of
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import inputs
 from zygote_lite._specialize.infer.branches import Paths
+from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled, lowered_code
 from zygote_lite._specialize.infer.loops import is_left, iterate, repeat
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import Walk, live
-from zygote_lite._specialize.rules.inlined import snapshot
+from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
 from zygote_lite._specialize.typed.abstract_eval import run
-from zygote_lite._specialize.typed.builder import Env, key_of_part
-from zygote_lite._specialize.typed.nodes import Moves, Op, Record, Stop, StoreItem, leaves
+from zygote_lite._specialize.typed.builder import Env
+from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon
 from zygote_lite._specialize.typed.values import (
     TRUTHS,
-    ArrayOf,
     ListOf,
     Local,
     Method,
-    Other,
     Scalar,
     Value,
-    can_carry,
     constant,
     is_temporary,
     mapping,
-    shape_root,
-    shares_axes,
     stem_of,
     structure,
 )
@@ -53,6 +46,14 @@ _DEEP = 20  # calls inside calls
 
 class Interpreter(Paths):
     """Write typed code for one specialization, statement by statement."""
+
+    apply = _calls.call
+    inactive = _calls.inactive
+    item = _calls.item
+    bind = inputs.bind
+    read = inputs.read
+    read_path = inputs.read_path
+    global_value = inputs.global_value
 
     # -- functions -----------------------------------------------------------------------------
 
@@ -120,16 +121,16 @@ class Interpreter(Paths):
             case ir.Call(_, target, function, arguments, keywords):
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
-                stem = target if target != ir.DISCARD and not is_temporary(target) else ""
+                stem = stem_of(target) if target != ir.DISCARD else ""
                 f = self.atom(function, env)
                 by_name = not isinstance(function, ir.Intrinsic)
                 of = None if by_name or not xs[0].is_array else IN_PLACE.get(f.sample)
                 if of is not None:  # `x += y`: `x = x + y`, where no other name is for the array
-                    self.refuse_shared(xs[0], target, env)
+                    refuse_second_name(self, xs[0], target, env)
                     f = constant(of.function)
                 env[target] = self.call(f, xs, kws, stem)
                 if of is not None:
-                    self.refuse_other_kind(xs[0], env[target])
+                    refuse_other_kind(xs[0], env[target])
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), self.atom(keywords, env)
                 if given.items is None or not _dicts.is_dict(named):
@@ -142,24 +143,11 @@ class Interpreter(Paths):
                 env[target] = self.attribute(self.atom(value, env), name)
             case ir.GetItem(_, target, value, index):
                 x, i = self.atom(value, env), self.atom(index, env)
-                stem = "" if is_temporary(target) else target
-                env[target] = self.item(x, i, stem)
+                env[target] = self.item(x, i, stem_of(target))
             case ir.SetItem(_, value, index, source):
-                self.store(self.atom(value, env), self.atom(index, env), self.atom(source, env))
-            case ir.Closure(_, target, definition, captured, defaults):
-                values = [self.atom(x, env) for x in defaults]
-                times, at_entry = self.assigned[-1]
-                if any(times[name] + (name in at_entry) > 1 for name in captured):
-                    raise Unsound.LATE_BINDING(
-                        "a variable that a function defined inside reads is rebound"
-                    )
-                around = {name: env[name] for name in captured if name in env}
-                code = _code_of(self.depth[-1], definition)
-                if code is None:
-                    raise NotSupported.STATEMENT("it has a class or a generator expression inside")
-                local = Local(code, self.globals_of, around, values)
-                env[target] = constant(local)
-                around.setdefault(target, env[target])
+                store(self, *[self.atom(x, env) for x in (value, index, source)])
+            case ir.Closure(_, target, _, _, defaults):
+                env[target] = closure(self, s, [self.atom(x, env) for x in defaults], env)
             case ir.If(_, test, body, orelse):
                 return self.branch(s, self.atom(test, env), body, orelse, env, after)
             case Walk(_, target, iterable, body):
@@ -177,8 +165,7 @@ class Interpreter(Paths):
                 self.out.append(Stop(self.origin))
                 return None
             case ir.Raise():
-                nothing = self.value(Other(type(None)), None)
-                self.out.append(Op(self.origin, nothing, abandon, [], required=True))
+                self.demand(abandon)
                 return None
             case _:
                 raise NotSupported.STATEMENT(
@@ -187,18 +174,6 @@ class Interpreter(Paths):
         return env
 
     # -- what is read from outside -------------------------------------------------------------
-
-    def bind(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:
-        return inputs.bind(self, f, xs, kws)
-
-    def read(self, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
-        return inputs.read(self, x, expression, stem, changes)
-
-    def read_path(self, found: Any, expression: str, path: list[str], stem: str) -> Value:
-        return inputs.read_path(self, found, expression, path, stem)
-
-    def global_value(self, globals_: dict[str, Any], path: str) -> Value:
-        return inputs.global_value(self, globals_, path)
 
     def atom(self, atom: ir.Atom, env: Env) -> Value:
         match atom:
@@ -259,8 +234,7 @@ class Interpreter(Paths):
         if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
             return x
         if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
-            value = constant(Method(x, name))
-            return value
+            return constant(Method(x, name))
         if x.is_constant and not isinstance(x.sample, Local | Method):
             changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
             if not changes or is_settled(self, self.globals_of):
@@ -271,65 +245,6 @@ class Interpreter(Paths):
         raise NotSupported.ATTRIBUTE(
             f"it reads the attribute {name} of a {type(x.sample).__name__}"
         )
-
-    def is_own(self, name: str) -> bool:
-        """Return whether a variable is the engine's own, and not the user's."""
-        return is_temporary(name) and self.is_ours(name)
-
-    def refuse_other_kind(self, x: Value, result: Value) -> None:
-        """Refuse `x += y` where `x + y` may have another dtype or shape than `x`."""
-        if isinstance(x.fact, ArrayOf) and isinstance(result.fact, ArrayOf):
-            alike = shape_root(x) is shape_root(result) or shares_axes(x.fact, result.fact)
-            if alike and x.fact.dtype == result.fact.dtype:
-                return
-        raise Unsound.IN_PLACE_KIND(
-            "it changes an array in place by an array of another dtype or shape"
-        )
-
-    def refuse_shared(self, x: Value, target: str, env: Env) -> None:
-        """Refuse `x += y` on an array that another variable may hold too."""
-        if not x.is_array:
-            return
-        others = [
-            part for name, v in env.items() if name != target and not self.is_own(name)
-            for part in _kept_values(v)
-        ]  # fmt: skip
-        others += [*self.walked, *self.moved]
-        if x.base is not None and x.base.made and self.is_own(target):
-            return  # `a[i:j] += y`: what is added to is assigned to the same part
-        if not x.fresh or id(x) in self.frames[-1] or any(x in (v, v.base) for v in others):
-            raise Unsound.WRITES_TO_GIVEN(
-                "it changes an array in place that it may not have made itself"
-            )
-
-    def store(self, x: Value, index: Value, value: Value) -> None:
-        """Write `x[index] = value`, of an array that the function itself has created."""
-        if _dicts.is_dict(x):
-            _dicts.store_in_dict(self, x, index, value)
-            return
-        if self.twice:
-            raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")
-        if not x.made:
-            raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
-        if isinstance(x.fact, ListOf):
-            _lists.store_in_list(self, x, index, value)
-            return
-        if value.items is not None or not (value.is_array or value.is_scalar):
-            raise NotSupported.STORED(
-                "it stores something other than a number or an array in an array"
-            )
-        if x.active or value.active:
-            if not can_carry(x.fact):
-                raise Unsound.NO_FLOAT("it stores a value in an array whose entries are not floats")
-            if not x.active:
-                self.changed.append(x)
-            x.active = True
-        self.written[x] = len(self.written)
-        _calls.try_store(x, index, value)
-        index = snapshot(self, index)
-        part = self.shapes.get((shape_root(x), key_of_part(index)))
-        alike = part is not None and shape_root(part) is shape_root(value)
-        self.out.append(StoreItem(self.origin, x, index, value, alike))
 
     # -- calls ---------------------------------------------------------------------------------
 
@@ -342,36 +257,17 @@ class Interpreter(Paths):
             raise NotSupported.UNKNOWN_CALLEE("it calls something that is not known")
         return _calls.call(self, f.sample, xs, kws, stem)
 
-    def apply(
-        self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = ""
-    ) -> Value:
-        return _calls.call(self, f, xs, kws or {}, stem)
-
-    def inactive(self, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
-        return _calls.inactive(self, f, xs, kws, stem)
-
-    def item(self, x: Value, index: Value, stem: str = "") -> Value:
-        return _calls.item(self, x, index, stem)
+    def body_of(self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None) -> Value:
+        env = self.bind(f, xs, kws or {})
+        if isinstance(f, Local):
+            return self.function(f.code, f.globals, env)
+        return self.function(f.__code__, f.__globals__, env)
 
     def inline(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
         """Write the body of a Python function in the place of its call."""
-        if isinstance(f, Local):
-            env = _bind_local(f, xs, kws)
-            return self.function(f.code, f.globals, env)
-        if not is_settled(self, f.__globals__):
+        if not isinstance(f, Local) and not is_settled(self, f.__globals__):
             self.inputs.guard_function(f)
-        env = self.bind(f, xs, kws)
-        return self.function(f.__code__, f.__globals__, env)
-
-
-def _kept_values(x: Value) -> list[Value]:
-    """Return the values that a variable keeps, in structures and in functions too."""
-    if isinstance(x.sample, Local):
-        inner = [*x.sample.around.values(), *x.sample.defaults]
-        return [part for v in inner if v is not x for part in _kept_values(v)]
-    if isinstance(x.sample, Method):
-        return _kept_values(x.sample.owner)
-    return leaves(x)
+        return self.body_of(f, xs, kws)
 
 
 def _intrinsic(path: str) -> Any:
@@ -380,48 +276,3 @@ def _intrinsic(path: str) -> Any:
     for name in rest:
         value = getattr(value, name)
     return value
-
-
-def _code_of(code: types.CodeType, definition: Any) -> types.CodeType | None:
-    """Return the code of a function defined inside another."""
-    line = min([definition.lineno, *(d.lineno for d in getattr(definition, "decorator_list", []))])
-    name = getattr(definition, "name", "<lambda>")
-    found = [
-        c
-        for c in code.co_consts
-        if isinstance(c, types.CodeType) and c.co_name == name
-        and c.co_firstlineno in (line, definition.lineno)
-    ]  # fmt: skip
-    if isinstance(definition, ast.ClassDef):
-        return None
-    if len(found) > 1:  # several lambdas on one line
-        found = [c for c in found if _is_at(definition, c)]
-    return found[0] if len(found) == 1 else None
-
-
-def _is_at(definition: Any, code: types.CodeType) -> bool:
-    """Return whether the source of a function is a definition, by its place."""
-    found = definition_of(code)
-    return (found.lineno, found.col_offset) == (definition.lineno, definition.col_offset)
-
-
-def _bind_local(f: Local, xs: list[Value], kws: dict[str, Value]) -> Env:
-    names = f.code.co_varnames[: f.code.co_argcount]
-    if (
-        f.code.co_kwonlyargcount
-        or f.code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-        or len(xs) > len(names)
-    ):
-        raise NotSupported.SIGNATURE(
-            "it calls a function defined inside that takes keyword-only arguments, or any number"
-        )
-    given = dict(zip(names, xs, strict=False))
-    if not kws.keys() <= {*names[f.code.co_posonlyargcount :]} - given.keys():
-        raise Unsound.RAISES(
-            "a function is called with a keyword that is no parameter, or is given twice"
-        )
-    usual = dict(zip(names[len(names) - len(f.defaults) :], f.defaults, strict=True))
-    bound = {**usual, **given, **kws}
-    if len(bound) < len(names):
-        raise Unsound.RAISES("a function is called with too few arguments")
-    return {**f.around, **bound}

@@ -8,7 +8,7 @@ import numpy as np
 
 from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
 from zygote_lite._specialize.rules.project import projected
-from zygote_lite._specialize.typed.abstract_eval import mark_made, result_of, shares_memory
+from zygote_lite._specialize.typed.abstract_eval import mark_made, shares_memory
 from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Op, StoreItem, leaves
@@ -71,10 +71,10 @@ class ScalarRule:
         given = [*self.xs, self.out] if self.rule.takes_out else self.xs
         if self.rule.partials is not None:
             return [
-                _inline(builder, partial, given) if x.active else constant(None)
+                builder.body_of(partial, given) if x.active else constant(None)
                 for x, partial in zip(self.xs, self.rule.partials, strict=True)
             ]
-        partials = _inline(builder, self.rule.body, given)
+        partials = builder.body_of(self.rule.body, given)
         parts = [partials] if len(self.xs) == 1 else partials.items
         if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
             parts = [constant(p) for p in partials.sample]
@@ -83,14 +83,6 @@ class ScalarRule:
                 f"the rule {self.rule.signature} gives another number of partial derivatives"
             )
         return parts
-
-
-def _inline(
-    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value] | None = None
-) -> Value:
-    """Write the body of a function of a rule, and return the value of its result."""
-    env = builder.bind(f, xs, kws or {})
-    return builder.function(f.__code__, f.__globals__, env)
 
 
 def _warns(x: Value) -> bool:
@@ -125,8 +117,7 @@ def _strong_times(builder: Builder, dy: Value, partial: Value, out: Value) -> Va
     # -1 is finite, and so cannot meet a zero wrongly.
     if partial.is_constant and type(partial.sample) in (int, float) and partial.sample in (1, -1):
         return times(builder, dy, partial, out)
-    result = result_of(strong_product, [dy, partial], {})
-    d = builder.write(result, strong_product, [dy, partial], {}).target
+    d = builder.operation(strong_product, [dy, partial]).target
     d.base, d.fresh = None, True  # it gives a new array each time
     return d
 
@@ -145,15 +136,15 @@ class InlinedPullback:
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands, and return them."""
         if self.pullback.items is None:
-            parts = _cotangents_of(builder, _of_local(builder, self.pullback, dy))
+            parts = _cotangents_of(builder, builder.body_of(self.pullback.sample, [dy]))
         else:
             shared, pullbacks = _shared_and_parts(self.pullback.items)
             if shared is not None:
-                dy = _of_local(builder, shared, dy)
+                dy = builder.body_of(shared.sample, [dy])
             parts = [
                 NO_COTANGENT
                 if part.sample is None or not x.active
-                else _of_local(builder, part, dy)
+                else builder.body_of(part.sample, [dy])
                 for part, x in zip(pullbacks, self.xs, strict=False)
             ]
         contributions: list[Contribution] = []
@@ -175,13 +166,6 @@ def _shared_and_parts(items: list[Value]) -> tuple[Value | None, list[Value]]:
     return None, items
 
 
-def _of_local(builder: Builder, f: Value, dy: Value) -> Value:
-    """Write the body of a pullback, or of a part of one; return the value of its result."""
-    local = f.sample
-    env = {**local.around, local.code.co_varnames[0]: dy}
-    return builder.function(local.code, local.globals, env)
-
-
 def _is_pullback(found: Value) -> bool:
     """Return whether a value is a function that is defined in a rule, or a tuple of such."""
     if found.items is None:
@@ -201,11 +185,10 @@ def _cotangents_of(builder: Builder, found: Value) -> list[Value]:
         return [constant(d) for d in found.sample]
     parts = []
     for i in range(len(found.sample)):
-        part = result_of(operator.getitem, [found, constant(i)], {})
-        part.certain = False  # in another run it may be another kind of cotangent
-        op = builder.write(part, operator.getitem, [found, constant(i)], {})
+        # in another run it may be another kind of cotangent
+        op = builder.operation(operator.getitem, [found, constant(i)], certain=False)
         op.required, op.target.fresh = True, False
-        parts.append(op.target if part.sample is not None else constant(None))
+        parts.append(op.target if op.target.sample is not None else constant(None))
     return parts
 
 
@@ -237,23 +220,18 @@ class CalledPullback:
         given = [self.pullback, constant(needed), dy]
         if self.pullback.sample.only(needed) is self.pullback.sample:  # it gives them all at once
             f, given = call_back, [self.pullback, dy]
-        result = result_of(f, given, {})
-        result.certain = True
-        everything = builder.write(result, f, given, {}).target
+        everything = builder.operation(f, given, certain=True).target
         found: list[Contribution] = []
         for i, x in enumerate(self.xs):
             if not x.active:
                 found.append(None)
                 continue
-            part = result_of(operator.getitem, [everything, constant(i + 1)], {})
-            if part.sample is None:  # in another run it may be something
-                part.certain = False
-                op = builder.write(part, operator.getitem, [everything, constant(i + 1)], {})
-                op.required = True
+            taken = [everything, constant(i + 1)]
+            if everything.sample[i + 1] is None:  # in another run it may be something
+                builder.operation(operator.getitem, taken, certain=False).required = True
                 found.append(None)
                 continue
-            part.fact, part.certain, part.view = x.fact, True, None
-            d = builder.write(part, operator.getitem, [everything, constant(i + 1)], {}).target
+            d = builder.operation(operator.getitem, taken, fact=x.fact).target
             d.fresh = False
             found.append(d)
         return found
@@ -275,46 +253,42 @@ def active_call(
     builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     """Write an active call, with its reverse; return its value."""
-    if f is operator.getitem and xs[0].is_array and not builder.twice:
-        if any(leaf.active for leaf in leaves(xs[1])):
-            xs = [xs[0], _without_gradient(xs[1])]
-        known = builder.reusable(f, xs, kws)
-        if known is not None and known in builder.known and builder.known[known].active:
-            return builder.known[known]
-        index = snapshot(builder, xs[1])
-        op = builder.write(result_of(f, xs, kws), f, xs, kws, stem)
-        if not can_carry(op.target.fact):
-            raise Unsound.NO_FLOAT("an entry of a differentiated array is not a float")
-        op.reverse_rule, op.target.active = IndexRule(index), True
-        op.active_operands = xs[:1]
-        if known is not None:
-            builder.known[known] = op.target
-        return op.target
-    if rule.kind == "scalar":
-        if kws or len(xs) != len(rule.types):
-            raise NotSupported.RULE_FORM("an elementwise function is given options")
-        kept = [snapshot(builder, x) for x in xs]
-        known = builder.reusable(f, xs, kws)
-        if known is not None and known in builder.known and builder.known[known].active:
-            return builder.known[known]
-        op = builder.write(result_of(f, xs, kws), f, xs, kws, stem)
+    is_part = f is operator.getitem and xs[0].is_array
+    if is_part and any(leaf.active and can_carry(leaf.fact) for leaf in leaves(xs[1])):
+        raise Unsound.LOST_GRADIENT("an index is not an integer")
+    if rule.kind == "scalar" and (kws or len(xs) != len(rule.types)):
+        raise NotSupported.RULE_FORM("an elementwise function is given options")
+    known = builder.reusable(f, xs, kws)
+    if known is not None and known in builder.known and builder.known[known].active:
+        return builder.known[known]
+    if not (rule.kind == "scalar" or (is_part and not builder.twice)):
+        return _by_rule(builder, rule, f, xs, kws, stem)
+    kept = [snapshot(builder, x) for x in (xs[1:] if is_part else xs)]
+    op = builder.operation(f, xs, kws, stem)
+    if is_part:
+        _be_active(op, xs[:1])
+        op.reverse_rule = IndexRule(kept[0])
+    else:
         _be_active(op, xs)
         root = shape_root(op.target)
         alike = [x.is_array and shape_root(x) is root for x in xs]
         op.reverse_rule = ScalarRule(rule, kept, op.target, alike)
-        if known is not None:
-            builder.known[known] = op.target
-        return op.target
-    known = builder.reusable(f, xs, kws)
-    if known is not None and known in builder.known and builder.known[known].active:
-        return builder.known[known]
+    if known is not None:
+        builder.known[known] = op.target
+    return op.target
+
+
+def _by_rule(
+    builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call by a general rule: inlined, or called where it cannot be."""
     mark = builder.mark()
     try:
         y = _inlined(builder, rule, f, xs, kws, stem)
     except NotSpecializable:
         builder.back_to(mark)
         y = _opaque(builder, rule, f, xs, kws, stem)
-    if f is operator.getitem and xs[0].is_array and y.active:
+    if f is operator.getitem and xs[0].is_array:
         op = builder.definitions[y]
         op.reverse_rule = IndexRuleTwice(op.reverse_rule, IndexRule(snapshot(builder, xs[1])))
     return y
@@ -337,7 +311,7 @@ def _inlined(
     plain, recording = builder.plain, builder.recording
     builder.plain, builder.recording = True, False
     try:
-        found = _inline(builder, rule.body, kept, options)
+        found = builder.body_of(rule.body, kept, options)
     finally:
         builder.plain, builder.recording = plain, recording
     if found.items is None or len(found.items) != 2:
@@ -353,8 +327,6 @@ def _inlined(
         raise NotSupported.RULE_FORM("the value of a rule is not computed by one call")
     op.function, op.arguments, op.keywords = f, xs, kws
     op.required = not plain
-    if f is np.broadcast_to:
-        y.spread = xs[0]
     if stem:
         y.name = builder.name(stem)
     _be_active(op, xs)
@@ -376,19 +348,15 @@ def _opaque(
     f = f.descriptor if isinstance(f, Attribute) else f
     given = [constant(f), *(snapshot(builder, x) for x in xs)]
     kws = {name: snapshot(builder, x) for name, x in kws.items()}
-    pair = result_of(rule, given, kws)
-    both = builder.write(pair, rule, given, kws).target
-    made = result_of(operator.getitem, [both, constant(0)], {})
-    op = builder.write(made, operator.getitem, [both, constant(0)], {}, stem)
+    both = builder.operation(rule, given, kws).target
+    op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
     _be_active(op, xs)
     op.check = not isinstance(op.target.fact, Scalar) or op.check
     op.target.fresh = op.target.made = False
     for x in given[1:]:
         if x.is_array and op.target.is_array and shares_memory(op.target.sample, x.sample):
             op.target.base = builder.storage(x)
-    rest = result_of(operator.getitem, [both, constant(1)], {})
-    rest.certain = True
-    back = builder.write(rest, operator.getitem, [both, constant(1)], {}).target
+    back = builder.operation(operator.getitem, [both, constant(1)], certain=True).target
     op.reverse_rule = CalledPullback(back, xs)
     return op.target
 
@@ -406,16 +374,9 @@ def snapshot(builder: Builder, x: Value) -> Value:
                 f"it has a {type(x.sample).__name__} of arrays that it writes to"
             )
         return structure(type(x.sample), kept)
-    made = x.made or (x.base is not None and x.base.made)
-    if not made or not x.is_array:
+    if not x.may_be_written or not x.is_array:
         return x
-    op = builder.write(result_of(np.ndarray.copy, [x], {}), np.ndarray.copy, [x], {})
+    op = builder.operation(np.ndarray.copy, [x])
     op.target.active = x.active
     op.snapshot_of, op.required = x, False
     return op.target
-
-
-def _without_gradient(x: Value) -> Value:
-    if any(can_carry(leaf.fact) for leaf in leaves(x)):
-        raise Unsound.LOST_GRADIENT("an index is not an integer")
-    return x

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
-from zygote_lite._specialize.typed.abstract_eval import result_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import same_shape
 from zygote_lite._specialize.typed.values import (
     UNKNOWN,
     ArrayOf,
@@ -50,13 +50,11 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
             return summed
     alike = np.shape(d.sample) == np.shape(x.sample) and d.is_array
     if builder.follows and alike and d.sample.dtype == x.sample.dtype:
-        builder.demand_same_shape(d, x)
+        builder.demand(same_shape, d, x)
         return d
     if builder.follows:
         raise Unsound.COTANGENT_TYPE(f"a cotangent {d} of {x} has an unknown shape")
-    result = result_of(project, [d, x], {})
-    result.fact, result.certain = x.fact, True
-    return builder.write(result, project, [d, x], {}).target
+    return builder.operation(project, [d, x], fact=x.fact).target
 
 
 def _summed(builder: Builder, d: Value, fact: ArrayOf) -> Value | None:

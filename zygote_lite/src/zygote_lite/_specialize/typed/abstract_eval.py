@@ -9,6 +9,7 @@ import functools
 import itertools
 import operator
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,9 @@ from zygote_lite._specialize.typed.values import (
     Other,
     Scalar,
     Value,
+    constant,
     fact_of,
+    is_hashable,
     without_lengths,
 )
 
@@ -199,44 +202,46 @@ def _tried_out(f: Any, choices: tuple[Any, ...]) -> frozenset[type]:
 # -- what is known without running the code ----------------------------------------------------
 
 
-def decided(f: Any, xs: list[Value]) -> tuple[bool, Any]:
-    """Return whether a call has the same result in every run, and that result."""
-    x = xs[0] if xs else None
+def decided(f: Any, xs: list[Value]) -> Value | None:
+    """Return the result of a call that has the same one in every run; `None` for other calls."""
     if f in (operator.is_, operator.is_not) and len(xs) == 2:
-        a, b = xs
-        if a.is_constant != b.is_constant:
-            known, other = (a, b) if a.is_constant else (b, a)
-            if known.sample is None and type(other.sample) is not type(None):
-                return True, f is operator.is_not
-        if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
-            raise Unsound.IDENTITY("it asks whether two values are one object")
-        return False, None
-    if x is None:
-        return False, None
+        return _identity(f, *xs)
     if f in (isinstance, issubclass) and len(xs) == 2 and not _stays_as_it_is(xs[1].sample):
         raise Unsound.CLASS("the metaclass of a class decides which objects are its instances")
+    answers: set[Any] = set()
     if f is isinstance and xs[1].is_constant:
-        answers = {issubclass(c, xs[1].sample) for c in _classes_of(x)}
-        return len(answers) == 1, answers.pop()
-    if f is type and len(xs) == 1:
-        classes = _classes_of(x)
-        return len(classes) == 1, next(iter(classes))
-    if f is np.ndim and isinstance(x.fact, Scalar | ArrayOf):
-        return True, np.ndim(x.sample)
-    if f is np.shape and isinstance(x.fact, Scalar):
-        return True, ()
-    if f in (np.iscomplexobj, np.isrealobj) and isinstance(x.fact, Scalar | ArrayOf):
-        return True, f(x.sample)
-    if f is len and x.items is not None and type(x.sample) in (tuple, list, dict):
-        return True, len(x.items) // (2 if type(x.sample) is dict else 1)
-    if f is operator.contains and type(x.sample) is dict and x.items is not None:
+        answers = {issubclass(c, xs[1].sample) for c in _classes_of(xs[0])}
+    elif f is type and len(xs) == 1:
+        answers = {*_classes_of(xs[0])}
+    elif f is operator.contains and type(xs[0].sample) is dict and xs[0].items is not None:
         is_key = xs[1].is_constant and type(xs[1].sample) in (str, int)
-        return is_key, is_key and xs[1].sample in x.sample
-    if f is np.result_type and len(xs) == 1 and isinstance(x.fact, ArrayOf):
-        return True, x.fact.dtype
-    if f is np.result_type and len(xs) == 1 and isinstance(x.fact, Scalar):
-        return len(x.fact.classes) == 1 and x.fact.classes <= FLOATS, np.result_type(x.sample)
-    return False, None
+        answers = {xs[1].sample in xs[0].sample} if is_key else set()
+    elif len(xs) == 1 and is_hashable(f) and f in _BY_TYPE and _BY_TYPE[f](xs[0]):
+        answers = {f(xs[0].sample)}
+    return constant(answers.pop()) if len(answers) == 1 else None
+
+
+def _identity(f: Any, a: Value, b: Value) -> Value | None:
+    if a.is_constant != b.is_constant:
+        known, other = (a, b) if a.is_constant else (b, a)
+        if known.sample is None and type(other.sample) is not type(None):
+            return constant(f is operator.is_not)
+    if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
+        raise Unsound.IDENTITY("it asks whether two values are one object")
+    return None
+
+
+def _is_of_one_float_type(x: Value) -> bool:
+    return isinstance(x.fact, Scalar) and len(x.fact.classes) == 1 and x.fact.classes <= FLOATS
+
+
+_BY_TYPE: dict[Any, Callable[[Value], bool]] = {
+    **dict.fromkeys((np.ndim, np.iscomplexobj, np.isrealobj), lambda x: x.is_array or x.is_scalar),
+    np.shape: lambda x: x.is_scalar,
+    np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),
+    len: lambda x: x.items is not None and type(x.sample) in (tuple, list, dict),
+}
+"""Functions of one value whose answer its type settles, with a test of what that holds for."""
 
 
 def _stays_as_it_is(kind: Any) -> bool:

@@ -3,6 +3,7 @@
 import ast
 import operator
 import types
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from zygote_lite._specialize.typed.abstract_eval import (
     Result,
     may_hold,
     may_share,
+    result_of,
     shares_memory,
 )
 from zygote_lite._specialize.typed.attributes import attribute_of
@@ -50,7 +52,7 @@ class Stopping(dict[str, Value]):
         self.ends = ends
 
 
-class Builder:
+class Builder(ABC):
     """Write typed code for one specialization.
 
     Attributes:
@@ -101,87 +103,89 @@ class Builder:
 
     # -- what the interpreter does -------------------------------------------------------------
 
+    @abstractmethod
     def apply(
         self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = ""
     ) -> Value:
         """Write a call of a known function, and return its value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call(self, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
         """Write a call, in the way that its function asks for; return its value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inactive(self, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
         """Write a call that no gradient passes through; return its value."""
-        raise NotImplementedError
 
+    @abstractmethod
+    def body_of(self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None) -> Value:
+        """Write the body of a function that stays as it is, and return the value of its result."""
+
+    @abstractmethod
     def inline(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
         """Write the body of a Python function in the place of its call."""
-        raise NotImplementedError
 
-    def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
-        """Write the body of a function, and return the value of its result."""
-        raise NotImplementedError
-
+    @abstractmethod
     def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
         """Write a block; return the variables at its end, or `None` where that is not reached."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def build(self, kind: str, items: list[Value]) -> Value:
+        """Return a new tuple, list, dict or slice."""
+
+    @abstractmethod
+    def append(self, x: Value, item: Value) -> Value:
+        """Write `x.append(item)`."""
+
+    @abstractmethod
+    def item(self, x: Value, index: Value, stem: str = "") -> Value:
+        """Write `x[index]`, and return it."""
+
+    @abstractmethod
+    def attribute(self, x: Value, name: str) -> Value:
+        """Write `x.name`, and return it."""
+
+    @abstractmethod
+    def read(self, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
+        """Return a value from outside: as a constant that is guarded, or read at each entry."""
+
+    @abstractmethod
+    def read_path(self, found: Any, expression: str, path: list[str], stem: str) -> Value:
+        """Return what a path of attributes leads to, from an object that an expression reads."""
+
+    @abstractmethod
+    def global_value(self, globals_: dict[str, Any], path: str) -> Value:
+        """Return the value of a global, or of a path into a module."""
+
+    # -- blocks --------------------------------------------------------------------------------
 
     def nested(self, work: Callable[[], Any]) -> tuple[list[Node], Any]:
         """Write a block of its own, and return it with what `work` returned."""
-        raise NotImplementedError
-
-    def bind(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:
-        """Return the variables of a function at its start."""
-        raise NotImplementedError
-
-    def build(self, kind: str, items: list[Value]) -> Value:
-        """Return a new tuple, list, dict or slice."""
-        raise NotImplementedError
-
-    def append(self, x: Value, item: Value) -> Value:
-        """Write `x.append(item)`."""
-        raise NotImplementedError
-
-    def item(self, x: Value, index: Value, stem: str = "") -> Value:
-        """Write `x[index]`, and return it."""
-        raise NotImplementedError
-
-    def attribute(self, x: Value, name: str) -> Value:
-        """Write `x.name`, and return it."""
-        raise NotImplementedError
-
-    def read(self, x: Any, expression: str, stem: str, changes: bool = False) -> Value:
-        """Return a value from outside: as a constant that is guarded, or read at each entry."""
-        raise NotImplementedError
-
-    def read_path(self, found: Any, expression: str, path: list[str], stem: str) -> Value:
-        """Return what a path of attributes leads to, from an object that an expression reads."""
-        raise NotImplementedError
-
-    def global_value(self, globals_: dict[str, Any], path: str) -> Value:
-        """Return the value of a global, or of a path into a module."""
-        raise NotImplementedError
-
-    def join(self, a: Value | None, b: Value | None, name: str) -> Value:
-        """Return the value of a variable that is one value on one path, another on the other."""
-        raise NotImplementedError
-
-    def note_moved(self, values: list[Value]) -> None:
-        """Note that another variable may hold what these variables hold."""
-        raise NotImplementedError
-
-    def is_ours(self, name: str) -> bool:
-        """Return whether a variable of the function being written is the engine's own."""
-        raise NotImplementedError
+        outer, self.out = self.out, []
+        known, mark = dict(self.known), len(self.unified)
+        try:
+            return self.out, work()
+        finally:
+            self.out, self.known = outer, known
+            while len(self.unified) > mark:  # known only where the block has been run
+                self.unified.pop().shaped = None
 
     def mark(self) -> Any:
         """Return what `back_to` needs to forget what is written from here on."""
-        raise NotImplementedError
+        return len(self.out), set(self.used), dict(self.known), dict(self.shapes)
 
     def back_to(self, mark: Any) -> None:
         """Forget what was written since the mark was made."""
-        raise NotImplementedError
+        length, self.used, self.known, self.shapes = mark
+        del self.out[length:]
+
+    def note_moved(self, values: list[Value]) -> None:
+        """Note that another variable may hold what these variables hold."""
+        self.moved.update(leaf for x in values for leaf in leaves(x) if leaf.is_array)
+
+    def is_ours(self, name: str) -> bool:
+        """Return whether a variable of the function being written is the engine's own."""
+        return name not in (*self.depth[-1].co_varnames, *self.depth[-1].co_cellvars)
 
     # -- names and nodes -----------------------------------------------------------------------
 
@@ -240,11 +244,23 @@ class Builder:
         self.definitions[target] = op
         return op
 
+    def operation(
+        self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = "",
+        fact: Fact | None = None, certain: bool | None = None,
+    ) -> Op:  # fmt: skip
+        """Write `f(*xs, **kws)` as it is; the rules may know more of its result than its types."""
+        result = result_of(f, xs, kws or {})
+        if fact is not None:
+            result.fact, result.certain = fact, True
+        if certain is not None:
+            result.certain = certain
+        return self.write(result, f, xs, kws or {}, stem)
+
     def refuse_views_inside(self, target: Value, operands: list[Value]) -> None:
         """Refuse a structure that may hold a view of an array that the function writes to."""
         if self.reverse or target.is_scalar:
             return
-        written = [x for x in operands if x.is_array and (x.made or (x.base and x.base.made))]
+        written = [x for x in operands if x.is_array and x.may_be_written]
         if any(may_hold(target.sample, x.sample) for x in written):
             raise Unsound.SHARED_WRITE("a structure holds a view of an array that it may write to")
 
@@ -293,7 +309,7 @@ class Builder:
             uncertain = any(isinstance(f, ArrayOf) and UNKNOWN in f.axes for f in facts)
             if a is b or not uncertain or first.sample.shape != x.sample.shape:
                 continue
-            self.demand_same_shape(first, x)
+            self.demand(same_shape, first, x)
             b.shaped = a
             self.unified.append(b)
 
@@ -302,30 +318,26 @@ class Builder:
         if self.strong:  # (d + e) * inf is not d * inf + e * inf, which the tape computes
             return None
         operands = [*xs, *kws.values()]
-        parts_read = [x for y in operands for x in leaves(y)]
-        if any(x.reverse or x.made or (x.base is not None and x.base.made) for x in parts_read):
+        if any(x.reverse or x.may_be_written for y in operands for x in leaves(y)):
             return None
         if not is_hashable(f) or traits_of(f).creates or (kws and self.reverse):
             return None
         parts = [value_key(x) for x in operands]
         return None if None in parts else (f, *kws, *parts)
 
-    def demand_same_shape(self, x: Value, y: Value) -> None:
-        """Leave the code where two arrays have different shapes."""
+    def demand(self, condition: Any, *xs: Value) -> Value:
+        """Write a call that leaves the code unless something holds; return its value, `None`."""
         nothing = self.value(Other(type(None)), None)
-        self.out.append(Op(self.origin, nothing, same_shape, [x, y], required=True))
+        self.out.append(Op(self.origin, nothing, condition, [*xs], required=True))
+        return nothing
 
     def demand_value(self, x: Value) -> None:
         """Leave the code where a variable that is read has no value: once on each path."""
         key = (has_value, x)
-        if self.plain or x not in self.uncertain or key in self.known:
-            return
-        self.known[key] = nothing = self.value(Other(type(None)), None)
-        self.out.append(Op(self.origin, nothing, has_value, [x], required=True))
+        if not self.plain and x in self.uncertain and key not in self.known:
+            self.known[key] = self.demand(has_value, x)
 
 
 def key_of_part(index: Value) -> Any:
     """Return what parts of one shape have in common; `None` where their index may be written."""
-    if any(x.made or (x.base and x.base.made) for x in leaves(index)):
-        return None
-    return value_key(index)
+    return None if any(x.may_be_written for x in leaves(index)) else value_key(index)

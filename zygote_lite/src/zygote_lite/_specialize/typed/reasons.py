@@ -158,7 +158,6 @@ class NotSupported(Reason):
     OUTSIDE_TYPE = "What is read from outside is of a type that the code has no facts for."
     KEYS = "A dict has keys that are not text, or too many of them."
     NAMES = "A name is taken by what the code uses it for."
-    SIGNATURE = "A function takes its arguments in a way that is not matched."
     TOO_LONG = "The code, or a structure that it would take item by item, grows too long."
     ARGNUMS = "The numbers of the differentiated arguments are not in their order."
     # -- statements --

@@ -110,6 +110,11 @@ class Value:
         """Whether it is a number."""
         return isinstance(self.fact, Scalar)
 
+    @property
+    def may_be_written(self) -> bool:
+        """Whether the function itself allocated its memory, and so may write to it."""
+        return self.made or (self.base is not None and self.base.made)
+
 
 def shape_root(x: Value) -> Value:
     """Return the one value that stands for all that have its shape."""
@@ -141,7 +146,7 @@ class Local:
     code: Any
     globals: dict[str, Any]
     around: dict[str, Value]
-    defaults: list[Value]
+    defaults: dict[str, Value]
 
 
 @dataclass(eq=False)
@@ -248,6 +253,17 @@ def join_facts(a: Fact, b: Fact) -> Fact:
         axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
         return ArrayOf(a.dtype, axes)
     raise NotSupported.DEPENDS_ON_PATH(f"a variable is {a} on one path and {b} on another")
+
+
+def composition_of(x: Value) -> str:
+    """Return what a value is that no variable can take on two paths; nothing for the others."""
+    if x.items is not None:
+        return "structure"
+    if isinstance(x.sample, Local | Method):
+        return "function"
+    if x.where is not None:
+        return "object"
+    return "list" if isinstance(x.fact, ListOf) else ""
 
 
 def can_carry(fact: Fact) -> bool:

@@ -1,0 +1,52 @@
+"""Functions that are defined inside: their code, and the variables that they read."""
+
+import ast
+import types
+from typing import Any
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.source import definition_of
+from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import Local, Value, constant
+
+
+def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) -> Value:
+    """Return a function that is defined inside, with the variables that it reads."""
+    times, at_entry = builder.assigned[-1]
+    if any(times[name] + (name in at_entry) > 1 for name in s.captured):
+        raise Unsound.LATE_BINDING("a variable that a function defined inside reads is rebound")
+    code = _code_of(builder.depth[-1], s.definition)
+    if code is None:
+        raise NotSupported.STATEMENT("it has a class or a generator expression inside")
+    around = {name: env[name] for name in s.captured if name in env}
+    usual = dict(zip(_optional_parameters(s.definition.args), defaults, strict=True))
+    local = constant(Local(code, builder.globals_of, around, usual))
+    around.setdefault(s.target, local)
+    return local
+
+
+def _optional_parameters(a: ast.arguments) -> list[str]:
+    positional = [*a.posonlyargs, *a.args]
+    by_name = [p for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None]
+    return [p.arg for p in (*positional[len(positional) - len(a.defaults) :], *by_name)]
+
+
+def _code_of(code: types.CodeType, definition: Any) -> types.CodeType | None:
+    line = min([definition.lineno, *(d.lineno for d in getattr(definition, "decorator_list", []))])
+    name = getattr(definition, "name", "<lambda>")
+    found = [
+        c
+        for c in code.co_consts
+        if isinstance(c, types.CodeType) and c.co_name == name
+        and c.co_firstlineno in (line, definition.lineno)
+    ]  # fmt: skip
+    if len(found) > 1:  # several lambdas on one line
+        found = [c for c in found if _is_at(definition, c)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_at(definition: Any, code: types.CodeType) -> bool:
+    """Return whether the source of a function is a definition, by its place."""
+    found = definition_of(code)
+    return (found.lineno, found.col_offset) == (definition.lineno, definition.col_offset)

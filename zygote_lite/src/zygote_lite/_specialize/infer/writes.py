@@ -1,0 +1,83 @@
+"""Writes to arrays in place: `x[i] = v` and `x += y`, where they are sound."""
+
+from zygote_lite._specialize.infer.calls import try_store
+from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.rules.inlined import snapshot
+from zygote_lite._specialize.typed.builder import Builder, Env, key_of_part
+from zygote_lite._specialize.typed.nodes import StoreItem, leaves
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import (
+    ArrayOf,
+    ListOf,
+    Local,
+    Method,
+    Value,
+    can_carry,
+    is_temporary,
+    shape_root,
+    shares_axes,
+)
+
+
+def refuse_other_kind(x: Value, result: Value) -> None:
+    """Refuse `x += y` where `x + y` may have another dtype or shape than `x`."""
+    if isinstance(x.fact, ArrayOf) and isinstance(result.fact, ArrayOf):
+        alike = shape_root(x) is shape_root(result) or shares_axes(x.fact, result.fact)
+        if alike and x.fact.dtype == result.fact.dtype:
+            return
+    raise Unsound.IN_PLACE_KIND(
+        "it changes an array in place by an array of another dtype or shape"
+    )
+
+
+def refuse_second_name(builder: Builder, x: Value, target: str, env: Env) -> None:
+    """Refuse `x += y` on an array that another variable may hold too."""
+    own = {name for name in (target, *env) if is_temporary(name) and builder.is_ours(name)}
+    if x.base is not None and x.base.made and target in own:
+        return  # `a[i:j] += y`: what is added to is assigned to the same part
+    others = [*builder.walked, *builder.moved]
+    for name in env.keys() - own - {target}:
+        others += _kept_values(env[name])
+    if not x.fresh or id(x) in builder.frames[-1] or any(x in (v, v.base) for v in others):
+        raise Unsound.WRITES_TO_GIVEN(
+            "it changes an array in place that it may not have made itself"
+        )
+
+
+def _kept_values(x: Value) -> list[Value]:
+    """Return the values that a variable keeps, in structures and in functions too."""
+    if isinstance(x.sample, Local):
+        inner = [*x.sample.around.values(), *x.sample.defaults.values()]
+        return [part for v in inner if v is not x for part in _kept_values(v)]
+    if isinstance(x.sample, Method):
+        return _kept_values(x.sample.owner)
+    return leaves(x)
+
+
+def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
+    """Write `x[index] = value`, of an array that the function itself has created."""
+    if _dicts.is_dict(x):
+        _dicts.store_in_dict(builder, x, index, value)
+        return
+    if builder.twice:
+        raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")
+    if not x.made:
+        raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
+    if isinstance(x.fact, ListOf):
+        _lists.store_in_list(builder, x, index, value)
+        return
+    if value.items is not None or not (value.is_array or value.is_scalar):
+        raise NotSupported.STORED("it stores something other than a number or an array in an array")
+    if x.active or value.active:
+        if not can_carry(x.fact):
+            raise Unsound.NO_FLOAT("it stores a value in an array whose entries are not floats")
+        if not x.active:
+            builder.changed.append(x)
+        x.active = True
+    builder.written[x] = len(builder.written)
+    try_store(x, index, value)
+    index = snapshot(builder, index)
+    part = builder.shapes.get((shape_root(x), key_of_part(index)))
+    alike = part is not None and shape_root(part) is shape_root(value)
+    builder.out.append(StoreItem(builder.origin, x, index, value, alike))
