@@ -7,13 +7,12 @@ from zygote_lite._numpy import foreign, functions, nditer, writes
 from zygote_lite._python import (
     calls,
     generators,
-    implicit_calls,
     literals,
     operators,
     subscripts,
     texts,
 )
-from zygote_lite._python.containers import deques, dicts, lists, mappingproxy
+from zygote_lite._python.containers import deques, dicts, lists
 from zygote_lite._python.library import (
     builtins,
     copy,
@@ -27,9 +26,9 @@ from zygote_lite._python.objects import attributes, classes, construct, frames, 
 from zygote_lite._tape import callables
 
 MODULES = (
-    literals, subscripts, operators, calls, generators, texts, implicit_calls,
+    literals, subscripts, operators, calls, generators, texts,
     attributes, lookup, construct, classes, weak, frames,
-    lists, dicts, deques, mappingproxy,
+    lists, dicts, deques,
     builtins, folds, itertools, heapq, copy, lru_cache, singledispatch,
     writes, functions, nditer, foreign,
     callables, cotangents, nested_rules,

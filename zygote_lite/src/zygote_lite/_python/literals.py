@@ -36,7 +36,7 @@ from zygote_lite._ir.intrinsics import (
     write_global,
 )
 from zygote_lite._ir.places import where
-from zygote_lite._python.containers.keys import refuse_active_key
+from zygote_lite._python.containers.dicts import refuse_active_key
 from zygote_lite._python.containers.lists import into, is_sequence
 from zygote_lite.errors import DifferentiationError
 

@@ -1,7 +1,11 @@
-"""Operators of user classes, resolved to their methods as Python does, and text made of objects."""
+"""Operators of user classes, and builtins that ask an object for a method (`hash`, `int`, ...).
+
+They are resolved to the methods as Python does, and so what these do is recorded.
+"""
 
 import collections
 import functools
+import math
 import operator
 import types
 from typing import Any
@@ -101,9 +105,15 @@ def _in_place(f: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Tr
     return None
 
 
-def _unary(name: str, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Traced | None:
-    method = None if xs else bind_method(type(x), name)
-    return None if method is None else tape.call((None, nodes[1]), method, x)
+def _by_method(
+    name: str, make: Any, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any
+) -> Traced | None:
+    """Resolve a call that asks an object for a method, which may have side effects."""
+    method = bind_method(type(x), name)
+    if method is None or (xs and name not in ("__round__", "__delitem__")):
+        return None
+    y, node = tape.call((None, *nodes[1:]), method, x, *xs)
+    return (y, node) if make is None else (make(y), None)
 
 
 @handlers.desugared(bool, operator.truth, of=may_have_methods)
@@ -115,6 +125,14 @@ def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
     return None
 
 
+@handlers.desugared(operator.not_)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
+    names = ("__bool__", "__len__")
+    if not any(isinstance(member_of(type(x), name), types.FunctionType) for name in names):
+        return None
+    return not tape.call(nodes, operator.truth, x)[0], None
+
+
 _BINARY_METHODS: list[tuple[Any, str, str]] = [
     *((of.function, *of.methods[:2]) for of in BINARY.values()),
     *(
@@ -124,19 +142,25 @@ _BINARY_METHODS: list[tuple[Any, str, str]] = [
     (divmod, "__divmod__", "__rdivmod__"),
 ]
 """The functions of two operands: each with its method, and that of the right operand."""
-_UNARY_METHODS: dict[Any, str] = {
-    operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__",
-    operator.abs: "__abs__", abs: "__abs__", float: "__float__", complex: "__complex__",
-    len: "__len__",
+_METHODS_ASKED: dict[Any, tuple[str, Any]] = {
+    operator.neg: ("__neg__", None), operator.pos: ("__pos__", None),
+    operator.invert: ("__invert__", None), operator.abs: ("__abs__", None),
+    abs: ("__abs__", None), float: ("__float__", None), complex: ("__complex__", None),
+    len: ("__len__", None), round: ("__round__", None), math.floor: ("__floor__", None),
+    math.ceil: ("__ceil__", None), math.trunc: ("__trunc__", None),
+    reversed: ("__reversed__", None), operator.delitem: ("__delitem__", None),
+    int: ("__int__", int), operator.index: ("__index__", operator.index),
+    hash: ("__hash__", lambda y: hash(y) if isinstance(y, int) else y),
 }  # fmt: skip
+"""Functions that ask an operand for a method, and, without a gradient, what they make of it."""
 
 for _f, _name, _reflected in _BINARY_METHODS:
     handlers.desugared(_f, of=may_have_methods)(
         functools.partial(_binary_operator, _f, _name, _reflected)
     )
     handlers.desugared(_f, of=KEYS)(functools.partial(_of_keys, _f))
-for _f, _name in _UNARY_METHODS.items():
-    handlers.desugared(_f, of=may_have_methods)(functools.partial(_unary, _name))
+for _f, (_name, _made) in _METHODS_ASKED.items():
+    handlers.desugared(_f, of=may_have_methods)(functools.partial(_by_method, _name, _made))
 for _of in BINARY.values():
     handlers.desugared(_of.in_place)(functools.partial(_in_place, _of.function, _of.methods[2]))
 

@@ -10,8 +10,12 @@ from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pul
 from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import give, slots_of, take_slots
 from zygote_lite._python.containers.deques import delete_place
-from zygote_lite._python.containers.dicts import delete_item, put_item
-from zygote_lite._python.containers.keys import refuse_active_key, stored_key
+from zygote_lite._python.containers.dicts import (
+    delete_item,
+    put_item,
+    refuse_active_key,
+    stored_key,
+)
 from zygote_lite._python.containers.lists import into, set_slice
 from zygote_lite._python.literals import field_of_tuple_back
 

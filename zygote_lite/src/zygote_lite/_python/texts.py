@@ -7,10 +7,11 @@ import io
 import types
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.activity import mark_active, text_pullback
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
+from zygote_lite._cotangents.pullbacks import ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import format_value
 from zygote_lite._tape.tape import Tape
@@ -119,6 +120,12 @@ def _(
     print(*xs, sep=sep, end=end, file=file, flush=flush)
     mark_active(file)
     return None, None
+
+
+@handlers.structural(io.StringIO.getvalue)
+def _(nodes: Nodes, x: io.StringIO) -> ValueAndPullback:
+    y = x.getvalue()
+    return y, text_pullback(y, len(nodes))
 
 
 @handlers.desugared(dir)

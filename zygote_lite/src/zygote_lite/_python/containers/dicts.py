@@ -1,20 +1,69 @@
-"""Methods of dicts and sets: those that write move the cotangents of the entries."""
+"""Dicts and sets: what writes moves the cotangents of the entries; keys and views of dicts."""
 
 import collections
+import functools
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.kinds import entries_of, type_in_c
+import numpy as np
+
+from zygote_lite._activity.activity import mark_active, reaches_active
+from zygote_lite._cotangents.kinds import (
+    FUNCTION,
+    VALUE,
+    entries_of,
+    kind_of,
+    shown_by_proxy,
+    type_in_c,
+)
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
-from zygote_lite._cotangents.registry import Handlers, Nodes
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
-from zygote_lite._python.containers.keys import stored_key
+from zygote_lite._ir.intrinsics import invoke
+from zygote_lite._ir.places import where
 from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
 _Ordered: Any = collections.OrderedDict
+
+# -- keys --------------------------------------------------------------------------------------
+
+# The cotangent of an entry is filed under the key object that the dict holds. In the reverse pass a
+# later but equal key object may already have lost its fields, because its construction is undone
+# first; so it can no longer be compared.
+
+
+def stored_key(x: Any, key: Any) -> Any:
+    """Return the key under which a dict holds the entry of an equal one, or this one."""
+    if _is_compared_in_c(key) or not dict.__contains__(x, key) or not reaches_active(key):
+        return key
+    keys = list(type_in_c(x).__iter__(x))
+    for known in keys:
+        if known is key:
+            return key
+    h = hash(key)  # keys that differ in it may refuse to be compared
+    return next((known for known in keys if hash(known) == h and known == key), key)
+
+
+def _is_compared_in_c(key: Any) -> bool:
+    if isinstance(key, tuple):
+        return all(map(_is_compared_in_c, key))
+    by_address: Any = object.__hash__
+    return kind_of(key) <= FUNCTION or type(key).__hash__ is by_address
+
+
+def refuse_active_key(key: Any, flag: Any) -> None:
+    """Refuse a key that a gradient would have to pass through; integers are names, not numbers."""
+    if flag and kind_of(key) == VALUE and not isinstance(key, int | np.integer):
+        raise DifferentiationError(
+            f"{where()}: a key of a dict carries no gradient, and this one depends on what is "
+            "differentiated; keep the number among the values"
+        )
+
 
 # -- dicts -------------------------------------------------------------------------------------
 
@@ -233,3 +282,32 @@ def _(nodes: Nodes, x: set[Any], value: Any) -> ValueAndPullback:
         return None, None, slots_of(x).pop(value, None)
 
     return None, UndoOnly(add_back)
+
+
+# -- read-only views (`types.MappingProxyType`): calls are redirected to their dicts -----------
+
+Proxy: Any = types.MappingProxyType
+
+
+def _shown(x: Any) -> Any:
+    """Return the mapping that a proxy shows, or `x` itself."""
+    return shown_by_proxy(x) if isinstance(x, Proxy) else x
+
+
+@handlers.desugared(Proxy)
+def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
+    return Proxy(x), None
+
+
+def _ask_function(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    return tape.call(nodes, f, *map(_shown, xs), **kws)
+
+
+def _ask_method(name: str, tape: Tape, nodes: Nodes, x: Any, *xs: Any) -> Traced:
+    return tape.call((None, nodes[1], None, *nodes[2:]), invoke, _shown(x), name, *xs)
+
+
+for _f in (operator.getitem, operator.contains, operator.or_, len, iter, reversed):
+    handlers.desugared(_f, of=Proxy)(functools.partial(_ask_function, _f))
+for _name in ("get", "keys", "values", "items", "copy"):
+    handlers.desugared(getattr(Proxy, _name))(functools.partial(_ask_method, _name))

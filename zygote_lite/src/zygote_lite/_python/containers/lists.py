@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -252,3 +253,44 @@ def change_slice(x: list[Any], index: slice, added: list[Any] | None) -> Callabl
     list.__setitem__(x, index, added)
     new = [-1 - j for j in range(len(added))]
     return _rearranged(x, old, lambda tags: tags.__setitem__(index, new), len(added))
+
+
+# What asks elements whether they are equal, where that is for a method of the user.
+
+
+@handlers.in_python(operator.contains, list.__contains__, tuple.__contains__)
+def _contains(x: Any, value: Any) -> Any:
+    return any(y is value or y == value for y in x)
+
+
+@handlers.in_python(list.count, tuple.count, operator.countOf)
+def _count_equal(x: Any, value: Any) -> Any:
+    n = 0
+    for y in x:
+        if y is value or y == value:
+            n = n + 1
+    return n
+
+
+@handlers.in_python(list.index, tuple.index)
+def _index(x: Any, value: Any, start: Any = 0, stop: Any = sys.maxsize) -> Any:
+    first, last, _ = slice(start, stop).indices(len(x))
+    i = first
+    while i < last and i < len(x):
+        y = x[i]
+        if y is value or y == value:
+            return i
+        i = i + 1
+    raise ValueError(f"{value!r} is not in {type(x).__name__}")
+
+
+@handlers.in_python(list.remove)
+def _remove_equal(x: Any, value: Any) -> Any:
+    i = 0
+    while i < len(x):
+        y = x[i]
+        if y is value or y == value:
+            del x[i]
+            return
+        i = i + 1
+    raise ValueError("list.remove(x): x not in list")

@@ -11,6 +11,7 @@ from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
 from zygote_lite._ir.folding import all_of, any_of, extreme, folded, folded_from_first
+from zygote_lite._ir.traits import declare
 from zygote_lite._python.library.builtins import _NO_DEFAULT, _list
 
 handlers = Handlers()
@@ -87,3 +88,20 @@ def are_exact_numbers(items: list[Any], start: Any) -> bool:
 
 handlers.structural(order_of)(lambda flags, *xs: (order_of(*xs), no_pullback(len(flags))))
 handlers.structural(are_exact_numbers)(lambda flags, *xs: (are_exact_numbers(*xs), no_pullback(3)))
+declare(order_of, calls=frozenset(("__lt__",)), calls_within=True)
+
+
+@handlers.desugared(list.sort)
+def _(tape: Any, nodes: Any, x: Any, **kws: Any) -> Any:
+    key, at = kws.get("key"), dict(zip(kws, nodes[2:], strict=True))
+    if key is None:
+        return None
+    flags = (None, nodes[1], at["key"], None)
+    return tape.call(flags, _sort, x, key, kws.get("reverse", False))
+
+
+def _sort(x: Any, key: Any, reverse: Any) -> Any:
+    keys = []
+    for y in x:
+        keys.append(key(y))
+    x[:] = [x[i] for i in order_of(keys, reverse)]
