@@ -264,11 +264,9 @@ def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = 
         return True
     if found is not None:
         return _walk(active, by_name, seen, found, by_name, LIMIT)
-    return any(_is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or _is_class(x))
-
-
-def _is_class(x: Any) -> bool:
-    return isinstance(x, type)
+    return any(
+        _is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or isinstance(x, type)
+    )
 
 
 def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -> bool:
@@ -389,5 +387,4 @@ def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:
 
 def has_active_class(x: Any) -> bool:
     """Return whether an attribute of a class, or of the class of an object, is active."""
-    active, cls = state.active, x if isinstance(x, type) else type(x)
-    return bool(active) and any(id(base) in (active or {}) for base in cls.__mro__)
+    return _is_class_active(state.active or {}, x)

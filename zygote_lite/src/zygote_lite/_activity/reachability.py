@@ -28,23 +28,18 @@ _NOT_BOUND = object()
 
 
 @functools.lru_cache(maxsize=4096)
-def is_library_class(cls: type) -> bool:
-    """Return whether a class is written in C, or defined in a library file."""
+def is_users_class(cls: type) -> bool:
+    """Return whether a class is defined in Python, and not in a library file."""
     if not is_written_in_python(cls) or cls.__module__ in ("builtins", "typing", "abc"):
-        return True
+        return False
     module = sys.modules.get(cls.__module__)
     path = getattr(module, "__file__", None)
     if path is None or not is_library(os.path.abspath(path)):
-        return False
+        return True
     if cls.__module__.split(".")[0] == __name__.split(".")[0]:
         # `type(...)` or `namedtuple(...)` of the user's, which takes the name from its caller
-        return "<locals>" in cls.__qualname__ or hasattr(module, cls.__name__)
-    return True
-
-
-def is_users_class(cls: type) -> bool:
-    """Return whether a class is defined in Python, and not in a library file."""
-    return not is_library_class(cls)
+        return "<locals>" not in cls.__qualname__ and not hasattr(module, cls.__name__)
+    return False
 
 
 class Reach:
@@ -84,7 +79,7 @@ class Reach:
         """Add a user class, and the values of its attributes."""
         self.values.append(cls)
         for base in cls.__mro__:
-            if not is_library_class(base):
+            if is_users_class(base):
                 for name, value in vars(base).items():
                     if _functions_in(value) is not None:
                         self.bindings.append((vars(base), name, value))
@@ -139,7 +134,7 @@ def methods_of(cls: type) -> list[types.FunctionType]:
     return [
         f
         for base in cls.__mro__
-        if not is_library_class(base)
+        if is_users_class(base)
         for member in vars(base).values()
         if not isinstance(member, type)
         for f in _functions_in(member) or ()
@@ -187,7 +182,7 @@ def reached_by_function(f: types.FunctionType) -> list[Any]:
 
 def reached_by_class(cls: type) -> list[Any]:
     """Return the values that a user class and its methods hold, and those they reach by name."""
-    if is_library_class(cls):
+    if not is_users_class(cls):
         return []
     known = _of_class.get(cls)
     if known is None or not known.is_current():

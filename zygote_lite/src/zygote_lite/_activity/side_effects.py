@@ -222,21 +222,18 @@ def may_write(f: types.FunctionType, kind: Any = None, seen: frozenset[Any] = fr
     writes, names, free, methods = _deeds(code)
     if writes:
         return True
-    for name, called in names:
-        value = f.__globals__.get(name, getattr(builtins, name, None))
-        if isinstance(value, types.FunctionType):
-            if may_write(value, None, seen):
-                return True
-        elif called and not changes_nothing(value):
-            return True
-    for name in free:
-        value = _value_of(f, name)
-        if isinstance(value, types.FunctionType):
-            if may_write(value, None, seen):
-                return True
-        elif callable(value) and not isinstance(value, type):
-            return True
-    return any(_method_may_write(name, called, kind, seen) for name, called in methods)
+    held = zip(code.co_freevars, f.__closure__ or (), strict=True)
+    captured = [x for name, cell in held if name in free for _, x in entries_of(cell)]
+    named = [(f.__globals__.get(n, getattr(builtins, n, None)), called) for n, called in names]
+    return (
+        any(_writes_if_called(x, callable(x) and not isinstance(x, type), seen) for x in captured)
+        or any(_writes_if_called(x, called and not changes_nothing(x), seen) for x, called in named)
+        or any(_method_may_write(name, called, kind, seen) for name, called in methods)
+    )
+
+
+def _writes_if_called(x: Any, otherwise: bool, seen: frozenset[Any]) -> bool:
+    return may_write(x, None, seen) if isinstance(x, types.FunctionType) else otherwise
 
 
 def _method_may_write(name: str, called: bool, kind: Any, seen: frozenset[Any]) -> bool:
@@ -246,13 +243,3 @@ def _method_may_write(name: str, called: bool, kind: Any, seen: frozenset[Any]) 
     if isinstance(member, types.FunctionType):
         return may_write(member, kind, seen)
     return called and name not in HARMLESS_METHODS
-
-
-def _value_of(f: types.FunctionType, name: str) -> Any:
-    """Return the value of a captured variable, or `None`."""
-    if name not in f.__code__.co_freevars:
-        return None
-    try:
-        return (f.__closure__ or ())[f.__code__.co_freevars.index(name)].cell_contents
-    except ValueError:
-        return None

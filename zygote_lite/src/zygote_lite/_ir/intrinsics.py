@@ -180,16 +180,11 @@ def frame_refusal(name: str) -> DifferentiationError:
     )
 
 
-def refuse_reader(f: Any) -> None:
-    """Refuse a user function that reads the variables of frames."""
-    if not is_library(f.__code__.co_filename):
-        raise frame_refusal(f"{f.__qualname__} ({place_of(f)})")
-
-
 def refuse_locals(f: Any) -> None:
     """Refuse a user function that reads the variables of frames: those of its callers."""
-    if type(f) is types.FunctionType and "f_locals" in f.__code__.co_names:
-        refuse_reader(f)
+    reads = type(f) is types.FunctionType and "f_locals" in f.__code__.co_names
+    if reads and not is_library(f.__code__.co_filename):
+        raise frame_refusal(f"{f.__qualname__} ({place_of(f)})")
 
 
 def exit_context(manager: Any, raised: Any) -> Any:
@@ -242,10 +237,7 @@ def class_parts(x: Any, cls: Any, spec: tuple[int, tuple[str, ...]]) -> tuple[An
     names = _attributes_in_pattern(cls, spec)
     if len(names) < spec[0] + len(spec[1]):
         return (x,)
-    parts: tuple[Any, ...] = ()
-    for name in names:
-        parts = (*parts, getattr(x, name))
-    return parts
+    return tuple([getattr(x, name) for name in names])
 
 
 def matches_mapping(x: Any, keys: tuple[Any, ...]) -> bool:
@@ -258,10 +250,7 @@ def matches_mapping(x: Any, keys: tuple[Any, ...]) -> bool:
 
 def mapping_parts(x: Any, keys: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the values that a mapping pattern looks at."""
-    parts: tuple[Any, ...] = ()
-    for key in keys:
-        parts = (*parts, x[key])
-    return parts
+    return tuple([x[key] for key in keys])
 
 
 def mapping_rest(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:

@@ -219,13 +219,11 @@ class _Recorder:
                 out.append(ir.Track(origin, [target, companion], [source, self.node(source)]))
                 out += then
             case ir.Closure(origin, target):
-                out.append(s)
-                out.append(ir.Track(origin, [self.companion(target)], [NOTHING]))
+                out += [s, ir.Track(origin, [self.companion(target)], [NOTHING])]
             case ir.Class():
                 out += self.class_(s, out)
             case ir.Plain(origin, targets):
-                out.append(s)
-                out += [ir.Track(origin, [self.companion(t)], [NOTHING]) for t in targets]
+                out += [s, *(ir.Track(origin, [self.companion(t)], [NOTHING]) for t in targets)]
             case ir.Return(origin, value):
                 value = self.read(origin, value, out)
                 out.append(ir.ReturnTuple(origin, [value, self.node(value)]))

@@ -11,7 +11,7 @@ import operator
 from typing import Any
 
 from rulescore import accumulate
-from zygote_lite._activity.activity import mark_active, text_pullback
+from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import DICT, INERT, kind_of
 from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, Nodes
@@ -22,10 +22,8 @@ from zygote_lite._ir.intrinsics import (
     build_set,
     build_slice,
     build_tuple,
-    format_value,
     join_dict,
     join_list,
-    join_text,
     join_tuple,
     matches_class,
     matches_mapping,
@@ -45,13 +43,6 @@ handlers = Handlers()
 # -- tuples, lists, dicts ----------------------------------------------------------------------
 
 
-def _make_text(f: Any, nodes: Nodes, *xs: Any, **kws: Any) -> ValueAndPullback:
-    y = f(*xs, **kws)
-    return y, text_pullback(y, len(nodes))
-
-
-for _f in (join_text, format_value, str.join, str.format):
-    handlers.structural(_f)(functools.partial(_make_text, _f))
 handlers.inert(build_slice, matches_sequence, matches_class, matches_mapping, operator.truth)
 
 

@@ -150,7 +150,7 @@ _METHODS_ASKED: dict[Any, tuple[str, Any]] = {
     math.ceil: ("__ceil__", None), math.trunc: ("__trunc__", None),
     reversed: ("__reversed__", None), operator.delitem: ("__delitem__", None),
     int: ("__int__", int), operator.index: ("__index__", operator.index),
-    hash: ("__hash__", lambda y: hash(y) if isinstance(y, int) else y),
+    dir: ("__dir__", sorted), hash: ("__hash__", lambda y: hash(y) if isinstance(y, int) else y),
 }  # fmt: skip
 """Functions that ask an operand for a method, and, without a gradient, what they make of it."""
 

@@ -3,6 +3,7 @@
 The side effects of such a method are followed, and its text is the one that Python would use.
 """
 
+import functools
 import io
 import types
 from typing import Any
@@ -13,7 +14,7 @@ from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.pullbacks import ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
-from zygote_lite._ir.intrinsics import format_value
+from zygote_lite._ir.intrinsics import format_value, join_text
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -122,20 +123,11 @@ def _(
     return None, None
 
 
-@handlers.structural(io.StringIO.getvalue)
-def _(nodes: Nodes, x: io.StringIO) -> ValueAndPullback:
-    y = x.getvalue()
+def _make_text(f: Any, nodes: Nodes, *xs: Any, **kws: Any) -> ValueAndPullback:
+    y = f(*xs, **kws)
     return y, text_pullback(y, len(nodes))
 
 
-@handlers.desugared(dir)
-def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
-    """Run the user's own `__dir__`, for its side effects."""
-    method = member_of(type(xs[0]), "__dir__") if len(xs) == 1 else None
-    if not isinstance(method, types.FunctionType):
-        return dir(*xs), None
-    names, _ = tape.call((None, nodes[1]), method, xs[0])
-    return sorted(names), None
-
-
-handlers.inert(object.__dir__, type.__dir__, types.ModuleType.__dir__)
+for _f in (join_text, format_value, str.join, str.format, io.StringIO.getvalue):
+    handlers.structural(_f)(functools.partial(_make_text, _f))
+handlers.inert(dir, object.__dir__, type.__dir__, types.ModuleType.__dir__)

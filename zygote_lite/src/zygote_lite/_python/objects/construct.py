@@ -38,22 +38,18 @@ def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, An
     """Make an instance of a class on a tape."""
     called = member_of(type(cls), "__call__")
     if isinstance(called, types.FunctionType):
-        if called.__module__ == "enum" and not vars(cls).get("_member_map_") and reaches(nodes, xs):
+        given = any(n is not None for n in nodes[1:])
+        makes_enum = called.__module__ == "enum" and not vars(cls).get("_member_map_")
+        if makes_enum and (given or reaches_active(*xs)):
             raise DifferentiationError(
                 f"{where()}: what makes an enumeration is given values that depend on what is "
                 "differentiated, and no gradient passes through its members: use a class, a dict "
                 "or `types.SimpleNamespace`"
             )
-        given = any(n is not None for n in nodes[1:]) and called.__module__ != "enum"
-        if given or not is_library(called.__code__.co_filename):
+        if (given and called.__module__ != "enum") or not is_library(called.__code__.co_filename):
             return tape.call((None, *nodes), called, cls, *xs, **kws)
         return cls(*xs, **kws), None
     return instantiate(tape, nodes, cls, xs, kws)
-
-
-def reaches(nodes: Nodes, xs: tuple[Any, ...]) -> bool:
-    """Return whether the arguments of a call depend on a differentiated argument."""
-    return any(n is not None for n in nodes[1:]) or reaches_active(*xs)
 
 
 @handlers.desugared(vars(type)["__call__"])

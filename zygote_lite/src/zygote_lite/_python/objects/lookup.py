@@ -24,15 +24,10 @@ from zygote_lite._tape.tape import Tape
 handlers = Handlers()
 
 
-def classes_above(x: Any) -> tuple[type, ...]:
-    """Return the classes further up than that of `super()`."""
-    classes: tuple[type, ...] = x.__self_class__.__mro__
-    return classes[classes.index(x.__thisclass__) + 1 :]
-
-
 def attribute_above(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced:
     """Resolve `super().name`."""
-    classes = classes_above(x)
+    order = x.__self_class__.__mro__
+    classes = order[order.index(x.__thisclass__) + 1 :]
     member = next((vars(cls)[name] for cls in classes if name in vars(cls)), None)
     found = _computed(tape, nodes[1], member, x.__self__, type(x.__self__))
     if found is not None:
@@ -153,9 +148,11 @@ def _by_hook(
     if type(x) in weakref.ProxyTypes:
         return tape.call(nodes, f, referent(x), name, *value)
     hook = hook_of(type(x), of_object.__name__)
-    if hook is None or is_of_frozen(hook):
-        if raises_frozen(hook, x, name):
-            return None
+    # that of a frozen dataclass has no source: it refuses some names, and hands others on
+    frozen = isinstance(hook, types.FunctionType) and hook.__code__.co_filename == "<string>"
+    if frozen and (hook in vars(type(x)).values() or name in type(x).__dataclass_fields__):
+        return None
+    if hook is None or frozen:
         return _by_descriptor(of_object, tape, nodes, x, name, *value)
     return tape.call((None, nodes[1], None, *nodes[3:]), hook, x, name, *value)
 
@@ -185,18 +182,6 @@ def _by_descriptor(
 for _f, _of_object in ((setattr, object.__setattr__), (delattr, object.__delattr__)):
     handlers.desugared(_f)(functools.partial(_by_hook, _f, _of_object))
     handlers.desugared(_of_object)(functools.partial(_by_descriptor, _of_object))
-
-
-def is_of_frozen(hook: Any) -> bool:
-    """Return whether a method is one that a frozen dataclass was given, which has no source."""
-    return isinstance(hook, types.FunctionType) and hook.__code__.co_filename == "<string>"
-
-
-def raises_frozen(hook: Any, x: Any, name: str) -> bool:
-    """Return whether the hook of a frozen dataclass refuses a name, rather than hand it on."""
-    if hook is None:
-        return False
-    return hook in vars(type(x)).values() or name in type(x).__dataclass_fields__
 
 
 @handlers.desugared(vars)
