@@ -93,7 +93,7 @@ def intercepts(kind: type, name: str) -> bool:
     own = (kind.__setattr__, kind.__delattr__)
     if any(isinstance(f, types.FunctionType) for f in own):
         return True
-    return isinstance(member, property) or is_users_class(type(member))
+    return isinstance(member, property) or is_users_class(type(member))  # type: ignore[arg-type]
 
 
 @functools.lru_cache(maxsize=4096)

@@ -354,7 +354,8 @@ class Tape(Entries):
         A generator that a loop leaves before its end, and that nothing else holds, is closed.
         """
         method = member_of(type(x), "__iter__")
-        in_python = isinstance(method, types.FunctionType) or is_users_class(type(x))
+        kind: Any = type(x)
+        in_python = isinstance(method, types.FunctionType) or is_users_class(kind)
         if not in_python and not is_active((node,), iter, (x,), {}):
             yield from self.iterate_inactive(x)
             return
