@@ -22,12 +22,12 @@ from zygote_lite._python.library import (
     lru_cache,
     singledispatch,
 )
-from zygote_lite._python.objects import attributes, classes, construct, frames, lookup, weak
+from zygote_lite._python.objects import attributes, classes, construct, lookup, weak
 from zygote_lite._tape import callables
 
 MODULES = (
     literals, subscripts, operators, calls, generators, texts,
-    attributes, lookup, construct, classes, weak, frames,
+    attributes, lookup, construct, classes, weak,
     lists, dicts, deques,
     builtins, folds, itertools, heapq, copy, lru_cache, singledispatch,
     writes, functions, nditer, foreign,

@@ -124,7 +124,7 @@ def join_text(*parts: str) -> str:
     return "".join(parts)
 
 
-_CONVERSIONS: dict[int, Callable[[Any], Any]] = {
+CONVERSIONS: dict[int, Callable[[Any], Any]] = {
     -1: lambda x: x,
     ord("s"): str,
     ord("r"): repr,
@@ -134,7 +134,7 @@ _CONVERSIONS: dict[int, Callable[[Any], Any]] = {
 
 def format_value(x: Any, conversion: int, spec: str) -> str:
     """Return one part of an f-string."""
-    return format(_CONVERSIONS[conversion](x), spec)
+    return format(CONVERSIONS[conversion](x), spec)
 
 
 def read_cell(cell: Any, name: str, is_own: bool, /) -> Any:

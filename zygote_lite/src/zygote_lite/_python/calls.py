@@ -1,8 +1,11 @@
-"""Calls that stand for other calls: methods, `*args`, decorators."""
+"""Calls that stand for other calls: methods, `*args`, decorators. Those of frames are refused."""
 
 import contextlib
 import functools
+import inspect
 import operator
+import sys
+import traceback
 import types
 from typing import Any
 
@@ -11,13 +14,16 @@ from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import (
     apply,
+    frame_refusal,
     invoke,
     join_arguments,
     join_tuple,
     set_defaults,
 )
+from zygote_lite._ir.places import is_library, name_of
 from zygote_lite._python.objects.construct import initialize
 from zygote_lite._tape.arguments import OPERATORS, is_of_numbers
+from zygote_lite._tape.refusal import asking
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -96,3 +102,23 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
             return tape.call((None, at_b, at_a), meant, b, a)
         return tape.call((None, at_a, at_b), meant, a, b)
     return initialize(tape, nodes, f, xs, kws) if f.__name__ == "__init__" else None
+
+
+# Reading variables from frames of running code cannot be followed, and is refused. A single frame
+# is refused wherever it comes from; the following return objects that hold frames.
+
+
+def _look_at_frame(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    """Refuse what the user asks for; Python's own library may look at frames."""
+    if is_library(asking()):
+        return f(*xs, **kws), None
+    raise frame_refusal(f"`{name_of(f)}`")
+
+
+for _looking in (
+    inspect.currentframe, inspect.getargvalues, inspect.getgeneratorlocals, inspect.getinnerframes,
+    inspect.getouterframes, inspect.stack, inspect.trace, sys._current_frames, sys._getframe,
+    traceback.walk_stack, traceback.walk_tb,
+):  # fmt: skip
+    handlers.desugared(_looking)(functools.partial(_look_at_frame, _looking))
+    handlers.even_if_inactive(_looking)

@@ -117,7 +117,7 @@ def _by_method(
 
 
 @handlers.desugared(bool, operator.truth, of=may_have_methods)
-def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
+def _truth_of(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
     for name in ("__bool__", "__len__"):
         method = bind_method(type(xs[0]), name) if xs else None
         if method is not None:
@@ -125,12 +125,10 @@ def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
     return None
 
 
-@handlers.desugared(operator.not_)
+@handlers.desugared(operator.not_, of=may_have_methods)
 def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
-    names = ("__bool__", "__len__")
-    if not any(isinstance(member_of(type(x), name), types.FunctionType) for name in names):
-        return None
-    return not tape.call(nodes, operator.truth, x)[0], None
+    found = _truth_of(tape, nodes, x)
+    return None if found is None else (not found[0], None)
 
 
 _BINARY_METHODS: list[tuple[Any, str, str]] = [

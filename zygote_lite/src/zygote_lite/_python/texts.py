@@ -14,12 +14,11 @@ from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.pullbacks import ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
-from zygote_lite._ir.intrinsics import format_value, join_text
+from zygote_lite._ir.intrinsics import CONVERSIONS, format_value, join_text
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
 
-_TEXT_CONVERSIONS: dict[int, Any] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
 _WITH_STR = (object, int, float, complex, str)
 """Classes whose `__format__`, in C, takes what `str` gives where the format is empty."""
 
@@ -89,7 +88,7 @@ def _format(tape: Tape, nodes: Nodes, x: Any, spec: Any = "") -> Traced | None:
 def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Traced | None:
     if conversion == -1:
         return _format(tape, (None, nodes[1], nodes[3]), x, spec)  # type: ignore[no-any-return]
-    text, node = tape.call((None, nodes[1]), _TEXT_CONVERSIONS[conversion], x)
+    text, node = tape.call((None, nodes[1]), CONVERSIONS[conversion], x)
     return tape.call((None, node, nodes[3]), format, text, spec)
 
 

@@ -184,10 +184,7 @@ class _Lowering(Classes, Folds, Patterns):
         atoms = self.operands(*(x for x in (s.exc, s.cause) if x is not None))
         self.out.append(ir.Raise(s, *(*atoms, None, None)[:2]))
 
-    def stmt_trystar(self, s: Any) -> None:
-        self.stmt_try(s, star=True)
-
-    def stmt_try(self, s: ast.Try, star: bool = False) -> None:
+    def stmt_try(self, s: ast.Try | ast.TryStar) -> None:
         handlers = []
         body = self.block(s.body)
         final = self.block(s.finalbody)
@@ -199,17 +196,17 @@ class _Lowering(Classes, Folds, Patterns):
             ):
                 self.refuse(h, "a computed exception class")
             handlers.append(ir.Handler(h.type, h.name, self.block(h.body)))
+        star = isinstance(s, ast.TryStar)
         self.out.append(ir.Try(s, body, handlers, self.block(s.orelse), final, star))
 
-    def stmt_with(self, s: ast.With) -> None:
-        self.managed(s, s.items)
+    stmt_trystar = stmt_try
 
-    def managed(self, s: ast.With, items: list[ast.withitem]) -> None:
-        """Lower `with` to `try`, as the language reference defines it."""
-        if not items:
+    def stmt_with(self, s: ast.With, first: int = 0) -> None:
+        """Lower `with` to `try`, as the language reference defines it, from one manager on."""
+        if first == len(s.items):
             self.statements(s.body)
             return
-        item = items[0]
+        item = s.items[first]
         manager = self.snapshot(self.expression(item.context_expr), item.context_expr)
         value = self.call(item.context_expr, None, "enter_context", [manager])
         left = self.temporary()
@@ -217,7 +214,7 @@ class _Lowering(Classes, Folds, Patterns):
         with self.collected() as body:
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, value)
-            self.managed(s, items[1:])
+            self.stmt_with(s, first + 1)
         raised = self.temporary()
         with self.collected() as handling:
             self.out.append(ir.Move(s, left, ir.Const(True)))

@@ -98,7 +98,8 @@ def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
 
 def _decorated(tape: Tape, cls: Any, decorate: Any) -> Traced:
     """Apply the decorator of dataclasses, which moves defaults from fields to the class."""
-    given = {name: value for name, value in vars(cls).items() if _is_field(value)}
+    kept: Any = dataclasses.Field
+    given = {name: value for name, value in vars(cls).items() if isinstance(value, kept)}
     made = decorate(cls)
     if made is not cls and has_active_class(cls):
         raise DifferentiationError(
@@ -110,10 +111,6 @@ def _decorated(tape: Tape, cls: Any, decorate: Any) -> Traced:
         if node is not None and value is not dataclasses.MISSING:
             tape.call((None, None, None, node), setattr, made, name, value)
     return made, None
-
-
-def _is_field(x: Any) -> bool:
-    return isinstance(x, dataclasses.Field)
 
 
 @handlers.desugared(dataclasses.dataclass)
