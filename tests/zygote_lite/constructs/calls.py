@@ -897,6 +897,7 @@ def own_list_methods(x, y):
     a, b = doubling
     doubling.append(x * y)
     total = sum(doubling) + max(doubling) * a + math.prod(doubling) * b
+    total += list.copy(doubling)[0] * doubling.copy()[1]  # which walk over what it holds
     return total * doubling.pop() + sum(list(doubling))
 
 

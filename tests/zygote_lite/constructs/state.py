@@ -220,6 +220,24 @@ def default_dicts(x):
     return d[0] * d[1] + e["a"][0] * len(e["b"])
 
 
+@works("`defaultdict`, `Counter`, `OrderedDict`", (0.5,))
+def filled_dicts(x):
+    class Grouped(collections.defaultdict):
+        def __init__(self, **entries):
+            super().__init__(list, **entries)
+
+    class Sorted(collections.OrderedDict):
+        def __init__(self, entries):
+            super().__init__(sorted(entries.items()))
+
+    d = collections.defaultdict(a=x * x, b=2.0)
+    e = Grouped(a=[x])
+    e["b"].append(x * 3.0)
+    f = Sorted({"b": x, "a": x * 5.0})
+    first, second = f.values()
+    return d["a"] * e["a"][0] + e["b"][0] * first * second + d["b"]
+
+
 @works("`deque`", (0.5,))
 def deques(x):
     q = collections.deque([x])

@@ -67,26 +67,23 @@ def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
 
 @handlers.structural(build_list)
 def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
-    y = list(xs)
-    mark_active(y)
-    return y, _built(y, range(len(xs)))
+    return _built(list(xs), range(len(xs)))
 
 
 @handlers.structural(build_set)
 def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
-    y = set(xs)
+    return _built(set(xs), xs)
+
+
+def _built(y: Any, keys: Any) -> ValueAndPullback:
+    """Return a container that is built of entries, each at its place, and the pullback of that."""
     mark_active(y)
-    return y, _built(y, xs)
-
-
-def _built(y: Any, keys: Any) -> Any:
-    """Return the pullback of building a container of entries, each at its place."""
 
     def build_back(dy: Any) -> tuple[Any, ...]:
         slots = take_slots(y)
         return (None, *[slots.pop(key, None) for key in keys])
 
-    return build_back
+    return y, build_back
 
 
 @handlers.structural(build_dict)
@@ -96,12 +93,11 @@ def _(nodes: Nodes, *items: Any) -> ValueAndPullback:
     keys = items[::2]
     for key, flag in zip(keys, nodes[1::2], strict=True):
         refuse_active_key(key, flag)
-    last = {key: i for i, key in enumerate(keys)}
 
     def build_dict_back(dy: Any) -> tuple[Any, ...]:
         slots = take_slots(y)
-        values = [slots.get(key) if last[key] == i else None for i, key in enumerate(keys)]
-        return (None, *[d for value in values for d in (None, value)])
+        values = [slots.pop(key, None) for key in reversed(keys)]  # of equal keys the last one's
+        return (None, *[d for value in reversed(values) for d in (None, value)])
 
     return y, build_dict_back
 
@@ -132,8 +128,9 @@ def _join(f: Any, nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
     return _joined(f(*parts), parts, len(nodes)) if all(map(is_sequence, parts)) else None
 
 
-for _joining in (join_list, join_tuple, list, tuple, list.copy):
+for _joining in (join_list, join_tuple, list, tuple):
     handlers.structural(_joining)(functools.partial(_join, _joining))
+handlers.structural(list.copy)(lambda nodes, x: _joined(list.copy(x), (x,), 2))
 
 
 @handlers.structural(operator.add, operator.concat, of=(list, tuple))
