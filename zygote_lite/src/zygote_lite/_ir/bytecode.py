@@ -1,4 +1,4 @@
-"""Code objects: those inside others, and the definitions of functions that only pass arguments on.
+"""Code objects and definitions: what is inside, parameters, functions that only pass arguments on.
 
 Libraries create functions without source text from a template, by `exec`, to give them certain
 parameters: SciPy's distributions do, for their shape parameters, and `namedtuple` for `__new__`.
@@ -9,9 +9,9 @@ import dis
 import inspect
 from collections.abc import Iterator
 from types import CodeType
+from typing import Any, TypeVar
 
-from zygote_lite._ir.emit import without_type_parameters
-
+Defined = TypeVar("Defined", ast.FunctionDef, ast.ClassDef)
 _LOADS = {
     "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST",
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
@@ -82,3 +82,24 @@ def parameters_of(code: CodeType) -> tuple[list[str], str | None, list[str], str
     varargs = rest.pop(0) if code.co_flags & inspect.CO_VARARGS else None
     varkeywords = rest.pop(0) if code.co_flags & inspect.CO_VARKEYWORDS else None
     return names[:n], varargs, names[n : n + m], varkeywords
+
+
+def placed(node: Any, origin: ast.AST) -> Any:
+    """Return a syntax tree of which every part stands where `origin` does."""
+    for part in ast.walk(node):
+        ast.copy_location(part, origin)
+    return node
+
+
+def in_signature_order(arguments: ast.arguments) -> list[ast.arg]:
+    """Return parameters in the order of the signature: positional, `*`, keyword-only, `**`."""
+    a = arguments
+    found = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
+    return [p for p in found if p is not None]
+
+
+def without_type_parameters(node: Defined) -> Defined:
+    """Return a definition that has no type parameters, of which older Python knows nothing."""
+    if "type_params" in node._fields:
+        node.type_params = []  # type: ignore[attr-defined]
+    return node

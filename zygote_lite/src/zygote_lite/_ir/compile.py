@@ -15,7 +15,8 @@ import types
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.emit import Emitted, emit, without_type_parameters
+from zygote_lite._ir.bytecode import without_type_parameters
+from zygote_lite._ir.emit import Emitted, emit
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import where

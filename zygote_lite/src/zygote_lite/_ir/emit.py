@@ -4,11 +4,10 @@ import ast
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from zygote_lite._ir import nodes as ir
-
-Defined = TypeVar("Defined", ast.FunctionDef, ast.ClassDef)
+from zygote_lite._ir.bytecode import in_signature_order, without_type_parameters
 
 
 @dataclass
@@ -114,8 +113,6 @@ class _Emitter:
             case ir.Adopt(_, name, companion):
                 adopt = self.of_tape("keywords")
                 return ast.Expr(ast.Call(adopt, [_load(name), _load(companion)], []))
-            case ir.Declare(_, name):
-                return ast.AnnAssign(ast.Name(name, ast.Store()), ast.Constant(None), None, 1)
             case ir.Delete(_, name):
                 return ast.Delete([ast.Name(name, ast.Del())])
         return self.structure(s)
@@ -266,13 +263,6 @@ class _Emitter:
                 return _path(self.aliases[head] + dot + rest)
 
 
-def without_type_parameters(node: Defined) -> Defined:
-    """Return a definition that has no type parameters, of which older Python knows nothing."""
-    if "type_params" in node._fields:
-        node.type_params = []  # type: ignore[attr-defined]
-    return node
-
-
 def _load(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
 
@@ -295,7 +285,7 @@ def _assign(targets: list[str], value: ast.expr, as_tuple: bool = False) -> ast.
 def _without_annotations(arguments: ast.arguments) -> ast.arguments:
     """Return the parameters without annotations; the defaults are the function's own."""
     arguments = copy.deepcopy(arguments)
-    for argument in ir.in_signature_order(arguments):
+    for argument in in_signature_order(arguments):
         argument.annotation = None
     arguments.defaults = [ast.Constant(...) for _ in arguments.defaults]
     arguments.kw_defaults = [d and ast.Constant(...) for d in arguments.kw_defaults]

@@ -41,7 +41,6 @@ class Intrinsic:
 
 Atom = Name | Global | Const | Intrinsic
 
-
 DISCARD = ""
 """The target of a call whose value nobody asks for: no name, so that no variable has it."""
 
@@ -322,20 +321,6 @@ def every(body: list[Statement]) -> Iterator[Statement]:
             yield from every(inner)
 
 
-def placed(node: Any, origin: ast.AST) -> Any:
-    """Return a syntax tree of which every part stands where `origin` does."""
-    for part in ast.walk(node):
-        ast.copy_location(part, origin)
-    return node
-
-
-def in_signature_order(arguments: ast.arguments) -> list[ast.arg]:
-    """Return parameters in the order of the signature: positional, `*`, keyword-only, `**`."""
-    a = arguments
-    found = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
-    return [p for p in found if p is not None]
-
-
 # What recording code is made of: every variable has a companion, the number of its value on the
 # tape, which tells where its cotangent goes.
 
@@ -404,13 +389,6 @@ class Adopt(Statement):
 
     name: str
     companion: str
-
-
-@dataclass
-class Declare(Statement):
-    """`name: None`: a local variable, without a value so far."""
-
-    name: str
 
 
 @dataclass

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.bytecode import placed
 from zygote_lite._ir.operators import COMPARISONS
 
 NOTHING = ir.Const(None)
@@ -57,7 +58,8 @@ class _Recorder:
         self.class_names: list[str] = []  # of the class whose body this is
         for name in (*function.captured, *function.shared):
             self.cells[name] = function.fresh(name.strip("_") + "_cell")
-        self.uses = Counter(_variables(function.body))
+        read = [atom for s in ir.every(function.body) for atom in ir.atoms_of(s)]
+        self.uses = Counter([atom.id for atom in read if isinstance(atom, ir.Name)])
 
     def run(self) -> ir.Function:
         f = self.function
@@ -75,10 +77,10 @@ class _Recorder:
         others = [c for name, c in self.companions.items() if name not in f.names]
         others += self.inner
         start += [ir.Track(origin, [c], [NOTHING]) for c in others]
-        start += [ir.Declare(origin, name) for name in self.declared]
+        start += [_declared(origin, name) for name in self.declared]
         for name, cell in self.cells.items():
             if name in f.shared and name not in f.names:
-                start.append(ir.Declare(origin, name))
+                start.append(_declared(origin, name))
             start.append(ir.CellOf(origin, cell, name))
             if name in f.names:
                 start.append(self.write(origin, name, ir.Name(name), self.node(ir.Name(name))))
@@ -272,14 +274,9 @@ class _Recorder:
                 raise AssertionError(f"{type(s).__name__} cannot be recorded")
 
 
-def _variables(body: list[ir.Statement]) -> list[str]:
-    """Return the variables that statements read, as often as they do."""
-    names = []
-    for statement in body:
-        names += [atom.id for atom in ir.atoms_of(statement) if isinstance(atom, ir.Name)]
-        for inner in ir.blocks_of(statement):
-            names += _variables(inner)
-    return names
+def _declared(origin: ast.AST, name: str) -> ir.Statement:
+    """Return `name: None`, which makes a local variable that has no value so far."""
+    return ir.Plain(placed(ast.parse(f"{name}: None").body[0], origin), [])
 
 
 def _as_call(s: ir.Statement) -> ir.Statement:

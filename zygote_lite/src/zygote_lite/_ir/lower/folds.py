@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.bytecode import placed
 from zygote_lite._ir.folding import all_of, any_of, extreme, folded, folded_from_first
 from zygote_lite._ir.lower.functions import Functions, Rename, renamed
 from zygote_lite._ir.source import definition_of
@@ -157,7 +158,7 @@ class Folds(Functions):
         names = {name: self.fresh_variable(name) for name in body.__code__.co_varnames}
         names["item"] = self.temporary()
         self.locals.add(names["item"])
-        definition = ir.placed(renamed(definition_of(body.__code__), names), e)
+        definition = placed(renamed(definition_of(body.__code__), names), e)
         at = next(i for i, s in enumerate(definition.body) if isinstance(s, ast.For))
         loop, end = definition.body[at], definition.body[-1]
 

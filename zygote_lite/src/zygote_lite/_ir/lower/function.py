@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.bytecode import in_signature_order
 from zygote_lite._ir.lower.classes import Classes
 from zygote_lite._ir.lower.folds import Folds
 from zygote_lite._ir.lower.patterns import Patterns
@@ -53,7 +54,7 @@ class _Lowering(Classes, Folds, Patterns):
             code.co_name,
             code.co_filename,
             node.args,
-            [p.arg for p in ir.in_signature_order(node.args)],
+            [p.arg for p in in_signature_order(node.args)],
             list(code.co_freevars),
             self.out,
             self.used,

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.bytecode import codes_in
-from zygote_lite._ir.emit import without_type_parameters
+from zygote_lite._ir.bytecode import codes_in, without_type_parameters
 from zygote_lite._ir.lower.expressions import Expressions
 from zygote_lite._ir.scopes import free_names
 from zygote_lite._ir.source import remember

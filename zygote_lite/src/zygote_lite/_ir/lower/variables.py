@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.bytecode import placed
 from zygote_lite._ir.scopes import bound_by_comprehensions, mangled
 from zygote_lite._ir.source import definition_of, rebound_near
 from zygote_lite.errors import unsupported
@@ -66,7 +67,7 @@ class Variables:
         if target.id not in self.globals_bound:
             self.refuse(target, f"an assignment to the global `{target.id}`")
         here = self.temporary()  # a function, which knows the variables of its module
-        there = ir.placed(ast.parse(f"{here} = lambda: None").body[0], target)
+        there = placed(ast.parse(f"{here} = lambda: None").body[0], target)
         self.out.append(ir.Plain(there, [here]))
         arguments: list[ir.Atom] = [ir.Name(here), ir.Const(target.id), value]
         self.call(target, None, "write_global", arguments)
