@@ -1,8 +1,10 @@
 """Rules whose bodies are differentiated again: second derivatives through them."""
 
 import numpy as np
+import pytest
 
-from zygote_lite import hessian
+from rulescore import RuleSet, Tangent
+from zygote_lite import grad, hessian
 
 X = np.array([0.5, 1.5, -0.3])
 PLACES, HEIGHTS = np.array([-1.0, 0.0, 2.0]), np.array([0.0, 1.0, 3.0])
@@ -22,3 +24,81 @@ def test_interp_of_heights():
     weights = np.array([[0.0, 0.9, 0.1], [0.0, 0.25, 0.75], [0.3, 0.7, 0.0]])
     found = hessian(lambda h: np.sum(np.interp([0.2, 1.5, -0.3], PLACES, h) ** 3))(HEIGHTS)
     np.testing.assert_allclose(found, weights.T @ np.diag(6 * (weights @ HEIGHTS)) @ weights)
+
+
+# -- rules of structures -----------------------------------------------------------------------
+
+
+class Quadratic:
+    def __init__(self, w, b):
+        self.w, self.b = w, b
+
+    def __call__(self, x):
+        return np.sum(self.w * x * x) + self.b**2
+
+
+def of_dict(p, x):
+    return p["w"] * x * x + p["b"] ** 3
+
+
+def of_list(items):
+    return items[0] * items[1] ** 2
+
+
+def of_object(m, x):
+    return m.b * x * x
+
+
+@pytest.fixture
+def rules_of_structures():
+    rule = RuleSet("structures_inside")
+
+    @rule.of_instances
+    def _(m: Quadratic, x: np.ndarray):
+        def pullback(dy):
+            return Tangent(Quadratic, w=dy * x * x, b=2 * m.b * dy), 2 * dy * m.w * x
+
+        return m(x), pullback
+
+    @rule(of_dict)
+    def _(p: dict, x: float):
+        def pullback(dy):
+            return {"w": dy * x * x, "b": 3 * p["b"] ** 2 * dy}, 2 * dy * p["w"] * x
+
+        return of_dict(p, x), pullback
+
+    @rule(of_list)
+    def _(items: list):
+        a, b = items
+        return a * b**2, lambda dy: ([dy * b**2, 2 * a * b * dy],)
+
+    @rule(of_object)
+    def _(m: Quadratic, x: float):
+        parts = lambda dy: Tangent(Quadratic, b=dy * x * x), lambda dy: 2 * dy * m.b * x
+        return m.b * x * x, parts
+
+    rule.register()
+    yield
+    rule.unregister()
+
+
+INSIDE = {
+    "object that is called": lambda s: grad(lambda m: m(X * s) ** 2)(Quadratic(X * s, s)).b,
+    "its array": lambda s: np.sum(grad(lambda m: m(X * s) ** 2)(Quadratic(X * s, s)).w),
+    "its argument": lambda s: np.sum(grad(lambda x: Quadratic(X * s, s)(x) ** 2)(X * s)),
+    "dict": lambda s: grad(lambda p: of_dict(p, s) ** 2)({"w": s, "b": 2 * s})["b"],
+    "list": lambda s: grad(lambda v: of_list(v) ** 2)([s, 2 * s])[1],
+    "object": lambda s: grad(lambda m: of_object(m, s) ** 2)(Quadratic(X, s)).b,
+    "twice": lambda s: grad(
+        lambda t: grad(lambda p: of_dict(p, t) ** 2 * Quadratic(X, t)(X))({"w": t, "b": t})["w"]
+    )(s),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+@pytest.mark.usefixtures("rules_of_structures")
+def test_rules_of_structures(name):
+    f, h = INSIDE[name], 1e-5
+    expected = (f(0.7 + h) - f(0.7 - h)) / (2 * h)
+    for _ in range(3):
+        assert grad(f)(0.7) == pytest.approx(float(expected), rel=1e-7)

@@ -233,7 +233,7 @@ class NestedTape(Tape):
             pullback, at_back = self.outer.call((None, both, None), operator.getitem, result, 1)
             if rule.kind == "general":
                 needed = needed[1:]
-            back = self._general_back(pullback, at_back, y, arguments, needed)
+            back = self._general_back(pullback, at_back, y, (f, *arguments), needed)
         _, here = Tape.record(self, y, back, inner, fresh=True)
         return y, pair(here, node)
 
@@ -271,23 +271,25 @@ class NestedTape(Tape):
         return scalar_back
 
     def _general_back(
-        self, pullback: Any, at_back: Any, y: Any, xs: tuple[Any, ...], needed: tuple[bool, ...]
-    ) -> Any:
+        self, pullback: Any, at_back: Any, y: Any, operands: tuple[Any, ...],
+        needed: tuple[bool, ...],
+    ) -> Any:  # fmt: skip
+        """Return the pullback of a rule with a body; `operands` are the function and arguments."""
         outer = self.outer
 
         def general_back(dy: Any) -> tuple[Any, ...]:
             dy = take(y, dy)
             if dy is None or pullback is None:
-                return (None,) * (len(xs) + 1)
+                return (None,) * len(operands)
             value, node = unbox(dy, outer)
             if type(pullback) is tuple:
                 boxed = self._parts(pullback, at_back, needed, value, node)
             else:
                 boxed = box(*outer.call((at_back, node), pullback, value), outer)
-            boxed = boxed if len(needed) > len(xs) else (None, *boxed)
+            boxed = boxed if len(needed) == len(operands) else (None, *boxed)
             store = state.store
             assert store is not None
-            return boxed[0], *(store.add(x, d) for x, d in zip(xs, boxed[1:], strict=False))
+            return tuple([store.add(x, d) for x, d in zip(operands, boxed, strict=False)])
 
         return general_back
 
