@@ -244,6 +244,18 @@ def test_what_is_read_from_outside_is_written_down():
     np.testing.assert_allclose(d, [10.5, 15.0], rtol=1e-14)
 
 
+@pytest.mark.parametrize("text_of_limit", ["np.float64(math.inf)", "np.float64(-math.inf)"])
+def test_an_infinity_from_outside_is_written_down(text_of_limit):
+    limit = eval(text_of_limit)
+
+    def f(x):
+        return x * x if x < limit else x
+
+    text = export_adjoint(f, 0.5, argnums=0)
+    assert text_of_limit in text
+    assert loaded(text)(0.5) == ((0.25, 1.0) if limit > 0 else (0.5, 1.0))
+
+
 @pytest.mark.parametrize(
     ("f", "xs", "others"),
     [

@@ -367,6 +367,7 @@ def test_a_function_that_does_not_qualify_is_told_once(unwarned):
     with pytest.warns(RuntimeWarning, match="whole runs uncompiled: .*sin.*NumPy") as told:
         first = run(x)
     assert told[0].filename == __file__
+    assert testing.programs(whole, compiled=False)  # from the first call on
     for found in (first, *(run(x) for _ in range(100)), value_and_grad(whole, compile=True)(x)):
         np.testing.assert_allclose(found[0], expected[0], rtol=1e-14)
         np.testing.assert_allclose(found[1], expected[1], rtol=1e-14)
