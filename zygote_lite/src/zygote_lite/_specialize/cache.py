@@ -11,7 +11,7 @@ import types
 import warnings
 from typing import Any
 
-from rulescore import generation
+from rulescore import generation, plugins
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
 from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.models.objects import is_plain
@@ -71,6 +71,7 @@ class Specializations:
 
     def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
         """Make code for a call at once; return the reason where that cannot be done."""
+        plugins()  # their rules, were they loaded later, would put the code out of date
         key = self.key_of(xs)
         if key is None:
             return NO_KEY
