@@ -374,3 +374,105 @@ def test_a_part_of_a_wrong_shape(rule):
     _, back = rrule(scaled, ARRAY, 2.0)
     with pytest.raises(RuleError, match=r"shape \(3,\) for argument 1"):
         back.only((False, True, False))(ARRAY)
+
+
+# -- linear rules ----------------------------------------------------------------------------------
+
+
+def total(x, axis=None, *, initial=0.0):
+    return np.sum(x, axis) + initial
+
+
+def joined(x, scale, y):
+    return np.concatenate([x * scale, y])
+
+
+def test_a_linear_rule_is_an_adjoint(rule):
+    @rule.linear(total, shifts=("initial",))
+    def _(dy, x: Array, axis=None, *, initial=0.0):
+        dy = dy if axis is None else np.expand_dims(dy, axis)
+        return np.broadcast_to(dy, x.shape)
+
+    found = find_rule(total, ARRAY, 1, initial=2.0)
+    assert (found.kind, found.linear, found.shifts) == ("linear", (0,), {"initial"})
+    assert found.signature.endswith("total(Array)")
+    y, back = rrule(total, ARRAY.astype(np.float32), 1, initial=2.0)
+    np.testing.assert_array_equal(y, [5.0, 5.0])
+    nothing, dx, daxis = back(np.array([1.0, 2.0]))
+    assert (nothing, daxis, dx.dtype) == (None, None, np.float32)
+    np.testing.assert_array_equal(dx, [[1, 1, 1], [2, 2, 2]])
+    assert back(None) == (None, None, None)
+    assert back.only((False, True, False)) is back
+    assert rrule(total, ARRAY, other=1) is None
+    assert rrule(total, 1.0) is None
+
+
+def test_linear_in_some_arguments(rule):
+    @rule.linear(joined, argnums=(0, 2))
+    def _(dy, x: Array, scale: float, y: Array):
+        return dy[: len(x)] * scale, dy[len(x) :]
+
+    _, back = rrule(joined, np.ones(2), 3.0, np.ones(1, complex))
+    _, dx, dscale, dy = back(np.array([1.0, 2.0 + 1j, 3.0j]))
+    assert dscale is None
+    np.testing.assert_array_equal(dx, [3.0, 6.0])  # it is projected to what is real
+    np.testing.assert_array_equal(dy, [3.0j])
+    assert dx.dtype == float
+
+
+def test_a_linear_rule_of_integers_and_of_lists(rule):
+    @rule.linear(total)
+    def _(dy, x: list):
+        return [dy] * len(x)
+
+    @rule.linear(total)
+    def _(dy, x: Numeric):
+        return None
+
+    assert rrule(total, [1, np.float32(2.0), True])[1](0.5) == (None, [0.5, 0.5, None])
+    assert rrule(total, 3.0)[1](1.0) == (None, None)
+
+
+def test_an_adjoint_that_gives_no_cotangent(rule):
+    @rule.linear(joined, argnums=(0, 2))
+    def _(dy, x: Array, scale: float, y: Array):
+        return dy[: len(x)] if scale else (dy, dy)
+
+    with pytest.raises(RuleError, match=r"returned ndarray: return a tuple of 2"):
+        rrule(joined, np.ones(2), 3.0, np.ones(1))[1](np.ones(3))
+    with pytest.raises(RuleError, match=r"no cotangent of argument 1, of shape \(2,\)"):
+        rrule(joined, np.ones(2), 0.0, np.ones(1))[1](np.ones(3))
+
+
+def test_a_linear_rule_that_is_declared_wrongly(rule):
+    with pytest.raises(RuleError, match="the first parameter of the adjoint"):
+
+        @rule.linear(total)
+        def _(*, axis=None):
+            return None
+
+    with pytest.raises(RuleError, match=r"`argnums` \(1,\) of a linear rule"):
+
+        @rule.linear(total, argnums=1)
+        def _(dy, x: Array, axis=None):
+            return dy
+
+    with pytest.raises(RuleError, match=r"`argnums` \(\) of a linear rule"):
+
+        @rule.linear(total)
+        def _(dy, *xs: Array):
+            return dy
+
+    with pytest.raises(RuleError, match=r"`shifts` \('initial',\) of a linear rule"):
+
+        @rule.linear(total, shifts=("initial",))
+        def _(dy, x: Array, axis=None):
+            return dy
+
+    with pytest.raises(RuleError, match="takes no `ad`"):
+
+        @rule.linear(total)
+        def _(dy, x: Array, *, ad):
+            return dy
+
+    assert find_rule(total, ARRAY) is None

@@ -653,6 +653,68 @@ def test_a_broken_rule_is_caught(rule, name):
     assert f"mine, {__file__}:{body.__code__.co_firstlineno}" in str(caught.value)
 
 
+def doubled_from(x, by=0.0):
+    return 2 * x + by
+
+
+def cubes(dy, x: Array):
+    return 3 * x**2 * dy  # right where it is taken, of a function that is not linear
+
+
+def doubled(dy, x: Array, by=0.0):
+    return 2 * dy
+
+
+def halved(dy, x: Array, by=0.0):
+    return 2 * dy - 1e-3 * dy
+
+
+def test_what_is_no_linear_function_is_caught(rule):
+    rule.linear(cube)(cubes)
+    with pytest.raises(CheckError, match="the function is not linear in argument 1"):
+        check_rrule(cube, X)
+
+
+def test_an_option_that_shifts_a_linear_function_has_to_be_named(rule):
+    rule.linear(doubled_from)(doubled)
+    check_rrule(doubled_from, X)
+    with pytest.raises(CheckError, match="the function is not linear in argument 1"):
+        check_rrule(doubled_from, X, by=3.0)
+    rule.unregister()
+    rule.rules.clear()
+    rule.register()
+    rule.linear(doubled_from, shifts=("by",))(doubled)
+    check_rrule(doubled_from, X, by=3.0)
+
+
+def test_a_wrong_adjoint_is_caught(rule):
+    rule.linear(doubled_from)(halved)
+    with pytest.raises(CheckError, match="argument 1: along a random direction"):
+        check_rrule(doubled_from, X)
+
+
+def multiplied(x, by=1.0):
+    return x * by
+
+
+def test_an_option_that_is_named_as_a_shift_and_is_none(rule):
+    rule.linear(multiplied, shifts=("by",))(lambda dy, x, by=1.0: dy * by)
+    check_rrule(multiplied, X)
+    with pytest.raises(CheckError, match=r"argument 1: the function of a random tangent gives"):
+        check_rrule(multiplied, X, by=2.0)
+
+
+def test_linear_rules_that_are_right(rule):
+    rule.linear(cube)(lambda dy, x: None)  # no gradient
+
+    @rule.linear(plus)
+    def _(dy, x: Array, y: Array):
+        return dy, dy.copy()
+
+    for xs in [(X, X + 1), (X, V), (X + 1j, X), (X.astype(np.float32), V), (X > 0, X)]:
+        check_rrule(plus, *xs)
+
+
 def test_a_wrong_field_of_an_object_is_caught(rule):
     rule.of_instances(wrong_field)
     with pytest.raises(CheckError, match=r"self.offset: along a random direction"):

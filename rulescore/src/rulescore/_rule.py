@@ -4,7 +4,13 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Number
-from types import BuiltinFunctionType, MethodType, NoneType, UnionType
+from types import (
+    BuiltinFunctionType,
+    MethodDescriptorType,
+    MethodType,
+    NoneType,
+    UnionType,
+)
 from typing import Any, Union, get_args, get_origin
 
 import numpy as np
@@ -27,7 +33,7 @@ class Rule:
     Attributes:
         function: the primal function, or the type of the callable objects that it is for; also an
             attribute such as `np.ndarray.T`, a function of the object that it is read from.
-        kind: "scalar", "general", "constant" or "instance".
+        kind: "scalar", "general", "linear", "constant" or "instance".
         types: annotations of the positional arguments, the pattern that is dispatched on.
         varargs: annotation of further positional arguments, or `None` where there are none.
         body: what the rule's author wrote.
@@ -38,9 +44,11 @@ class Rule:
             functions.
         poles: whether the partial derivatives of a scalar rule need care.
         chooses: whether a partial derivative of zero is a strong zero: the function chooses.
+        takes_out: whether they are given the output of the function.
         partials: of a scalar rule that has a function for each partial derivative: these; else
             `None`.
-        takes_out: whether they are given the output of the function.
+        linear: of a linear rule the positions of the arguments in which the function is linear.
+        shifts: of a linear rule the names of the options that add a constant to its value.
         plugin: the name of the rule set.
         file, line: where the body was written.
     """
@@ -53,6 +61,7 @@ class Rule:
         "function",
         "kind",
         "line",
+        "linear",
         "needs_ad",
         "optional",
         "optional_names",
@@ -62,6 +71,7 @@ class Rule:
         "poles",
         "primal",
         "reverse",
+        "shifts",
         "takes_out",
         "types",
         "varargs",
@@ -86,10 +96,14 @@ class Rule:
         chooses: bool = False,
         takes_out: bool = False,
         partials: tuple[Callable[..., Any], ...] | None = None,
+        linear: tuple[int, ...] = (),
+        shifts: frozenset[str] = frozenset(),
         reverse: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
         self.function = function
         self.primal: Callable[..., Any] = function if callable(function) else function.__get__
+        if kind == "linear" and type(function) is MethodDescriptorType:
+            self.primal = _method_of_any_array(function)
         self.kind = kind
         self.types = types
         self.varargs = varargs
@@ -108,6 +122,8 @@ class Rule:
         self.chooses = chooses
         self.takes_out = takes_out
         self.partials = partials
+        self.linear = linear
+        self.shifts = shifts
         # how many cotangents the pullback of the body has to give, `None` for one per argument
         self.due = len(types) if varargs is None else None
         # what a `Pullback` of this rule calls, with what the forward call saved
@@ -122,6 +138,8 @@ class Rule:
         if self.kind == "scalar":
             y = self.primal(*xs, **options)
             return y, Pullback(self.reverse, self, y if self.takes_out else None, f, xs)
+        if self.kind == "linear":
+            return self.primal(*xs, **options), Pullback(self.reverse, self, options, f, xs)
         if self.kind == "constant":
             return self.primal(*xs, **options), Pullback(self.reverse, self, None, f, xs)
         operands = (f, *xs) if self.kind == "instance" else xs
@@ -164,6 +182,17 @@ class Rule:
         return f"<{self.kind} rule {self.signature} from {self.place}>"
 
 
+def _method_of_any_array(method: Any) -> Callable[..., Any]:
+    """Return a method of NumPy's arrays for arrays of other libraries too, which have their own."""
+    owner, name = method.__objclass__, method.__name__
+
+    def call(x: Any, /, *xs: Any, **options: Any) -> Any:
+        own = method if isinstance(x, owner) else getattr(type(x), name)
+        return own(x, *xs, **options)
+
+    return call
+
+
 def those_given(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options less those that NumPy's own functions hand on as "no value"."""
     return {name: x for name, x in options.items() if x is not np._NoValue}
@@ -198,12 +227,13 @@ class Pullback(partial[tuple[Any, ...]]):
         """
         rule, saved = self.args[:2]
         if rule.kind == "scalar":
-            in_parts = len(needed) > 2
+            parts: tuple[Any, ...] = self.args[3]
+        elif type(saved) is tuple:
+            parts = saved[1] if len(saved) == 2 and type(saved[1]) is tuple else saved
         else:
-            in_parts = type(saved) is tuple
+            return self
         first = 0 if rule.kind == "instance" else 1
-        end = None if rule.due is None else first + rule.due
-        if not in_parts or all(needed[first:end]):
+        if all(n or p is None for n, p in zip(needed[first:], parts, strict=False)):
             return self
         return Pullback(self.func, *self.args, needed=tuple(needed))
 

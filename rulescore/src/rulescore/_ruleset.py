@@ -14,6 +14,7 @@ import plum
 from rulescore import _table
 from rulescore._array import Numeric
 from rulescore._declaration import Declaration, is_being_made
+from rulescore._linear import pull_linear
 from rulescore._origin import Origin
 from rulescore._poles import may_have_poles
 from rulescore._rule import Rule, RuleError, name_of
@@ -146,6 +147,33 @@ class RuleSet:
 
         return self._declaration("rule", functions, declare)
 
+    def linear(
+        self,
+        *functions: Any,
+        argnums: int | tuple[int, ...] | None = None,
+        shifts: tuple[str, ...] = (),
+    ) -> Callable[[Body], Body]:
+        """Declare the adjoint of linear `functions`: the value is that of the function itself.
+
+        The decorated function takes the cotangent `dy`, then what the function takes, annotated
+        as the body of a rule is. It returns the cotangent of the argument in which the function
+        is linear, or a tuple of them for several; `None` means no gradient. It may read the
+        shape, dtype and structure of these arguments, and not their numbers, on which a linear
+        function's adjoint does not depend. Each cotangent is projected to the kind of its primal.
+
+        Arguments:
+            functions: functions with this adjoint.
+            argnums: the positions of the arguments in which they are linear, jointly; by default
+                all positional parameters without a default.
+            shifts: the names of options that add a constant to the value, such as the `initial` of
+                a sum: a tangent is not given them.
+        """
+
+        def declare(adjoint: Body) -> None:
+            self._declare_body(functions, "linear", adjoint, argnums, shifts)
+
+        return self._declaration("rule.linear", functions, declare)
+
     def of_instances(self, body: Body) -> Body:
         """Declare a rule for calling an object, dispatched on the object's type first.
 
@@ -250,14 +278,29 @@ class RuleSet:
         self._waiting.append(declaration)
         return declaration
 
-    def _declare_body(self, functions: tuple[Any, ...], kind: str, body: Any) -> None:
+    def _declare_body(
+        self,
+        functions: tuple[Any, ...],
+        kind: str,
+        body: Any,
+        argnums: int | tuple[int, ...] | None = None,
+        shifts: tuple[str, ...] = (),
+    ) -> None:
         place = self._place_of(body)
+        parameters = list(inspect.signature(body).parameters.values())
+        if kind == "linear":
+            if not parameters or parameters[0].kind not in _POSITIONAL:
+                raise RuleError(
+                    f"{self._tell(place)}: the first parameter of the adjoint of a linear "
+                    "function is the cotangent `dy` of its value"
+                )
+            del parameters[0]
         types: list[Any] = []
         optional: list[Any] = []
         optional_names: list[str | None] = []
         options: set[str] = set()
         varargs, any_option, needs_ad = None, False, False
-        for p in inspect.signature(body).parameters.values():
+        for p in parameters:
             annotation = Any if p.annotation is p.empty else p.annotation
             if p.kind is p.VAR_KEYWORD:
                 any_option = True
@@ -283,6 +326,12 @@ class RuleSet:
                     "with the class of the callable object"
                 )
             functions = (owner,)
+        linear = tuple(range(len(types))) if argnums is None else argnums
+        linear = (linear,) if isinstance(linear, int) else linear
+        if kind == "linear" and needs_ad:
+            raise RuleError(f"{self._tell(place)}: the adjoint of a linear function takes no `ad`")
+        if kind == "linear":
+            self._refuse_misplaced(linear, len(types), shifts, options, place)
         self._declare(
             functions,
             kind,
@@ -294,7 +343,30 @@ class RuleSet:
             optional_names=tuple(optional_names),
             options=None if any_option else frozenset(options),
             needs_ad=needs_ad,
+            linear=linear if kind == "linear" else (),
+            shifts=frozenset(shifts),
+            reverse=pull_linear if kind == "linear" else None,
         )
+
+    def _refuse_misplaced(
+        self,
+        linear: tuple[int, ...],
+        count: int,
+        shifts: tuple[str, ...],
+        options: set[str],
+        place: tuple[str, int],
+    ) -> None:
+        """Refuse `argnums` and `shifts` of a linear rule that are none of its parameters."""
+        if not linear or len(set(linear)) < len(linear) or not set(linear) <= set(range(count)):
+            raise RuleError(
+                f"{self._tell(place)}: `argnums` {linear} of a linear rule are not positions of "
+                f"its arguments, of which there are {count} besides `dy` and the options"
+            )
+        if not options.issuperset(shifts):
+            raise RuleError(
+                f"{self._tell(place)}: `shifts` {tuple(shifts)} of a linear rule name what is no "
+                "option of it"
+            )
 
     def _declare(
         self,

@@ -11,16 +11,13 @@ from rulescore import Array, RuleSet, project, rrule
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.calculus")
 
 
-@rule(np.diff)
-def _(x: Array, n=1, axis=-1):
-    def pullback(dy):
-        for left in range(n, 0, -1):
-            if np.shape(dy)[axis] + left > x.shape[axis]:
-                return (np.zeros_like(x, dtype=inexact_type(dy)),)  # too few entries to differ
-            dy = differences_back(dy, axis)
-        return (project(dy, x),)
-
-    return np.diff(x, n, axis), pullback
+@rule.linear(np.diff)
+def _(dy, x: Array, n=1, axis=-1):
+    for left in range(n, 0, -1):
+        if np.shape(dy)[axis] + left > x.shape[axis]:
+            return np.zeros_like(x, dtype=inexact_type(dy))  # too few entries to differ
+        dy = differences_back(dy, axis)
+    return dy
 
 
 def differences_back(dy, axis):

@@ -32,16 +32,11 @@ def weighted_sums(dy, weights, axis):
     return cumsum_back(zeros_kept(dy * np.conjugate(weights), dy, weights), axis)
 
 
-@rule(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)
-def _(x: Numeric, axis=None, dtype=None):
-    def pullback(dy):
-        if dtype is not None and truncates(x, dtype):
-            return (None,)
-        if axis is None:
-            return (project(reshaped(cumsum_back(dy, 0), shape_of(x)), x),)
-        return (project(cumsum_back(dy, axis), x),)
-
-    return np.cumsum(x, axis, dtype), pullback
+@rule.linear(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)
+def _(dy, x: Numeric, axis=None, dtype=None):
+    if dtype is not None and truncates(x, dtype):
+        return None
+    return reshaped(cumsum_back(dy, 0), shape_of(x)) if axis is None else cumsum_back(dy, axis)
 
 
 @rule(np.cumprod, np.ndarray.cumprod, np.generic.cumprod)
@@ -86,19 +81,14 @@ def _(x: Array, axis=None, dtype=None):
 
 if hasattr(np, "cumulative_sum"):
 
-    @rule(np.cumulative_sum)
-    def _(x: Array, *, axis=None, dtype=None, include_initial=False):
+    @rule.linear(np.cumulative_sum)
+    def _(dy, x: Array, *, axis=None, dtype=None, include_initial=False):
+        if dtype is not None and truncates(x, dtype):
+            return None
         own = 0 if axis is None else axis
-
-        def pullback(dy):
-            if dtype is not None and truncates(x, dtype):
-                return (None,)
-            if include_initial:
-                dy = dy[(slice(None),) * (own % dy.ndim) + (slice(1, None),)]
-            return (project(cumsum_back(dy, own), x),)
-
-        y = np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
-        return y, pullback
+        if include_initial:
+            dy = dy[(slice(None),) * (own % dy.ndim) + (slice(1, None),)]
+        return cumsum_back(dy, own)
 
     @rule(np.cumulative_prod)
     def _(x: Array, *, axis=None, dtype=None, include_initial=False):

@@ -57,58 +57,39 @@ def irfft_adjoint(dy, length, axis, norm):
     return resized(half_spectrum_times(spectrum, 2.0, dy.shape[axis], axis), length, axis)
 
 
-@rule(np.fft.fft)
-def _(a: ArrayLike, n=None, axis=-1, norm=None):
-    def pullback(dy):
-        return (project(fft_adjoint(dy, np.shape(a)[axis], axis, norm), a),)
-
-    return np.fft.fft(a, n, axis, norm), pullback
+@rule.linear(np.fft.fft)
+def _(dy, a: ArrayLike, n=None, axis=-1, norm=None):
+    return fft_adjoint(dy, np.shape(a)[axis], axis, norm)
 
 
-@rule(np.fft.ifft)
-def _(a: ArrayLike, n=None, axis=-1, norm=None):
-    def pullback(dy):
-        return (project(ifft_adjoint(dy, np.shape(a)[axis], axis, norm), a),)
-
-    return np.fft.ifft(a, n, axis, norm), pullback
+@rule.linear(np.fft.ifft)
+def _(dy, a: ArrayLike, n=None, axis=-1, norm=None):
+    return ifft_adjoint(dy, np.shape(a)[axis], axis, norm)
 
 
-@rule(np.fft.rfft)
-def _(a: ArrayLike, n=None, axis=-1, norm=None):
-    def pullback(dy):
-        length = np.shape(a)[axis]
-        return (project(rfft_adjoint(dy, length if n is None else n, length, axis, norm), a),)
-
-    return np.fft.rfft(a, n, axis, norm), pullback
+@rule.linear(np.fft.rfft)
+def _(dy, a: ArrayLike, n=None, axis=-1, norm=None):
+    length = np.shape(a)[axis]
+    return rfft_adjoint(dy, length if n is None else n, length, axis, norm)
 
 
-@rule(np.fft.irfft)
-def _(a: ArrayLike, n=None, axis=-1, norm=None):
-    def pullback(dy):
-        return (project(irfft_adjoint(dy, np.shape(a)[axis], axis, norm), a),)
-
-    return np.fft.irfft(a, n, axis, norm), pullback
+@rule.linear(np.fft.irfft)
+def _(dy, a: ArrayLike, n=None, axis=-1, norm=None):
+    return irfft_adjoint(dy, np.shape(a)[axis], axis, norm)
 
 
-@rule(np.fft.hfft)
-def _(a: ArrayLike, n=None, axis=-1, norm=None):
+@rule.linear(np.fft.hfft)
+def _(dy, a: ArrayLike, n=None, axis=-1, norm=None):
     # hfft(a) is irfft(conj(a)) with the norm of the other direction
-    def pullback(dy):
-        da = np.conj(irfft_adjoint(dy, np.shape(a)[axis], axis, ADJOINT_NORM[norm]))
-        return (project(da, a),)
-
-    return np.fft.hfft(a, n, axis, norm), pullback
+    return np.conj(irfft_adjoint(dy, np.shape(a)[axis], axis, ADJOINT_NORM[norm]))
 
 
-@rule(np.fft.ihfft)
-def _(a: ArrayLike, n=None, axis=-1, norm=None):
+@rule.linear(np.fft.ihfft)
+def _(dy, a: ArrayLike, n=None, axis=-1, norm=None):
     # ihfft(a) is conj(rfft(a)) with the norm of the other direction
-    def pullback(dy):
-        length = np.shape(a)[axis]
-        size = length if n is None else n
-        return (project(rfft_adjoint(np.conj(dy), size, length, axis, ADJOINT_NORM[norm]), a),)
-
-    return np.fft.ihfft(a, n, axis, norm), pullback
+    length = np.shape(a)[axis]
+    size = length if n is None else n
+    return rfft_adjoint(np.conj(dy), size, length, axis, ADJOINT_NORM[norm])
 
 
 def axes_of(a, s, axes):
@@ -131,14 +112,14 @@ def fftn_adjoint(dy, a, s, axes, norm):
     """Return the cotangent of the input of `np.fft.fftn`: axis by axis, the last first done."""
     for axis, length in axes_of(a, s, axes):
         dy = fft_adjoint(dy, length, axis, norm)
-    return project(dy, a)
+    return dy
 
 
 def ifftn_adjoint(dy, a, s, axes, norm):
     """Return the cotangent of the input of `np.fft.ifftn`."""
     for axis, length in axes_of(a, s, axes):
         dy = ifft_adjoint(dy, length, axis, norm)
-    return project(dy, a)
+    return dy
 
 
 def rfftn_adjoint(dy, a, s, axes, norm):
@@ -147,7 +128,7 @@ def rfftn_adjoint(dy, a, s, axes, norm):
     n = length if s is None or s[-1] in (-1, None) else s[-1]
     for axis, length_before in others:
         dy = fft_adjoint(dy, length_before, axis, norm)
-    return project(rfft_adjoint(dy, n, length, last, norm), a)
+    return rfft_adjoint(dy, n, length, last, norm)
 
 
 def irfftn_adjoint(dy, a, s, axes, norm):
@@ -156,87 +137,57 @@ def irfftn_adjoint(dy, a, s, axes, norm):
     dy = irfft_adjoint(dy, lengths[-1][1], lengths[-1][0], norm)
     for axis, length in lengths[-2::-1]:
         dy = ifft_adjoint(dy, length, axis, norm)
-    return project(dy, a)
+    return dy
 
 
-@rule(np.fft.fft2)
-def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
-    def pullback(dy):
-        return (fftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.fft2(a, s, axes, norm), pullback
+@rule.linear(np.fft.fft2)
+def _(dy, a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    return fftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.fftn)
-def _(a: ArrayLike, s=None, axes=None, norm=None):
-    def pullback(dy):
-        return (fftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.fftn(a, s, axes, norm), pullback
+@rule.linear(np.fft.fftn)
+def _(dy, a: ArrayLike, s=None, axes=None, norm=None):
+    return fftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.ifft2)
-def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
-    def pullback(dy):
-        return (ifftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.ifft2(a, s, axes, norm), pullback
+@rule.linear(np.fft.ifft2)
+def _(dy, a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    return ifftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.ifftn)
-def _(a: ArrayLike, s=None, axes=None, norm=None):
-    def pullback(dy):
-        return (ifftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.ifftn(a, s, axes, norm), pullback
+@rule.linear(np.fft.ifftn)
+def _(dy, a: ArrayLike, s=None, axes=None, norm=None):
+    return ifftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.rfft2)
-def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
-    def pullback(dy):
-        return (rfftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.rfft2(a, s, axes, norm), pullback
+@rule.linear(np.fft.rfft2)
+def _(dy, a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    return rfftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.rfftn)
-def _(a: ArrayLike, s=None, axes=None, norm=None):
-    def pullback(dy):
-        return (rfftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.rfftn(a, s, axes, norm), pullback
+@rule.linear(np.fft.rfftn)
+def _(dy, a: ArrayLike, s=None, axes=None, norm=None):
+    return rfftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.irfft2)
-def _(a: ArrayLike, s=None, axes=(-2, -1), norm=None):
-    def pullback(dy):
-        return (irfftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.irfft2(a, s, axes, norm), pullback
+@rule.linear(np.fft.irfft2)
+def _(dy, a: ArrayLike, s=None, axes=(-2, -1), norm=None):
+    return irfftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.irfftn)
-def _(a: ArrayLike, s=None, axes=None, norm=None):
-    def pullback(dy):
-        return (irfftn_adjoint(dy, a, s, axes, norm),)
-
-    return np.fft.irfftn(a, s, axes, norm), pullback
+@rule.linear(np.fft.irfftn)
+def _(dy, a: ArrayLike, s=None, axes=None, norm=None):
+    return irfftn_adjoint(dy, a, s, axes, norm)
 
 
-@rule(np.fft.fftshift)
-def _(x: ArrayLike, axes=None):
-    def pullback(dy):
-        return (project(np.fft.ifftshift(dy, axes), x),)
-
-    return np.fft.fftshift(x, axes), pullback
+@rule.linear(np.fft.fftshift)
+def _(dy, x: ArrayLike, axes=None):
+    return np.fft.ifftshift(dy, axes)
 
 
-@rule(np.fft.ifftshift)
-def _(x: ArrayLike, axes=None):
-    def pullback(dy):
-        return (project(np.fft.fftshift(dy, axes), x),)
-
-    return np.fft.ifftshift(x, axes), pullback
+@rule.linear(np.fft.ifftshift)
+def _(dy, x: ArrayLike, axes=None):
+    return np.fft.fftshift(dy, axes)
 
 
 @rule(np.fft.fftfreq)

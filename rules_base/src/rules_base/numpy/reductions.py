@@ -22,33 +22,23 @@ from rulescore import Numeric, RuleSet, project
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.reductions")
 
 
-@rule(np.sum, np.ndarray.sum, np.generic.sum)
-def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
-    more = {} if initial is None and where is None else given(initial=initial, where=where)
-
-    def pullback(dy):
-        if dtype is not None and truncates(x, dtype):
-            return (None,)
-        dx = spread(dy, x, axis, keepdims)
-        return (project(dx if where is None else np.where(where, dx, 0.0), x),)
-
-    return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims, **more), pullback
+@rule.linear(np.sum, np.ndarray.sum, np.generic.sum, shifts=("initial",))
+def _(dy, x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    if dtype is not None and truncates(x, dtype):
+        return None
+    dx = spread(dy, x, axis, keepdims)
+    return dx if where is None else np.where(where, dx, 0.0)
 
 
-@rule(np.mean, np.ndarray.mean, np.generic.mean)
-def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
-    only = {} if where is None else {"where": where}
-
-    def pullback(dy):
-        if dtype is not None and truncates(x, dtype):
-            return (None,)
-        if where is None:
-            return (project(spread(dy / max(count(x, axis), 1), x, axis, keepdims), x),)
-        there = np.broadcast_to(where, np.shape(x))
-        share = restored(dy, x, axis, keepdims) / np.sum(there, axis=axis, keepdims=True)
-        return (project(np.where(there, share, 0.0), x),)
-
-    return np.mean(x, axis=axis, dtype=dtype, keepdims=keepdims, **only), pullback
+@rule.linear(np.mean, np.ndarray.mean, np.generic.mean)
+def _(dy, x: Numeric, axis=None, dtype=None, *, keepdims=False, where=None):
+    if dtype is not None and truncates(x, dtype):
+        return None
+    if where is None:
+        return spread(dy / max(count(x, axis), 1), x, axis, keepdims)
+    there = np.broadcast_to(where, np.shape(x))
+    share = restored(dy, x, axis, keepdims) / np.sum(there, axis=axis, keepdims=True)
+    return np.where(there, share, 0.0)
 
 
 @rule(np.prod, np.ndarray.prod, np.generic.prod)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore._linear import push_linear
 from rulescore._rule import Rule, RuleError
 from rulescore._table import rrule
 from rulescore._tangent import Tangent
@@ -85,7 +86,8 @@ def check_rrule(
     argument's cotangent alone as among all, takes every kind of `dy` (`None`, zero, 0-d, strided,
     read-only, broadcast), changes and keeps nothing, and returns memory that nobody else has; that
     the layout of arguments does not matter, nor another call of the rule in between; that options
-    leave the number of cotangents alone.
+    leave the number of cotangents alone; that the function of a linear rule is linear, less the
+    options that shift it, and has this adjoint.
     Random numbers are held fixed: each call starts from the global states found here, and from a
     copy of each `Generator`, `RandomState` or `random.Random` among the arguments.
     Raises `CheckError`, an `AssertionError` that names the rule, the argument and the leaf.
@@ -103,6 +105,8 @@ def check_rrule(
         else:
             call.has_cotangents_of_the_kind()
             call.agrees_with_differences()
+            if call.rule.kind == "linear":
+                call.has_a_linear_function()
             call.is_linear()
             call.can_be_repeated()
             call.gives_each_part_alone()
@@ -184,6 +188,41 @@ class _Check(Call):
             f"{name}: along a random direction the cotangent gives {given:.10g}, and finite "
             f"differences {best:.10g}{' (the cotangent is None)' if dx is None else ''}"
         )
+
+    def has_a_linear_function(self) -> None:
+        """Check that the function of a linear rule is linear, and that the adjoint is its adjoint.
+
+        So the rule can push tangents forward: by the function itself.
+        """
+        arguments = [(self.xs[i], self.cotangents[i + 1]) for i in self.rule.linear]
+        if any(dx is None for _, dx in arguments):
+            return  # as where NumPy computes in a type of integers
+        us, vs = (
+            [self.direction(random_direction(x, self.generator)) for x, _ in arguments]
+            for _ in range(2)
+        )
+        both = [combine(2.0, u, -3.0, v) for u, v in zip(us, vs, strict=True)]
+        try:
+            y_u, y_v, y_both = map(self.push, (us, vs, both))
+        except Exception as error:
+            self.fail(f"the function of tangents raises {type(error).__name__}: {error}", error)
+        names = " and ".join(f"argument {i + 1}" for i in self.rule.linear)
+        if unequal(y_both, combine(2.0, y_u, -3.0, y_v), self.relative, self.absolute):
+            self.fail(f"the function is not linear in {names}")
+        forward = inner(self.dy, y_u)
+        back = sum(inner(dx, u) for (_, dx), u in zip(arguments, us, strict=True))
+        scale = max(1.0, abs(inner(self.dy, self.dy)))
+        if abs(forward - back) > self.relative * max(abs(forward), abs(back)) + (
+            self.absolute * scale
+        ):
+            self.fail(
+                f"{names}: the function of a random tangent gives {forward:.10g}, and the adjoint "
+                f"{back:.10g}"
+            )
+
+    def push(self, dxs: list[Any]) -> Any:
+        self.starts_anew()
+        return quietly(partial(push_linear, self.rule, self.f, tuple(dxs), self.xs, self.options))
 
     def is_linear(self) -> None:
         other = random_direction(self.dy, self.generator)

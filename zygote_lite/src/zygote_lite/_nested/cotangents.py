@@ -69,6 +69,16 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
     return Box(value, node, tape)
 
 
+def projected_entries(d: Any, x: Any) -> Any:
+    """Return a boxed cotangent with the kind of its primal, entry by entry."""
+    if isinstance(d, Box):
+        return d.projected(x)
+    if isinstance(d, list | tuple):
+        entries = [projected_entries(entry, part) for entry, part in zip(d, x, strict=True)]
+        return entries if isinstance(x, list) else tuple_like(x, entries)
+    return d
+
+
 def unbox(d: Any, tape: Tape) -> Traced:
     """Return a boxed cotangent as a value with one number on the outer tape."""
     if isinstance(d, Box):

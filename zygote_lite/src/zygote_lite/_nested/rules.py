@@ -26,6 +26,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, *xs: Any, ad: Any = None, **options: Any
     if rule.kind == "scalar":
         inner = (None, None, None, None, *at)
         return tape.call(inner, _by_partials, f, rule.body, rule.takes_out, *operands)
+    if rule.kind == "linear":
+        inner = (None, None, None, None, *at, *named)
+        return tape.call(inner, _by_adjoint, f, rule.body, rule.linear, *operands, **options)
     inner = (None, None, None, *at, *named)
     return tape.call(inner, _by_body, rule.body, rule.kind == "instance", *operands, **options)
 
@@ -38,6 +41,22 @@ def _by_body(body: Any, is_whole: Any, *xs: Any, **options: Any) -> Any:
             return (None,) * (len(xs) + 1 - is_whole)
         cotangents = back(dy) if callable(back) else _by_parts(back, dy)
         return cotangents if is_whole else (None, *cotangents)
+
+    return y, pullback
+
+
+def _by_adjoint(f: Any, adjoint: Any, linear: Any, *xs: Any, **options: Any) -> Any:
+    y = f(*xs, **options)
+
+    def pullback(dy: Any) -> Any:
+        if dy is None:
+            return (None,) * (len(xs) + 1)
+        given = adjoint(dy, *xs, **options)
+        each = (given,) if len(linear) == 1 else given
+        found: list[Any] = [None] * (len(xs) + 1)
+        for i, d in zip(linear, each, strict=True):
+            found[i + 1] = None if d is None else project(d, xs[i])
+        return tuple(found)
 
     return y, pullback
 

@@ -23,7 +23,7 @@ from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import where
-from zygote_lite._nested.cotangents import Box, box, scaled, unbox
+from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
 from zygote_lite._numpy.writes import add_at, read_copy, winning, write_array
 from zygote_lite._tape.rules import needed_of, plan_rule, pull_text
 from zygote_lite._tape.tape import Tape, handed_in
@@ -122,7 +122,7 @@ class NestedTape(Tape):
         if f is getattr and kind_of(xs[0]) == VALUE:
             member = member_of(type(xs[0]), xs[1])
             rule = find_rule(member, xs[0]) if isinstance(member, _COMPUTED) else None
-            if rule is not None and rule.kind == "general":  # `x.T`, say
+            if rule is not None and rule.kind in ("general", "linear"):  # `x.T`, say
                 return self.by_rule((None, nodes[1]), member, xs[:1], {})
         return super().call(nodes, f, *xs, **kws)
 
@@ -224,6 +224,11 @@ class NestedTape(Tape):
         if rule.kind == "scalar":
             y, node = self.outer.call((None, *at), f, *arguments)
             back = self._scalar_back(rule, arguments, at, y, node, needed)
+        elif rule.kind == "linear":
+            flags = (None, *at, *(None for _ in options))
+            run = f if any(at) else rule.primal  # which runs methods of foreign arrays, too
+            y, node = self.outer.call(flags, run, *arguments, **options)
+            back = self._linear_back(rule, arguments, at, options, y)
         else:
             given = (f, *arguments) if rule.kind == "instance" else arguments
             at_given = (nodes[0] and nodes[0].outer, *at) if rule.kind == "instance" else at
@@ -269,6 +274,29 @@ class NestedTape(Tape):
             return None, *found
 
         return scalar_back
+
+    def _linear_back(
+        self, rule: Any, xs: tuple[Any, ...], at: tuple[Any, ...], options: dict[str, Any], y: Any
+    ) -> Any:
+        outer = self.outer
+        # an adjoint depends on no number of the arguments in which a function is linear
+        flags = [None if i in rule.linear else node for i, node in enumerate(at)]
+
+        def linear_back(dy: Any) -> tuple[Any, ...]:
+            dy = take(y, dy)
+            found: list[Any] = [None] * (len(xs) + 1)
+            if dy is None:
+                return tuple(found)
+            value, node = unbox(dy, outer)
+            nodes = (None, node, *flags, *(None for _ in options))
+            given = box(*outer.call(nodes, rule.body, value, *xs, **options), outer)
+            store = state.store
+            assert store is not None
+            for i, d in zip(rule.linear, (given,) if len(rule.linear) == 1 else given, strict=True):
+                found[i + 1] = store.add(xs[i], projected_entries(d, xs[i]))
+            return tuple(found)
+
+        return linear_back
 
     def _general_back(
         self, pullback: Any, at_back: Any, y: Any, operands: tuple[Any, ...],

@@ -167,7 +167,7 @@ def _active_option(
     for name, flag in flag_of.items():
         if flag and name not in names and _is_quantity(kws[name]):
             return f"`{name}`"
-    if rule.varargs is not None or rule.kind != "general":
+    if rule.varargs is not None or rule.kind not in ("general", "linear"):
         return None
     given = [(f"argument {i + 1}", flags[1 + i], x) for i, x in enumerate(xs)]
     given += [(f"`{name}`", flag_of.get(name), kws.get(name)) for name in names]

@@ -3,20 +3,15 @@
 import numpy as np
 
 from rules_base.shared.axes import reshaped, shape_of
-from rules_base.shared.nesting import in_kind_of, unstacked
+from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.joining")
 
 
-@rule(np.concatenate)
-def _(arrays: list | tuple, axis=0, *, dtype=None):
-    def pullback(dy):
-        return (in_kind_of(arrays, slices(dy, arrays, axis)),)
-
-    if dtype is not None:
-        return np.concatenate(arrays, axis, dtype=dtype), pullback
-    return np.concatenate(arrays, axis), pullback
+@rule.linear(np.concatenate)
+def _(dy, arrays: list | tuple, axis=0, *, dtype=None):
+    return slices(dy, arrays, axis)
 
 
 def slices(dy, arrays, axis, widened=None):
@@ -34,7 +29,7 @@ def slices(dy, arrays, axis, widened=None):
         part = dy[(*before, slice(start, stop))] if before else dy[start:stop]
         if joined is not x:
             part = reshaped(part, shape_of(x))
-        parts.append(project(part, x) if type(x) is np.ndarray else unstacked(part, x))
+        parts.append(part if type(x) is np.ndarray else unstacked(part, x))
         start = stop
     return parts
 
@@ -44,50 +39,33 @@ def as_vector(x):
     return np.reshape(x, (-1,))
 
 
-@rule(np.stack)
-def _(arrays: list | tuple, axis=0, *, dtype=None):
-    def pullback(dy):
-        first = np.moveaxis(dy, axis, 0) if axis else dy
-        parts = []
-        for i, x in enumerate(arrays):
-            parts.append(project(first[i], x) if type(x) is np.ndarray else unstacked(first[i], x))
-        return (in_kind_of(arrays, parts),)
-
-    if dtype is not None:
-        return np.stack(arrays, axis, dtype=dtype), pullback
-    return np.stack(arrays, axis), pullback
+@rule.linear(np.stack)
+def _(dy, arrays: list | tuple, axis=0, *, dtype=None):
+    first = np.moveaxis(dy, axis, 0) if axis else dy
+    parts = []
+    for i, x in enumerate(arrays):
+        parts.append(first[i] if type(x) is np.ndarray else unstacked(first[i], x))
+    return parts
 
 
-@rule(np.vstack)
-def _(arrays: list | tuple):
-    def pullback(dy):
-        return (in_kind_of(arrays, slices(dy, arrays, 0, np.atleast_2d)),)
-
-    return np.vstack(arrays), pullback
+@rule.linear(np.vstack)
+def _(dy, arrays: list | tuple):
+    return slices(dy, arrays, 0, np.atleast_2d)
 
 
-@rule(np.hstack)
-def _(arrays: list | tuple):
-    def pullback(dy):
-        return (in_kind_of(arrays, slices(dy, arrays, 0 if dy.ndim == 1 else 1, np.atleast_1d)),)
-
-    return np.hstack(arrays), pullback
+@rule.linear(np.hstack)
+def _(dy, arrays: list | tuple):
+    return slices(dy, arrays, 0 if dy.ndim == 1 else 1, np.atleast_1d)
 
 
-@rule(np.dstack)
-def _(arrays: list | tuple):
-    def pullback(dy):
-        return (in_kind_of(arrays, slices(dy, arrays, 2, np.atleast_3d)),)
-
-    return np.dstack(arrays), pullback
+@rule.linear(np.dstack)
+def _(dy, arrays: list | tuple):
+    return slices(dy, arrays, 2, np.atleast_3d)
 
 
-@rule(np.column_stack)
-def _(arrays: list | tuple):
-    def pullback(dy):
-        return (in_kind_of(arrays, slices(dy, arrays, 1, as_columns)),)
-
-    return np.column_stack(arrays), pullback
+@rule.linear(np.column_stack)
+def _(dy, arrays: list | tuple):
+    return slices(dy, arrays, 1, as_columns)
 
 
 def as_columns(x):
@@ -95,31 +73,20 @@ def as_columns(x):
     return np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x
 
 
-@rule(np.append)
-def _(x: Numeric, values: Numeric, axis=None):
-    def pullback(dy):
-        return tuple(slices(dy, [x, values], axis))
-
-    return np.append(x, values, axis), pullback
+@rule.linear(np.append)
+def _(dy, x: Numeric, values: Numeric, axis=None):
+    return tuple(slices(dy, [x, values], axis))
 
 
-@rule(np.append)
-def _(x: Numeric, values: list | tuple, axis=None):
-    array = np.array(values)
-
-    def pullback(dy):
-        dx, dvalues = slices(dy, [x, array], axis)
-        return dx, unstacked(dvalues, values)
-
-    return np.append(x, array, axis), pullback
+@rule.linear(np.append)
+def _(dy, x: Numeric, values: list | tuple, axis=None):
+    dx, dvalues = slices(dy, [x, np.array(values)], axis)
+    return dx, unstacked(dvalues, values)
 
 
-@rule(np.block)
-def _(blocks: list):
-    def pullback(dy):
-        return (taken_apart(dy, blocks),)
-
-    return np.block(blocks), pullback
+@rule.linear(np.block)
+def _(dy, blocks: list):
+    return taken_apart(dy, blocks)
 
 
 def taken_apart(dy, blocks):
@@ -128,7 +95,7 @@ def taken_apart(dy, blocks):
     Arrays of fewer axes than the whole got axes of length one in front.
     """
     if not isinstance(blocks, list):
-        return project(np.reshape(dy, np.shape(blocks)), blocks)
+        return np.reshape(dy, np.shape(blocks))
     axis = dy.ndim - depth(blocks)
     dblocks, start = [], 0
     for block in blocks:
@@ -205,17 +172,11 @@ if hasattr(np, "unstack"):
         return ys, pullback
 
 
-@rule(np.concatenate)
-def _(x: Array, axis=0):
-    def pullback(dy):
-        return (project(np.stack(slices(dy, x, axis)), x),)
-
-    return np.concatenate(x, axis), pullback
+@rule.linear(np.concatenate)
+def _(dy, x: Array, axis=0):
+    return np.stack(slices(dy, x, axis))
 
 
-@rule(np.stack)
-def _(x: Array, axis=0):
-    def pullback(dy):
-        return (project(np.moveaxis(dy, axis, 0), x),)
-
-    return np.stack(x, axis), pullback
+@rule.linear(np.stack)
+def _(dy, x: Array, axis=0):
+    return np.moveaxis(dy, axis, 0)

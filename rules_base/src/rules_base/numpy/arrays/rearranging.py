@@ -3,171 +3,115 @@
 import numpy as np
 
 from rules_base.numpy.arrays.indexing import from_positions
-from rules_base.shared.axes import given, inexact_type, like, size_of, truncates
+from rules_base.shared.axes import inexact_type, like, size_of, truncates
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.rearranging")
 
 
-@rule(np.roll)
-def _(x: Array, shift=None, axis=None):
-    def pullback(dy):
-        return (project(np.roll(dy, np.negative(shift).tolist(), axis), x),)
-
-    return np.roll(x, shift, axis), pullback
+@rule.linear(np.roll)
+def _(dy, x: Array, shift=None, axis=None):
+    return np.roll(dy, np.negative(shift).tolist(), axis)
 
 
-@rule(np.flip)
-def _(x: Array, axis=None):
-    def pullback(dy):
-        return (project(np.flip(dy, axis), x),)
-
-    return np.flip(x, axis), pullback
+@rule.linear(np.flip)
+def _(dy, x: Array, axis=None):
+    return np.flip(dy, axis)
 
 
-@rule(np.fliplr)
-def _(x: Array):
-    def pullback(dy):
-        return (project(np.fliplr(dy), x),)
-
-    return np.fliplr(x), pullback
+@rule.linear(np.fliplr)
+def _(dy, x: Array):
+    return np.fliplr(dy)
 
 
-@rule(np.flipud)
-def _(x: Array):
-    def pullback(dy):
-        return (project(np.flipud(dy), x),)
-
-    return np.flipud(x), pullback
+@rule.linear(np.flipud)
+def _(dy, x: Array):
+    return np.flipud(dy)
 
 
-@rule(np.rot90)
-def _(x: Array, k=1, axes=(0, 1)):
-    def pullback(dy):
-        return (project(np.rot90(dy, -k, axes), x),)
-
-    return np.rot90(x, k, axes), pullback
+@rule.linear(np.rot90)
+def _(dy, x: Array, k=1, axes=(0, 1)):
+    return np.rot90(dy, -k, axes)
 
 
-@rule(np.moveaxis)
-def _(x: Array, source=None, destination=None):
-    def pullback(dy):
-        return (project(np.moveaxis(dy, destination, source), x),)
-
-    return np.moveaxis(x, source, destination), pullback
+@rule.linear(np.moveaxis)
+def _(dy, x: Array, source=None, destination=None):
+    return np.moveaxis(dy, destination, source)
 
 
-@rule(np.rollaxis)
-def _(x: Array, axis=0, start=0):
-    y = np.rollaxis(x, axis, start)
-
-    def pullback(dy):
-        axis_ = axis % x.ndim
-        start_ = start + x.ndim if start < 0 else start
-        return (project(np.moveaxis(dy, start_ - (axis_ < start_), axis_), x),)
-
-    return y, pullback
+@rule.linear(np.rollaxis)
+def _(dy, x: Array, axis=0, start=0):
+    axis_ = axis % x.ndim
+    start_ = start + x.ndim if start < 0 else start
+    return np.moveaxis(dy, start_ - (axis_ < start_), axis_)
 
 
-@rule(np.tile)
-def _(x: Numeric, reps=1):
-    def pullback(dy):
-        shape = np.shape(x)
-        times = tuple(np.atleast_1d(reps))
-        shape = (1,) * (len(times) - len(shape)) + shape
-        times = (1,) * (len(shape) - len(times)) + times
-        parts = np.reshape(dy, [n for pair in zip(times, shape, strict=True) for n in pair])
-        summed = np.sum(parts, axis=tuple(range(0, parts.ndim, 2)))
-        return (project(np.reshape(summed, np.shape(x)), x),)
-
-    return np.tile(x, reps), pullback
+@rule.linear(np.tile)
+def _(dy, x: Numeric, reps=1):
+    shape = np.shape(x)
+    times = tuple(np.atleast_1d(reps))
+    shape = (1,) * (len(times) - len(shape)) + shape
+    times = (1,) * (len(shape) - len(times)) + times
+    parts = np.reshape(dy, [n for pair in zip(times, shape, strict=True) for n in pair])
+    return np.reshape(np.sum(parts, axis=tuple(range(0, parts.ndim, 2))), np.shape(x))
 
 
-@rule(np.repeat, np.ndarray.repeat, np.generic.repeat)
-def _(x: Numeric, repeats=1, axis=None):
-    def pullback(dy):
-        if axis is None:
-            positions = np.repeat(np.arange(size_of(x)), repeats)
-            return (from_positions(dy, x, positions),)
-        shape = np.shape(x) or (1,)
-        axis_ = axis % len(shape)
-        if np.ndim(repeats) == 0:
-            split = (*shape[: axis_ + 1], int(repeats), *shape[axis_ + 1 :])
-            summed = np.sum(np.reshape(dy, split), axis=axis_ + 1)
-            return (project(np.reshape(summed, np.shape(x)), x),)
-        times = np.broadcast_to(repeats, x.shape[axis_])
-        starts = np.cumsum(times) - times
-        some = times > 0
-        dx = np.zeros_like(x, dtype=inexact_type(dy))
-        if some.any():
-            sums = np.add.reduceat(dy, starts[some], axis_)
-            dx[(slice(None),) * axis_ + (some,)] = sums
-        return (project(dx, x),)
-
-    return np.repeat(x, repeats, axis), pullback
+@rule.linear(np.repeat, np.ndarray.repeat, np.generic.repeat)
+def _(dy, x: Numeric, repeats=1, axis=None):
+    if axis is None:
+        return from_positions(dy, x, np.repeat(np.arange(size_of(x)), repeats))
+    shape = np.shape(x) or (1,)
+    axis_ = axis % len(shape)
+    if np.ndim(repeats) == 0:
+        split = (*shape[: axis_ + 1], int(repeats), *shape[axis_ + 1 :])
+        return np.reshape(np.sum(np.reshape(dy, split), axis=axis_ + 1), np.shape(x))
+    times = np.broadcast_to(repeats, x.shape[axis_])
+    starts = np.cumsum(times) - times
+    some = times > 0
+    dx = np.zeros_like(x, dtype=inexact_type(dy))
+    if some.any():
+        sums = np.add.reduceat(dy, starts[some], axis_)
+        dx[(slice(None),) * axis_ + (some,)] = sums
+    return dx
 
 
-@rule(np.resize)
-def _(x: Array, new_shape=None):
-    def pullback(dy):
-        if x.size == 0:
-            return (np.zeros_like(x, dtype=inexact_type(dy)),)
-        positions = np.resize(np.arange(x.size), new_shape)
-        return (from_positions(dy, x, positions),)
-
-    return np.resize(x, new_shape), pullback
+@rule.linear(np.resize)
+def _(dy, x: Array, new_shape=None):
+    if x.size == 0:
+        return np.zeros_like(x, dtype=inexact_type(dy))
+    return from_positions(dy, x, np.resize(np.arange(x.size), new_shape))
 
 
-@rule(np.tril)
-def _(x: Array, k=0):
-    def pullback(dy):
-        return (project(np.tril(dy, k), x),)
-
-    return np.tril(x, k), pullback
+@rule.linear(np.tril)
+def _(dy, x: Array, k=0):
+    return np.tril(dy, k)
 
 
-@rule(np.triu)
-def _(x: Array, k=0):
-    def pullback(dy):
-        return (project(np.triu(dy, k), x),)
-
-    return np.triu(x, k), pullback
+@rule.linear(np.triu)
+def _(dy, x: Array, k=0):
+    return np.triu(dy, k)
 
 
-@rule(np.diag)
-def _(x: Array, k=0):
-    def pullback(dy):
-        if x.ndim == 1:
-            return (project(np.diagonal(dy, k), x),)
-        return (on_diagonal(dy, x, k, 0, 1),)
-
-    return np.diag(x, k), pullback
+@rule.linear(np.diag)
+def _(dy, x: Array, k=0):
+    return np.diagonal(dy, k) if x.ndim == 1 else on_diagonal(dy, x, k, 0, 1)
 
 
-@rule(np.diagflat)
-def _(x: Numeric, k=0):
-    def pullback(dy):
-        return (project(np.reshape(np.diagonal(dy, k), np.shape(x)), x),)
-
-    return np.diagflat(x, k), pullback
+@rule.linear(np.diagflat)
+def _(dy, x: Numeric, k=0):
+    return np.reshape(np.diagonal(dy, k), np.shape(x))
 
 
-@rule(np.diagonal, np.ndarray.diagonal)
-def _(x: Array, offset=0, axis1=0, axis2=1):
-    def pullback(dy):
-        return (on_diagonal(dy, x, offset, axis1, axis2),)
-
-    return np.diagonal(x, offset, axis1, axis2), pullback
+@rule.linear(np.diagonal, np.ndarray.diagonal)
+def _(dy, x: Array, offset=0, axis1=0, axis2=1):
+    return on_diagonal(dy, x, offset, axis1, axis2)
 
 
-@rule(np.trace, np.ndarray.trace)
-def _(x: Array, offset=0, axis1=0, axis2=1, dtype=None, out: None = None):
-    def pullback(dy):
-        if dtype is not None and truncates(x, dtype):
-            return (None,)
-        return (on_diagonal(np.expand_dims(dy, -1), x, offset, axis1, axis2),)
-
-    return np.trace(x, offset, axis1, axis2, **given(dtype=dtype)), pullback
+@rule.linear(np.trace, np.ndarray.trace)
+def _(dy, x: Array, offset=0, axis1=0, axis2=1, dtype=None, out: None = None):
+    if dtype is not None and truncates(x, dtype):
+        return None
+    return on_diagonal(np.expand_dims(dy, -1), x, offset, axis1, axis2)
 
 
 def on_diagonal(dy, x, offset, axis1, axis2):
@@ -180,12 +124,12 @@ def on_diagonal(dy, x, offset, axis1, axis2):
         dx = np.zeros_like(x, dtype=inexact_type(dy))
         along = np.arange(n)
         np.moveaxis(dx, axes, (-2, -1))[..., along + first, along + max(offset, 0)] = dy
-        return project(dx, x)
+        return dx
     dy = dy + np.zeros(n, **like(x))
     by_row = np.pad(dy, [(0, 0)] * (dy.ndim - 1) + [(first, n_rows - n - first)])
     across, down = np.arange(n_columns, **like(x)), np.arange(n_rows, **like(x))
     hits = across - down[:, None] == offset
-    return project(np.moveaxis(np.where(hits, by_row[..., None], 0.0), (-2, -1), axes), x)
+    return np.moveaxis(np.where(hits, by_row[..., None], 0.0), (-2, -1), axes)
 
 
 def declare_atleast(f):

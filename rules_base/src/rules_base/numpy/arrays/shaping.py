@@ -4,42 +4,29 @@ import numpy as np
 
 from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import reshaped, shape_of
-from rulescore import Array, Numeric, RuleSet, project
+from rulescore import Array, Numeric, RuleSet
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.shaping")
 
 
-@rule(np.reshape)
-def _(x: Numeric, shape=None, order="C"):
-    def pullback(dy):
-        return (project(in_order(dy, x, order), x),)
-
-    return reshaped(x, shape, order), pullback
+@rule.linear(np.reshape)
+def _(dy, x: Numeric, shape=None, order="C"):
+    return in_order(dy, x, order)
 
 
-@rule(np.ndarray.reshape, np.generic.reshape)
-def _(x: Array | np.generic, *shape: object, order="C"):
-    def pullback(dy):
-        return project(in_order(dy, x, order), x), *(None,) * len(shape)
-
-    y = x.reshape(*shape) if order == "C" else x.reshape(*shape, order=order)
-    return y, pullback
+@rule.linear(np.ndarray.reshape, np.generic.reshape)
+def _(dy, x: Array | np.generic, *shape: object, order="C"):
+    return in_order(dy, x, order)
 
 
-@rule(np.ravel, np.ndarray.ravel, np.generic.ravel)
-def _(x: Numeric, order="C"):
-    def pullback(dy):
-        return (project(in_order(dy, x, order), x),)
-
-    return (np.ravel(x) if order == "C" else np.ravel(x, order)), pullback
+@rule.linear(np.ravel, np.ndarray.ravel, np.generic.ravel)
+def _(dy, x: Numeric, order="C"):
+    return in_order(dy, x, order)
 
 
-@rule(np.ndarray.flatten, np.generic.flatten)
-def _(x: Array | np.generic, order="C"):
-    def pullback(dy):
-        return (project(in_order(dy, x, order), x),)
-
-    return (x.flatten() if order == "C" else x.flatten(order)), pullback
+@rule.linear(np.ndarray.flatten, np.generic.flatten)
+def _(dy, x: Array | np.generic, order="C"):
+    return in_order(dy, x, order)
 
 
 def in_order(dy, x, order):
@@ -56,22 +43,15 @@ def in_order(dy, x, order):
     return from_positions(dy, x, np.ravel(places, "K"))
 
 
-@rule(np.transpose)
-def _(x: Numeric, axes=None):
-    def pullback(dy):
-        return (project(np.transpose(dy, inverse_of(axes)), x),)
-
-    return np.transpose(x, axes), pullback
+@rule.linear(np.transpose)
+def _(dy, x: Numeric, axes=None):
+    return np.transpose(dy, inverse_of(axes))
 
 
-@rule(np.ndarray.transpose, np.generic.transpose)
-def _(x: Array | np.generic, *axes: object):
+@rule.linear(np.ndarray.transpose, np.generic.transpose)
+def _(dy, x: Array | np.generic, *axes: object):
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-
-    def pullback(dy):
-        return (project(np.transpose(dy, inverse_of(order)), x), *(None for _ in axes))
-
-    return np.transpose(x, order), pullback
+    return np.transpose(dy, inverse_of(order))
 
 
 def inverse_of(axes):
@@ -81,41 +61,26 @@ def inverse_of(axes):
     return [int(a) for a in np.argsort([a % len(axes) for a in axes])]
 
 
-@rule(np.matrix_transpose)
-def _(x: Array):
-    def pullback(dy):
-        return (project(np.swapaxes(dy, -1, -2), x),)
-
-    return np.matrix_transpose(x), pullback
+@rule.linear(np.matrix_transpose)
+def _(dy, x: Array):
+    return np.swapaxes(dy, -1, -2)
 
 
-@rule(np.swapaxes, np.ndarray.swapaxes)
-def _(x: Array, axis1=None, axis2=None):
-    def pullback(dy):
-        return (project(np.swapaxes(dy, axis1, axis2), x),)
-
-    return np.swapaxes(x, axis1, axis2), pullback
+@rule.linear(np.swapaxes, np.ndarray.swapaxes)
+def _(dy, x: Array, axis1=None, axis2=None):
+    return np.swapaxes(dy, axis1, axis2)
 
 
-@rule(np.broadcast_to)
-def _(x: Numeric, shape=None):
-    def pullback(dy):
-        return (project(dy, x),)
-
-    return np.broadcast_to(x, shape), pullback
+@rule.linear(np.broadcast_to)
+def _(dy, x: Numeric, shape=None):
+    return dy
 
 
-@rule(np.squeeze, np.ndarray.squeeze, np.generic.squeeze)
-def _(x: Numeric, axis=None):
-    def pullback(dy):
-        return (project(reshaped(dy, shape_of(x)), x),)
-
-    return np.squeeze(x, axis), pullback
+@rule.linear(np.squeeze, np.ndarray.squeeze, np.generic.squeeze)
+def _(dy, x: Numeric, axis=None):
+    return reshaped(dy, shape_of(x))
 
 
-@rule(np.expand_dims)
-def _(x: Numeric, axis=None):
-    def pullback(dy):
-        return (project(reshaped(dy, shape_of(x)), x),)
-
-    return np.expand_dims(x, axis), pullback
+@rule.linear(np.expand_dims)
+def _(dy, x: Numeric, axis=None):
+    return reshaped(dy, shape_of(x))

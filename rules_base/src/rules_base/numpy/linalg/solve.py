@@ -108,27 +108,20 @@ def _(a: ArrayLike, b: ArrayLike):
     return y, (adjoint_solution, (da, db))
 
 
-@rule(np.linalg.trace)
-def _(x: ArrayLike, *, offset=0, dtype=None):
-    def pullback(dy):
-        if dtype is not None and truncates(as_array(x), dtype):
-            return (None,)
-        dy = dy[..., None, None] if np.ndim(dy) else dy
-        return (project(on_diagonal(dy, x, offset), x),)
-
-    return np.linalg.trace(x, offset=offset, dtype=dtype), pullback
+@rule.linear(np.linalg.trace)
+def _(dy, x: ArrayLike, *, offset=0, dtype=None):
+    if dtype is not None and truncates(as_array(x), dtype):
+        return None
+    return on_diagonal(dy[..., None, None] if np.ndim(dy) else dy, x, offset)
 
 
-@rule(np.linalg.diagonal)
-def _(x: ArrayLike, *, offset=0):
-    def pullback(dy):
-        # the diagonal starts in the row `-offset`, or in the column `offset`
-        n = np.shape(x)[-2]
-        before = min(max(-offset, 0), n)
-        widths = [(0, 0)] * (np.ndim(dy) - 1) + [(before, n - before - np.shape(dy)[-1])]
-        return (project(on_diagonal(rows(np.pad(dy, widths)), x, offset), x),)
-
-    return np.linalg.diagonal(x, offset=offset), pullback
+@rule.linear(np.linalg.diagonal)
+def _(dy, x: ArrayLike, *, offset=0):
+    # the diagonal starts in the row `-offset`, or in the column `offset`
+    n = np.shape(x)[-2]
+    before = min(max(-offset, 0), n)
+    widths = [(0, 0)] * (np.ndim(dy) - 1) + [(before, n - before - np.shape(dy)[-1])]
+    return on_diagonal(rows(np.pad(dy, widths)), x, offset)
 
 
 def on_diagonal(dy, x, offset):
@@ -136,12 +129,9 @@ def on_diagonal(dy, x, offset):
     return np.where(on_the_diagonal(*np.shape(x)[-2:], dy, offset), dy, 0)
 
 
-@rule(np.linalg.matrix_transpose)
-def _(x: ArrayLike):
-    def pullback(dy):
-        return (project(np.swapaxes(dy, -1, -2), x),)
-
-    return np.linalg.matrix_transpose(x), pullback
+@rule.linear(np.linalg.matrix_transpose)
+def _(dy, x: ArrayLike):
+    return np.swapaxes(dy, -1, -2)
 
 
 @rule(np.linalg.tensorinv)

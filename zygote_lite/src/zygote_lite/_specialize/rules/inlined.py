@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import mark_made, shares_memory
@@ -203,6 +204,50 @@ def _has_kind_of(d: Value, x: Value) -> None:
 
 
 @dataclass(eq=False)
+class AdjointRule:
+    """The reverse through a linear rule: its adjoint is inlined, and projected to the operands."""
+
+    rule: Any
+    xs: list[Value]
+    options: dict[str, Value]
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Write the cotangents of the operands that are active, and return them."""
+        linear = self.rule.linear
+        found = builder.body_of(self.rule.body, [dy, *self.xs], self.options)
+        parts = [found] if len(linear) == 1 else _cotangents_of(builder, found)
+        contributions: list[Contribution] = [None] * len(self.xs)
+        for i, d in zip(linear, parts, strict=True):
+            x = self.xs[i]
+            if not x.active or (d.is_constant and d.sample is None):
+                continue
+            contributions[i] = _in_kind_of(builder, d, x)
+        return contributions
+
+
+def _in_kind_of(builder: Builder, d: Value, x: Value) -> Value:
+    """Write what gives a cotangent the kind of its primal, the parts of a structure one by one."""
+    if x.items is None:
+        d = projected(builder, d, x)
+        _has_kind_of(d, x)
+        return d
+    if d.items is not None and len(d.items) != len(x.items):
+        raise NotSupported.RULE_FORM("an adjoint gives another number of parts")
+    parts = []
+    for i, item in enumerate(x.items):
+        if not item.active:
+            parts.append(NO_COTANGENT)
+        elif d.items is not None:
+            parts.append(_in_kind_of(builder, d.items[i], item))
+        else:
+            taken = [d, constant(i)]
+            part = builder.operation(operator.getitem, taken, certain=True).target  # projected
+            part.fresh = False
+            parts.append(_in_kind_of(builder, part, item))
+    return structure(type(x.sample), parts)
+
+
+@dataclass(eq=False)
 class CalledPullback:
     """The reverse through a rule that is called, because its body cannot be inlined."""
 
@@ -283,8 +328,9 @@ def _by_rule(
 ) -> Value:
     """Write a call by a general rule: inlined, or called where it cannot be."""
     mark = builder.mark()
+    write = _linear if rule.kind == "linear" else _inlined
     try:
-        y = _inlined(builder, rule, f, xs, kws, stem)
+        y = write(builder, rule, f, xs, kws, stem)
     except NotSpecializable:
         builder.back_to(mark)
         y = _opaque(builder, rule, f, xs, kws, stem)
@@ -335,6 +381,24 @@ def _inlined(
         pullback, [x if x.active else k for x, k in zip(xs, kept, strict=True)]
     )
     return y
+
+
+def _linear(
+    builder: Builder, rule: Any, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write a call of a linear function, whose adjoint is its reverse."""
+    if not (is_pure(f) or is_of_plugin(rule.body.__globals__)):
+        raise Unsound.EFFECTS(
+            f"a call of {getattr(f, '__name__', f)} on samples might have effects"
+        )
+    kept = [snapshot(builder, x) for x in xs]
+    options = {name: snapshot(builder, x) for name, x in kws.items()}
+    op = builder.operation(f, xs, kws, stem)
+    _be_active(op, xs)
+    mark_made(f, op.target)
+    operands = [x if x.active else k for x, k in zip(xs, kept, strict=True)]
+    op.reverse_rule = AdjointRule(rule, operands, options)
+    return op.target
 
 
 def _opaque(
