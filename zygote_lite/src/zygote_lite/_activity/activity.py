@@ -244,9 +244,8 @@ def captured_within(*roots: Any) -> list[Any]:
     if not captured:
         return []
     found: dict[int, Any] = {}
-    if _reaches(captured, roots, found):
-        return list(captured.values())
-    return list(found.values())
+    in_doubt = _reaches(captured, roots, found)
+    return list((captured if in_doubt else found).values())
 
 
 def is_reached(x: Any, roots: Any) -> bool:
@@ -304,9 +303,7 @@ def _walk(
     while stack:
         x = stack.pop()
         kind = kind_of(x)
-        if kind == VALUE and type(x) in _NUMBERS:
-            continue
-        if id(x) in seen:
+        if (kind == VALUE and type(x) in _NUMBERS) or id(x) in seen:
             continue
         if id(x) in clean:
             if clean[id(x)] is _VAST:

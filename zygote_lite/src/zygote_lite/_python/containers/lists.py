@@ -265,11 +265,7 @@ def _contains(x: Any, value: Any) -> Any:
 
 @handlers.in_python(list.count, tuple.count, operator.countOf)
 def _count_equal(x: Any, value: Any) -> Any:
-    n = 0
-    for y in x:
-        if y is value or y == value:
-            n = n + 1
-    return n
+    return len([y for y in x if y is value or y == value])
 
 
 @handlers.in_python(list.index, tuple.index)
@@ -286,11 +282,8 @@ def _index(x: Any, value: Any, start: Any = 0, stop: Any = sys.maxsize) -> Any:
 
 @handlers.in_python(list.remove)
 def _remove_equal(x: Any, value: Any) -> Any:
-    i = 0
-    while i < len(x):
-        y = x[i]
+    for i, y in enumerate(x):
         if y is value or y == value:
             del x[i]
             return
-        i = i + 1
     raise ValueError("list.remove(x): x not in list")

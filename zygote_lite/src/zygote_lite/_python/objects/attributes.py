@@ -73,7 +73,8 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
         place = next((i for i, given in enumerate(x.args) if given is y), None)
         if place is not None:  # such as the `value` of a StopIteration
             return y, _argument_back(x, place, count)
-        if _is_kept_in_c(member, name) and kind_of(y) == VALUE:
+        in_c = not name.startswith("__") and not member.__objclass__.__flags__ & HEAPTYPE
+        if in_c and kind_of(y) == VALUE:
             raise refusal(member, (x,))  # such as the `filename` of an OSError
     holder = x if kind_of(x) != FUNCTION or _is_own_attribute(x, name) else None
     if holder is x and member is y and name not in fields_of(x):
@@ -121,11 +122,6 @@ def _is_own_attribute(x: Any, name: str) -> bool:
     """Return whether an attribute is one that the user gave a function."""
     its_own = not name.startswith("__") or name == "__wrapped__"
     return its_own and isinstance(x, types.FunctionType)
-
-
-def _is_kept_in_c(member: Any, name: str) -> bool:
-    """Return whether an attribute of an exception is kept by a class in C, beside its arguments."""
-    return not name.startswith("__") and not member.__objclass__.__flags__ & HEAPTYPE
 
 
 def _argument_back(x: BaseException, place: int, count: int) -> Any:
