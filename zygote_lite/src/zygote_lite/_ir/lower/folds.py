@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.bytecode import placed
 from zygote_lite._ir.folding import all_of, any_of, extreme, folded, folded_from_first
 from zygote_lite._ir.lower.functions import Functions, Rename, renamed
 from zygote_lite._ir.source import definition_of
@@ -158,9 +157,9 @@ class Folds(Functions):
         names = {name: self.fresh_variable(name) for name in body.__code__.co_varnames}
         names["item"] = self.temporary()
         self.locals.add(names["item"])
-        definition = placed(renamed(definition_of(body.__code__), names), e)
-        at = next(i for i, s in enumerate(definition.body) if isinstance(s, ast.For))
-        loop, end = definition.body[at], definition.body[-1]
+        statements = renamed(definition_of(body.__code__).body, names, e)
+        at = next(i for i, s in enumerate(statements) if isinstance(s, ast.For))
+        loop = statements[at]
 
         def turn(rename: Rename) -> None:
             self.expression(rename(e.elt), names["item"])
@@ -170,11 +169,11 @@ class Folds(Functions):
             self.out.append(ir.If(e, ir.Name(names["found"]), [ir.Break(e)], []))
 
         self.out += [ir.Move(e, names[name], atom) for name, atom in given.items()]
-        self.statements(definition.body[:at])
+        self.statements(statements[:at])
         stops = any(isinstance(n, ast.Break) for n in ast.walk(loop))
         self.loops(e, first, turn, leave if stops else None)
-        self.statements(definition.body[at + 1 : -1])
-        return self.expression(end.value)
+        self.statements(statements[at + 1 : -1])
+        return self.expression(statements[-1].value)
 
 
 def _used_up(f: Any) -> int:

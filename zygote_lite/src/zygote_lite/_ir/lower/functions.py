@@ -204,17 +204,19 @@ def names_from_outside(code: types.CodeType) -> set[str]:
     return {name for part in parts for names in part for name in names}
 
 
-def renamed(node: Any, names: dict[str, str]) -> Any:
-    """Return a copy of a syntax tree in which some variables have other names."""
-    return _Rename(names).visit(copy.deepcopy(node))
+def renamed(node: Any, names: dict[str, str], origin: ast.AST | None = None) -> Any:
+    """Return a copy of a syntax tree in which some variables have other names.
 
-
-class _Rename(ast.NodeTransformer):
-    """Rename the variables of a comprehension."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        node.id = self.names.get(node.id, node.id)
+    Arguments:
+        node: the tree, or a list of trees.
+        names: by variables, their other names.
+        origin: what tells where the copy stands, if that is elsewhere.
+    """
+    if isinstance(node, list):
+        return [renamed(part, names, origin) for part in node]
+    if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context | ast.operator):
         return node
+    parts = {name: renamed(part, names, origin) for name, part in ast.iter_fields(node)}
+    if isinstance(node, ast.Name):
+        parts["id"] = names.get(node.id, node.id)
+    return ast.copy_location(type(node)(**parts), origin or node)

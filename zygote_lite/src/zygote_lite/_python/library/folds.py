@@ -51,9 +51,14 @@ def _extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
     may_be_empty = default is not _NO_DEFAULT
     if key is None:
         return extreme(better, name, may_be_empty, items, default)
-    pairs = ((key(y), y) for y in items)
-    by_key = lambda p, q: better(p[0], q[0])  # noqa: E731
-    return extreme(by_key, name, may_be_empty, pairs, (None, default))[1]
+    best = best_key = _NO_DEFAULT
+    for y in items:
+        k = key(y)
+        if best is _NO_DEFAULT or better(k, best_key):
+            best = y
+            best_key = k
+    found = () if best is _NO_DEFAULT else (best,)
+    return extreme(better, name, may_be_empty, found, default)
 
 
 handlers.in_python(builtins.any)(any_of)
