@@ -68,7 +68,7 @@ class Paths(Builder):
         """
         if self.is_ours(name):  # none of our own is read too early
             return constant(None)
-        may_be_stale = self.compiled or (self.loop is not None and len(self.depth) > 1)
+        may_be_stale = self.compiled or (self.loop is not None and len(self.frames) > 1)
         return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None
 
     def join(self, a: Value | None, b: Value | None, name: str) -> Value:

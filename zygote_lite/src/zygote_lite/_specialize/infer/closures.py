@@ -13,15 +13,15 @@ from zygote_lite._specialize.typed.values import Local, Value, constant
 
 def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) -> Value:
     """Return a function that is defined inside, with the variables that it reads."""
-    times, at_entry = builder.assigned[-1]
-    if any(times[name] + (name in at_entry) > 1 for name in s.captured):
+    frame = builder.frames[-1]
+    if any(frame.times[name] + (name in frame.variables) > 1 for name in s.captured):
         raise Unsound.LATE_BINDING("a variable that a function defined inside reads is rebound")
-    code = _code_of(builder.depth[-1], s.definition)
+    code = _code_of(frame.code, s.definition)
     if code is None:
         raise NotSupported.STATEMENT("it has a class or a generator expression inside")
     around = {name: env[name] for name in s.captured if name in env}
     usual = dict(zip(_optional_parameters(s.definition.args), defaults, strict=True))
-    local = constant(Local(code, builder.globals_of, around, usual))
+    local = constant(Local(code, frame.globals, around, usual))
     around.setdefault(s.target, local)
     return local
 

@@ -148,10 +148,7 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
     """
     inputs = builder.inputs
     floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
-    if stays_itself(x) or type(x) in floats:
-        inputs.guard(expression, x)
-        return constant(x)
-    if type(x) is tuple and _is_fixed(x):
+    if stays_itself(x) or type(x) in floats or (type(x) is tuple and _is_fixed(x)):
         inputs.guard(expression, x)
         return constant(x)
     if expression in inputs.given:

@@ -23,7 +23,7 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
 from zygote_lite._specialize.typed.abstract_eval import run
-from zygote_lite._specialize.typed.builder import Env
+from zygote_lite._specialize.typed.builder import Env, Frame
 from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon
@@ -59,18 +59,15 @@ class Interpreter(Paths):
 
     def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
         """Write the body of a function, and return the value of its result."""
-        if code in self.depth or len(self.depth) > _DEEP:
+        if any(code == frame.code for frame in self.frames) or len(self.frames) > _DEEP:
             raise NotSupported.RECURSION(f"{code.co_name} calls itself")
         if any(x in self.iterators for x in env.values()):
             raise Unsound.ITERATOR(
                 f"{code.co_name} is given an iterator, which can be walked over only once"
             )
-        body, result, counts = lowered_code(code, globals_)
-        self.depth.append(code)
-        self.results.append(result)
-        self.assigned.append((counts, {*env}))
-        outer, self.globals_of = self.globals_of, globals_
-        self.frames.append({id(leaf) for x in env.values() for leaf in leaves(x)})
+        body, result, times = lowered_code(code, globals_)
+        given = {id(leaf) for x in env.values() for leaf in leaves(x)}
+        self.frames.append(Frame(code, globals_, times, {*env}, given))
         origin = self.origin
         try:
             env = self.block(body, env, {result}) or {}
@@ -78,11 +75,8 @@ class Interpreter(Paths):
             reason.origin = reason.origin or self.origin
             raise
         finally:
-            self.depth.pop()
-            self.results.pop()
-            self.assigned.pop()
             self.frames.pop()
-            self.globals_of, self.origin = outer, origin
+            self.origin = origin
         if result not in env:
             raise Unsound.RAISES(f"{code.co_name} always raises")
         return env[result]
@@ -185,7 +179,7 @@ class Interpreter(Paths):
             case ir.Const(value):
                 return constant(value)
             case ir.Global(path):
-                return self.global_value(self.globals_of, path)
+                return self.global_value(self.frames[-1].globals, path)
             case ir.Intrinsic(path):
                 return constant(_intrinsic(path))
 
@@ -237,7 +231,7 @@ class Interpreter(Paths):
             return constant(Method(x, name))
         if x.is_constant and not isinstance(x.sample, Local | Method):
             changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
-            if not changes or is_settled(self, self.globals_of):
+            if not changes or is_settled(self, self.frames[-1].globals):
                 return constant(run(getattr, [x.sample, name], {}))
             found = attribute_that_stays(x.sample, name)
             owner = self.inputs.name_for(x.sample, "o")

@@ -39,7 +39,7 @@ def refuse_second_name(builder: Builder, x: Value, target: str, env: Env) -> Non
     others = [*builder.walked, *builder.moved]
     for name in env.keys() - own - {target}:
         others += _kept_values(env[name])
-    if not x.fresh or id(x) in builder.frames[-1] or any(x in (v, v.base) for v in others):
+    if not x.fresh or id(x) in builder.frames[-1].given or any(x in (v, v.base) for v in others):
         raise Unsound.WRITES_TO_GIVEN(
             "it changes an array in place that it may not have made itself"
         )

@@ -6,6 +6,7 @@ import types
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,25 @@ class Stopping(dict[str, Value]):
         self.ends = ends
 
 
+@dataclass(eq=False)
+class Frame:
+    """A function whose body is being written.
+
+    Attributes:
+        code: its code.
+        globals: its globals.
+        times: how often it assigns each variable.
+        variables: those that have a value at its start.
+        given: the identities of the values that these hold.
+    """
+
+    code: types.CodeType
+    globals: dict[str, Any]
+    times: Counter[str]
+    variables: set[str]
+    given: set[int]
+
+
 class Builder(ABC):
     """Write typed code for one specialization.
 
@@ -69,7 +89,7 @@ class Builder(ABC):
         self.loop: Loop | None = None
         self.written: dict[Value, int] = {}
         self.used: set[str] = set()
-        self.depth: list[Any] = []
+        self.frames: list[Frame] = []  # the functions whose bodies are being written
         self.reverse = False
         self.known: dict[Any, Value] = {}
         self.definitions: dict[Value, Op] = {}
@@ -91,10 +111,6 @@ class Builder(ABC):
         self.moved: set[Value] = set()  # values that another variable takes on some path
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
         self.plain = False  # in the body of a rule, through which no gradient passes
-        self.frames: list[set[int]] = []
-        self.results: list[str] = []
-        self.assigned: list[tuple[Counter[str], set[str]]] = []
-        self.globals_of: dict[str, Any] = {}
 
     @property
     def follows(self) -> bool:
@@ -185,7 +201,8 @@ class Builder(ABC):
 
     def is_ours(self, name: str) -> bool:
         """Return whether a variable of the function being written is the engine's own."""
-        return name not in (*self.depth[-1].co_varnames, *self.depth[-1].co_cellvars)
+        code = self.frames[-1].code
+        return name not in (*code.co_varnames, *code.co_cellvars)
 
     # -- names and nodes -----------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ def import_member(builder: Builder, xs: list[Value]) -> Value:
     """Return what `from ... import` binds."""
     name, path = (x.sample for x in xs)
     if name.startswith("."):
-        package = builder.globals_of.get("__package__")
+        package = builder.frames[-1].globals.get("__package__")
         if not isinstance(package, str) or not package:
             raise Unsound.RAISES("it imports from a package that is not known")
         name = importlib.util.resolve_name(name, package)
@@ -35,7 +35,7 @@ def import_member(builder: Builder, xs: list[Value]) -> Value:
 
 def _loaded(builder: Builder, name: str) -> types.ModuleType:
     """Return a module that has been imported before; then importing it does nothing."""
-    statement = builder.global_value(builder.globals_of, "__import__")
+    statement = builder.global_value(builder.frames[-1].globals, "__import__")
     if statement.sample is not _IMPORT:
         raise Unsound.REPLACED("`__import__` is not Python's own")
     module = sys.modules.get(name)
