@@ -68,11 +68,6 @@ def _is_fixed(x: tuple[Any, ...]) -> bool:
     )
 
 
-def stays_itself(x: Any) -> bool:
-    """Return whether identity implies the value: of functions, modules, types and constants."""
-    return isinstance(x, _FIXED) or type(x) in _CONSTANT_TYPES
-
-
 def attribute_that_stays(x: Any, name: str) -> Any:
     """Return an attribute of a module, class or function that reading does not compute.
 
@@ -148,7 +143,8 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
     """
     inputs = builder.inputs
     floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
-    if stays_itself(x) or type(x) in floats or (type(x) is tuple and _is_fixed(x)):
+    by_identity = isinstance(x, _FIXED) or type(x) in (*_CONSTANT_TYPES, *floats)
+    if by_identity or (type(x) is tuple and _is_fixed(x)):  # then its identity implies its value
         inputs.guard(expression, x)
         return constant(x)
     if expression in inputs.given:

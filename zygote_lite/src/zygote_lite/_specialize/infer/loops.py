@@ -45,7 +45,7 @@ _MOST_UNROLLED = 64  # iterations of a loop that is unrolled
 
 
 def iterate(
-    interpreter: Builder,
+    builder: Builder,
     s: Walk,
     target: str,
     iterable: Value,
@@ -56,24 +56,24 @@ def iterate(
     items = known_items(iterable)
     if items is None and type(iterable.sample) is range and iterable.is_constant:
         try:
-            if interpreter.twice and len(iterable.sample) <= _MOST_UNROLLED:
+            if builder.twice and len(iterable.sample) <= _MOST_UNROLLED:
                 raise NotSupported.SECOND_ORDER("a loop that is differentiated twice")
-            return _over(interpreter, s, target, iterable, body, env, after)
+            return _over(builder, s, target, iterable, body, env, after)
         except NotSpecializable:
             if len(iterable.sample) > _MOST_UNROLLED:
                 raise
             items = [constant(i) for i in iterable.sample]
     if items is None:
-        return _over(interpreter, s, target, iterable, body, env, after)
+        return _over(builder, s, target, iterable, body, env, after)
     if len(items) > _MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
     if captures(body, target):  # unrolled, each would keep the value of its own iteration
         raise Unsound.LATE_BINDING("a function defined inside reads the variable of a loop")
-    walked = len(interpreter.walked)
-    interpreter.walked += interpreter.iterators.get(iterable, [])
+    walked = len(builder.walked)
+    builder.walked += builder.iterators.get(iterable, [])
     if type(iterable.sample) is dict:  # Python raises where it grows meanwhile
-        interpreter.walked.append(iterable)
-    interpreter.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
+        builder.walked.append(iterable)
+    builder.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
     turn, place = body, target
     if s.left:
         place = s.item
@@ -83,12 +83,12 @@ def iterate(
     try:
         for item in items:
             env[place] = item
-            done = interpreter.block(turn, env, live_in_loop(turn, after) | after)
+            done = builder.block(turn, env, live_in_loop(turn, after) | after)
             if done is None:
                 return None
             env = done
     finally:
-        del interpreter.walked[walked:]
+        del builder.walked[walked:]
     return env
 
 
@@ -104,7 +104,7 @@ def _without_break(body: list[ir.Statement]) -> list[ir.Statement]:
 
 
 def _over(
-    interpreter: Builder,
+    builder: Builder,
     s: ir.For,
     target: str,
     iterable: Value,
@@ -112,22 +112,22 @@ def _over(
     env: Env,
     after: set[str],
 ) -> Env | None:
-    walked = len(interpreter.walked)
-    interpreter.walked += lists_of(iterable)
-    counter, element = counted(interpreter, iterable, stem_of(target))
+    walked = len(builder.walked)
+    builder.walked += lists_of(iterable)
+    counter, element = counted(builder, iterable, stem_of(target))
 
     def start(turn: Env, place: Any) -> Env:
         turn[target] = element(place)
         return turn
 
     try:
-        return repeat(interpreter, s, counter, body, env, after, start, assigned_more={target})
+        return repeat(builder, s, counter, body, env, after, start, assigned_more={target})
     finally:
-        del interpreter.walked[walked:]
+        del builder.walked[walked:]
 
 
 def repeat(
-    interpreter: Builder, s: ir.Statement, counter: Any, body: Any, env: Env,
+    builder: Builder, s: ir.Statement, counter: Any, body: Any, env: Env,
     after: set[str], start: Callable[[Env, Any], Env],
     assigned_more: frozenset[str] | set[str] = frozenset(),
 ) -> Env:  # fmt: skip
@@ -139,48 +139,46 @@ def repeat(
     # on wrong assumptions is thrown away, with its names, inputs and writes.
     head = live_in_loop(body, after)
     carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
-    origin = interpreter.origin
+    origin = builder.origin
     facts = _joined_ends({}, [env], carried)
     # The engine's own variables (a result, and the flag that it is there) may have no value before
     # the loop, and be read in it behind the flag. A rehearsal writes the first iteration with the
     # values from before the loop: the flag is known, so the read is not reached, and the end of the
     # iteration tells what the variable is. The rehearsal itself is thrown away.
-    is_first = any(
-        name in head and name not in env and interpreter.is_ours(name) for name in carried
-    )
+    is_first = any(name in head and name not in env and builder.is_ours(name) for name in carried)
     while True:
-        used = set(interpreter.used)
+        used = set(builder.used)
         written, inputs, mark = (
-            dict(interpreter.written),
-            interpreter.inputs.mark(),
-            len(interpreter.changed),
+            dict(builder.written),
+            builder.inputs.mark(),
+            len(builder.changed),
         )
-        loop, ends = _turn(interpreter, counter, body, env, after, carried, facts, start, is_first)
+        loop, ends = _turn(builder, counter, body, env, after, carried, facts, start, is_first)
         found = _joined_ends(facts, ends, carried)
         settled = all(_is_stable(found[name], facts.get(name)) for name in found)
-        unchanged = all(is_made_in(x, loop) for x in interpreter.changed[mark:])
+        unchanged = all(is_made_in(x, loop) for x in builder.changed[mark:])
         if settled and unchanged and not is_first:
             break
         facts, is_first = found, False
-        interpreter.used = used
-        interpreter.written = written
-        interpreter.inputs.back_to(inputs)
-    interpreter.note_moved([env[name] for name in carried if name in env])
-    interpreter.out.append(Moves(origin, [
+        builder.used = used
+        builder.written = written
+        builder.inputs.back_to(inputs)
+    builder.note_moved([env[name] for name in carried if name in env])
+    builder.out.append(Moves(origin, [
         (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
     ]))  # fmt: skip
-    interpreter.out.append(loop)
+    builder.out.append(loop)
     for name, phi in zip(carried, loop.phis, strict=True):
         if name not in env:
             # none of our own is read too early
-            nothing = constant(None if interpreter.is_ours(name) else UNSET)
-            interpreter.out.insert(-1, Moves(origin, [(phi, nothing)]))
+            nothing = constant(None if builder.is_ours(name) else UNSET)
+            builder.out.insert(-1, Moves(origin, [(phi, nothing)]))
     env = dict(env)
     for name, phi in zip(carried, loop.phis, strict=True):
         out = Value(phi.fact, phi.sample, phi.name)
-        out.active, out.scope, out.reverse = phi.active, interpreter.loop, interpreter.reverse
-        if phi in interpreter.uncertain:
-            interpreter.uncertain.add(out)
+        out.active, out.scope, out.reverse = phi.active, builder.loop, builder.reverse
+        if phi in builder.uncertain:
+            builder.uncertain.add(out)
         loop.outs.append(out)
         env[name] = out
     return env
@@ -204,7 +202,7 @@ def _joined_ends(facts: _Facts, ends: list[Env], carried: list[str]) -> _Facts:
 
 
 def _turn(
-    interpreter: Builder, counter: Any, body: Any, env: Env, after: set[str],
+    builder: Builder, counter: Any, body: Any, env: Env, after: set[str],
     carried: list[str], facts: _Facts, start: Callable[[Env, Any], Env],
     is_first: bool = False,
 ) -> tuple[Loop, list[Env]]:  # fmt: skip
@@ -212,18 +210,18 @@ def _turn(
 
     In a rehearsal (`is_first`) they have the values from before the loop.
     """
-    loop = Loop(interpreter.origin, None, None, [], [], [], interpreter.loop)
+    loop = Loop(builder.origin, None, None, [], [], [], builder.loop)
     if counter is not None:
         loop.iterable = counter.iterable
     turn = dict(env)
     ends: list[Env] = []
-    interpreter.loop = loop
+    builder.loop = loop
     if counter is not None:
-        loop.target = counter.begin(interpreter)
+        loop.target = counter.begin(builder)
     names: dict[str, Value] = {}
     for name in carried:
         fact, sample, active = facts.get(name, (Other(type(None)), None, False))
-        phi = interpreter.value(fact, sample, stem_of(name))
+        phi = builder.value(fact, sample, stem_of(name))
         phi.active = active
         loop.phis.append(phi)
         names[name] = phi
@@ -231,26 +229,24 @@ def _turn(
             turn[name] = env[name] if is_first else phi
         else:
             turn.pop(name, None)
-        if not interpreter.is_ours(name) and (
-            name not in env or env[name] in interpreter.uncertain
-        ):
-            interpreter.uncertain.add(phi)
+        if not builder.is_ours(name) and (name not in env or env[name] in builder.uncertain):
+            builder.uncertain.add(phi)
     stopping = Stopping(names, ends)
-    interpreter.breaks.append((loop.phis, stopping))
+    builder.breaks.append((loop.phis, stopping))
 
     def work() -> Env | None:
-        return interpreter.block(body, start(turn, loop.target), live_in_loop(body, after) | after)
+        return builder.block(body, start(turn, loop.target), live_in_loop(body, after) | after)
 
     try:
-        loop.body, end = interpreter.nested(work)
+        loop.body, end = builder.nested(work)
     finally:
-        interpreter.breaks.pop()
-        interpreter.loop = loop.outer
+        builder.breaks.pop()
+        builder.loop = loop.outer
     if end is not None:
         ends.append(end)
         pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
-        interpreter.note_moved([source for _, source in pairs])
-        add_at_ends(loop.body, interpreter.origin, pairs, loop)
+        builder.note_moved([source for _, source in pairs])
+        add_at_ends(loop.body, builder.origin, pairs, loop)
     return loop, ends
 
 
@@ -280,31 +276,31 @@ class Counter:
     stem: str
     sample: int
 
-    def begin(self, interpreter: Builder) -> Value:
+    def begin(self, builder: Builder) -> Value:
         """Return the loop variable, a new one each time that the loop is written."""
-        return interpreter.value(Scalar(frozenset((int,))), self.sample, self.stem)
+        return builder.value(Scalar(frozenset((int,))), self.sample, self.stem)
 
 
-def counted(interpreter: Builder, x: Value, stem: str) -> tuple[Counter, Callable[[Value], Value]]:
+def counted(builder: Builder, x: Value, stem: str) -> tuple[Counter, Callable[[Value], Value]]:
     """Return the counter of a loop, and the function that gives the element of an iteration."""
     if type(x.sample) is range:
         sample = x.sample[0] if len(x.sample) else x.sample.start
         return Counter(x, stem, sample), lambda i: i
-    length, element = _elements(interpreter, x, stem)
-    whole = interpreter.apply(range, [length])
+    length, element = _elements(builder, x, stem)
+    whole = builder.apply(range, [length])
     return Counter(whole, "i", 0), element
 
 
-def _demand_equal(interpreter: Builder, n: Value, other: Value) -> None:
+def _demand_equal(builder: Builder, n: Value, other: Value) -> None:
     """Leave the code if two lengths differ."""
-    differ = interpreter.apply(operator.ne, [n, other])
+    differ = builder.apply(operator.ne, [n, other])
     if differ.is_constant:
         if differ.sample:
             raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
         return
-    nothing = interpreter.value(Other(type(None)), None)
-    leave = Op(interpreter.origin, nothing, abandon, [], required=True)
-    interpreter.out.append(Branch(interpreter.origin, differ, [leave], []))
+    nothing = builder.value(Other(type(None)), None)
+    leave = Op(builder.origin, nothing, abandon, [], required=True)
+    builder.out.append(Branch(builder.origin, differ, [leave], []))
 
 
 def lists_of(x: Value) -> list[Value]:
@@ -314,23 +310,21 @@ def lists_of(x: Value) -> list[Value]:
     return [x] if isinstance(x.fact, ListOf) else []
 
 
-def _elements(
-    interpreter: Builder, x: Value, stem: str = ""
-) -> tuple[Value, Callable[[Value], Value]]:
+def _elements(builder: Builder, x: Value, stem: str = "") -> tuple[Value, Callable[[Value], Value]]:
     """Return the length of an iterable, and a function from an index to the element."""
     if x.is_array or isinstance(x.fact, ListOf):
-        return interpreter.apply(len, [x]), lambda i: interpreter.item(x, i, stem)
+        return builder.apply(len, [x]), lambda i: builder.item(x, i, stem)
     if isinstance(x.sample, Several):
         several = x.sample
-        parts = [_elements(interpreter, part) for part in several.parts]
+        parts = [_elements(builder, part) for part in several.parts]
         if several.kind == "enumerate":
             return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
         if several.kind in ("zip", "strict zip"):
             length = parts[0][0]
             if several.kind == "strict zip":
                 for other, _ in parts[1:]:
-                    _demand_equal(interpreter, length, other)
+                    _demand_equal(builder, length, other)
             elif parts[1:]:
-                length = interpreter.apply(min, [n for n, _ in parts])
+                length = builder.apply(min, [n for n, _ in parts])
             return length, lambda i: structure(tuple, [at(i) for _, at in parts])
     raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")

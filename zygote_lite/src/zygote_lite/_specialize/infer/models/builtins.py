@@ -30,7 +30,7 @@ from zygote_lite._specialize.typed.values import (
 )
 
 
-def _unpack(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
     x, count, star = xs
     items = known_items(x) if x.items is not None else None
     if items is not None:
@@ -41,50 +41,50 @@ def _unpack(interpreter: Builder, xs: list[Value]) -> Value | None:
     if star.sample is None and (x.is_array or type(x.sample) is tuple):
         result = result_of(exactly, [x, count], {})
         result.fact, result.certain = x.fact, True
-        checked = interpreter.write(result, exactly, [x, count], {}).target
+        checked = builder.write(result, exactly, [x, count], {}).target
         checked.base, checked.fresh = None, False
         if type(x.sample) is not tuple:
             raise NotSupported.CONTAINER("an array is unpacked")
-        parts = [interpreter.apply(operator.getitem, [checked, constant(i)])
+        parts = [builder.apply(operator.getitem, [checked, constant(i)])
                  for i in range(count.sample)]  # fmt: skip
         return structure(tuple, parts)
     raise NotSupported.UNKNOWN_LENGTH("something of unknown length is unpacked")
 
 
-def _length(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _length(builder: Builder, xs: list[Value]) -> Value | None:
     if len(xs) != 1 or not isinstance(xs[0].fact, ListOf):
         return None
     _lists.settled(xs[0])
-    return interpreter.inactive(len, xs, {}, "")
+    return builder.inactive(len, xs, {}, "")
 
 
-def _repeated_list(interpreter: Builder, xs: list[Value]) -> Value | None:
-    if interpreter.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
-        return _lists.repeated(interpreter, xs[0], xs[1])
+def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
+    if builder.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
+        return _lists.repeated(builder, xs[0], xs[1])
     return None
 
 
 def _sequence(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
-    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
+    def made(builder: Builder, xs: list[Value]) -> Value | None:
         items = known_items(xs[0]) if xs else []
-        if kind is list and interpreter.uniform:
+        if kind is list and builder.uniform:
             if not xs:
-                return _lists.new_list(interpreter)
+                return _lists.new_list(builder)
             if isinstance(xs[0].fact, ListOf):
-                return _lists.copied(interpreter, xs[0])
-        interpreter.inputs.lists = interpreter.inputs.lists or kind is list
+                return _lists.copied(builder, xs[0])
+        builder.inputs.lists = builder.inputs.lists or kind is list
         if items is None:
             return None
         made = structure(kind, [*items])
         if kind is list:
-            interpreter.homes[made] = interpreter.out
+            builder.homes[made] = builder.out
         return made
 
     return made
 
 
 def _joined_sequences(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
-    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
+    def made(builder: Builder, xs: list[Value]) -> Value | None:
         parts = [known_items(x) for x in xs]
         if any(part is None for part in parts):
             raise NotSupported.UNKNOWN_LENGTH("it makes a structure of something of unknown length")
@@ -94,14 +94,14 @@ def _joined_sequences(kind: type) -> Callable[[Builder, list[Value]], Value | No
 
 
 def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
-    def noted(interpreter: Builder, xs: list[Value]) -> Value | None:
-        value = made(interpreter, xs)
+    def noted(builder: Builder, xs: list[Value]) -> Value | None:
+        value = made(builder, xs)
         if value is not None:
-            over = [y for x in xs for y in interpreter.iterators.get(x, [x])]
-            interpreter.iterators[value] = over
+            over = [y for x in xs for y in builder.iterators.get(x, [x])]
+            builder.iterators[value] = over
         return value
 
-    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
+    def made(builder: Builder, xs: list[Value]) -> Value | None:
         if kind == "reversed":
             items = known_items(xs[0])
             return None if items is None else structure(list, items[::-1])
@@ -119,14 +119,14 @@ def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
     return noted
 
 
-def _join_dict(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _join_dict(builder: Builder, xs: list[Value]) -> Value | None:
     if not all(map(_dicts.is_dict, xs)):
         raise NotSupported.UNKNOWN_LENGTH("a dict is made with `**` of something unknown")
-    return _dicts.made(interpreter, xs, {})
+    return _dicts.made(builder, xs, {})
 
 
 def _folded_text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | None]:
-    def made(interpreter: Builder, xs: list[Value]) -> Value | None:
+    def made(builder: Builder, xs: list[Value]) -> Value | None:
         """Fold the parts of an f-string."""
         if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
             raise NotSupported.TEXT("a text is made of something that is not known")
@@ -135,7 +135,7 @@ def _folded_text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Valu
     return made
 
 
-def _real(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _real(builder: Builder, xs: list[Value]) -> Value | None:
     """Return the conjugate or real part of a real value: itself; of a boolean, an integer."""
     x = xs[0]
     if isinstance(x.fact, Scalar) and x.fact.classes & TRUTHS:
@@ -145,28 +145,28 @@ def _real(interpreter: Builder, xs: list[Value]) -> Value | None:
     return x if isinstance(x.fact, Scalar | ArrayOf) else None
 
 
-def _as_is(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _as_is(builder: Builder, xs: list[Value]) -> Value | None:
     """`float(x)` of a float is `x`."""
     fact = xs[0].fact if xs else None
     same = isinstance(fact, Scalar) and fact.classes == {float}
     return xs[0] if same else None
 
 
-def _summed_items(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _summed_items(builder: Builder, xs: list[Value]) -> Value | None:
     if isinstance(xs[0].fact, ListOf):
-        return _lists.total(interpreter, xs)
+        return _lists.total(builder, xs)
     items = known_items(xs[0])
     if items is None:
         return None
     total = xs[1] if len(xs) > 1 else constant(0)
     if sys.version_info >= (3, 12) and _is_compensated([total, *items]):
-        return _compensated(interpreter, total, items)
+        return _compensated(builder, total, items)
     for element in items:
-        total = interpreter.apply(operator.add, [total, element])
+        total = builder.apply(operator.add, [total, element])
     return total
 
 
-def _taken_for(interpreter: Builder, xs: list[Value]) -> Value | None:
+def _taken_for(builder: Builder, xs: list[Value]) -> Value | None:
     """Refuse the loop that stands for a call where the function is another, or the start."""
     f, known, *start = xs
     if f.sample is not known.sample:
@@ -192,7 +192,7 @@ def _is_compensated(terms: list[Value]) -> bool:
     return first - known_zero > 2 and any(float in kind for kind in kinds[:first])
 
 
-def _compensated(interpreter: Builder, start: Value, items: list[Value]) -> Value:
+def _compensated(builder: Builder, start: Value, items: list[Value]) -> Value:
     """Write `sum((a, b, c))`, of floats and integers."""
     samples = [[x.sample for x in items], start.sample]
     if start.is_constant and all(x.is_constant for x in items):
@@ -202,8 +202,8 @@ def _compensated(interpreter: Builder, start: Value, items: list[Value]) -> Valu
         raise NotSupported.CONTAINER("it sums floats together with something else")
     given = [structure(tuple, items), *([start] if start.sample != 0 or start.name else [])]
     result = Result(Scalar(frozenset((float,))), run(sum, samples, {}))
-    op = interpreter.write(result, sum, given, {})
-    if interpreter.follows and any(x.active for x in (start, *items)):
+    op = builder.write(result, sum, given, {})
+    if builder.follows and any(x.active for x in (start, *items)):
         op.target.active = True
         op.active_operands = [start, *items]
         op.reverse_rule = LinearRule(lambda dy: [dy] * (len(items) + 1))

@@ -66,37 +66,37 @@ def settled(x: Value) -> ListOf:
     return x.fact
 
 
-def widen(interpreter: Builder, x: Value, item: Fact) -> None:
+def widen(builder: Builder, x: Value, item: Fact) -> None:
     """Note that a list holds items of one more kind."""
     fact = settled(x)
     joined = item if fact.item is None else join_facts(fact.item, item)
     if joined == fact.item:
         return
-    interpreter.changed.append(list_root(x))
+    builder.changed.append(list_root(x))
     x.fact = ListOf(joined)
     if x.row_of is not None:
-        widen(interpreter, x.row_of[0], x.fact)
+        widen(builder, x.row_of[0], x.fact)
 
 
-def activate(interpreter: Builder, x: Value) -> None:
+def activate(builder: Builder, x: Value) -> None:
     """Note that what depends on a differentiated argument is written to a list."""
     root = list_root(x)
     if not root.active:
         root.active = True
-        interpreter.changed.append(root)
+        builder.changed.append(root)
 
 
 # -- what is written ---------------------------------------------------------------------------
 
 
-def new_list(interpreter: Builder) -> Value:
+def new_list(builder: Builder) -> Value:
     """Write `[]`."""
-    op = interpreter.write(Result(ListOf(None), []), list, [], {})
+    op = builder.write(Result(ListOf(None), []), list, [], {})
     op.target.made = True
     return op.target
 
 
-def repeated(interpreter: Builder, x: Value, count: Value) -> Value:
+def repeated(builder: Builder, x: Value, count: Value) -> Value:
     """Write `[a] * n`."""
     if not x.items or any(not a.is_scalar or a.active for a in x.items):
         raise NotSupported.LIST_OPERATION("it repeats a list of something other than known numbers")
@@ -104,54 +104,54 @@ def repeated(interpreter: Builder, x: Value, count: Value) -> Value:
     for a in x.items[1:]:
         fact = join_facts(fact, a.fact)
     sample = run(operator.mul, [x.sample, count.sample], {})
-    op = interpreter.write(Result(ListOf(fact), sample), operator.mul, [x, count], {})
+    op = builder.write(Result(ListOf(fact), sample), operator.mul, [x, count], {})
     op.target.made = True
     return op.target
 
 
-def item_of_list(interpreter: Builder, x: Value, index: Value, stem: str = "") -> Value:
+def item_of_list(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`."""
     fact = settled(x)
     if isinstance(index.sample, slice):
-        return copied(interpreter, x, index)
+        return copied(builder, x, index)
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
         raise NotSupported.LIST_OPERATION("it indexes a list by something other than an integer")
     if fact.item is None or not x.sample:
         raise NotSupported.LIST_OPERATION("it takes an item of a list that is still empty")
     at = index.sample if index.is_constant else index
     key = None if list_root(x).made else (operator.getitem, x, at, index.is_constant)
-    if key in interpreter.known:
-        return interpreter.known[key]
-    op = interpreter.write(
+    if key in builder.known:
+        return builder.known[key]
+    op = builder.write(
         Result(fact.item, sample_at(x, index)), operator.getitem, [x, index], {}, stem
     )
     y = op.target
-    y.active = list_root(x).active and interpreter.follows and can_carry(y.fact)
+    y.active = list_root(x).active and builder.follows and can_carry(y.fact)
     if isinstance(y.fact, ListOf):
-        y.row_of, y.made = (x, place_of_row(interpreter, x, index)), x.made
+        y.row_of, y.made = (x, place_of_row(builder, x, index)), x.made
     elif y.active:
         op.reverse_rule, op.active_operands = IndexRule(index), [x]
     if key is not None:
-        interpreter.known[key] = y
+        builder.known[key] = y
     return y
 
 
-def place_of_row(interpreter: Builder, x: Value, index: Value) -> Value:
+def place_of_row(builder: Builder, x: Value, index: Value) -> Value:
     """Return the index of a row counted from the start, where the list may still grow."""
-    if not list_root(x).made or _is_from_start(interpreter, index):
+    if not list_root(x).made or _is_from_start(builder, index):
         return index
-    length = interpreter.write(result_of(len, [x], {}), len, [x], {})
+    length = builder.write(result_of(len, [x], {}), len, [x], {})
     operands = [index, length.target]
-    place = interpreter.write(result_of(operator.mod, operands, {}), operator.mod, operands, {})
+    place = builder.write(result_of(operator.mod, operands, {}), operator.mod, operands, {})
     length.required = place.required = False  # they are for the reverse pass
     return place.target
 
 
-def _is_from_start(interpreter: Builder, index: Value) -> bool:
+def _is_from_start(builder: Builder, index: Value) -> bool:
     """Return whether an index is surely not negative."""
     if index.is_constant:
         return bool(index.sample >= 0)
-    loop = interpreter.loop
+    loop = builder.loop
     while loop is not None and loop.target is not index:
         loop = loop.outer
     if loop is None or loop.iterable is None:
@@ -159,7 +159,7 @@ def _is_from_start(interpreter: Builder, index: Value) -> bool:
     if loop.iterable.is_constant:
         turns = loop.iterable.sample
         return len(turns) == 0 or min(turns[0], turns[-1]) >= 0
-    made = interpreter.definitions.get(loop.iterable)
+    made = builder.definitions.get(loop.iterable)
     return made is not None and made.function is range and len(made.arguments) == 1
 
 
@@ -171,7 +171,7 @@ def sample_at(x: Value, index: Value) -> Any:
         return x.sample[-1]
 
 
-def store_in_list(interpreter: Builder, x: Value, index: Value, value: Value) -> None:
+def store_in_list(builder: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`."""
     fact = settled(x)
     if not isinstance(index.fact, Scalar) or not index.fact.classes <= INTS | TRUTHS:
@@ -180,21 +180,21 @@ def store_in_list(interpreter: Builder, x: Value, index: Value, value: Value) ->
         raise NotSupported.LIST_OPERATION(
             "it replaces a row of a list, or stores something other than a number"
         )
-    widen(interpreter, x, value.fact)
+    widen(builder, x, value.fact)
     if value.active:
-        activate(interpreter, x)
+        activate(builder, x)
     if x.sample:
         try:
             x.sample[index.sample] = value.sample
         except IndexError:
             x.sample[-1] = value.sample
-    interpreter.out.append(StoreItem(interpreter.origin, x, index, value))
+    builder.out.append(StoreItem(builder.origin, x, index, value))
 
 
-def append(interpreter: Builder, x: Value, value: Value) -> None:
+def append(builder: Builder, x: Value, value: Value) -> None:
     """Write `x.append(value)`."""
     settled(x)
-    if x in interpreter.walked:
+    if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
     if not x.made:
         raise Unsound.WRITES_TO_GIVEN("it appends to a list that it has not made itself")
@@ -204,33 +204,33 @@ def append(interpreter: Builder, x: Value, value: Value) -> None:
         fact = settled(value)
         if isinstance(fact.item, ListOf) or value.row_of is not None or not value.made:
             raise Unsound.SHARED_WRITE("it appends a list that may be known by another name")
-        if value.scope is not interpreter.loop or value in interpreter.walked:
+        if value.scope is not builder.loop or value in builder.walked:
             raise Unsound.SHARED_WRITE("it may append one list more than once")
-        widen(interpreter, x, fact)
+        widen(builder, x, fact)
         value.moved = True
     elif value.is_scalar:
-        widen(interpreter, x, value.fact)
+        widen(builder, x, value.fact)
     else:
         raise NotSupported.LIST_OPERATION("it appends something other than a number")
     x.sample.append(value.sample)
     if value.active:
-        activate(interpreter, x)
-    interpreter.out.append(Append(interpreter.origin, x, value))
+        activate(builder, x)
+    builder.out.append(Append(builder.origin, x, value))
 
 
-def copied(interpreter: Builder, x: Value, part: Value | None = None) -> Value:
+def copied(builder: Builder, x: Value, part: Value | None = None) -> Value:
     """Write `list(x)` or `x[i:j]`, a new list."""
     fact = settled(x)
     rows = isinstance(fact.item, ListOf)
     if rows and x.made:
         raise Unsound.SHARED_WRITE("it copies a list that shares its rows")
     if part is None:
-        op = interpreter.write(Result(fact, [*x.sample]), list, [x], {})
+        op = builder.write(Result(fact, [*x.sample]), list, [x], {})
     else:
         sample = x.sample[part.sample] or x.sample[:1]
-        op = interpreter.write(Result(fact, sample), operator.getitem, [x, part], {})
+        op = builder.write(Result(fact, sample), operator.getitem, [x, part], {})
     op.target.made = not rows
-    if list_root(x).active and interpreter.follows:
+    if list_root(x).active and builder.follows:
         op.target.active = True
         op.reverse_rule, op.active_operands = (
             LinearRule(lambda dy: [dy if part is None else Scatter(part, dy)]),
@@ -239,7 +239,7 @@ def copied(interpreter: Builder, x: Value, part: Value | None = None) -> Value:
     return op.target
 
 
-def total(interpreter: Builder, xs: list[Value]) -> Value:
+def total(builder: Builder, xs: list[Value]) -> Value:
     """Write `sum(x)`."""
     fact = settled(xs[0])
     if not isinstance(fact.item, Scalar) or any(not x.is_constant for x in xs[1:]):
@@ -247,8 +247,8 @@ def total(interpreter: Builder, xs: list[Value]) -> Value:
     sample = run(sum, [x.sample for x in xs], {})
     kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
     result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)
-    op = interpreter.write(result, sum, xs, {})
-    if list_root(xs[0]).active and interpreter.follows and can_carry(result.fact):
+    op = builder.write(result, sum, xs, {})
+    if list_root(xs[0]).active and builder.follows and can_carry(result.fact):
         op.target.active = True
         op.reverse_rule, op.active_operands = LinearRule(lambda dy: [Each(dy)]), xs[:1]
     return op.target
