@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import functools
 import math
+import threading
 import warnings
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from rulescore import RuleSet
 from tests.zygote_lite.constructs.table import CASES
-from zygote_lite import GradientCheckError, check_gradient
+from zygote_lite import GradientCheckError, check_gradient, jit
 from zygote_lite._interface.differences import derivative
 from zygote_lite._specialize import entry
 from zygote_lite.modes import switched
@@ -71,6 +72,7 @@ RIGHT = {
     "two aliases": (lambda a, b: np.sum(a * b), X, X),
     "written in place": (in_place, np.array([0.5, 0.7]), 1.5),
     "branches": (lambda x: x**2 if x > 0 else -x, 0.7),
+    "compiled": (jit(lambda x, y: x * x * y), 0.7, 1.3),
     "text": (lambda s, x: x * len(s), "text", 0.7),
     "a rule": (np.sum, X),
     "partial": (functools.partial(lambda a, x: a * x * x, 2.0), 0.7),
@@ -278,8 +280,9 @@ def test_a_kink_and_a_jump():
         (lambda x: 1.0, ([True, None, {}],), "no argument holds"),
         (lambda x: math.sqrt(x), (0.0,), "no finite values around"),
         (lambda x: np.random.random() * x, (1.0,), "different values"),
+        (lambda m: m[0] ** 2, ([1.0, threading.Lock()],), "cannot be copied"),
     ],
-    ids=["text", "no argument", "no number", "end of the domain", "random"],
+    ids=["text", "no argument", "no number", "end of the domain", "random", "no copy"],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_where_nothing_can_be_checked_it_says_so(f, xs, why):

@@ -28,6 +28,7 @@ from zygote_lite._interface.differences import derivative, quietly
 from zygote_lite._interface.gradients import pullback, raw_value_and_gradient
 from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.compare import difference
+from zygote_lite._specialize.jitted import original
 from zygote_lite._tape.seeds import argument_numbers, seed
 from zygote_lite.errors import GradientCheckError
 from zygote_lite.modes import RECORDED, TRANSFORMED, NotTransformed, switched
@@ -83,7 +84,7 @@ class _Check:
     def __init__(
         self, f: Any, xs: tuple[Any, ...], argnums: Any, rtol: float | None, atol: float, most: int
     ) -> None:
-        self.f, self.xs, self.atol, self.most = f, xs, atol, most
+        self.f, self.xs, self.atol, self.most = original(f), xs, atol, most
         given = range(len(xs)) if argnums is None else argnums
         self.numbers = argument_numbers(f, given, len(xs))
         self.leaves = [
@@ -125,7 +126,12 @@ class _Check:
 
     def copies(self) -> tuple[Any, ...]:
         """Return copies of the arguments."""
-        return copy.deepcopy(self.xs)
+        try:
+            return copy.deepcopy(self.xs)
+        except Exception as error:
+            raise self.error(
+                f"nothing could be checked: the arguments cannot be copied ({error})"
+            ) from error
 
     def error(self, text: str) -> GradientCheckError:
         """Return the error for what is wrong."""
