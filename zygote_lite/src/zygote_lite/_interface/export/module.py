@@ -142,7 +142,7 @@ def _checked_entry(
     lines = [
         f"def {name}({', '.join(parameters)}):",
         f'    """Return the value, and the gradient by {by}."""',
-        *_unless(tests, f"raise TypeError({_quoted_key('expected ' + kinds)})"),
+        *_unless(tests, f"raise TypeError({_literal('expected ' + kinds)})"),
     ]
     lists = [path for p, x in pairs for path in lists_in(x, p)]
     if len(lists) > 1:  # their gradients would be one
@@ -164,7 +164,7 @@ def _unless(tests: list[Test], statement: str) -> list[str]:
     return [f"    if {text}:", f"        {statement}"] if tests else []
 
 
-def _quoted_key(text: str) -> str:
+def _literal(text: str) -> str:
     """Return the text of a string, over several lines where it is long."""
     parts = re.findall(r".{1,70}(?:\s|$)", text) or [text]
     quoted = [repr(part) if '"' in part or "\\" in part else f'"{part}"' for part in parts]

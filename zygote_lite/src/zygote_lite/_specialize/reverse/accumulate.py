@@ -102,10 +102,8 @@ class Accumulator:
             self.cotangents[x] = d
             return
         buffer = self.buffer(root)
-        if isinstance(d, Scatter):
-            path = path_of(x, d.index)[1]
-        else:
-            path = [] if x.row_of is None else path_of(*x.row_of)[1]
+        at = (x, d.index) if isinstance(d, Scatter) else x.row_of
+        path = [] if at is None else path_of(*at)[1]
         value = d if isinstance(d, Value) else d.value
         index = structure(tuple, path) if path else None
         if not (value.is_constant and value.is_scalar and value.sample == 0):
@@ -115,12 +113,10 @@ class Accumulator:
         first = self.cotangents.get(x) is None
         buffer = self.buffer(x)
         repeats = self.may_repeat(d.index)
-        value = d.value
-        if value.spread is not None and value.spread.is_scalar:
-            value = value.spread
-        node = AddInto(self.origin, buffer, value, d.index, repeats=repeats)
-        node.first = first and not repeats
-        self.write(node)
+        spread = d.value.spread
+        value = spread if spread is not None and spread.is_scalar else d.value
+        assigned = first and not repeats
+        self.write(AddInto(self.origin, buffer, value, d.index, repeats=repeats, first=assigned))
 
     def may_repeat(self, index: Value) -> bool:
         """Return whether an index may name an entry more than once."""

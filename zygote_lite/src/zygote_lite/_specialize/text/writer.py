@@ -155,24 +155,20 @@ class Writer(Speller):
                 self.line("break")
 
     def op(self, node: Op) -> None:
-        if node.function is abandon:
+        f, x = node.function, node.target
+        if f is abandon:
             self.line(LEAVE)
-            return
-        if node.function is has_value:
+        elif f is has_value:
             self.leave_if(f"{self.expression(node.arguments[0])} is {self.function(UNSET)}")
-            return
-        if node.function is same_shape:
+        elif f is same_shape:
             a, b = [self.within(x, ATOM) for x in node.arguments]
             self.leave_if(f"{a}.shape != {b}.shape")
-            return
-        if node.into is not None and node.into not in self.inlined:
+        elif node.into is not None and node.into not in self.inlined:
             self.in_place(node, node.into)
-            return
-        text, _ = self.operation(node)
-        x = node.target
-        self.line(f"{x.name} = {text}")
-        if node.check and self.looks:
-            self.leave_if(self.misfit(x))
+        else:
+            self.line(f"{x.name} = {self.operation(node)[0]}")
+            if node.check and self.looks:
+                self.leave_if(self.misfit(x))
 
     def leave_if(self, test: str) -> None:
         """Write that the code is left where a test holds."""
