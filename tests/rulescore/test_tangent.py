@@ -134,3 +134,42 @@ def test_a_tangent_may_be_copied_and_pickled():
         assert there == dm
         assert there is not dm
     assert pickle.loads(pickle.dumps(Tangent(dict, a=1.0))) == Tangent(dict, a=1.0)
+
+
+def test_tangents_add_subtract_and_scale():
+    a, b = Tangent(Line, a=V, b=[1.0, (None, 2.0)]), Tangent(Line, a=2 * V, b=[3.0, (1.0, 4.0)])
+    before = copy.deepcopy((a, b))
+    same(a + b, Tangent(Line, a=3 * V, b=[4.0, (1.0, 6.0)]))
+    same(b - a, Tangent(Line, a=V, b=[2.0, (1.0, 2.0)]))
+    same(a - b, Tangent(Line, a=-V, b=[-2.0, (-1.0, -2.0)]))
+    for scaled in (2 * a, a * 2.0, np.float64(2) * a, a * np.array(2.0), a / 0.5, -a * -2):
+        same(scaled, Tangent(Line, a=2 * V, b=[2.0, (None, 4.0)]))
+    same(Tangent(Line, p=Point(1.0, {"x": V})) * 2, Tangent(Line, p=Point(2.0, {"x": 2 * V})))
+    same((a, b), before)
+
+
+def test_a_scaled_tangent_keeps_its_precision():
+    dm = Tangent(Line, a=np.ones(2, np.float32), b=np.float32(1))
+    for factor in (2, 0.5, np.float64(0.5), np.array(2.0)):
+        for scaled in (dm * factor, factor * dm, dm / factor, -dm, dm + dm, dm - dm):
+            assert scaled.a.dtype == scaled.b.dtype == np.float32
+
+
+NO_SUMMANDS = [1.0, "a", None, V, Tangent(Other, a=1.0), {"a": 1.0}]
+NO_FACTORS = ["a", None, V, Tangent(Line, a=1.0)]
+
+
+@pytest.mark.parametrize("other", NO_SUMMANDS, ids=range(len(NO_SUMMANDS)))
+def test_what_is_no_tangent_of_the_same_type_does_not_add(other):
+    dm = Tangent(Line, a=1.0)
+    for add in (lambda: dm + other, lambda: other + dm, lambda: dm - other):
+        with pytest.raises(TypeError):
+            add()
+
+
+@pytest.mark.parametrize("other", NO_FACTORS, ids=range(len(NO_FACTORS)))
+def test_a_tangent_is_scaled_by_numbers_alone(other):
+    dm = Tangent(Line, a=1.0)
+    for scale in (lambda: dm * other, lambda: other * dm, lambda: dm / other):
+        with pytest.raises(TypeError):
+            scale()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import _kinds
 from rulescore._array import Array
 
 
@@ -20,13 +21,14 @@ def project(dx: Any, x: Any) -> Any:
     broadcast, the imaginary part dropped where `x` is real, in the precision of `x` (an integer
     counts as a real number in the precision of `dx`). Where `x` is a list, tuple or dict, so is
     its cotangent, entry by entry. Truth values, text and `None` have no gradient: their cotangent
-    is `None`. Where `dx` is a lazy array, it stays one. ChainRules calls this `ProjectTo`. Raises
+    is `None`. Where `dx` is a lazy array, it stays one. For types of other libraries a rule set
+    declares what is due, by `rule.method(project)`. ChainRules calls this `ProjectTo`. Raises
     `ValueError` where `x` does not broadcast to the shape of `dx`.
     """
     if dx is None:
         return None
     kind = type(x)
-    if kind is float:
+    if kind is float or kind is int:
         if type(dx) is float:
             return dx
         if type(dx) is np.ndarray or type(dx) is np.float64:
@@ -36,6 +38,10 @@ def project(dx: Any, x: Any) -> Any:
         if dtype is dx.dtype and dx.shape == x.shape and (dtype.kind == "f" or dtype.kind == "c"):
             return dx
         return _project_array(dx, x)
+    if kind not in _kinds.SETTLED or type(dx) not in _kinds.SETTLED:
+        method = _kinds.find(project, (dx, x))
+        if method is not None:
+            return method(dx, x)
     if isinstance(x, np.generic):
         return _project_numpy_scalar(dx, x)
     if isinstance(x, bool | str | bytes | NoneType):
@@ -49,6 +55,38 @@ def project(dx: Any, x: Any) -> Any:
     if isinstance(x, dict) and isinstance(dx, dict):
         return {name: project(entry, x[name]) for name, entry in dx.items()}
     return dx
+
+
+def zero(x: Any) -> Any:
+    """Return the zero cotangent of a value, of its kind; `None` where it has no gradient.
+
+    A list, a tuple and a dict get a zero for each entry. For types of other libraries a rule set
+    declares it, by `rule.method(zero)`; where it has only declared `project`, the zero is what
+    that makes of `0.0`.
+    """
+    if type(x) not in _kinds.SETTLED:
+        method = _kinds.find(zero, (x,))
+        if method is not None:
+            return method(x)
+        method = _kinds.find(project, (0.0, x))
+        if method is not None:
+            return method(0.0, x)
+    if isinstance(x, Number | np.generic):
+        return project(0.0, x)
+    if isinstance(x, Array):
+        array: Any = x
+        kind = array.dtype.kind
+        if kind not in "iufc":
+            return None
+        return np.zeros_like(array, dtype=array.dtype if kind in "fc" else np.float64)
+    if isinstance(x, list | tuple):
+        entries = list(map(zero, x))
+        if isinstance(x, list):
+            return entries
+        return type(x)(*entries) if hasattr(x, "_fields") else tuple(entries)
+    if isinstance(x, dict):
+        return {name: zero(entry) for name, entry in x.items()}
+    return None
 
 
 def shape_of(x: Any) -> Any:

@@ -17,8 +17,10 @@ from rulescore._declaration import Declaration, is_being_made
 from rulescore._linear import pull_linear
 from rulescore._origin import Origin
 from rulescore._poles import may_have_poles
+from rulescore._project import project, zero
 from rulescore._rule import Rule, RuleError, name_of
 from rulescore._scalar import pull_chosen, pull_scalar
+from rulescore._tangent import accumulate
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -198,6 +200,32 @@ class RuleSet:
                     f"`rule.constant({f.__name__})` below the function"
                 )
         self._declare(functions, "constant", (), varargs=Any, place=place, options=None)
+
+    def method(self, function: Any) -> Callable[[Body], Body]:
+        """Declare how `project`, `accumulate` or `zero` treats values of a type of one's own.
+
+        The decorated function takes what `function` takes, and is dispatched on its annotations.
+        A type with a method of `project(dx, x)` for `x` goes by value: its cotangent is whatever
+        that returns, and no `Tangent` of its fields.
+        """
+        if function not in (project, accumulate, zero):
+            raise RuleError(
+                f"rule set {self.name}: `rule.method` is for `project`, `accumulate` and `zero`, "
+                f"and not for {name_of(function)}: a rule is declared by `rule(f)`"
+            )
+
+        def declare(body: Body) -> None:
+            parameters = list(inspect.signature(body).parameters.values())
+            due = 1 if function is zero else 2
+            if len(parameters) != due or any(p.kind not in _POSITIONAL for p in parameters):
+                place = self._tell(self._place_of(body))
+                raise RuleError(
+                    f"{place}: a method of {name_of(function)} takes {due} "
+                    f"argument{'s' * (due != 1)}"
+                )
+            self._declare_body((function,), "method", body)
+
+        return self._declaration("rule.method", (function,), declare)
 
     def example(self, f: Any, /, *xs: Any, **options: Any) -> None:
         """Record a call of `f` that its rule is checked with by `python -m rulescore check`.

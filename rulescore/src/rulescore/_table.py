@@ -15,10 +15,12 @@ kept, the sections of plugins whose libraries have been imported meanwhile are l
 import threading
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from rulescore import _kinds
+from rulescore._array import pattern
 from rulescore._primitive import (
     Entry,
     Primitive,
@@ -28,6 +30,7 @@ from rulescore._primitive import (
     clash,
     remember,
 )
+from rulescore._project import project
 from rulescore._rule import Pullback, Rule, RuleError, those_given
 
 _BOUND = (BuiltinFunctionType, MethodType)
@@ -46,6 +49,7 @@ _lock = threading.RLock()
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
 # set by _plugins while sections wait for their libraries: loads those that need wait no longer
 _wake: Callable[[], bool] | None = None
+_told: list[Callable[[], Any]] = []  # after each change
 _names: set[str] = set()  # of all installed plugins, set by _plugins when they are loaded
 
 
@@ -330,7 +334,50 @@ def _registration_of(ruleset: Rules) -> Registration | None:
 
 
 def _place_in(rule: Rule) -> Any:
+    if rule.kind == "method":  # it is no derivative of the function
+        return "method", id(rule.function)
     return rule.function if rule.kind == "instance" else _key(rule.function)
+
+
+def _find_method(function: Any, xs: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """Return the method of `project`, `accumulate` or `zero` for arguments of these types."""
+    if _load is not None:
+        _load()
+    types = tuple(map(type, xs))
+    primitive = _functions.get(("method", id(function)))
+    try:
+        if primitive is not None:
+            rule = primitive.cache[types]
+            return None if rule is None else rule.body
+    except (KeyError, TypeError):
+        pass
+    if _wake is not None and _wake():
+        return _find_method(function, xs)
+    rule = None if primitive is None else primitive.find(xs, types)
+    return None if rule is None else rule.body
+
+
+def goes_by_value(kind: type) -> bool:
+    """Return whether a rule set says how cotangents of values of a type are projected.
+
+    Such a value is a whole to an AD, as an array is: its cotangent is not made up of its fields.
+    """
+    if kind in _kinds.SETTLED:
+        return False
+    if _load is not None:
+        _load()
+    if _wake is not None:
+        _wake()
+    primitive = _functions.get(("method", id(project)))
+    rules = () if primitive is None else primitive.rules
+    primals = [pattern(rule.types[1]) for rule in rules if len(rule.types) == 2]
+    named = [t for primal in primals for t in (get_args(primal) or (primal,))]
+    return any(isinstance(t, type) and t is not object and issubclass(kind, t) for t in named)
+
+
+def when_changed(forget: Callable[[], Any]) -> None:
+    """Call `forget` after each change of the table: an AD may remember what it knows of types."""
+    _told.append(forget)
 
 
 class _Change:
@@ -405,6 +452,8 @@ class _Change:
         _functions, _instances = functions, instances
         _resolved_types, _plain = {}, {}
         _generation += 1
+        for forget in _told:
+            forget()
 
     def _at(self, rule: Rule) -> tuple[Entry, ...]:
         key = _place_in(rule)
@@ -412,3 +461,6 @@ class _Change:
             known = (_instances if rule.kind == "instance" else _functions).get(key)
             self._entries[key] = () if known is None else known.entries
         return self._entries[key]
+
+
+_kinds.find = _find_method

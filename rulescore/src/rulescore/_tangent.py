@@ -1,9 +1,12 @@
 """Cotangents of structured values, and their sum."""
 
+import numbers
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from rulescore import _kinds
 
 
 class Tangent:
@@ -14,11 +17,14 @@ class Tangent:
         fields: cotangents by field name; a field without gradient holds `None`.
 
     A field is read as an attribute, `dm.weights`; a name that is not a field raises
-    `AttributeError`. `dict(dm)` and `dm.items()` give all fields. ChainRules calls this `Tangent`.
+    `AttributeError`. `dict(dm)` and `dm.items()` give all fields. Tangents of one type are added
+    and subtracted field by field, and multiplied and divided by numbers; `None` stays `None`.
+    ChainRules calls this `Tangent`.
     """
 
     __slots__ = ("_fields", "_primal")
     __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # a number of NumPy on the left lets `__rmul__` answer
 
     def __init__(self, primal: type, /, **fields: Any) -> None:
         self._primal = primal
@@ -61,6 +67,27 @@ class Tangent:
             return NotImplemented
         return self._primal is other._primal and self._fields == other._fields
 
+    def __add__(self, other: "Tangent") -> Any:
+        return accumulate(self, other) if isinstance(other, Tangent) else NotImplemented
+
+    def __sub__(self, other: "Tangent") -> Any:
+        return accumulate(self, -other) if isinstance(other, Tangent) else NotImplemented
+
+    def __neg__(self) -> Any:
+        return _scaled(self, -1)
+
+    def __mul__(self, factor: Any) -> Any:
+        factor = _plain(factor)
+        return _scaled(self, factor) if isinstance(factor, numbers.Number) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Any:
+        divisor = _plain(divisor)
+        if not isinstance(divisor, numbers.Number):
+            return NotImplemented
+        return _scaled(self, 1 / divisor)  # type: ignore[operator]
+
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
         return f"Tangent[{self._primal.__qualname__}]({fields})"
@@ -73,18 +100,49 @@ def _rebuild(primal: type, fields: dict[str, Any]) -> Tangent:
     return Tangent(primal, **fields)
 
 
+def _plain(x: Any) -> Any:
+    """Return a number of NumPy as one of Python, which leaves an array its precision."""
+    return x.item() if isinstance(x, np.generic | np.ndarray) and np.ndim(x) == 0 else x
+
+
+def _scaled(d: Any, factor: Any) -> Any:
+    """Return a cotangent times a number, entry by entry."""
+    if d is None:
+        return None
+    if isinstance(d, Tangent):
+        return Tangent(d._primal, **_scaled(d._fields, factor))
+    if isinstance(d, dict):
+        return {name: _scaled(entry, factor) for name, entry in d.items()}
+    if isinstance(d, list):
+        return [_scaled(entry, factor) for entry in d]
+    if isinstance(d, tuple):
+        entries = [_scaled(entry, factor) for entry in d]
+        return type(d)(*entries) if hasattr(d, "_fields") else tuple(entries)
+    return d * factor
+
+
 def accumulate(a: Any, b: Any) -> Any:
     """Add two cotangents of one value, without changing either.
 
     `None` adds nothing. Numbers and arrays of one shape add up, tuples and lists of one length
     and dicts and Tangents add up entry by entry; the keys of one dict (or Tangent) must be a subset
-    of the other's. Anything else raises `TypeError` or `ValueError`. (MicroGrad.jl and Zygote
-    call this `accum`.)
+    of the other's. For types of other libraries a rule set declares the sum, by
+    `rule.method(accumulate)`. Anything else raises `TypeError` or `ValueError`. (MicroGrad.jl and
+    Zygote call this `accum`.)
     """
+    kind, other = type(a), type(b)
+    if kind is float and other is float:
+        return a + b
+    if kind is np.ndarray and other is np.ndarray and a.shape == b.shape:
+        return a + b
     if a is None:
         return b
     if b is None:
         return a
+    if (kind not in _kinds.SETTLED or other not in _kinds.SETTLED) and kind is not Tangent:
+        method = _kinds.find(accumulate, (a, b))
+        if method is not None:
+            return method(a, b)
     if isinstance(a, tuple | list):
         return _accumulate_sequences(a, b)
     if isinstance(a, dict):

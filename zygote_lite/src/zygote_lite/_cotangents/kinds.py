@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Array, Tangent
+from rulescore import Array, Tangent, goes_by_value, when_changed
 
 INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
 _INERT_TYPES = (
@@ -33,6 +33,9 @@ _FUNCTION_TYPES = (
 )  # fmt: skip
 HEAPTYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: types made at run time, types in C
 _kinds: dict[type, int] = {}
+_whole_types: dict[type, bool] = {}
+when_changed(_kinds.clear)
+when_changed(_whole_types.clear)
 _local: Any = threading.local()
 
 
@@ -49,6 +52,8 @@ def kind_of_type(t: type) -> int:
     """Return how values of a type are identified (see `kind_of`, which remembers it)."""
     if issubclass(t, _INERT_TYPES):
         return INERT
+    if is_known_by_rule(t):
+        return VALUE
     if issubclass(t, int | float | complex | np.generic | Array):
         return VALUE
     if issubclass(t, tuple):
@@ -65,6 +70,14 @@ def kind_of_type(t: type) -> int:
     if t.__dictoffset__ == 0 and not is_written_in_python(t) and t not in known:
         return VALUE  # of a type written in C: nothing in it can be told apart
     return OBJECT
+
+
+def is_known_by_rule(t: type) -> bool:
+    """Return whether a rule set says what the cotangents of values of a type are."""
+    try:
+        return _whole_types[t]
+    except KeyError:
+        return _whole_types.setdefault(t, goes_by_value(t))
 
 
 _foreign: dict[type, bool] = {}

@@ -27,6 +27,7 @@ from zygote_lite._cotangents.kinds import (
     VALUE,
     address_of,
     entries_of,
+    is_known_by_rule,
     kind_of,
     owner_of,
     shown_by_proxy,
@@ -169,7 +170,8 @@ class Store:
                 dx = self._with_shadow(x, dx)
             if isinstance(dx, Boxed):
                 return dx.projected(x)
-            return project(dx, x) if isinstance(x, Number | np.generic | Array) else dx
+            is_known = isinstance(x, Number | np.generic | Array) or is_known_by_rule(type(x))
+            return project(dx, x) if is_known else dx
         if kind == INERT:
             return None
         if kind == TUPLE:

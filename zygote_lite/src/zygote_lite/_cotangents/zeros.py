@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Array, Tangent, project
+from rulescore import Array, Tangent, project, zero
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -19,6 +19,7 @@ from zygote_lite._cotangents.kinds import (
     address_of,
     entries_of,
     held_by,
+    is_known_by_rule,
     kind_of,
     shown_by_proxy,
     tuple_like,
@@ -89,6 +90,8 @@ def _filled_function(d: Any, f: Any, seen: set[int]) -> Any:
 
 def zero_of_value(x: Any) -> Any:
     """Return the zero cotangent of a number or an array; `None` where it has no gradient."""
+    if is_known_by_rule(type(x)):
+        return zero(x)
     kind = getattr(getattr(x, "dtype", None), "kind", None)
     if isinstance(x, np.generic) or not isinstance(x, Array):
         return project(0.0, x) if isinstance(x, Number) or kind else None

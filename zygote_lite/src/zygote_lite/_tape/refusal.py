@@ -208,6 +208,16 @@ def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
         )
 
 
+def refused_part(x: Any, name: str) -> NoRuleError:
+    """Return the error for a part of a value that a rule set knows as a whole: read, or written."""
+    kind = type(x).__qualname__
+    return NoRuleError(
+        f"{where()}: a gradient passes through `.{name}` of a {kind}, whose cotangents are known "
+        f"by rule, as a whole: declare a rule for what reads or writes it (`{kind}` itself, its "
+        "methods and properties, or a function)"
+    )
+
+
 def refused_fields(name: str) -> DifferentiationError:
     """Return the error for the attributes of an object that are reached through its `__dict__`."""
     return DifferentiationError(

@@ -28,7 +28,7 @@ from zygote_lite._activity.reachability import is_users_class
 from zygote_lite._activity.saved import guarded, note_captured
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands, unknown_hooks
 from zygote_lite._cotangents.indexed import is_part, part_back
-from zygote_lite._cotangents.kinds import TUPLE, VALUE, kind_of
+from zygote_lite._cotangents.kinds import TUPLE, VALUE, is_known_by_rule, kind_of
 from zygote_lite._cotangents.pullbacks import NoPullback, UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import (
     BY_OPTION,
@@ -121,7 +121,8 @@ class Tape(Entries):
         A call is resolved in this order:
 
         1. inactive, because no operand depends on a differentiated argument: it is simply run;
-        2. `x[i]` of an array, whose cotangent is added in place (`read`);
+        2. `x[i]` of an array, whose cotangent is added in place (`read`), and a rule for values
+           of a type that a rule set knows as a whole (`of_known`);
         3. a call that stands for other calls: `out=`, and the handlers that desugar it;
         4. the Python equivalent, if C would call user methods that matter (`hooks`);
         5. a structural pullback of the engine: attributes, construction, subscripts;
@@ -152,6 +153,12 @@ class Tape(Entries):
             raise hook_refusal(f, hooks)
         if f is operator.getitem and not kws and is_part(*xs):
             return self.read(nodes, *xs)
+        if not _WITHOUT_METHODS.issuperset(map(type, xs)) and any(
+            is_known_by_rule(type(x)) for x in xs
+        ):
+            done = self.of_known(nodes, f, xs, kws)
+            if done is not None:
+                return done
         done = self.desugared(nodes, f, xs, kws)
         if done is not None:
             return done
@@ -181,6 +188,20 @@ class Tape(Entries):
             xs, nodes = self.run_out(xs, nodes)
             return self.call(nodes, f, *xs, **kws)
         return self.by_callable(nodes, f, xs, kws)
+
+    def of_known(
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced | None:
+        """Apply the rule for a value that goes by value because a rule set says so.
+
+        It comes before the methods of its class, which would be recorded field by field.
+        """
+        done = self.by_rule(nodes, f, xs, kws)
+        if done is None and f is getattr and len(xs) == 2 and is_known_by_rule(type(xs[0])):
+            member = member_of(type(xs[0]), xs[1])
+            if inspect.isdatadescriptor(member) and find_rule(member, xs[0]) is not None:
+                return self.by_rule((None, nodes[1]), member, xs[:1], {})
+        return done
 
     def desugared(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]

@@ -29,6 +29,7 @@ from zygote_lite._cotangents.kinds import (
     TUPLE,
     VALUE,
     dict_of,
+    is_known_by_rule,
     kind_of,
     slot_names,
 )
@@ -37,7 +38,13 @@ from zygote_lite._cotangents.registry import Handlers, Nodes
 from zygote_lite._cotangents.run import current_store, give, slots_of, state
 from zygote_lite._ir.places import where
 from zygote_lite._python.literals import field_of_tuple_back
-from zygote_lite._tape.refusal import COMPUTING, refusal, refused_fields, refused_holder
+from zygote_lite._tape.refusal import (
+    COMPUTING,
+    refusal,
+    refused_fields,
+    refused_holder,
+    refused_part,
+)
 from zygote_lite.errors import DifferentiationError
 
 handlers = Handlers()
@@ -76,6 +83,8 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
         in_c = not name.startswith("__") and not member.__objclass__.__flags__ & HEAPTYPE
         if in_c and kind_of(y) == VALUE:
             raise refusal(member, (x,))  # such as the `filename` of an OSError
+    if is_known_by_rule(type(x)) and name in fields_of(x) and kind_of(y) != INERT:
+        raise refused_part(x, name)
     holder = x if kind_of(x) != FUNCTION or _is_own_attribute(x, name) else None
     if holder is x and member is y and name not in fields_of(x):
         holder = holder_of(type(x).__mro__, name, y) or x
@@ -144,6 +153,8 @@ def _change_field(
     known = kind_of(x) in (OBJECT, LIST, DICT, SET) or isinstance(x, type)
     if value and not known and not _is_own_attribute(x, name):
         change(x, name, *value)
+        if is_known_by_rule(type(x)):
+            raise refused_part(x, name)  # perhaps in its `__init__`
         raise DifferentiationError(
             f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
         )
