@@ -1,5 +1,6 @@
 """Validation: cotangents given to a pullback must fit; those returned must share no memory."""
 
+import copy
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any, cast
@@ -85,7 +86,8 @@ def own_buffers(d: Any, held: Any) -> Any:
     # optimizer's `grads[0] *= 0.9` would change other gradients, or an argument. What is returned
     # first keeps its memory, and what shares it later is copied. A view of a larger buffer is
     # copied too: its other parts may belong to something else.
-    seen = {id(owner_of(x)) for x in _arrays_of(held)}
+    # What a rule set knows as a whole is copied where it would be returned a second time.
+    seen = {id(owner_of(x) if isinstance(x, np.ndarray) else x) for x in _buffers_of(held)}
     return _owned(d, seen)
 
 
@@ -106,16 +108,25 @@ def _owned(d: Any, seen: set[int]) -> Any:
         return {key: _owned(x, seen) for key, x in d.items()}
     if isinstance(d, Tangent):
         return Tangent(d._primal, **{name: _owned(x, seen) for name, x in d.items()})
+    if is_known_by_rule(type(d)):
+        if id(d) in seen:
+            d = copy.deepcopy(d)
+        seen.add(id(d))
     return d
 
 
 def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
-    found: list[np.ndarray[Any, Any]] = []
+    return [found for found in _buffers_of(x) if isinstance(found, np.ndarray)]
+
+
+def _buffers_of(x: Any) -> list[Any]:
+    """Return the arrays within a value, and what rule sets know as a whole."""
+    found: list[Any] = []
     seen: set[int] = set()
     stack = [x]
     while stack:
         value = stack.pop()
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) or is_known_by_rule(type(value)):
             found.append(value)
         elif kind_of(value) >= FUNCTION and id(value) not in seen:
             seen.add(id(value))
