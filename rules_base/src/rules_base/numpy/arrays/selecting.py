@@ -33,72 +33,62 @@ def _(condition: object):
 
 @rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
-    def at_upper(dy):
-        return dy, below_upper(dy, x, lower, upper)
+    def at_limits(dy):
+        raised = x if lower is None else np.maximum(x, lower)
+        draised, at_upper = minimum_cotangents(dy, raised, upper)
+        at_lower = None if lower is None else np.where(x == lower, 0.5 * draised, 0.0)
+        return dy, raised, at_upper, draised, at_lower
 
-    def dx(dys):
-        return above_lower(dys[1], x, lower)
+    def dx(found):
+        _, _, _, draised, at_lower = found
+        return project(draised if lower is None else np.where(x > lower, draised, at_lower), x)
 
-    def dlower(dys):
-        return of_lower(dys[1], x, lower)
+    def dlower(found):
+        _, _, _, draised, at_lower = found
+        return None if lower is None else project(np.where(x < lower, draised, at_lower), lower)
 
-    def dupper(dys):
-        return of_upper(dys[0], x, lower, upper)
+    def dupper(found):
+        dy, raised, at_upper, _, _ = found
+        return None if upper is None else project(np.where(raised > upper, dy, at_upper), upper)
 
-    return np.clip(x, lower, upper), (at_upper, (dx, dlower, dupper))
+    return np.clip(x, lower, upper), (at_limits, (dx, dlower, dupper))
 
 
 @rule(np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, lower: Numeric):
-    def dx(dy):
-        return above_lower(dy, x, lower)
+    def at_lower(dy):
+        return dy, np.where(x == lower, 0.5 * dy, 0.0)
 
-    def dlower(dy):
-        return of_lower(dy, x, lower)
+    def dx(found):
+        return project(np.where(x > lower, found[0], found[1]), x)
 
-    return np.clip(x, lower, None), (dx, dlower)
+    def dlower(found):
+        return project(np.where(x < lower, found[0], found[1]), lower)
+
+    return np.clip(x, lower, None), (at_lower, (dx, dlower))
 
 
 @rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, *, min=None, max=None):
     def pullback(dy):
-        return (above_lower(below_upper(dy, x, min, max), x, min),)
+        dx, _ = minimum_cotangents(dy, x if min is None else np.maximum(x, min), max)
+        if min is not None:
+            dx = np.where(x > min, dx, np.where(x == min, 0.5 * dx, 0.0))
+        return (project(dx, x),)
 
     return np.clip(x, min, max), pullback
 
 
-# Cotangents of minimum(upper, maximum(x, lower)), ties shared. They are chosen, not multiplied: an
-# infinite `dy` does not leak to where it does not belong.
+def minimum_cotangents(dy, x, upper):
+    """Return the cotangent of `x` in its minimum with `upper`, and what both share at a tie.
 
-
-def below_upper(dy, x, lower, upper):
-    """Return the cotangent of `maximum(x, lower)`, of which there is the minimum with `upper`."""
+    Cotangents are chosen, not multiplied: an infinite `dy` does not leak to where it does not
+    belong.
+    """
     if upper is None:
-        return dy
-    raised = x if lower is None else np.maximum(x, lower)
-    return np.where(raised < upper, dy, np.where(raised == upper, 0.5 * dy, 0.0))
-
-
-def of_upper(dy, x, lower, upper):
-    """Return the cotangent of `upper` in its minimum with `maximum(x, lower)`."""
-    if upper is None:
-        return None
-    raised = x if lower is None else np.maximum(x, lower)
-    return project(np.where(raised > upper, dy, np.where(raised == upper, 0.5 * dy, 0.0)), upper)
-
-
-def above_lower(dy, x, lower):
-    """Return the cotangent of `x` in `maximum(x, lower)`."""
-    if lower is None:
-        return project(dy, x)
-    return project(np.where(x > lower, dy, np.where(x == lower, 0.5 * dy, 0.0)), x)
-
-
-def of_lower(dy, x, lower):
-    """Return the cotangent of `lower` in `maximum(x, lower)`."""
-    if lower is None:
-        return None
-    return project(np.where(x < lower, dy, np.where(x == lower, 0.5 * dy, 0.0)), lower)
+        return dy, None
+    tie = np.where(x == upper, 0.5 * dy, 0.0)
+    return np.where(x < upper, dy, tie), tie
 
 
 @rule(np.choose, np.ndarray.choose)
