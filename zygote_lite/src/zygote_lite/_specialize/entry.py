@@ -48,6 +48,7 @@ def entered(
     It returns `None` where the call is left to the tape. Where nothing is differentiated it
     returns the value alone, in a tuple.
     """
+    made_at = generation()  # before the rules are read: another thread may change them meanwhile
     if form == PRODUCT:
         made = specialize_twice(f, xs[:-1], active.index(True), xs[-1])
         active = (*active, False)
@@ -59,6 +60,7 @@ def entered(
         fast = compile_code(fast, made)
     names = [f"x{i}" for i in range(len(made.arguments))]
     tests, given = _tests_at_entry(made, names)
+    tests.append(f"generation() == {made_at}")
     results = [f"d{i}" for i, flag in enumerate(active) if flag]
     value, found = "y", results
     checks = [] if made.exact else [*map(str, checks_of(made, active, results))]
@@ -115,7 +117,7 @@ def entered(
 
 def _tests_at_entry(made: Specialized, names: list[str]) -> tuple[list[str], list[str]]:
     """Return the tests at entry, and the variables that they assign what is read from outside."""
-    tests = ["f.__code__ is code", "state.active is None", f"generation() == {generation()}"]
+    tests = ["f.__code__ is code", "state.active is None"]
     lists = []
     for name, x in zip(names, made.arguments, strict=True):
         tests += map(str, guards_of(name, x))
