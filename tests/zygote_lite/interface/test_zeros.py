@@ -127,6 +127,7 @@ NOTHING = {
     "type": (int, "type"),
     "slice": (slice(1, 2), "slice"),
     "set": ({1.0}, "set"),
+    "masked array": (np.ma.array([1.0]), "MaskedArray"),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Array, Tangent, project, zero
+from rulescore import Tangent, zero
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -19,7 +19,6 @@ from zygote_lite._cotangents.kinds import (
     address_of,
     entries_of,
     held_by,
-    is_known_by_rule,
     kind_of,
     shown_by_proxy,
     tuple_like,
@@ -53,8 +52,10 @@ def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
     if kind == VALUE or isinstance(x, Number):  # a `Fraction` has fields
         if isinstance(x, MappingProxyType):
             return filled(d, shown_by_proxy(x), seen)
-        return zero_of_value(x) if d is None else d
+        return zero(x) if d is None else d
     if kind in (INERT, SET) or (kind == FUNCTION and not held_by(x)):
+        return d
+    if isinstance(x, np.ndarray):  # a masked array or a matrix: it carries no gradient
         return d
     if kind != TUPLE:  # which goes by value: each place has its own gradient
         address = id(x) if kind == FUNCTION else address_of(x)
@@ -86,15 +87,3 @@ def _filled_function(d: Any, f: Any, seen: set[int]) -> Any:
     given = dict(d.items()) if isinstance(d, Tangent) else {}
     found = {**given, **{name: filled(given.get(name), x, seen) for name, x in held.items()}}
     return d if all(entry is None for entry in found.values()) else Tangent(type(f), **found)
-
-
-def zero_of_value(x: Any) -> Any:
-    """Return the zero cotangent of a number or an array; `None` where it has no gradient."""
-    if is_known_by_rule(type(x)):
-        return zero(x)
-    kind = getattr(getattr(x, "dtype", None), "kind", None)
-    if isinstance(x, np.generic) or not isinstance(x, Array):
-        return project(0.0, x) if isinstance(x, Number) or kind else None
-    if kind is None or kind not in "iufc":
-        return None
-    return np.zeros_like(x, dtype=x.dtype if kind in "fc" else np.float64)  # type: ignore
