@@ -13,6 +13,7 @@ from rulescore import RuleSet, Tangent, accumulate
 from tests.zygote_lite.checks.comparing import assert_close, assert_same, entry_at
 from tests.zygote_lite.checks.finite_differences import leaves, replaced
 from zygote_lite import grad, gradient, hessian, hvp, jacobian, testing, value_and_grad
+from zygote_lite.errors import DifferentiationError
 
 X = np.array([[0.5, -1.0], [1.5, 0.3], [-0.2, 0.8]])
 Y = np.array([0.3, -0.4, 0.9])
@@ -450,3 +451,120 @@ def test_hessians_through_functions_that_take_functions():
     for path, other, block in blocks(f, x):
         got = entry_at(entry_at(found, path), other)
         np.testing.assert_allclose(got, block, rtol=1e-5, atol=1e-6, err_msg=f"{path} {other}")
+
+
+class Parabola:
+    def __init__(self, level):
+        self.level = level
+
+    def __call__(self, x):
+        return x * x - self.level
+
+
+def root(f, x):
+    """Newton's method, with the slope by differences."""
+    for _ in range(40):
+        x = x - f(x) * 2e-6 / (f(x + 1e-6) - f(x - 1e-6))
+    return x
+
+
+def at_once(f, x):
+    return f(x)
+
+
+@pytest.fixture(params=["forward", "reverse"])
+def rules_that_ask(request):
+    """Rules that pull back several times, and drop part of what they get."""
+    rule = RuleSet("rules_that_ask")
+
+    @rule(root)
+    def _(f: object, x: object, *, ad):
+        y = root(f, x)
+        early = ad(f, y)[1] if request.param == "forward" else None
+
+        def pullback(dy):
+            back = early or ad(f, y)[1]
+            slope = back(1.0)[1]
+            return back(-dy / slope)[0], None
+
+        return y, pullback
+
+    @rule(at_once)
+    def _(f: object, x: object, *, ad):
+        return ad(f, x)
+
+    rule.register()
+    yield
+    rule.unregister()
+
+
+@pytest.mark.usefixtures("rules_that_ask")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda k: root(lambda x: x * x - k, 1.0),
+        lambda k: root(Parabola(k), 1.0),
+        lambda k: root(functools.partial(lambda k, x: x * x - k, k), 1.0),
+        lambda k: (lambda p: root(lambda x: x * x - p["k"][0], 1.0))({"k": [k]}),
+        lambda k: (lambda g: root(lambda x: g(x) - k, 1.0))(lambda x: x * x + 0.0 * k),
+    ],
+    ids=["closure", "object", "partial", "dict", "shared cell"],
+)
+def test_a_rule_may_drop_what_a_pullback_of_its_ad_gives(f):
+    for _ in range(4):
+        assert grad(f)(4.0) == pytest.approx(0.25)
+    assert float(hessian(f)(4.0)) == pytest.approx(-1 / 32)
+
+
+@pytest.mark.usefixtures("rules_that_ask")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda k: at_once(lambda x: {"a": k * x * k}, 3.0)["a"],
+        lambda k: at_once(lambda x: [x, k * k * x], 3.0)[1],
+        lambda k: at_once(lambda x: Parabola(-k * x * k), 3.0).level * -1.0,
+        lambda k: at_once(lambda q: {"a": q["a"] * k}, {"a": 3.0 * k})["a"],
+    ],
+    ids=["dict", "list", "object", "dict given"],
+)
+def test_what_a_function_given_to_a_rule_returns_may_be_a_container(f):
+    for _ in range(4):
+        assert grad(f)(2.0) == pytest.approx(12.0)
+    assert float(hessian(f)(2.0)) == pytest.approx(6.0)
+
+
+def test_cells_that_two_functions_share_are_counted_once(rule_of_twice):
+    def f(k):
+        inner = lambda z: k * z
+        return twice(lambda x: inner(x) + k, 0.7)
+
+    # k * (0.7 k + k) + k
+    for _ in range(4):
+        assert grad(f)(1.1) == pytest.approx(3.4 * 1.1 + 1)
+    assert float(hessian(f)(1.1)) == pytest.approx(3.4)
+
+
+def test_a_function_given_to_a_rule_may_count_but_keep_no_numbers(rule_of_twice):
+    def counts(k):
+        calls = 0
+
+        def f(x):
+            nonlocal calls
+            calls += 1
+            return k * x
+
+        return twice(f, 1.0) * calls
+
+    def keeps(k):
+        kept = []
+
+        def f(x):
+            kept.append(k * x)
+            return kept[-1]
+
+        return twice(f, 1.0) + kept[0]
+
+    for _ in range(3):
+        assert grad(counts)(2.0) == pytest.approx(8.0)
+        with pytest.raises(DifferentiationError, match=r"test_structures\.py:\d+.*changes what it"):
+            grad(keeps)(2.0)

@@ -222,10 +222,14 @@ class Store:
             return dx
         fields: dict[str, Any] = {}
         for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
+            given = dx[name] if isinstance(dx, Tangent) and name in dx else None
+            if id(cell) in seen and given is None:
+                fields[name] = None  # another function that captured it has given it
+                continue
+            seen[id(cell)] = cell
             slots = self.entries[id(cell)][1] if id(cell) in self.entries else {}
             if self.taking:
                 self.entries.pop(id(cell), None)
-            given = dx[name] if isinstance(dx, Tangent) and name in dx else None
             d = accumulate(slots.get("cell_contents"), given)
             try:
                 fields[name] = self.collect(cell.cell_contents, d, seen)

@@ -9,6 +9,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.recursion import deeper_recursion
 from zygote_lite._tape.tape import via_tape
 from zygote_lite._tape.validate import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
@@ -57,30 +58,6 @@ class Pullback:
 
     def __repr__(self) -> str:
         return f"∂({getattr(self._f, '__name__', type(self._f).__qualname__)})"
-
-
-class Run:
-    """A call that is recorded: it opens the state of the thread, unless it is within another."""
-
-    __slots__ = ("given", "is_outermost")
-
-    def __init__(self, given: tuple[Any, ...]) -> None:
-        self.given = given
-
-    def __enter__(self) -> "Run":
-        self.is_outermost = state.active is None
-        if self.is_outermost:
-            state.active, state.captured, state.written = {}, {}, {}
-            state.given, state.has_texts = self.given, False
-            state.clean.clear()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.is_outermost:
-            state.active = state.captured = state.written = None
-            state.given = ()
-            state.held.clear()
-            state.clean.clear()
 
 
 def recorded(

@@ -18,6 +18,7 @@ from zygote_lite._activity.activity import (
     is_active,
     is_fields_view,
     mark_active,
+    mark_arguments,
     reaches_active,
 )
 from zygote_lite._activity.classes import (
@@ -42,9 +43,10 @@ from zygote_lite._cotangents.registry import (
     Traced,
 )
 from zygote_lite._cotangents.run import slots_of, state
+from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.compile import recording_of, run_as_called
 from zygote_lite._ir.intrinsics import refuse_locals
-from zygote_lite._ir.places import name_of, place_of
+from zygote_lite._ir.places import name_of, place_of, where
 from zygote_lite._tape.arguments import (
     place_arguments,
     with_named_out,
@@ -57,6 +59,7 @@ from zygote_lite._tape.effects import (
 )
 from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.generators import Generated, only_the_engine_holds
+from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.refusal import (
     COMPUTING,
     hook_refusal,
@@ -68,6 +71,7 @@ from zygote_lite._tape.refusal import (
     refused_holder,
 )
 from zygote_lite._tape.rules import apply_rule, with_texts
+from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import DifferentiationError
 
 
@@ -501,5 +505,31 @@ def via_tape(
 
 
 def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
-    """Differentiate a function for a rule that takes functions: what such a rule calls `ad`."""
-    return via_tape((True,) * (1 + len(xs)), f, xs, {})
+    """Differentiate a function for a rule that takes functions: what such a rule calls `ad`.
+
+    The rule is given whole cotangents, and may drop them or ask for them several times: they live
+    in a store of their own, and nothing but what the rule returns reaches that of the caller.
+    """
+    operands = (f, *xs)
+    with Run(operands):  # of its own where the rule asks in its pullback
+        flags = mark_arguments(operands, (True,) * len(operands))
+        before = contents_of(operands)
+        y, back = via_tape(flags, f, xs, {})
+        if not hold_the_same(before, contents_of(operands)):
+            raise DifferentiationError(
+                f"{where()}: {name_of(f)} changes what it captured or was given, and a rule "
+                "differentiates it: return the new state, and take it as an argument"
+            )
+
+    def whole_back(dy: Any) -> tuple[Any, ...]:
+        outer, state.store = state.store, Store()
+        store = state.store
+        store.taking = True  # what two operands share goes to the first
+        try:
+            by_value = back(store.add(y, dy))
+            return tuple([store.collect(x, d) for x, d in zip(operands, by_value, strict=True)])
+        finally:
+            store.restore()
+            state.store = outer
+
+    return y, whole_back

@@ -12,8 +12,10 @@ from zygote_lite._activity.activity import addresses_of
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
+    INERT,
     LIST,
     OBJECT,
+    SET,
     TUPLE,
     VALUE,
     entries_of,
@@ -23,6 +25,7 @@ from zygote_lite._cotangents.kinds import (
     owner_of,
     tuple_like,
 )
+from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite.errors import DifferentiationError
 
@@ -170,3 +173,53 @@ def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> 
                 "is the function itself), and it is written in place, so that their gradients "
                 "cannot be told apart: pass a copy as one of them"
             )
+
+
+def contents_of(operands: Any) -> list[tuple[Any, Any]]:
+    """Return all arrays and containers that operands reach, each with what it holds now.
+
+    Of an array this is its memory where that has been written, else `None`.
+    """
+    found: list[tuple[Any, Any]] = []
+    seen: set[int] = set()
+    stack = [operands]
+    written = state.written or {}
+    while stack:
+        value = stack.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        kind = kind_of(value)
+        if isinstance(value, np.ndarray):
+            found.append((value, value.tobytes() if id(owner_of(value)) in written else None))
+        elif kind == FUNCTION:
+            stack += held_by(value)
+        elif kind > FUNCTION and kind != SET:
+            entries = [*entries_of(value)]
+            found.append((value, entries))
+            stack += [entry for _, entry in entries]
+    return found
+
+
+def hold_the_same(before: list[tuple[Any, Any]], after: list[tuple[Any, Any]]) -> bool:
+    """Return whether operands that `contents_of` was asked for twice hold the same objects."""
+    return len(before) == len(after) and all(
+        x is y and _still_holds(held, now)
+        for (x, held), (y, now) in zip(before, after, strict=True)
+    )
+
+
+def _still_holds(held: Any, now: Any) -> bool:
+    if not isinstance(held, list) or not isinstance(now, list):
+        return bool(held == now)  # the memory of an array
+    if len(held) != len(now):
+        return False
+    # a counter may change: no gradient passes through it
+    return all(
+        key == other and (x is y or (_is_a_count(x) and _is_a_count(y)))
+        for (key, x), (other, y) in zip(held, now, strict=True)
+    )
+
+
+def _is_a_count(x: Any) -> bool:
+    return kind_of(x) == INERT or type(x) is int
