@@ -3,6 +3,7 @@
 import builtins
 import io
 import math
+import operator
 import sys
 import threading
 import time
@@ -367,6 +368,21 @@ def test_a_rule_is_overridden_and_that_is_taken_back():
     over = RuleSet("of a script")
     over.scalar(math.sin)(lambda x: 100.0)
     survives(f, 2.0, lambda: over.register(override=True), over.unregister)
+
+
+@pytest.mark.parametrize("x", [2.0, np.array([2.0])], ids=["number", "array"])
+def test_the_rule_of_an_operator_is_overridden_where_it_returns_its_operand(x):
+    def f(x):
+        return np.sum(x * 1.0) + np.sum(1.0 * x) + np.sum(x / 1.0) + np.sum(x**1)
+
+    over = RuleSet("of a script")
+    over.scalar(operator.mul)(lambda x, y: (10 * y, 10 * x))
+    over.scalar(operator.truediv, operator.pow)(lambda x, y: (100.0, None))
+    over.register(override=True)
+    try:
+        assert [gradient(f, x)[0] for _ in range(4)] == [220.0] * 4
+    finally:
+        over.unregister()
 
 
 def test_what_a_rule_reads_changes():

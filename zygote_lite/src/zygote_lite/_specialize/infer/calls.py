@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import accumulate, find_rule, project
+from rulescore import accumulate, find_rule, project, rrule
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.traits import is_pure
@@ -182,13 +182,19 @@ def simplified(f: Any, xs: list[Value]) -> Value | None:
     if len(xs) != 2:
         return None
     x, y = xs
+    kept = None
     if f is operator.mul:
-        for one, other in ((x, y), (y, x)):
-            if is_one(one) and _stays(other):
-                return other
-    if f in (operator.truediv, operator.pow) and is_one(y) and _stays(x):
-        return x
-    return None
+        kept = y if is_one(x) and _stays(y) else x if is_one(y) and _stays(x) else None
+    elif f in (operator.truediv, operator.pow) and is_one(y) and _stays(x):
+        kept = x
+    return kept if kept is None or not kept.active or _is_passed_on(f, xs, kept) else None
+
+
+def _is_passed_on(f: Any, xs: list[Value], kept: Value) -> bool:
+    """Return whether the rule in force says so, too: a program may override that of an operator."""
+    two = np.full(1, 2.0) if kept.is_array else 2.0
+    applied = rrule(f, *(two if x is kept else x.sample for x in xs))
+    return applied is not None and bool(applied[1](two)[1 + (xs[1] is kept)] == two)
 
 
 def _stays(x: Value) -> bool:
