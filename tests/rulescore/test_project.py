@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rulescore import Tangent, project
+from rulescore import Tangent, project, zero
 
 Point = collections.namedtuple("Point", "x y")
 V = np.array([1.0, 2.0])
@@ -205,3 +205,25 @@ def test_dask_arrays_stay_lazy():
     np.testing.assert_array_equal(found[1].compute(), M.sum(1, keepdims=True).astype("f4"))
     assert found[1].dtype == np.float32
     assert found[2].compute() == 15.0
+
+
+class Row(np.ndarray):
+    pass
+
+
+class Pair(collections.namedtuple("Pair", "a b")):
+    __slots__ = ()
+
+    def __new__(cls, a):
+        return super().__new__(cls, a, 2.0 * a)
+
+
+def test_the_zero_of_a_subclass_of_arrays_is_a_plain_array():
+    d = zero(np.ones((2, 3), np.float32).view(Row))
+    assert type(d) is np.ndarray
+    assert (d.shape, d.dtype) == ((2, 3), np.float32)
+
+
+def test_the_zero_of_a_named_tuple_is_made_of_its_fields():
+    assert zero(Pair(1.0)) == tuple.__new__(Pair, (0.0, 0.0))
+    assert type(zero(Pair(1.0))) is Pair

@@ -78,12 +78,14 @@ def zero(x: Any) -> Any:
         kind = array.dtype.kind
         if kind not in "iufc":
             return None
+        if isinstance(x, np.ndarray):  # as the cotangents of its subclasses, it is a plain array
+            array = np.asarray(x)
         return np.zeros_like(array, dtype=array.dtype if kind in "fc" else np.float64)
     if isinstance(x, list | tuple):
         entries = list(map(zero, x))
         if isinstance(x, list):
             return entries
-        return type(x)(*entries) if hasattr(x, "_fields") else tuple(entries)
+        return tuple.__new__(type(x), entries) if hasattr(x, "_fields") else tuple(entries)
     if isinstance(x, dict):
         return {name: zero(entry) for name, entry in x.items()}
     return None
