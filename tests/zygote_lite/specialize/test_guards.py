@@ -1,6 +1,7 @@
 """What specialized code was made for changes: the next call gives the right answer all the same."""
 
 import builtins
+import functools
 import io
 import math
 import operator
@@ -383,6 +384,88 @@ def test_the_rule_of_an_operator_is_overridden_where_it_returns_its_operand(x):
         assert [gradient(f, x)[0] for _ in range(4)] == [220.0] * 4
     finally:
         over.unregister()
+
+
+def rules_in_tens(f):
+    """Return a rule set of a program, by which each operand of `f` counts ten times."""
+    over = RuleSet("of a script")
+    if f is sum:
+
+        @over(sum)
+        def _(xs: list | tuple):
+            return sum(xs), lambda dy: (type(xs)([10 * dy for _ in xs]),)
+
+        @over(sum)
+        def _(xs: list | tuple, start: int):  # which is how recording sums what is no list
+            return sum(xs, start), lambda dy: (type(xs)([10 * dy for _ in xs]), None)
+
+    elif f is math.prod:
+
+        @over(math.prod)
+        def _(xs: list | tuple, *, start=1):
+            return math.prod(xs, start=start), lambda dy: (type(xs)([10 * dy for _ in xs]),)
+
+    else:
+        over.scalar(f)(lambda x, y: (10.0, 10.0))
+    return over
+
+
+FOLDS = {
+    "list": (sum, lambda x: sum([x, x]), 2.0, 2.0, 20.0),
+    "tuple": (sum, lambda x: sum((x, 3.0, x)), 2.0, 2.0, 20.0),
+    "values": (sum, lambda x: sum({"a": x, "b": x}.values()), 2.0, 2.0, 20.0),
+    "list-comprehension": (sum, lambda x: sum([x for _ in range(3)]), 3.0, 3.0, 30.0),
+    "generator": (sum, lambda x: sum(x for _ in range(3)), 3.0, 3.0, 30.0),
+    "map": (sum, lambda x: sum(map(abs, (x, x))), 2.0, 2.0, 20.0),
+    "rows": (sum, lambda x: sum(sum([x, x]) for _ in range(2)), 4.0, 4.0, 400.0),
+    "reduce": (sum, lambda x: functools.reduce(operator.add, [x, x, x]), 3.0, 210.0, 3.0),
+    "product": (math.prod, lambda x: math.prod([x, x]), 4.0, 4.0, 20.0),
+    "product-of-generator": (math.prod, lambda x: math.prod(x for _ in "xyz"), 12.0, 12.0, 30.0),
+}
+
+
+@pytest.mark.parametrize(
+    ("fold", "f", "usual", "of_operator", "of_fold"), FOLDS.values(), ids=FOLDS
+)
+def test_a_fold_is_written_with_its_operator_only_where_their_rules_agree(
+    fold, f, usual, of_operator, of_fold
+):
+    differentiated = grad(f)
+    assert [differentiated(2.0) for _ in range(4)] == [usual] * 4
+    assert is_specialized(f)
+    of = operator.mul if fold is math.prod else operator.add
+    for over, wanted in ((of, of_operator), (fold, of_fold)):
+        rules = rules_in_tens(over)
+        rules.register(override=True)
+        try:
+            assert [differentiated(2.0) for _ in range(4)] == [wanted] * 4
+            with generic_only():
+                assert differentiated(2.0) == wanted
+        finally:
+            rules.unregister()
+        assert [differentiated(2.0) for _ in range(4)] == [usual] * 4
+        assert is_specialized(f)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: sum([x, x]), lambda x: sum(x for _ in range(2))], ids=["list", "generator"]
+)
+def test_a_fold_stays_written_with_its_operator_where_a_rule_is_for_another_class(f):
+    class Other:
+        pass
+
+    rules = RuleSet("of a script")
+
+    @rules(operator.add)
+    def _(x: Other, y: Other):
+        return x, lambda dy: (dy, None)
+
+    rules.register()
+    try:
+        assert [gradient(f, 2.0)[0] for _ in range(4)] == [2.0] * 4
+        assert is_specialized(f)
+    finally:
+        rules.unregister()
 
 
 def test_what_a_rule_reads_changes():

@@ -1,8 +1,14 @@
-"""Code of plugins: its modules do not change, so the names in it are constants."""
+"""Code of plugins: its modules do not change, so the names in it are constants.
 
+Rules of one plugin agree, too: that of `sum` with that of `+`.
+"""
+
+import functools
 from typing import Any
 
-from rulescore import plugins
+import numpy as np
+
+from rulescore import generation, plugins, why
 
 _OURS = ("rulescore", "numpy", "zygote_lite")
 
@@ -24,3 +30,26 @@ def _packages(installed: tuple[Any, ...]) -> set[str]:
         names = {name.partition(".")[0] for name in modules if name} | {*_OURS}
         known = _packages_of[id(installed)] = installed, names
     return known[1]
+
+
+_KINDS = (float, int, complex, np.generic, np.ndarray, list, tuple)
+
+
+def are_of_one_plugin(*functions: Any) -> bool:
+    """Return whether one plugin wrote all rules for functions, those for other types left aside."""
+    return _are_of_one_plugin(functions, generation())
+
+
+@functools.lru_cache(maxsize=16)
+def _are_of_one_plugin(functions: tuple[Any, ...], _: int) -> bool:
+    asked = [r for f in functions for _, r in why(f) if all(map(_may_be_of_numbers, r.types))]
+    return any(
+        all(any(rule in ruleset.rules for ruleset in plugin.rulesets) for rule in asked)
+        for plugin in plugins()
+    )
+
+
+def _may_be_of_numbers(annotation: Any) -> bool:
+    if not isinstance(annotation, type):
+        return True
+    return any(issubclass(kind, annotation) or issubclass(annotation, kind) for kind in _KINDS)

@@ -1,5 +1,6 @@
 """Functions that the interpreter knows: of sequences, iterables and numbers."""
 
+import math
 import operator
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from zygote_lite._specialize.infer.models.items import Several, known_items, str
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import exactly
 from zygote_lite._specialize.typed.values import (
@@ -152,12 +154,26 @@ def _as_is(builder: Builder, xs: list[Value]) -> Value | None:
     return xs[0] if same else None
 
 
+_WRITTEN_WITH = {sum: operator.add, math.prod: operator.mul}
+
+
+def _refuse_other_rules(f: Any) -> None:
+    """Refuse to write a fold with its operator where a program has another rule for one of them."""
+    if f in _WRITTEN_WITH and not are_of_one_plugin(f, _WRITTEN_WITH[f]):
+        raise Unsound.OWN_RULE(
+            f"the rules for {f.__name__} and operator.{_WRITTEN_WITH[f].__name__} are not of one "
+            "plugin, and may not agree"
+        )
+
+
 def _summed_items(builder: Builder, xs: list[Value]) -> Value | None:
-    if isinstance(xs[0].fact, ListOf):
-        return _lists.total(builder, xs)
-    items = known_items(xs[0])
-    if items is None:
+    items, is_list = known_items(xs[0]), isinstance(xs[0].fact, ListOf)
+    if items is None and not is_list:
         return None
+    if builder.follows:
+        _refuse_other_rules(sum)
+    if is_list or items is None:
+        return _lists.total(builder, xs)
     total = xs[1] if len(xs) > 1 else constant(0)
     if sys.version_info >= (3, 12) and _is_compensated([total, *items]):
         return _compensated(builder, total, items)
@@ -171,6 +187,8 @@ def _taken_for(builder: Builder, xs: list[Value]) -> Value | None:
     f, known, *start = xs
     if f.sample is not known.sample:
         raise Unsound.REPLACED(f"{known.sample.__name__} is another function by now")
+    if builder.follows:
+        _refuse_other_rules(known.sample)
     if any(not x.is_scalar and not x.is_array for x in start):
         raise NotSupported.CONTAINER(
             f"{known.sample.__name__} starts from something other than a number"
