@@ -375,6 +375,19 @@ def test_why_shows_who_won_over_whom(capsys, new_ruleset):
     assert why(test_names, 1.0) == []
 
 
+def test_why_answers_for_a_bound_method_of_a_compiled_class(capsys, monkeypatch):
+    x = np.ones(2)
+    known = why(np.ndarray.sum, x)
+    assert known[0][0] == "answers"
+    assert why(x.sum) == known
+    assert why(x.sum, axis=0) == why(np.ndarray.sum, x, axis=0)
+    assert why(x.__add__, x) == why(np.ndarray.__add__, x, x)
+    assert why(dict.fromkeys, "ab") == []
+    monkeypatch.setattr(textwrap, "total", x.sum, raising=False)
+    assert main(["why", "textwrap.total"]) == 0
+    assert "│ answers │ numpy.ndarray.sum(" in capsys.readouterr().out
+
+
 def test_why_shows_a_clash(capsys, new_ruleset):
     first, second = new_ruleset("first"), new_ruleset("second")
     for ruleset in (first, second):

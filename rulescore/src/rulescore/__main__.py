@@ -21,7 +21,7 @@ from rulescore._endings import plain_function
 from rulescore._plugins import Plugin, plugins
 from rulescore._rule import RuleError, name_of
 from rulescore._survey import called, ending, missing, reasons, run_examples
-from rulescore._table import candidates, find_rule, why
+from rulescore._table import candidates, find_rule, unbound, why
 
 _WIDTH = 160  # of a table that goes to a file
 
@@ -88,6 +88,7 @@ def _why(given: argparse.Namespace, console: Console) -> int:
     if isinstance(f, ModuleType) or not (callable(f) or candidates(f) or is_attribute):
         raise LookupError(f"{given.function} is no function, but a {type(f).__name__}")
     call = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
+    f, xs = unbound(f, xs)
     known = why(f, *xs, **options)
     table = _table(call, "", "rule", "kind", "plugin", "place")
     for said, rule in known:

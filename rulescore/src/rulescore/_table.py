@@ -14,7 +14,7 @@ kept, the sections of plugins whose libraries have been imported meanwhile are l
 
 import threading
 from collections.abc import Callable, Iterable
-from types import BuiltinFunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any, get_args
 
 import numpy as np
@@ -34,6 +34,7 @@ from rulescore._project import project
 from rulescore._rule import Pullback, Rule, RuleError, those_given
 
 _BOUND = (BuiltinFunctionType, MethodType)
+_BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 
 
 # A change of the table replaces these, so that a thread that reads them meanwhile sees the old
@@ -190,7 +191,10 @@ def why(f: Any, /, *xs: Any, **options: Any) -> list[tuple[str, Rule]]:
     The rule that answers `"answers"`, and comes first. One that matches the types may be
     `"overridden by NAME"`, with the name of that rule set, or one that `"clashes"` with another:
     then the call raises. All others have `"lost"`: they are for other types, or less specific.
+    A bound method of a compiled class, such as `np.ones(2).sum`, counts as `np.ndarray.sum`, called
+    with the array first.
     """
+    f, xs = unbound(f, xs)
     clashing: list[Rule] = []
     try:
         found = find_rule(f, *xs, ad=_no_ad, **options)
@@ -211,6 +215,18 @@ def why(f: Any, /, *xs: Any, **options: Any) -> list[tuple[str, Rule]]:
                 said = "lost" if winner is None else f"overridden by {winner.plugin}"
             told.append((said, rule))
     return sorted(told, key=lambda pair: pair[0] != "answers")
+
+
+def unbound(f: Any, xs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return a bound method of a compiled class without its owner, which goes before `xs`.
+
+    All others, and those that have rules of their own, are returned as they are.
+    """
+    owner = getattr(f, "__self__", None) if isinstance(f, _BOUND_IN_C) else None
+    if owner is None or isinstance(owner, ModuleType | type) or candidates(f):
+        return f, xs
+    method = getattr(type(owner), f.__name__, None)
+    return (f, xs) if method is None else (method, (owner, *xs))
 
 
 def _clashing(f: Any, xs: tuple[Any, ...]) -> list[Rule]:

@@ -183,6 +183,28 @@ def test_a_missing_gradient_is_found(rule):
         check_gradient(bad, 1.0)
 
 
+@pytest.mark.parametrize("factor", [0.0, 1.5, -2.0])
+@pytest.mark.parametrize("scale", [1e-6, 1e-9, 1e-30])
+def test_a_wrong_rule_is_found_however_small_it_is(scale, factor, rule):
+    declared(rule, lambda x: lambda dy: (factor * dy * x,))
+    for f in (lambda x: scale * bad(x), lambda x: scale * math.sin(bad(x))):
+        with pytest.raises(GradientCheckError, match=r"the gradient says .*, differences say"):
+            check_gradient(f, np.array([0.5, -1.0]))
+
+
+def test_a_small_wrong_rule_is_found_beside_a_large_right_one(rule):
+    declared(rule, lambda x: lambda dy: (4 * dy * x,))
+    with pytest.raises(GradientCheckError, match=r"argument 1: the gradient says 4e-09, diff.* 2e"):
+        check_gradient(lambda x, y: x * x + 1e-9 * bad(y), 1.0, 1.0)
+    check_gradient(lambda x, y: x * x + 1e-9 * bad(y), 1.0, 1.0, atol=1e-8)
+
+
+def test_a_wrong_rule_is_found_near_a_kink(rule):
+    declared(rule, lambda x: lambda dy: (4 * dy * x,))
+    with pytest.raises(GradientCheckError, match=r"the gradient says 5.*, differences say 3"):
+        check_gradient(lambda x: abs(x - 1.0) + bad(x), 1.0 + 1e-6, rtol=1e-4)
+
+
 def test_a_wrong_second_call_is_found(rule):
     def of(x):
         calls = []
@@ -272,6 +294,40 @@ def test_a_kink_and_a_jump():
     check_gradient(abs, 0.0)  # a minimum
 
 
+@pytest.mark.parametrize("distance", [1e-7, 4e-7, 1e-6, 3e-6, 1e-5, 1e-4, 1e-3])
+def test_near_a_kink_smaller_steps_tell(distance):
+    check_gradient(abs, distance)
+    check_gradient(abs, -distance)
+    check_gradient(lambda x: np.sum(np.maximum(x, 0.0)), np.array([distance, 1.0]))
+    check_gradient(lambda x: x * x if x > 1 else math.sin(x), 1.0 + distance)
+
+
+def test_at_a_kink_nothing_can_be_told():
+    for x in (1e-12, -1e-12):
+        with pytest.raises(GradientCheckError, match=r"nothing could be checked: .* near a kink"):
+            check_gradient(abs, x)
+    for x in (1e-12, -1e-12, -1e-6):
+        with pytest.warns(RuntimeWarning, match=r"1 of 2 derivatives could not .*\[0\].*a kink"):
+            check_gradient(lambda x: np.sum(np.maximum(x, 0.0)), np.array([x, 1.0]))
+
+
+def test_zero_is_told_and_what_is_lost_in_rounding_is_not():
+    right = (
+        lambda x, y: y * y,
+        lambda x, y: y * y + math.sin(x) ** 2 + math.cos(x) ** 2,
+        lambda x, y: 3.0 + math.sin(0.0 * x) + math.sin(0.0 * y),
+        lambda x, y: math.exp(-x) + 1e-12 * math.sin(y),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for f in right:
+            check_gradient(f, 0.7, 0.3)
+    with pytest.warns(RuntimeWarning, match=r"1 of 2 derivatives could not be .*argument 1"):
+        check_gradient(lambda x, y: 1e6 * math.sin(x) + 1e-6 * math.sin(y), 0.7, 0.3)
+    with pytest.raises(GradientCheckError, match="nothing could be checked"):
+        check_gradient(lambda x: 1e6 + 1e-9 * math.sin(x), 0.7)
+
+
 @pytest.mark.parametrize(
     ("f", "xs", "why"),
     [
@@ -315,6 +371,6 @@ def test_what_could_not_be_checked_is_named():
     ids=["sine", "complex step", "kink", "waves", "end", "constant", "digits", "single", "conj"],
 )
 def test_derivatives(f, slope, within):
-    best, off = derivative(f, 1.0)
+    best, off, _ = derivative(f, 1.0)
     assert abs(best - slope) <= within
     assert abs(best - slope) <= 10 * off + 1e-12

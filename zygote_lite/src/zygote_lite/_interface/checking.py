@@ -34,6 +34,7 @@ from zygote_lite.errors import GradientCheckError
 from zygote_lite.modes import RECORDED, TRANSFORMED, NotTransformed, switched
 
 _CALLS = 3  # of the function as it comes: the third is answered by transformed code
+_LEAST = 1e-8  # more than what is left of 0 by rounding, in programs of usual numbers
 _SURE = 1e-3  # how far differences may be off, relatively, and still tell something
 _TOLERANCES = {2: 5e-2, 4: 1e-3, 8: 1e-6}  # by the bytes of a real number
 Place = tuple[tuple[Any, Any], ...]  # the keys that lead to an entry, with what they are keys of
@@ -45,7 +46,7 @@ def check_gradient(
     *xs: Any,
     argnums: int | Sequence[int] | None = None,
     rtol: float | None = None,
-    atol: float = 1e-8,
+    atol: float | None = None,
     entries: int = 32,
 ) -> None:
     """Check the gradient of `f(*xs)`, a real number, against differences of `f` itself.
@@ -57,7 +58,7 @@ def check_gradient(
         argnums: the arguments to check; without it, all.
         rtol: the relative difference that counts as none; without it 1e-6, or what fits the least
             precise floats of the arguments (1e-3 for `float32`).
-        atol: the absolute difference that counts as none.
+        atol: the absolute difference that counts as none; without it, only what rounding explains.
         entries: how many entries of an array are checked one by one. Of a larger array as many
             are chosen at random, always the same, and one random direction stands for the rest.
 
@@ -77,12 +78,20 @@ class _Check:
     Attributes:
         numbers: the positions of the arguments that are checked.
         size: of the largest entry of the gradient.
+        lost: the size of entries that may be the rounding of larger ones.
+        zero: how far differences may be off where the whole gradient is 0.
         checked: how many derivatives were compared.
         unsure: where differences could not tell.
     """
 
     def __init__(
-        self, f: Any, xs: tuple[Any, ...], argnums: Any, rtol: float | None, atol: float, most: int
+        self,
+        f: Any,
+        xs: tuple[Any, ...],
+        argnums: Any,
+        rtol: float | None,
+        atol: float | None,
+        most: int,
     ) -> None:
         self.f, self.xs, self.atol, self.most = original(f), xs, atol, most
         given = range(len(xs)) if argnums is None else argnums
@@ -95,7 +104,9 @@ class _Check:
         widths = [np.asarray(leaf).real.dtype for _, _, leaf in self.leaves]
         fitting = [_TOLERANCES.get(t.itemsize, 1e-6) for t in widths if t.kind == "f"]
         self.rtol = max(fitting, default=1e-6) if rtol is None else rtol
-        self.size = 0.0
+        units = [float(np.finfo(t).eps) for t in widths if t.kind == "f"]
+        self.unit = max(units, default=float(np.finfo(float).eps))
+        self.size = self.lost = self.zero = 0.0
         self.checked = 0
         self.unsure: list[str] = []
         self.random = np.random.default_rng(0)
@@ -120,6 +131,8 @@ class _Check:
         known = [(n, place, x, _at(by_number[n], place)) for n, place, x in self.leaves]
         known = [entry for entry in known if entry[3] is not None]
         self.size = max([_largest(d) for *_, d in known], default=0.0)
+        self.lost = min(_LEAST, 1e4 * self.unit * self.size)
+        self.zero = 0.0 if self.size else _LEAST * min(1.0, abs(float(value)))
         for number, place, leaf, d in known:
             self.agrees_with_differences(number, place, leaf, d)
         self.tell_what_is_unsure()
@@ -227,15 +240,24 @@ class _Check:
             if said != 0.0:
                 self.unsure.append(f"{name}: the function has no finite values around")
             return
-        best, off = found
-        allowed = self.atol + self.rtol * max(abs(said), abs(best)) + off
-        if not abs(said - best) <= allowed:
-            hint = "" if off <= _SURE * max(abs(best), abs(said)) else f" (up to {off:.1g})"
+        best, off, bend = found
+        size, miss = max(abs(said), abs(best)), abs(said - best)
+        allowed = (self.lost if self.atol is None else self.atol) + self.rtol * size + off
+        # near a kink any slope may be right; and how far differences may be off is an estimate
+        doubt = max(bend, min(_LEAST, 10 * off))
+        if not miss <= allowed + doubt:
+            hint = "" if off <= _SURE * size else f" (up to {off:.1g})"
             raise self.error(
                 f"{name}: the gradient says {said:.8g}, differences say {best:.8g}{hint}"
             )
-        if off > self.atol + max(_SURE, self.rtol) * max(self.size, abs(best)):
-            self.unsure.append(f"{name}: differences say {best:.3g}, up to {off:.1g}")
+        sure = max(_SURE, self.rtol)
+        least = self.zero if self.atol is None else self.atol
+        of = size if abs(said) > self.lost else max(self.size, abs(best))
+        if miss > allowed or off > least + sure * of:
+            kink = ", near a kink" if miss > allowed and bend else ""
+            self.unsure.append(
+                f"{name}: differences say {best:.3g}, up to {max(off, bend):.1g}{kink}"
+            )
         else:
             self.checked += 1
 
