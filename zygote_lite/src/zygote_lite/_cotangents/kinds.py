@@ -179,7 +179,7 @@ def held_by(f: Any) -> list[Any]:
     """Return what a function holds: the cells of captured variables, or its bound object."""
     if isinstance(f, types.FunctionType):
         if "__differentiates__" in f.__dict__ and "__wrapped__" in f.__dict__:
-            return [f.__wrapped__]  # `grad(f)` holds what `f` does, and what the engine keeps of it
+            return [f.__dict__["__wrapped__"]]  # the rest of `grad(f)` is the engine's
         return [*(f.__closure__ or ())]
     owner = getattr(f, "__self__", None)
     return [] if owner is None else [owner]
