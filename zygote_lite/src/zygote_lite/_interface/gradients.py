@@ -157,7 +157,7 @@ def raw_value_and_gradient(f: Any, argnums: Argnums) -> Any:
 def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the value and the gradient that transformed code gives, with zeros for `None`."""
     d = found[1]
-    if type(d) in WITHOUT_NONE or is_whole(d):
+    if known.whole or type(d) in WITHOUT_NONE or is_whole(d):
         return found
     return found[0], _whole(d, known, function, given)
 
@@ -165,7 +165,9 @@ def _both_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
 def _second_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
     """Return the gradient that transformed code gives, with zeros for `None`."""
     d = found[1]
-    return d if type(d) in WITHOUT_NONE or is_whole(d) else _whole(d, known, function, given)
+    if known.whole or type(d) in WITHOUT_NONE or is_whole(d):
+        return d
+    return _whole(d, known, function, given)
 
 
 def _whole(d: Any, known: Any, function: Any, given: Any) -> Any:

@@ -1,6 +1,7 @@
 """Assemble both passes: choose the gradients to return, run the passes, and write the text."""
 
 import ast
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -64,6 +65,7 @@ class Specialized:
         telling: the cotangents that are not finite if any part of the reverse pass was not.
         exact: whether gradients that are not finite are the tape's too.
         structured: whether it has loops or branches, or writes to lists.
+        whole: whether no gradient that it returns is `None`, or may hold one.
     """
 
     text: Text
@@ -77,6 +79,7 @@ class Specialized:
     telling: set[Value]
     exact: bool
     structured: bool
+    whole: bool
 
 
 def written(
@@ -127,17 +130,19 @@ def written(
         writer.indented(reverse)
     else:
         writer.block(reverse)
+    whole = False
     if isinstance(writer, CompiledWriter) and result is not None:
         values, ends = [], writer.checked(result, found)
     else:
         ends = _ends(writer, arguments, active, gradients, parameter is not None)
+        whole = _is_whole(ends, [x for x, flag in zip(arguments, active, strict=True) if flag])
     writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
     if parameter is not None:
         writer.depth = 1
         writer.line("", f"return {values[0]}, back")
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
-        telling(reverse, found), exact, structured,
+        telling(reverse, found), exact, structured, whole,
     )  # fmt: skip
 
 
@@ -222,6 +227,12 @@ def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | 
             for x in node.record:
                 if x.name in names:
                     writer.renamed[x] = writer.namer(x.name)
+
+
+def _is_whole(ends: list[str], arguments: list[Value]) -> bool:
+    """Return whether texts of gradients have no `None`, and no list, which may hold one."""
+    lists = any(isinstance(leaf.fact, ListOf) for x in arguments for leaf in leaves(x))
+    return not lists and not any(re.search(r"\bNone\b", end) for end in ends)
 
 
 def _ends(

@@ -57,6 +57,7 @@ class Specializations:
         self.form = form
         self.made: tuple[Enter, ...] = ()
         self.enter: Enter = first_of(())
+        self.whole = True  # whether no gradient from here is `None`, or holds one
         self.calls: dict[Any, int] = {}
         self.reasons: dict[Any, str] = {}
         self.uncompiled: set[Any] = set()
@@ -67,6 +68,8 @@ class Specializations:
     def publish(self) -> None:
         """Let calls go into the code itself, or through `watch` while a mode is on."""
         with watching.lock:
+            # before the entry that needs it: another thread may call it at once
+            self.whole = self.whole and all(enter.__globals__["whole"] for enter in self.made)
             self.enter = functools.partial(watch, self) if watching.count else first_of(self.made)
 
     def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:

@@ -106,7 +106,7 @@ def entered(
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "is_finite": is_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
         "are_keys": are_keys, **_DTYPES_BY_NAME, **made.inputs.bound,
-        "made_of": (text, str(made.text)),
+        "made_of": (text, str(made.text)), "whole": made.whole,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
