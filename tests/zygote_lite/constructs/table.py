@@ -2,7 +2,16 @@
 
 Each module is a group of the table; each function of it is a case, declared by `works` or, where
 a clear error is what the user gets, by `refused`.
+
+    python -m tests.zygote_lite.constructs.table
+
+writes the page of the documentation anew, and prints why cases are recorded.
 """
+
+import copy
+import warnings
+from collections import Counter
+from pathlib import Path
 
 from tests.zygote_lite.constructs import (
     attributes,
@@ -17,7 +26,10 @@ from tests.zygote_lite.constructs import (
     statements,
     writes,
 )
+from zygote_lite import testing
 
+PAGE = Path(__file__).parents[3] / "docs" / "constructs.md"
+TRANSFORMED, RECORDED = "transformed", "recorded"
 GROUPS = {
     "Statements": statements,
     "Calls and classes": calls,
@@ -31,31 +43,78 @@ GROUPS = {
     "Higher order": higher_order,
     "Refused": refusals,
 }
+
+
+def name_of(module, case):
+    """Return the name of a case: its group, and its function."""
+    return f"{module.__name__.split('.')[-1]}:{case.function.__name__}"
+
+
 CASES = {
-    f"{module.__name__.split('.')[-1]}:{case.function.__name__}": case
-    for module in GROUPS.values()
-    for case in vars(module)["CASES"]
+    name_of(module, case): case for module in GROUPS.values() for case in vars(module)["CASES"]
 }
 
 
-def table_of_constructs():
-    """Return the page of the documentation that says what works and what is a clear error."""
+def why_recorded(case):
+    """Return why the tape answers the gradient of a case, for each of its inputs that it does."""
+    testing.forget(case.function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [testing.why_recorded(case.function, *copy.deepcopy(xs)) for xs in case.inputs]
+    return [reason for reason in found if reason is not None]
+
+
+def reasons_of_cases():
+    """Return why cases that work are recorded: by their names, nothing for those transformed."""
+    return {name: why_recorded(case) for name, case in CASES.items() if case.message is None}
+
+
+def listed(reasons):
+    """Return the reasons why cases are recorded: how often each kind occurs, and each of them."""
+    kinds = Counter(
+        why.rpartition(" [")[2].rstrip("]") for found in reasons.values() for why in found
+    )
+    count = sum(not found for found in reasons.values())
+    lines = [f"{count} of {len(reasons)} cases that work are transformed"]
+    lines += [f"{n:5} {kind}" for kind, n in kinds.most_common()]
+    lines += [f"{name}: {why}" for name, found in reasons.items() for why in dict.fromkeys(found)]
+    return "\n".join(lines)
+
+
+def table_of_constructs(reasons):
+    """Return the page of the documentation that says what works and what is a clear error.
+
+    Arguments:
+        reasons: why cases are recorded (`reasons_of_cases`).
+    """
     lines = [
         "# Constructs",
         "",
-        "What the engine does with the constructs of the language. Each line is a case of the "
-        "tests (`tests/zygote_lite/constructs`): *works* is a gradient equal to finite "
+        "What the engine does with the constructs of the language. Each line is one case of the "
+        "tests, or several (`tests/zygote_lite/constructs`): *works* is a gradient equal to finite "
         "differences, with the value, the arguments and the side effects of the plain call; "
-        "*clear error* is an error that names the user's file and line.",
+        "*clear error* is an error that names the user's file and line. *Transformed* code answers "
+        "the gradient of all cases of a line, with all their inputs, or the tape has *recorded* "
+        "one of them: `python -m tests.zygote_lite.constructs.table` says why.",
     ]
     for title, module in GROUPS.items():
-        lines += ["", f"## {title}", "", "| construct | gradient |", "|---|---|"]
-        seen = {}
+        lines += ["", f"## {title}", "", "| construct | gradient | by |", "|---|---|---|"]
+        seen, recorded = {}, set()
         for case in vars(module)["CASES"]:
             seen.setdefault(case.construct, case.verdict)
             assert seen[case.construct] == case.verdict, case.construct
-        lines += [
-            f"| {construct.replace('|', '&#124;')} | {verdict} |"
-            for construct, verdict in seen.items()
-        ]
+            if reasons.get(name_of(module, case)):
+                recorded.add(case.construct)
+        for construct, verdict in seen.items():
+            tier = RECORDED if construct in recorded else TRANSFORMED
+            by = tier if verdict == "works" else ""
+            lines.append(
+                f"| {construct.replace('|', '&#124;')} | {verdict} | {by} |".replace("  ", " ")
+            )
     return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    found = reasons_of_cases()
+    PAGE.write_text(table_of_constructs(found))
+    print(listed(found))
