@@ -210,6 +210,16 @@ def test_no_source_is_refused():
         gradient(scope["f"], 2.0)
 
 
+@pytest.mark.parametrize("foreign", ["print()\n", "def f(x):\n    return x * 3.0\n"])
+def test_the_text_of_another_string_is_no_source(monkeypatch, foreign):
+    lines = foreign.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, "<string>", (len(foreign), None, lines, "<string>"))
+    scope = {}
+    exec("def f(x):\n    return x * 2.0\n", scope)
+    with pytest.raises(NoSourceError, match=r"no source text for f \(<string>:1\)"):
+        gradient(scope["f"], 2.0)
+
+
 def test_the_line_that_called_what_has_no_source_is_named():
     scope = {}
     exec("def g(x): return x * x", scope)

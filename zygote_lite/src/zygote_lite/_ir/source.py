@@ -62,7 +62,7 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
     made = handing_on(code)
     if made is not None:
         return made, set()
-    if not texts:
+    if not texts or _is_of_no_file(filename):
         raise NoSourceError(
             f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
             "define it in a file or a notebook, or declare a rule for it"
@@ -129,6 +129,14 @@ def _file_of(code: CodeType) -> str:
         return code.co_filename
     module = sys.modules.get(code.co_filename[8:-1])
     return getattr(module, "__file__", None) or code.co_filename
+
+
+def _is_of_no_file(filename: str) -> bool:
+    """Return whether a name such as `<string>` stands for no file.
+
+    All that `exec` compiles may share that name: a text that is kept under it may be another one's.
+    """
+    return filename.startswith("<") and filename.endswith(">")
 
 
 _made: dict[tuple[str, str], Definition] = {}
