@@ -13,17 +13,12 @@ from typing import Any
 
 from rulescore import generation, plugins
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
-from zygote_lite._specialize.infer.models.lists import fact_of_list
-from zygote_lite._specialize.infer.models.objects import is_plain
+from zygote_lite._specialize.infer.signature import signature
 from zygote_lite._specialize.numba.compile import MISSING
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
-from zygote_lite._specialize.typed.values import Other, fact_of
 from zygote_lite._specialize.watch import GRADIENT, watch
 from zygote_lite.modes import RECORDED, current, watching
 
-NO_KEY = str(
-    NotSupported.ARGUMENT_TYPE("an argument is no number, array, tuple, list or dict of those")
-)
 NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
 _NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in their order"))
 _MOST = 8  # specializations of one function
@@ -34,7 +29,6 @@ _FIRST = 2  # the call, with one choice of types, after which it is first tried
 # costs as much as many recorded calls, so the distances grow: at powers of 8, attempts that fail
 # for ever stay a vanishing part of the time that the recorded calls take.
 _AGAIN = {8**n for n in range(1, 20)}
-_LONG = 16  # items of a list: longer ones are told apart by what they hold, not by length
 
 
 class Specializations:
@@ -76,36 +70,33 @@ class Specializations:
         """Make code for a call at once; return the reason where that cannot be done."""
         plugins()  # their rules, were they loaded later, would put the code out of date
         key = self.key_of(xs)
-        if key is None:
-            return NO_KEY
+        if isinstance(key, NotSpecializable):
+            return str(key)
         with self.lock:
             return self.make(f, xs, key)
 
     def reason(self, xs: tuple[Any, ...]) -> str | None:
         """Return why there is no code for arguments of these types, if that is known."""
         key = self.key_of(xs)
-        return NO_KEY if key is None else self.reasons.get(key)
+        return str(key) if isinstance(key, NotSpecializable) else self.reasons.get(key)
 
     def note(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Count a call that no specialization answered; make one when it is worth it."""
         if watching.count and current().tier == RECORDED:
             return
         key = self.key_of(xs)
-        if key is not None:
+        if not isinstance(key, NotSpecializable):
             with self.lock:
                 if self.is_due(key):
                     self.make(f, xs, key)
         elif self.compiled:
-            warn_uncompiled(f, NO_KEY)
+            warn_uncompiled(f, str(key))
 
     def key_of(self, xs: tuple[Any, ...]) -> Any:
-        """Return the signature of arguments, `None` if there can be none."""
+        """Return the signature of arguments, or the reason why there is none."""
         if self.generation != generation():
             self.renew()
-        try:
-            return tuple(map(signature, xs))
-        except (NotSpecializable, RecursionError):  # a list may hold itself
-            return None
+        return signature(xs)
 
     def renew(self) -> None:
         """Forget everything: rules have come or gone."""
@@ -223,22 +214,3 @@ def _outside() -> int:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("zygote_lite."):
         frame, level = frame.f_back, level + 1
     return level
-
-
-def signature(x: Any) -> Any:
-    """Return the key that tells the specializations for an argument apart.
-
-    Raises `NotSpecializable` where there can be none.
-    """
-    if type(x) in (tuple, list):
-        uniform = fact_of_list(x) if type(x) is list and len(x) > _LONG else None
-        return uniform or (type(x), *map(signature, x))
-    if type(x) is dict and all(type(key) is str for key in x):
-        return dict, tuple(x), *map(signature, x.values())
-    fact = fact_of(x)
-    if isinstance(fact, Other):
-        if isinstance(x, str | None):
-            return x
-        if not is_plain(x):
-            raise NotSupported.ARGUMENT_TYPE(f"an argument is a {type(x).__name__}")
-    return fact

@@ -13,6 +13,7 @@ from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, gradients_of, written
 from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
+from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.inputs import Inputs
@@ -51,6 +52,7 @@ def specialize(
     """
     if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
         raise Unsound.OWN_RULE("it has a rule of its own")  # which takes precedence over its source
+    refuse_many_parts(xs)
     specialized = functools.partial(_specialized, f, xs, active, as_pullback, compiled, strong)
     many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
     inputs = Inputs(f)

@@ -45,6 +45,7 @@ _GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.Metho
                       types.WrapperDescriptorType, type(np.sum))  # fmt: skip
 _no_global = object()
 _MOST_ENTRIES = 256  # entries of a dict
+_MOST_TUPLES = 4096  # in a tuple from outside
 
 
 def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
@@ -60,12 +61,22 @@ def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
 
 
 def _is_fixed(x: tuple[Any, ...]) -> bool:
-    """Return whether a tuple consists of constants."""
-    return all(
-        type(part) in (*_CONSTANT_TYPES, float, np.float64)
-        or (type(part) is tuple and _is_fixed(part))
-        for part in x
-    )
+    """Return whether a tuple consists of constants.
+
+    Raises `NotSpecializable` where too many tuples are in it: those that share tuples may have more
+    than can be counted.
+    """
+    waiting, left = [x], _MOST_TUPLES
+    while waiting:
+        left -= 1
+        if not left:
+            raise NotSupported.TOO_LONG("a tuple that is not an argument has too many parts")
+        for part in waiting.pop():
+            if type(part) is tuple:
+                waiting.append(part)
+            elif type(part) not in (*_CONSTANT_TYPES, float, np.float64):
+                return False
+    return True
 
 
 def attribute_that_stays(x: Any, name: str) -> Any:

@@ -16,13 +16,13 @@ from zygote_lite._specialize.typed.nodes import Append, StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     INTS,
+    NUMBERS,
     TRUTHS,
     Fact,
     ListOf,
     Scalar,
     Value,
     can_carry,
-    fact_of,
     join_facts,
     list_root,
 )
@@ -32,19 +32,18 @@ from zygote_lite._specialize.typed.values import (
 
 def fact_of_list(x: list[Any]) -> ListOf | None:
     """Return what holds for a list of numbers of one class, or for a list of such lists."""
-    if not x:
-        return None
-    facts: set[Fact | None]
-    if type(x[0]) is list:
-        rows = all(type(row) is list for row in x)
-        facts = {fact_of_list(row) if rows else None for row in x}
-        if len({*map(id, x)}) != len(x) or type(x[0][0] if x[0] else None) is list:
-            return None  # a row that is there twice, or rows of rows
-    else:
-        facts = {Scalar(frozenset((kind,))) for kind in {*map(type, x)}}
-        facts = facts if isinstance(fact_of(x[0]), Scalar) else {None}
-    (fact, *others) = facts
+    if not x or type(x[0]) is not list:
+        return _fact_of_numbers(x)
+    if any(type(row) is not list for row in x) or len({*map(id, x)}) != len(x):
+        return None  # a row that is there twice has one gradient
+    (fact, *others) = {_fact_of_numbers(row) for row in x}
     return None if others or fact is None else ListOf(fact)
+
+
+def _fact_of_numbers(x: list[Any]) -> ListOf | None:
+    """Return what holds for a list of numbers of one class."""
+    kinds = frozenset(map(type, x))
+    return ListOf(Scalar(kinds)) if len(kinds) == 1 and kinds <= NUMBERS else None
 
 
 def holds_floats(fact: Fact | None) -> bool:
