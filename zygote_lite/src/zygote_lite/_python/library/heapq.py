@@ -1,7 +1,9 @@
-"""`heapq` and `bisect`, as Python equivalents: the steps of a heap are swaps in a list."""
+"""`heapq` and `bisect`: what C does there stands in these modules in Python, too."""
 
 import bisect
+import builtins
 import heapq
+import types
 from typing import Any
 
 from zygote_lite._cotangents.pullbacks import no_pullback
@@ -9,101 +11,21 @@ from zygote_lite._cotangents.registry import Handlers
 
 handlers = Handlers()
 
-_NO_ITEM = object()
+
+def _without_c(name: str, *_: Any) -> Any:
+    raise ImportError(name)
 
 
-def rise(heap: Any, start: Any, place: Any) -> Any:
-    """Move the entry at `place` up, towards `start`, past all that are larger."""
-    item = heap[place]
-    while place > start:
-        parent = (place - 1) >> 1
-        above = heap[parent]
-        if not item < above:
-            break
-        heap[place] = above
-        place = parent
-    heap[place] = item
+def _in_python(module: Any) -> dict[Any, Any]:
+    """Return the functions of a module that are written in C, each with its Python.
 
-
-def sink(heap: Any, place: Any) -> Any:
-    """Move the entry at `place` down to a leaf along the smaller children, and up again."""
-    start, end = place, len(heap)
-    item = heap[place]
-    child = 2 * place + 1
-    while child < end:
-        other = child + 1
-        if other < end and not heap[child] < heap[other]:
-            child = other
-        heap[place] = heap[child]
-        place = child
-        child = 2 * place + 1
-    heap[place] = item
-    rise(heap, start, place)
-
-
-@handlers.in_python(heapq.heappush)
-def _heappush(heap: Any, item: Any) -> Any:
-    heap.append(item)
-    rise(heap, 0, len(heap) - 1)
-
-
-@handlers.in_python(heapq.heappop)
-def _heappop(heap: Any) -> Any:
-    last = heap.pop()
-    return _heapreplace(heap, last) if heap else last
-
-
-@handlers.in_python(heapq.heapreplace)
-def _heapreplace(heap: Any, item: Any) -> Any:
-    first = heap[0]
-    heap[0] = item
-    sink(heap, 0)
-    return first
-
-
-@handlers.in_python(heapq.heappushpop)
-def _heappushpop(heap: Any, item: Any) -> Any:
-    return _heapreplace(heap, item) if heap and heap[0] < item else item
-
-
-@handlers.in_python(heapq.heapify)
-def _heapify(heap: Any) -> Any:
-    for place in reversed(range(len(heap) // 2)):
-        sink(heap, place)
-
-
-@handlers.in_python(heapq.nsmallest)
-def _nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
-    return sorted(iterable, key=key)[: max(n, 0)]
-
-
-@handlers.in_python(heapq.nlargest)
-def _nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
-    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
-
-
-@handlers.in_python(heapq.merge)
-def _merge(*iterables: Any, key: Any = None, reverse: Any = False) -> Any:
-    iterators, heads, keys = [], [], []
-    for iterable in iterables:
-        it = iter(iterable)
-        for y in it:
-            iterators.append(it)
-            heads.append(y)
-            keys.append(y if key is None else key(y))
-            break
-    while heads:
-        at = 0
-        for i in range(1, len(heads)):
-            if keys[at] < keys[i] if reverse else keys[i] < keys[at]:
-                at = i
-        yield heads[at]
-        y = next(iterators[at], _NO_ITEM)
-        if y is _NO_ITEM:
-            del iterators[at], heads[at], keys[at]
-        else:
-            heads[at] = y
-            keys[at] = y if key is None else key(y)
+    The module takes the functions in C over those in Python where it can import them.
+    """
+    builtins_without_c = {**vars(builtins), "__import__": _without_c}
+    written = {"__name__": module.__name__, "__builtins__": builtins_without_c}
+    exec(module.__loader__.get_code(module.__name__), written)
+    in_c = {name: f for name, f in vars(module).items() if type(f) is types.BuiltinFunctionType}
+    return {f: written[name] for name, f in in_c.items()}
 
 
 for _f in (bisect.bisect_left, bisect.bisect_right):
@@ -112,36 +34,5 @@ for _f in (bisect.bisect_left, bisect.bisect_right):
             (_f(*xs, **kws), no_pullback(len(flags))) if key is None else None
         )
     )
-
-
-def place_between(a: Any, x: Any, lo: Any, hi: Any, key: Any, is_left: bool) -> Any:
-    """Return where an element goes in a sorted sequence: before those equal to it, or behind."""
-    hi = len(a) if hi is None else hi
-    while lo < hi:
-        middle = (lo + hi) // 2
-        y = a[middle] if key is None else key(a[middle])
-        if y < x if is_left else not x < y:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
-
-
-@handlers.in_python(bisect.bisect_left)
-def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    return place_between(a, x, lo, hi, key, True)
-
-
-@handlers.in_python(bisect.bisect_right)
-def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    return place_between(a, x, lo, hi, key, False)
-
-
-@handlers.in_python(bisect.insort_left)
-def _insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    a.insert(bisect.bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
-
-
-@handlers.in_python(bisect.insort_right)
-def _insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    a.insert(bisect.bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
+for _in_c, _written in {**_in_python(heapq), **_in_python(bisect)}.items():
+    handlers.in_python(_in_c)(_written)
