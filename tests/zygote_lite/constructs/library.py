@@ -3,6 +3,7 @@
 import bisect
 import collections
 import copy
+import dataclasses
 import fractions
 import heapq
 import statistics
@@ -223,6 +224,45 @@ def copies_of_objects(x):
     a.items[0] = x * 5.0
     assert c.items[1] is c
     return b.v * c.v + b.items[0] * c.items[0] + a.v * x
+
+
+class Slotted:
+    """An object whose attributes have slots."""
+
+    __slots__ = ("_items", "v")
+
+    def __init__(self, v):
+        self.v = v
+        self._items = [v, self]
+
+
+class Beside(Slotted):
+    """An object of which some attributes have slots."""
+
+    def __init__(self, v):
+        super().__init__(v)
+        self.more = 2.0 * v
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    """An object with a state of its own."""
+
+    v: float
+    items: list
+
+
+@works("`copy.copy`, `copy.deepcopy`", (0.5,))
+def copies_of_objects_with_slots(x):
+    total = 0.0
+    for kind in (Slotted, Beside):
+        a = kind(x)
+        b, c = copy.copy(a), copy.deepcopy(a)
+        a._items[0] = x * 5.0
+        assert c._items[1] is c
+        total = total + b.v * b._items[0] + c._items[0] ** 3 + getattr(c, "more", x) * x
+    d, e = Frozen(x, [x]), copy.deepcopy(Frozen(x, [3.0 * x]))
+    return total + copy.copy(d).items[0] * e.v * e.items[0]
 
 
 @works("what gradients do not need is simply run", (0.5,))
