@@ -18,9 +18,9 @@ import numpy as np
 
 from zygote_lite._activity.activity import reaches_active
 from zygote_lite._cotangents.kinds import VALUE, kind_of
-from zygote_lite._cotangents.registry import Traced
+from zygote_lite._cotangents.registry import IN_PYTHON, Traced
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.intrinsics import apply, build_tuple
+from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.places import where
 from zygote_lite._python.library.builtins import check_strict
 from zygote_lite._tape.tape import Tape
@@ -195,10 +195,9 @@ def _(tape: Tape, it: Any, skip: int) -> Traced | None:
     inner = it.__reduce__()[1]
     if len({id(x) for x in inner}) < len(inner):
         return None  # one iterator twice
-    found = [look_ahead(tape, x, skip) for x in inner]
-    if any(each is None for each in found):
+    row: list[Any] = [look_ahead(tape, x, skip) for x in inner]
+    if None in row:
         return None
-    row = [each for each in found if each is not None]
     if any(y is _END for y, _ in row) or not row:
         return _END, None
     return _called(tape, build_tuple, row)
@@ -216,45 +215,29 @@ def _called(tape: Tape, f: Any, row: list[Traced]) -> Traced:
     return tape.call((None, *(node for _, node in row)), f, *(y for y, _ in row))
 
 
-def _next(tape: Tape, it: Any) -> Traced:
-    return tape.call((None, None), next, it)
-
-
-@_for(_STEPS, zip)
+@_for(_STEPS, zip, map)
 def _(tape: Tape, it: Any) -> Traced:
-    inner, *strict = it.__reduce__()[1:]  # strict: `True` is there, or nothing
+    kind, sources, *strict = it.__reduce__()  # strict: `True` is there, or nothing
+    f, *inner = (build_tuple, *sources) if kind is zip else sources
     row: list[Traced] = []
     for i, x in enumerate(inner):
         try:
-            row.append(_next(tape, x))
+            row.append(tape.call((None, None), next, x))
         except StopIteration:
             if strict:
                 check_strict(inner, i)
             raise
-    return _called(tape, build_tuple, row)
+    return _called(tape, f, row)
 
 
-@_for(_STEPS, map)
+@_for(_STEPS, filter, itertools.filterfalse, itertools.starmap, type(iter(int, 0)))
 def _(tape: Tape, it: Any) -> Traced:
-    f, *inner = it.__reduce__()[1]
-    return _called(tape, f, [_next(tape, x) for x in inner])
-
-
-@_for(_STEPS, filter, itertools.filterfalse)
-def _(tape: Tape, it: Any) -> Traced:
-    inner, f = _sources(it)
-    while True:
-        y, node = _next(tape, inner)
-        test = tape.call((None, node), operator.truth if f in (None, bool) else f, y)[0]
-        if bool(test) is (type(it) is filter):
-            return y, node
-
-
-@_for(_STEPS, itertools.starmap)
-def _(tape: Tape, it: Any) -> Traced:
-    inner, f = _sources(it)
-    y, node = _next(tape, inner)
-    return tape.call((None, None, node, None), apply, f, y, {})
+    """Take the first element of another such iterator over the same source: it has no state."""
+    is_calling = isinstance(it, type(iter(int, 0)))
+    kind, sources = it.__reduce__() if is_calling else (type(it), _sources(it)[::-1])
+    (made_by,) = IN_PYTHON[id(kind)].for_all
+    again, _ = tape.call((None,) * (1 + len(sources)), made_by, *sources)
+    return tape.call((None, None), next, again)
 
 
 @_for(_STEPS, itertools.islice, itertools.chain)
@@ -270,15 +253,6 @@ def _(tape: Tape, it: Any) -> Traced | None:
 def _(tape: Tape, it: Any) -> Traced:
     """Take an element of what was fixed when the iterator was made."""
     return next(it), None
-
-
-@_for(_STEPS, type(iter(int, 0)))
-def _(tape: Tape, it: Any) -> Traced:
-    f, *sentinel = it.__reduce__()[1]
-    y, node = tape.call((None,), f) if sentinel else (None, None)
-    if not sentinel or y == sentinel[0]:
-        raise StopIteration
-    return y, node
 
 
 @_for(_STEPS, _SEQUENCE)
