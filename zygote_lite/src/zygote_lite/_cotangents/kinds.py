@@ -202,3 +202,16 @@ def tuple_like(x: Any, entries: Iterable[Any]) -> Any:
     """Return a tuple, of the class of `x` where that is a named tuple."""
     # not by calling the class: its `__new__` may take something else
     return tuple.__new__(type(x), entries) if hasattr(x, "_fields") else tuple(entries)
+
+
+def cotangent_like(x: Any, entries: dict[Any, Any]) -> Any:
+    """Return a cotangent of the form of `x`, a structure or a cotangent of one."""
+    kind = kind_of(x)
+    if kind == DICT:
+        return entries
+    if kind == LIST:
+        return list(entries.values())
+    if kind == TUPLE:
+        return tuple_like(x, entries.values())
+    primal = x._primal if type(x) is Tangent else type(x)
+    return Tangent(primal, **{str(name): d for name, d in entries.items()})

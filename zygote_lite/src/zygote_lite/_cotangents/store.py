@@ -26,6 +26,7 @@ from zygote_lite._cotangents.kinds import (
     TUPLE,
     VALUE,
     address_of,
+    cotangent_like,
     entries_of,
     is_known_by_rule,
     kind_of,
@@ -174,41 +175,25 @@ class Store:
             return project(dx, x) if is_known else dx
         if kind == INERT:
             return None
-        if kind == TUPLE:
-            parts = [
-                self.collect(value, None if dx is None else dx[i], seen)
-                for i, value in enumerate(x)
-            ]
-            if all(d is None for d in parts):
-                return None
-            return tuple_like(x, parts)
         if kind == FUNCTION:
             return self._collect_function(x, dx, seen)
-        if kind < LIST:
-            return dx
-        address = address_of(x)
-        if address in seen:
-            return None
-        seen[address] = x
-        slots = self.entries[address][1] if address in self.entries else {}
-        if kind == SET and not self.taking and any(d is not None for d in slots.values()):
-            raise DifferentiationError(
-                f"the elements of a {type(x).__name__} that is differentiated have a gradient, and "
-                "they have no order to give it in: pass a list, as by `list(...)` or `sorted(...)`"
-            )
-        if self.taking:
-            self.entries.pop(address, None)  # it goes to the operands, which may hold `x` itself
-        parts_by_key = {
-            key: self.collect(value, slots.get(key), seen) for key, value in entries_of(x)
-        }
-        if all(d is None for d in parts_by_key.values()):
-            return None
-        if kind == LIST:
-            return list(parts_by_key.values())
-        if kind == DICT:
-            return parts_by_key
-        primal = x._primal if type(x) is Tangent else type(x)
-        return Tangent(primal, **{str(k): d for k, d in parts_by_key.items()})
+        slots = dict(enumerate(dx or ()))
+        if kind != TUPLE:
+            address = address_of(x)
+            if address in seen:
+                return None
+            seen[address] = x
+            slots = self.entries[address][1] if address in self.entries else {}
+            if kind == SET and not self.taking and any(d is not None for d in slots.values()):
+                raise DifferentiationError(
+                    f"the elements of a {type(x).__name__} that is differentiated have a gradient, "
+                    "and they have no order to give it in: pass a list, as by `list(...)` or "
+                    "`sorted(...)`"
+                )
+            if self.taking:
+                self.entries.pop(address, None)  # it goes to the operands: they may hold `x` itself
+        parts = {key: self.collect(value, slots.get(key), seen) for key, value in entries_of(x)}
+        return None if all(d is None for d in parts.values()) else cotangent_like(x, parts)
 
     def _collect_function(self, f: Any, dx: Any, seen: dict[int, Any]) -> Any:
         """Return the cotangents of what a function holds, by the names of captured variables."""

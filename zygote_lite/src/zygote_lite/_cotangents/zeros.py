@@ -8,20 +8,18 @@ import numpy as np
 
 from rulescore import Tangent, zero
 from zygote_lite._cotangents.kinds import (
-    DICT,
     FUNCTION,
     INERT,
-    LIST,
     OBJECT,
     SET,
     TUPLE,
     VALUE,
     address_of,
+    cotangent_like,
     entries_of,
     held_by,
     kind_of,
     shown_by_proxy,
-    tuple_like,
 )
 
 WITHOUT_NONE = {float, np.ndarray, np.float64, complex, np.float32}
@@ -69,13 +67,7 @@ def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
     for entry, value in entries_of(x):
         key = str(entry) if kind == OBJECT else entry
         found[key] = filled(given.get(key), value, seen)
-    if kind == DICT:
-        return found
-    if kind == LIST:
-        return list(found.values())
-    if kind == TUPLE:
-        return tuple_like(x, found.values())
-    return Tangent(x._primal if type(x) is Tangent else type(x), **found)
+    return cotangent_like(x, found)
 
 
 def _filled_function(d: Any, f: Any, seen: set[int]) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulescore import Tangent, accumulate, project
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.kinds import tuple_like
+from zygote_lite._cotangents.kinds import cotangent_like, entries_of, tuple_like
 from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import take_slots
@@ -52,20 +52,11 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
     """Return a cotangent with its numbers boxed, entry by entry."""
     if value is None:
         return None
-    if isinstance(value, tuple | list):
-        getitem = [
-            tape.call((None, node, None), operator.getitem, value, i) for i in range(len(value))
-        ]
-        entries = [box(*found, tape) for found in getitem]
-        return entries if isinstance(value, list) else tuple_like(value, entries)
-    if isinstance(value, dict):
-        return {
-            k: box(*tape.call((None, node, None), operator.getitem, value, k), tape) for k in value
-        }
-    if isinstance(value, Tangent):
-        read = [tape.call((None, node, None), operator.getitem, value, name) for name in value]
-        fields = {name: box(*found, tape) for name, found in zip(value, read, strict=True)}
-        return Tangent(value._primal, **fields)
+    if isinstance(value, tuple | list | dict | Tangent):
+        keys = [key for key, _ in entries_of(value)]
+        read = [tape.call((None, node, None), operator.getitem, value, key) for key in keys]
+        entries = [box(*found, tape) for found in read]
+        return cotangent_like(value, dict(zip(keys, entries, strict=True)))
     return Box(value, node, tape)
 
 

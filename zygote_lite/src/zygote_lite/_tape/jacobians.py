@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Tangent
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -19,10 +18,10 @@ from zygote_lite._cotangents.kinds import (
     OBJECT,
     TUPLE,
     address_of,
+    cotangent_like,
     entries_of,
     held_by,
     kind_of,
-    tuple_like,
 )
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.places import name_of
@@ -109,10 +108,10 @@ def _each_leaf(y: Any, at_leaf: Any, around: Callable[[Any], Any], seen: set[int
         return at_leaf(y, around) if is_real_array(y) else None
 
     def within(key: Any) -> Callable[[Any], Any]:
-        return lambda d: around(_structure(y, {**dict.fromkeys(entries), key: d}))
+        return lambda d: around(cotangent_like(y, {**dict.fromkeys(entries), key: d}))
 
     found = {key: _each_leaf(value, at_leaf, within(key), seen) for key, value in entries.items()}
-    return _structure(y, found)
+    return cotangent_like(y, found)
 
 
 def _stacked(x: Any, rows: list[Any], shape: tuple[int, ...], stack: Stack, seen: set[int]) -> Any:
@@ -124,7 +123,7 @@ def _stacked(x: Any, rows: list[Any], shape: tuple[int, ...], stack: Stack, seen
         key: _stacked(value, [row[key] for row in rows], shape, stack, seen)
         for key, value in entries.items()
     }
-    return _structure(x, found)
+    return cotangent_like(x, found)
 
 
 def _parts_of(x: Any, seen: set[int]) -> dict[Any, Any] | None:
@@ -141,15 +140,3 @@ def _parts_of(x: Any, seen: set[int]) -> dict[Any, Any] | None:
             return None
         seen.add(address)
     return {str(key) if kind == OBJECT else key: value for key, value in entries_of(x)}
-
-
-def _structure(x: Any, entries: dict[Any, Any]) -> Any:
-    """Return a cotangent of the structure of `x` with these entries."""
-    kind = kind_of(x)
-    if kind == DICT:
-        return entries
-    if kind == LIST:
-        return list(entries.values())
-    if kind == TUPLE:
-        return tuple_like(x, entries.values())
-    return Tangent(x._primal if type(x) is Tangent else type(x), **entries)

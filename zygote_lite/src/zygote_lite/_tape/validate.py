@@ -18,12 +18,12 @@ from zygote_lite._cotangents.kinds import (
     SET,
     TUPLE,
     VALUE,
+    cotangent_like,
     entries_of,
     held_by,
     is_known_by_rule,
     kind_of,
     owner_of,
-    tuple_like,
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
@@ -102,15 +102,8 @@ def _owned(d: Any, seen: set[int]) -> Any:
             owner = d
         seen.add(id(owner))
         return d
-    if isinstance(d, list):
-        return [_owned(x, seen) for x in d]
-    if isinstance(d, tuple):
-        parts = [_owned(x, seen) for x in d]
-        return tuple_like(d, parts)
-    if isinstance(d, dict):
-        return {key: _owned(x, seen) for key, x in d.items()}
-    if isinstance(d, Tangent):
-        return Tangent(d._primal, **{name: _owned(x, seen) for name, x in d.items()})
+    if isinstance(d, list | tuple | dict | Tangent):
+        return cotangent_like(d, {key: _owned(x, seen) for key, x in entries_of(d)})
     if is_known_by_rule(type(d)):
         if id(d) in seen:
             d = copy.deepcopy(d)
