@@ -31,7 +31,6 @@ from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import is_jitted, mark, original
 from zygote_lite._specialize.watch import PRODUCT, PULLBACK
-from zygote_lite._tape.jacobians import jacobian_by, stack_rows, units
 from zygote_lite._tape.run import Pullback, recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
@@ -39,6 +38,9 @@ from zygote_lite._tape.seeds import (
     argument_numbers,
     gradient_by,
     is_single,
+    jacobian_by,
+    stack_rows,
+    units,
     with_zeros,
 )
 from zygote_lite.modes import InternalError, TierMismatch

@@ -9,7 +9,6 @@ from zygote_lite._python import (
     generators,
     literals,
     operators,
-    subscripts,
     texts,
 )
 from zygote_lite._python.containers import deques, dicts, lists
@@ -17,19 +16,18 @@ from zygote_lite._python.library import (
     builtins,
     copy,
     folds,
+    functools,
     heapq,
     itertools,
-    lru_cache,
-    singledispatch,
 )
 from zygote_lite._python.objects import attributes, classes, construct, lookup, weak
 from zygote_lite._tape import callables
 
 MODULES = (
-    literals, subscripts, operators, calls, generators, texts,
+    literals, operators, calls, generators, texts,
     attributes, lookup, construct, classes, weak,
     lists, dicts, deques,
-    builtins, folds, itertools, heapq, copy, lru_cache, singledispatch,
+    builtins, folds, itertools, heapq, copy, functools,
     writes, functions, nditer, foreign,
     callables, cotangents, nested_rules,
 )  # fmt: skip

@@ -12,13 +12,7 @@ import numpy as np
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.tape import NestedRun
-from zygote_lite._tape.jacobians import jacobian_by
-from zygote_lite._tape.seeds import (
-    ActiveArguments,
-    Argnums,
-    gradient_by,
-    with_zeros,
-)
+from zygote_lite._tape.seeds import ActiveArguments, Argnums, gradient_by, jacobian_by, with_zeros
 
 
 def inside(how: Any) -> Callable[[Any], Any]:

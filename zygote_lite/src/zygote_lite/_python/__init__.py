@@ -4,7 +4,7 @@ Each module declares handlers for functions and kinds of operands: *structural* 
 pullback, *desugaring* ones stand for other calls, *decompositions* are Python that means the same
 as a function written in C. The tape finds them in the registry and knows none of them by name.
 
-Read `literals` first (tuples, lists and dicts are built and joined), `subscripts` and `operators`,
+Read `literals` first (tuples, lists and dicts are built, joined and subscripted), `operators`,
 then `objects` (attributes, instances, classes) and `containers`; `library` has one module for each
 module of the standard library.
 """

@@ -1,5 +1,10 @@
-"""A recorded call opens the state of the thread, and the outermost one closes it."""
+"""A recorded call opens the state of the thread, and raises the limit of recursion; the outermost
+one closes it."""
 
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from zygote_lite._cotangents.run import state
@@ -27,3 +32,29 @@ class Run:
             state.given = ()
             state.held.clear()
             state.clean.clear()
+
+
+FRAMES = 16
+"""Frames of the engine for one call of a function of the user's, at most."""
+
+_recursion_lock = threading.Lock()
+_running = 0
+_own = 0
+
+
+@contextmanager
+def deeper_recursion() -> Iterator[None]:
+    """Raise Python's recursion limit while differentiated code runs, in whatever thread."""
+    global _running, _own
+    with _recursion_lock:
+        if not _running:
+            _own = sys.getrecursionlimit()
+            sys.setrecursionlimit(FRAMES * _own)
+        _running += 1
+    try:
+        yield
+    finally:
+        with _recursion_lock:
+            _running -= 1
+            if not _running:
+                sys.setrecursionlimit(_own)

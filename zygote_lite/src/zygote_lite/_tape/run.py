@@ -9,8 +9,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.outermost import Run
-from zygote_lite._tape.recursion import deeper_recursion
+from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import via_tape
 from zygote_lite._tape.validate import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
 from zygote_lite.errors import DifferentiationError

@@ -13,7 +13,6 @@ from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import inputs
-from zygote_lite._specialize.infer.branches import Paths
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled, lowered_code
 from zygote_lite._specialize.infer.loops import is_left, iterate, repeat
@@ -23,19 +22,22 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
 from zygote_lite._specialize.typed.abstract_eval import run
-from zygote_lite._specialize.typed.builder import Env, Frame
-from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
+from zygote_lite._specialize.typed.builder import Builder, Env, Frame
+from zygote_lite._specialize.typed.nodes import Branch, Moves, Record, Stop, add_at_ends, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import abandon
+from zygote_lite._specialize.typed.runtime import UNSET, abandon
 from zygote_lite._specialize.typed.values import (
     TRUTHS,
     ListOf,
     Local,
     Method,
+    Other,
     Scalar,
     Value,
+    composition_of,
     constant,
     is_temporary,
+    join_facts,
     mapping,
     stem_of,
     structure,
@@ -44,7 +46,7 @@ from zygote_lite._specialize.typed.values import (
 _DEEP = 20  # calls inside calls
 
 
-class Interpreter(Paths):
+class Interpreter(Builder):
     """Write typed code for one specialization, statement by statement."""
 
     apply = _calls.call
@@ -262,6 +264,78 @@ class Interpreter(Paths):
         if not isinstance(f, Local) and not is_settled(self, f.__globals__):
             self.inputs.guard_function(f)
         return self.body_of(f, xs, kws)
+
+    # -- branches: each path is interpreted separately, then the variables are joined -------------
+
+    def branch(
+        self, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
+    ) -> Env | None:
+        if test in self.iterators:
+            raise Unsound.ITERATOR("it asks for the truth of an iterator")
+        if test.where is not None:
+            raise NotSupported.TRUTH("it asks for the truth of an object")
+        if test.is_constant or test.items is not None:
+            return self.block(body if test.sample else orelse, env, after)
+        if test.is_array:
+            raise NotSupported.TRUTH("it asks for the truth of an array")
+        first: Env | None
+        second: Env | None
+        then, first = self.nested(lambda: self.block(body, env, after))
+        other, second = self.nested(lambda: self.block(orelse, env, after))
+        node = Branch(self.origin, test, then, other)
+        self.out.append(node)
+        if first is None or second is None:
+            return second if first is None else first
+        joined = dict(env)
+        left: list[tuple[Value, Value]] = []
+        right: list[tuple[Value, Value]] = []
+        for name in sorted(after & (first.keys() | second.keys())):
+            a, b = first.get(name), second.get(name)
+            if a is b and a is not None:
+                joined[name] = a
+                continue
+            joined[name] = value = self.join(a, b, name)
+            if {a, b} & self.uncertain or (None in (a, b) and not self.is_ours(name)):
+                self.uncertain.add(value)
+            for known, moves in ((a, left), (b, right)):
+                source = self.no_value(name, value) if known is None else known
+                if source is not None:
+                    moves.append((value, source))
+        node.joined = [value for value, _ in (*left, *right)]
+        self.note_moved([source for _, source in (*left, *right)])
+        add_at_ends(then, self.origin, left)
+        add_at_ends(other, self.origin, right)
+        return joined
+
+    def no_value(self, name: str, joined: Value) -> Value | None:
+        """Return what is assigned on a path that leaves a variable without a value, if anything.
+
+        It may seem to have one: in a function called in a loop, that of an earlier iteration; Numba
+        takes zero.
+        """
+        if self.is_ours(name):  # none of our own is read too early
+            return constant(None)
+        may_be_stale = self.compiled or (self.loop is not None and len(self.frames) > 1)
+        return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None
+
+    def join(self, a: Value | None, b: Value | None, name: str) -> Value:
+        """Return the value of a variable that is one value on one path, another on the other."""
+        if a is None or b is None:
+            value = a if a is not None else b
+            assert value is not None
+            if value.items is not None or not value.name:
+                raise Unsound.UNSET(f"`{name}` is assigned on one path only")
+            a = b = value
+        for x in (a, b):
+            if kind := composition_of(x):
+                raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a {kind} that depends on the path")
+        value = self.value(join_facts(a.fact, b.fact), a.sample, stem_of(name))
+        if isinstance(value.fact, Other) and (a.is_constant or b.is_constant):
+            raise NotSupported.DEPENDS_ON_PATH(f"`{name}` depends on the path, and is not a number")
+        value.active = a.active or b.active
+        if a.spread is not None and a.spread is b.spread:
+            value.spread = a.spread
+        return value
 
 
 def _intrinsic(path: str) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
-from zygote_lite._specialize.infer import import_calls
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
+from zygote_lite._specialize.infer.normalize import imported_member, imported_module
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
@@ -244,8 +244,8 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     np.real: _real,
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
-    import_calls.imported_module: _imports.import_module,
-    import_calls.imported_member: _imports.import_member,
+    imported_module: _imports.import_module,
+    imported_member: _imports.import_member,
     _intrinsics.taken_for: _taken_for,
     _intrinsics.join_dict: _join_dict,
     _intrinsics.join_text: _folded_text(_intrinsics.join_text),

@@ -1,4 +1,4 @@
-"""Functions under `functools.lru_cache`: within one run, calls are cached on the tape.
+"""`functools`: within one run, calls of functions under `lru_cache` are cached on the tape.
 
 The user's cache cannot be used, because its values are not on this tape. Calls are cached by their
 arguments *and* the nodes of these, because equal numbers may have different histories, and then
@@ -101,3 +101,26 @@ def _(tape: Tape, nodes: Nodes, f: Any) -> Traced:
 @handlers.by_code(cast(types.FunctionType, functools.lru_cache(1)))
 def _(tape: Tape, nodes: Nodes, decorate: Any, f: Any) -> Traced:
     return decorate(f), None
+
+
+# -- singledispatchmethod ------------------------------------------------------------------------
+
+# From Python 3.13 on it keeps methods by weak reference, which is only quicker. An entry would
+# outlive the object in the run, since the tape holds it: so they are made anew at each access.
+
+
+@handlers.in_python(functools.singledispatchmethod.__get__)
+def _bind(descriptor: Any, obj: Any, cls: Any = None) -> Any:
+    dispatch = descriptor.dispatcher.dispatch
+    wrapped = descriptor.func
+    name = getattr(wrapped, "__name__", "singledispatchmethod method")
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            raise TypeError(f"{name} requires at least 1 positional argument")
+        return dispatch(args[0].__class__).__get__(obj, cls)(*args, **kwargs)
+
+    method.__isabstractmethod__ = descriptor.__isabstractmethod__  # type: ignore[attr-defined]
+    method.register = descriptor.register  # type: ignore[attr-defined]
+    functools.update_wrapper(method, wrapped)
+    return method
