@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rulescore import rrule
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 
 STEPS = (1e-5, 1e-4, 1e-6)
 

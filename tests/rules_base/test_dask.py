@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rulescore import plugins, rrule
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 from tests.rules_base.conftest import direction_for, inner, moved
 from tests.rules_base.test_semantics import cotangent, is_numeric, mapped, parts_of, same
 

@@ -11,7 +11,7 @@ import pytest
 
 from rules_base.numpy.ufunc_methods import CHAINS, PIECES, RUNNING
 from rulescore import plugins, rrule
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 
 # What has no rule for arrays of other libraries, or makes NumPy's arrays on the way, and why.
 REASONS = {

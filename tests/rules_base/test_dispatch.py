@@ -8,7 +8,7 @@ import pytest
 
 from rules_base import MODULES
 from rulescore import find_rule
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 
 VALUES = (0.5, 2, True, 0.5j, np.float64(0.5), np.ones(2), [0.5, 1.5], (0.5, 1.5), None, "text")
 

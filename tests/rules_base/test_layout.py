@@ -9,7 +9,7 @@ import pytest
 
 import rules_base
 from rules_base import MODULES
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 
 ROOT = Path(rules_base.__file__).parent
 WITHOUT_EXAMPLES = {"numpy.without_rules"}  # it declares no rule

@@ -7,7 +7,7 @@ import pytest
 
 from rules_base.numpy.ufunc_methods import CHAINS, RUNNING
 from rulescore import rrule
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 from tests.rules_base.conftest import on_examples
 
 MODULES = (

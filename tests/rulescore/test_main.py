@@ -8,10 +8,11 @@ import textwrap
 import numpy as np
 import pytest
 
-from rulescore import RuleError, RuleSet, _survey, _table, find_rule, why
+from rulescore import RuleError, RuleSet, _changes, find_rule, why
 from rulescore.__main__ import main
+from rulescore._command import examples, lookup, survey
+from rulescore._naming import name_of
 from rulescore._plugins import Plugin
-from rulescore._rule import name_of
 
 PLUGIN = """
 import math, operator
@@ -122,7 +123,7 @@ def test_errors_say_what_may_be_meant(capsys, monkeypatch, function, kind, messa
     rule = RuleSet("mine")
     rule.constant(np.sin, np.sinh, np.sinc)
     rule.scalar(math.cbrt)(lambda x, out: 1 / (3 * out**2))
-    monkeypatch.setattr(_survey, "plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),))
+    monkeypatch.setattr(survey, "plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),))
     assert main(["why", function, kind]) == 2
     assert message in capsys.readouterr().err
 
@@ -168,7 +169,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("name", "value"), NAMES, ids=[n for n, _ in NAMES])
 def test_names(name, value):
-    assert _survey.named(name) is value
+    assert lookup.named(name) is value
 
 
 SAMPLES = [("float", float), ("float32", np.float32), ("numpy.float32", np.float32)]
@@ -178,24 +179,24 @@ SAMPLES += [("fractions.Fraction", __import__("fractions").Fraction)]
 
 @pytest.mark.parametrize(("name", "kind"), SAMPLES, ids=[n for n, _ in SAMPLES])
 def test_samples(name, kind):
-    assert type(_survey.sample(name)) is kind
+    assert type(lookup.sample(name)) is kind
 
 
 def test_missing_are_those_without_rule_constant_and_source(new_ruleset):
-    before = _survey.missing("numpy")
+    before = survey.missing("numpy")
     assert "numpy.copyto" in before or "numpy.frompyfunc" in before
     assert "numpy.median" not in before
     assert "numpy.test" not in before
     names = list(before)
     one = names[0]
     rule = new_ruleset("for_missing")
-    rule.constant(_survey.named(one))
+    rule.constant(lookup.named(one))
     rule.register()
-    assert list(_survey.missing("numpy")) == names[1:]
+    assert list(survey.missing("numpy")) == names[1:]
 
 
 def test_list_missing_prints_them_and_their_number(capsys):
-    reasons = _survey.missing("numpy")
+    reasons = survey.missing("numpy")
     bare = [name for name, reason in reasons.items() if not reason]
     assert main(["list", "--missing", "numpy"]) == bool(bare)
     shown = capsys.readouterr().out.splitlines()
@@ -205,7 +206,7 @@ def test_list_missing_prints_them_and_their_number(capsys):
         f"{len(reasons)} functions of numpy without a rule or Python source, {len(bare)} of them "
         "without a reason"
     )
-    ends = _survey.ending("numpy")
+    ends = survey.ending("numpy")
     assert ends["numpy.put_along_axis"] == ["numpy.lib.array_utils.normalize_axis_index"]
     assert ending == [
         *(f"{name}: its source calls {', '.join(compiled)}" for name, compiled in ends.items()),
@@ -217,8 +218,8 @@ def test_list_missing_prints_them_and_their_number(capsys):
 def test_a_missing_function_comes_with_the_reason_that_a_plugin_gives(monkeypatch):
     rule = RuleSet("mine")
     rule.without_rule("nobody knows", "numpy.frompyfunc")
-    monkeypatch.setattr(_survey, "plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),))
-    reasons = _survey.missing("numpy")
+    monkeypatch.setattr(survey, "plugins", lambda **_: (Plugin("mine", "mine", "1", (rule,)),))
+    reasons = survey.missing("numpy")
     assert reasons["numpy.frompyfunc"] == "nobody knows"
     assert reasons["numpy.nested_iters"] == ""
 
@@ -226,7 +227,7 @@ def test_a_missing_function_comes_with_the_reason_that_a_plugin_gives(monkeypatc
 def test_an_example_that_raises_is_a_failure():
     rule = RuleSet("mine")
     rule.example(len)
-    report = _survey.run_examples(Plugin("mine", "mine", "1", (rule,)))
+    report = examples.run_examples(Plugin("mine", "mine", "1", (rule,)))
     assert [call for call, _ in report.failures] == ["len()"]
 
 
@@ -298,9 +299,9 @@ def library(tmp_path, monkeypatch):
 
 def test_functions_whose_source_ends_in_compiled_code_are_counted(library, capsys, rule):
     ends = dict.fromkeys(["closed", "direct", "dotted", "through", "wrapped"], COMPILED)
-    assert _survey.ending("mylib") == {f"mylib.{name}": c for name, c in ends.items()}
+    assert survey.ending("mylib") == {f"mylib.{name}": c for name, c in ends.items()}
     ends = dict.fromkeys(["computed", "method"], COMPILED)
-    assert _survey.ending("mylib.Layer") == {f"mylib.Layer.{name}": c for name, c in ends.items()}
+    assert survey.ending("mylib.Layer") == {f"mylib.Layer.{name}": c for name, c in ends.items()}
     assert main(["list", "--missing", "mylib"]) == 1  # it imports that function itself
     told = capsys.readouterr().out.splitlines()
     assert "mylib.through: its source calls numpy.lib.array_utils.normalize_axis_index" in told
@@ -308,7 +309,7 @@ def test_functions_whose_source_ends_in_compiled_code_are_counted(library, capsy
         "5 functions of mylib with Python source that calls compiled code without a rule"
     )
     rule.constant(library.normalize_axis_index)
-    assert _survey.ending("mylib") == {}
+    assert survey.ending("mylib") == {}
 
 
 def test_why_answers_for_methods_attributes_and_callable_objects(library, capsys, rule):
@@ -397,7 +398,7 @@ def test_why_shows_a_clash(capsys, new_ruleset):
         def _(x: str, y: str = ruleset.name):
             return 1.0, None
 
-        _table.register(ruleset, ruleset.name)
+        _changes.register(ruleset, ruleset.name)
     with pytest.raises(RuleError):
         find_rule(textwrap.dedent, 1.0)
     assert [(said, rule.plugin, rule.kind) for said, rule in why(textwrap.dedent, 1.0)] == [

@@ -4,7 +4,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from rulescore._plugins import _is_disabled
+from rulescore._switches import is_disabled
 
 GOOD = """
 import operator
@@ -122,7 +122,7 @@ DISABLED = [
 @pytest.mark.parametrize(("setting", "name", "distribution", "expected"), DISABLED)
 def test_names_of_what_is_switched_off(monkeypatch, setting, name, distribution, expected):
     monkeypatch.setenv("RULESCORE_DISABLE", setting)
-    assert _is_disabled(name, distribution) is expected
+    assert is_disabled(name, distribution) is expected
 
 
 @pytest.mark.parametrize("disable", [f"first,{OTHERS}", "*"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rulescore import Array, Numeric, RuleError, Tangent, find_rule, rrule
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 
 PULLBACKS = [
     ("too many", lambda dy: (dy, dy), "returned 2 cotangents where 1 was due"),

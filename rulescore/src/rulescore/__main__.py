@@ -17,11 +17,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rulescore._endings import plain_function
+from rulescore._command.endings import plain_function
+from rulescore._command.examples import run_examples
+from rulescore._command.lookup import called
+from rulescore._command.survey import ending, missing, reasons
+from rulescore._naming import name_of
 from rulescore._plugins import Plugin, plugins
-from rulescore._rule import RuleError, name_of
-from rulescore._survey import called, ending, missing, reasons, run_examples
-from rulescore._table import candidates, find_rule, unbound, why
+from rulescore._rule import RuleError
+from rulescore._table import candidates, find_rule
+from rulescore._why import unbound, why
 
 _WIDTH = 160  # of a table that goes to a file
 

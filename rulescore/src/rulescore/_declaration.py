@@ -4,7 +4,8 @@ from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any
 
-from rulescore._rule import RuleError, name_of
+from rulescore._naming import name_of
+from rulescore._rule import RuleError
 
 
 class Declaration:

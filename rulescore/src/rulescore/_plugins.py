@@ -1,11 +1,8 @@
 """Finding rule plugins: distributions with an entry point in the group `rulescore`."""
 
 import importlib
-import os
-import re
 import sys
 import threading
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
@@ -13,10 +10,11 @@ from typing import Any
 
 import pluggy
 
-from rulescore import _table
-from rulescore._primitive import Entry, way_to_choose
+from rulescore import _changes, _table
+from rulescore._primitive import Entry
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
+from rulescore._switches import is_disabled, tell_of_broken, warn_of_clashes, warn_of_unknown
 
 GROUP = "rulescore"
 hookimpl = pluggy.HookimplMarker(GROUP)
@@ -119,13 +117,13 @@ def _load() -> None:
         done: list[RuleSet] = []
         try:
             found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-            _warn_of_unknown(found)
+            warn_of_unknown(found)
             loaded = tuple(_load_one(point) for point in found)
-            _table._names = {plugin.name for plugin in loaded}
+            _changes.names_of_plugins = {plugin.name for plugin in loaded}
             loaded = _registered(loaded, done)
         except BaseException:
             for ruleset in done:
-                _table.unregister(ruleset)
+                _changes.unregister(ruleset)
             raise
         finally:
             _loading = False
@@ -151,7 +149,7 @@ def _wake() -> bool:
             loaded = _registered(tuple(map(_load_sections, _plugins or ())), done, known)
         except BaseException:
             for ruleset in done:
-                _table.unregister(ruleset)
+                _changes.unregister(ruleset)
             raise
         finally:
             _loading = False
@@ -182,15 +180,15 @@ def _registered(
         kept, broken = [], plugin.error
         for ruleset in plugin.rulesets:
             try:
-                if id(ruleset) not in earlier and not _table.is_registered(ruleset):
-                    clashes += _table.register(ruleset, plugin.name)
+                if id(ruleset) not in earlier and not _changes.is_registered(ruleset):
+                    clashes += _changes.register(ruleset, plugin.name)
                     done.append(ruleset)
                 kept.append(ruleset)
             except RuleError as error:  # it clashes with itself
                 broken = error
-                _tell_of_broken(f"a rule set of {_told(plugin)}", error)
+                tell_of_broken(f"a rule set of {_told(plugin)}", error)
         found.append(replace(plugin, rulesets=tuple(kept), error=broken))
-    _warn_of_clashes(clashes)
+    warn_of_clashes(clashes)
     return tuple(found)
 
 
@@ -198,14 +196,14 @@ def _load_one(point: EntryPoint) -> Plugin:
     distribution = point.dist.name if point.dist else "unknown"
     version = point.dist.version if point.dist else "unknown"
     plugin = Plugin(point.name, distribution, version)
-    if _is_disabled(point.name, distribution):
+    if is_disabled(point.name, distribution):
         return replace(plugin, disabled=True)
     name = f"{distribution}:{point.name}"
     try:
         given = _handed_over(point, name)
     except (Exception, SystemExit) as error:
         manager.unregister(name=name)
-        _tell_of_broken(_told(plugin), error)
+        tell_of_broken(_told(plugin), error)
         return replace(plugin, error=error)
     rulesets = tuple(part for part in given if isinstance(part, RuleSet))
     waiting = tuple(part for part in given if isinstance(part, Section))
@@ -225,25 +223,12 @@ def _load_sections(plugin: Plugin) -> Plugin:
         except (Exception, SystemExit) as caught:
             error = caught
             libraries = ", ".join(section.modules)
-            _tell_of_broken(f"the section for {libraries} of {_told(plugin)}", caught)
+            tell_of_broken(f"the section for {libraries} of {_told(plugin)}", caught)
     return replace(plugin, rulesets=tuple(rulesets), error=error, waiting=tuple(waiting))
 
 
 def _told(plugin: Plugin) -> str:
     return f"the rule plugin {plugin.name!r} of {plugin.distribution} {plugin.version}"
-
-
-def _tell_of_broken(what: str, error: BaseException) -> None:
-    if _is_strict():
-        raise error
-    warnings.warn(
-        f"{what} could not be loaded, and its rules are missing: {type(error).__name__}: {error}",
-        stacklevel=2,
-    )
-
-
-def _is_strict() -> bool:
-    return os.environ.get("RULESCORE_STRICT", "") not in ("", "0")
 
 
 def _handed_over(point: EntryPoint, name: str) -> list[RuleSet | Section]:
@@ -285,51 +270,6 @@ def _is_imported(name: str) -> bool:
     module = sys.modules.get(name)
     specification = getattr(module, "__spec__", None)
     return module is not None and not getattr(specification, "_initializing", False)
-
-
-def _warn_of_clashes(clashes: list[tuple[Entry, Entry]]) -> None:
-    """Warn once of each two plugins that have rules for the same functions and types."""
-    by_pair: dict[tuple[str, str], list[tuple[Entry, Entry]]] = {}
-    for first, second in clashes:
-        names = [source.plugin or source.ruleset.name for _, source in (first, second)]
-        by_pair.setdefault((names[0], names[1]), []).append((first, second))
-    for (one, other), pairs in by_pair.items():
-        (rule, source), (late, last) = pairs[0]
-        more = sorted({rule.signature for _, (rule, _) in pairs[1:]} - {late.signature})
-        told = (
-            f"the rules of {one} and {other} clash, and calls of these functions raise: two rules "
-            f"for {late.signature}: one from {rule.place}, one from {late.place}"
-            + (f"; and for {', '.join(more)}" if more else "")
-            + f"; {way_to_choose(source, last)}"
-        )
-        if _is_strict():
-            raise RuleError(told)
-        warnings.warn(told, stacklevel=2)
-
-
-def _warn_of_unknown(points: list[EntryPoint]) -> None:
-    """Warn of names in RULESCORE_DISABLE that switch nothing off: a typo would go unseen."""
-    known = {"", "*"}
-    for point in points:
-        known |= {_normal(point.name), _normal(point.dist.name if point.dist else "")}
-    given = os.environ.get("RULESCORE_DISABLE", "").split(",")
-    unknown = [name.strip() for name in given if _normal(name) not in known]
-    if unknown:
-        installed = ", ".join(point.name for point in points) or "none"
-        warnings.warn(
-            f"RULESCORE_DISABLE names no installed rule plugin by {', '.join(unknown)}; installed "
-            f"are: {installed}",
-            stacklevel=2,
-        )
-
-
-def _is_disabled(name: str, distribution: str) -> bool:
-    disabled = set(map(_normal, os.environ.get("RULESCORE_DISABLE", "").split(",")))
-    return not disabled.isdisjoint({"*", _normal(name), _normal(distribution)})
-
-
-def _normal(name: str) -> str:
-    return re.sub("[-_.]+", "_", name.strip()).lower()
 
 
 _table._load = _load

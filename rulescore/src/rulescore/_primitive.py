@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import plum
 
 from rulescore._array import pattern
-from rulescore._rule import Rule, RuleError, name_of
+from rulescore._naming import name_of
+from rulescore._rule import Rule, RuleError
 
 _MANY_TYPES = 4096  # a cache with more entries than this is emptied: classes may be made in a loop
 _dispatching = threading.RLock()

@@ -1,22 +1,15 @@
 """A rule: the types it is for, the body that applies it, and where it was written."""
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Number
-from types import (
-    BuiltinFunctionType,
-    MethodDescriptorType,
-    MethodType,
-    NoneType,
-    UnionType,
-)
-from typing import Any, Union, get_args, get_origin
+from types import MethodDescriptorType
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from rulescore._array import Numeric
+from rulescore._naming import attribute, describe, name_of, type_name
 
 _OF_UFUNCS = frozenset({"dtype", "order", "subok"})
 
@@ -152,7 +145,7 @@ class Rule:
             if back is None or type(back) is tuple or callable(back):
                 return y, Pullback(self.reverse, self, back, f, xs)
         raise RuleError(
-            f"the rule {self.signature} ({self.place}) returned {_describe(given)}: "
+            f"the rule {self.signature} ({self.place}) returned {describe(given)}: "
             "return the value and the pullback"
         )
 
@@ -168,9 +161,9 @@ class Rule:
     @property
     def signature(self) -> str:
         """Return the rule's pattern as text, such as `numpy.matmul(ndarray, ndarray)`."""
-        types = [_type_name(t) for t in self.types]
+        types = [type_name(t) for t in self.types]
         if self.varargs is not None:
-            types.append("*" + _type_name(self.varargs))
+            types.append("*" + type_name(self.varargs))
         return f"{name_of(self.function)}({', '.join(types)})"
 
     @property
@@ -239,7 +232,7 @@ class Pullback(partial[tuple[Any, ...]]):
 
     def __repr__(self) -> str:
         function = self.args[2]
-        return f"∂({_attribute(function, '__name__') or type(function).__qualname__})"
+        return f"∂({attribute(function, '__name__') or type(function).__qualname__})"
 
 
 def apply_pullback(
@@ -312,7 +305,7 @@ def _pull_parts(
     for part in parts:
         if part is not None and not callable(part):
             raise RuleError(
-                f"the pullback of {rule.signature} ({rule.place}) has {_describe(part)} among its "
+                f"the pullback of {rule.signature} ({rule.place}) has {describe(part)} among its "
                 "parts: give a function of `dy` for each argument, or `None`"
             )
     return tuple([None if part is None else part(dy) for part in parts])
@@ -323,13 +316,13 @@ def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
         position -= 1
     return RuleError(
         f"the pullback of {rule.signature} ({rule.place}) returned a cotangent of "
-        f"{_describe(dx)} for argument {position}, which is {_describe(x)}"
+        f"{describe(dx)} for argument {position}, which is {describe(x)}"
     )
 
 
 def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
     if type(cotangents) is not tuple:
-        given, wanted = _describe(cotangents), "return a tuple, one cotangent per argument"
+        given, wanted = describe(cotangents), "return a tuple, one cotangent per argument"
         return RuleError(
             f"the pullback of {rule.signature} ({rule.place}) returned {given}: {wanted}"
         )
@@ -352,53 +345,3 @@ def _fits(dx: Any, x: Any) -> bool:
     if kind is list or kind is tuple:
         return isinstance(dx, kind) and len(dx) == len(x)
     return True
-
-
-def name_of(f: Any) -> str:
-    """Return the name of a function as a user would write it, such as `numpy.linalg.inv`."""
-    if isinstance(f, property) and f.fget is not None:
-        return name_of(f.fget)
-    name = _attribute(f, "__qualname__") or _attribute(f, "__name__")
-    if name is None:
-        return object.__repr__(f)
-    owner = getattr(f, "__self__", None) if isinstance(f, BuiltinFunctionType) else None
-    if isinstance(owner, np.ufunc):
-        return f"{name_of(owner)}.{f.__name__}"
-    module = _attribute(f, "__module__") or _attribute(_attribute(f, "__objclass__"), "__module__")
-    if module is None and isinstance(f, np.ufunc):
-        module = "numpy"
-    if isinstance(f, BuiltinFunctionType | MethodType) and module in sys.modules:
-        known = vars(sys.modules[module]).get(f.__name__)
-        if type(known) is type(f) and known == f:  # a method of an object that nobody sees
-            name = f.__name__
-    if module in (None, "builtins", "__main__"):
-        return name
-    return f"{ {'_operator': 'operator'}.get(module, module) }.{name}".replace(" ", "")
-
-
-def _attribute(f: Any, name: str) -> str | Any:
-    """Return an attribute, or `None`: a callable may answer any name, with anything, or raise."""
-    try:
-        found = getattr(f, name, None)
-    except Exception:
-        return None
-    return found if isinstance(found, str | type) else None
-
-
-def _type_name(t: Any) -> str:
-    if get_origin(t) in (Union, UnionType):
-        parts, numeric = get_args(t), get_args(Numeric)
-        named = ["Numeric"] if set(numeric) <= set(parts) else []
-        named += [_type_name(part) for part in parts if not named or part not in numeric]
-        return " | ".join(named)
-    if t is NoneType:
-        return "None"
-    return getattr(t, "__name__", None) or str(t)
-
-
-def _describe(x: Any) -> str:
-    if hasattr(x, "shape"):
-        return f"{type(x).__name__} of shape {x.shape}"
-    if isinstance(x, list | tuple):
-        return f"{type(x).__name__} of length {len(x)}"
-    return type(x).__name__

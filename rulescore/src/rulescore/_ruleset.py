@@ -1,30 +1,25 @@
 """Declaring rules: a `RuleSet` collects them as data, and registers them when it is told to."""
 
 import importlib
-import inspect
 import sys
-import warnings
 from collections.abc import Callable, Iterable
-from types import FunctionType
 from typing import Any, TypeVar
 
-import numpy as np
-import plum
-
-from rulescore import _table
+from rulescore import _changes
 from rulescore._array import Numeric
 from rulescore._declaration import Declaration, is_being_made
 from rulescore._linear import pull_linear
+from rulescore._naming import name_of
 from rulescore._origin import Origin
+from rulescore._parameters import POSITIONAL, parameters_of, sorted_out
 from rulescore._poles import may_have_poles
 from rulescore._project import project, zero
-from rulescore._rule import Rule, RuleError, name_of
+from rulescore._refusals import Place, Refusals
+from rulescore._rule import Rule, RuleError
 from rulescore._scalar import pull_chosen, pull_scalar
 from rulescore._tangent import accumulate
 
 Body = TypeVar("Body", bound=Callable[..., Any])
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_faithful: dict[Any, bool] = {}
 
 
 class RuleSet:
@@ -47,6 +42,7 @@ class RuleSet:
         self.rules: list[Rule] = []
         self.reasons: dict[str, str] = {}
         self.origin = Origin(sys._getframe(1))
+        self._refuse = Refusals(name)
         self._waiting: list[Declaration] = []  # for their bodies
         self._examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
         self._more_examples = examples
@@ -92,23 +88,12 @@ class RuleSet:
 
         def declare(body: Any) -> None:
             each: tuple[Any, ...] = body if type(body) is tuple else (body,)
-            place = self._place_of(each[0])
-            parameters = list(inspect.signature(each[0]).parameters.values())
-            if any(p.kind not in _POSITIONAL or p.default is not p.empty for p in parameters):
-                raise RuleError(
-                    f"{self._tell(place)}: partial derivatives take the inputs one by one, "
-                    "without defaults, and perhaps `out`"
-                )
+            place = self._refuse.place_of(each[0])
+            parameters = parameters_of(each[0])
+            self._refuse.not_one_by_one(parameters, place)
             takes_out = bool(parameters) and parameters[-1].name == "out"
             types = (Numeric,) * (len(parameters) - takes_out)
-            if len(each) > 1:
-                self._refuse_others(each, parameters, len(types), place)
-            for f in functions:
-                if isinstance(f, np.ufunc) and (f.nin != len(types) or f.nout != 1):
-                    raise RuleError(
-                        f"{self._tell(place)}: {name_of(f)} has {f.nin} inputs and {f.nout} "
-                        f"outputs, and these partial derivatives are for {len(types)} and 1"
-                    )
+            self._refuse.uneven(each, functions, len(types), place)
             self._declare(
                 functions,
                 "scalar",
@@ -195,9 +180,10 @@ class RuleSet:
         for f in functions:
             # a decorated `def` would be replaced by `None`
             if is_being_made(f, caller) and f.__name__ != "<lambda>":
-                raise RuleError(
-                    f"{self._tell(place)}: `constant` is no decorator: write "
-                    f"`rule.constant({f.__name__})` below the function"
+                raise self._refuse.error(
+                    place,
+                    f"`constant` is no decorator: write `rule.constant({f.__name__})` below the "
+                    "function",
                 )
         self._declare(functions, "constant", (), varargs=Any, place=place, options=None)
 
@@ -215,13 +201,12 @@ class RuleSet:
             )
 
         def declare(body: Body) -> None:
-            parameters = list(inspect.signature(body).parameters.values())
+            parameters = parameters_of(body)
             due = 1 if function is zero else 2
-            if len(parameters) != due or any(p.kind not in _POSITIONAL for p in parameters):
-                place = self._tell(self._place_of(body))
-                raise RuleError(
-                    f"{place}: a method of {name_of(function)} takes {due} "
-                    f"argument{'s' * (due != 1)}"
+            if len(parameters) != due or any(p.kind not in POSITIONAL for p in parameters):
+                raise self._refuse.error(
+                    self._refuse.place_of(body),
+                    f"a method of {name_of(function)} takes {due} argument{'s' * (due != 1)}",
                 )
             self._declare_body((function,), "method", body)
 
@@ -258,12 +243,12 @@ class RuleSet:
         self.refuse_waiting()
         if not isinstance(override, bool):
             override = frozenset([override] if isinstance(override, str) else override)
-            _table.refuse_unknown(override, self.name)
-        _table.register(self, override=override)
+            _changes.refuse_unknown(override, self.name)
+        _changes.register(self, override=override)
 
     def unregister(self) -> None:
         """Take the rules back, from the next call on; nothing happens if they are not known."""
-        _table.unregister(self)
+        _changes.unregister(self)
 
     def refuse_waiting(self) -> None:
         """Raise `RuleError` where a declaration was not given its body, and forget it."""
@@ -273,23 +258,6 @@ class RuleSet:
 
     def __repr__(self) -> str:
         return f"RuleSet({self.name!r}, {len(self.rules)} rules)"
-
-    def _refuse_others(
-        self, each: tuple[Any, ...], parameters: list[Any], due: int, place: tuple[str, int]
-    ) -> None:
-        """Refuse partial derivatives that are too many, too few, or of other parameters."""
-        if len(each) != due:
-            raise RuleError(
-                f"{self._tell(place)}: {len(each)} functions are given, and there are {due} "
-                "inputs: give one for each partial derivative, or one that returns them all"
-            )
-        names = [p.name for p in parameters]
-        for other in each[1:]:
-            if [p.name for p in inspect.signature(other).parameters.values()] != names:
-                raise RuleError(
-                    f"{self._tell(self._place_of(other))}: the functions for the partial "
-                    f"derivatives of one rule take the same parameters, here ({', '.join(names)})"
-                )
 
     def _declaration(
         self,
@@ -314,87 +282,35 @@ class RuleSet:
         argnums: int | tuple[int, ...] | None = None,
         shifts: tuple[str, ...] = (),
     ) -> None:
-        place = self._place_of(body)
-        parameters = list(inspect.signature(body).parameters.values())
+        place = self._refuse.place_of(body)
+        parameters = parameters_of(body)
         if kind == "linear":
-            if not parameters or parameters[0].kind not in _POSITIONAL:
-                raise RuleError(
-                    f"{self._tell(place)}: the first parameter of the adjoint of a linear "
-                    "function is the cotangent `dy` of its value"
-                )
+            self._refuse.without_cotangent(parameters, place)
             del parameters[0]
-        types: list[Any] = []
-        optional: list[Any] = []
-        optional_names: list[str | None] = []
-        options: set[str] = set()
-        varargs, any_option, needs_ad = None, False, False
-        for p in parameters:
-            annotation = Any if p.annotation is p.empty else p.annotation
-            if p.kind is p.VAR_KEYWORD:
-                any_option = True
-            elif p.kind is p.KEYWORD_ONLY:
-                needs_ad |= p.name == "ad"
-                options.add(p.name)
-            elif p.kind is p.VAR_POSITIONAL:
-                varargs = annotation
-            elif p.default is p.empty:
-                types.append(annotation)
-            else:
-                optional.append(annotation)
-                optional_names.append(p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None)
-                if p.kind is p.POSITIONAL_OR_KEYWORD:
-                    options.add(p.name)
+        found = sorted_out(parameters)
         if kind == "instance":
-            owner = types[0] if types else None
-            if isinstance(owner, str):
-                self._refuse_unfaithful(owner, place, body)
-            if not isinstance(owner, type) or not _has_callable_instances(owner):
-                raise RuleError(
-                    f"{self._tell(place)}: annotate the first parameter of a rule of instances "
-                    "with the class of the callable object"
-                )
+            owner = found.types[0] if found.types else None
+            self._refuse.other_owner(owner, place, body)
             functions = (owner,)
-        linear = tuple(range(len(types))) if argnums is None else argnums
+        linear = tuple(range(len(found.types))) if argnums is None else argnums
         linear = (linear,) if isinstance(linear, int) else linear
-        if kind == "linear" and needs_ad:
-            raise RuleError(f"{self._tell(place)}: the adjoint of a linear function takes no `ad`")
         if kind == "linear":
-            self._refuse_misplaced(linear, len(types), shifts, options, place)
+            self._refuse.misplaced(linear, found, shifts, place)
         self._declare(
             functions,
             kind,
-            tuple(types),
-            varargs=varargs,
+            found.types,
+            varargs=found.varargs,
             body=body,
             place=place,
-            optional=tuple(optional),
-            optional_names=tuple(optional_names),
-            options=None if any_option else frozenset(options),
-            needs_ad=needs_ad,
+            optional=found.optional,
+            optional_names=found.optional_names,
+            options=found.options,
+            needs_ad=found.needs_ad,
             linear=linear if kind == "linear" else (),
             shifts=frozenset(shifts),
             reverse=pull_linear if kind == "linear" else None,
         )
-
-    def _refuse_misplaced(
-        self,
-        linear: tuple[int, ...],
-        count: int,
-        shifts: tuple[str, ...],
-        options: set[str],
-        place: tuple[str, int],
-    ) -> None:
-        """Refuse `argnums` and `shifts` of a linear rule that are none of its parameters."""
-        if not linear or len(set(linear)) < len(linear) or not set(linear) <= set(range(count)):
-            raise RuleError(
-                f"{self._tell(place)}: `argnums` {linear} of a linear rule are not positions of "
-                f"its arguments, of which there are {count} besides `dy` and the options"
-            )
-        if not options.issuperset(shifts):
-            raise RuleError(
-                f"{self._tell(place)}: `shifts` {tuple(shifts)} of a linear rule name what is no "
-                "option of it"
-            )
 
     def _declare(
         self,
@@ -402,61 +318,23 @@ class RuleSet:
         kind: str,
         types: tuple[Any, ...],
         *,
-        place: tuple[str, int],
+        place: Place,
         body: Any = None,
         varargs: Any = None,
         optional: tuple[Any, ...] = (),
         **more: Any,
     ) -> None:
         """Add one rule for each of the functions, or none of them."""
-        if not functions:
-            raise RuleError(f"{self._tell(place)}: name the function that the rule is for")
+        self._refuse.nameless(functions, place)
         for annotation in (*types, *optional, varargs):
-            self._refuse_unfaithful(annotation, place, functions[0])
-        rules: dict[int, Rule] = {}  # by identity: np.abs and np.absolute are one function
-        for f in functions:
-            if not callable(f) and not inspect.isdatadescriptor(f):
-                raise RuleError(
-                    f"{self._tell(place)}: {f!r} is not callable: no rule can be for it"
-                )
-            rules[id(f)] = Rule(
+            self._refuse.unfaithful(annotation, place, functions[0])
+        rules = {  # by identity: np.abs and np.absolute are one function
+            id(f): Rule(
                 f, kind, types, varargs, body or f, self.name, *place, optional=optional, **more
             )
-        _table.declare(self, list(rules.values()))
-
-    def _refuse_unfaithful(self, annotation: Any, place: tuple[str, int], f: Any) -> None:
-        if isinstance(annotation, str):
-            raise RuleError(
-                f"{self._tell(place)}: the annotation {annotation!r} of the rule for {name_of(f)} "
-                "is a string: write the class itself, and remove `from __future__ "
-                "import annotations` from the rule module"
-            )
-        try:
-            faithful = _faithful[annotation]
-        except KeyError:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # plum warns of what is refused below
-                faithful = _faithful[annotation] = plum.is_faithful(annotation)
-        except TypeError:
-            faithful = False
-        if not faithful:
-            raise RuleError(
-                f"{self._tell(place)}: the rule for {name_of(f)} cannot dispatch on {annotation!r}"
-                ", because whether it matches depends on more than the argument's type: annotate "
-                "with the plain class (`tuple`, not `tuple[int, ...]`) and look at the value in "
-                "the body"
-            )
-
-    def _place_of(self, body: Any) -> tuple[str, int]:
-        if not isinstance(body, FunctionType):
-            raise RuleError(
-                f"rule set {self.name}: {body!r} is not a plain function: write a rule as a `def` "
-                "or a `lambda`"
-            )
-        return body.__code__.co_filename, body.__code__.co_firstlineno
-
-    def _tell(self, place: tuple[str, int]) -> str:
-        return f"rule set {self.name}, {place[0]}:{place[1]}"
+            for f in functions
+        }
+        _changes.declare(self, list(rules.values()))
 
 
 def _together(partials: tuple[Any, ...]) -> Any:
@@ -478,7 +356,3 @@ def _together(partials: tuple[Any, ...]) -> Any:
         together = of_both if count == 2 else of_both_and_out
     together.__module__ = partials[0].__module__
     return together
-
-
-def _has_callable_instances(owner: type) -> bool:
-    return any("__call__" in vars(base) for base in owner.__mro__)

@@ -8,20 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rulescore._array import Array
+from rulescore._product import MANY, REAL, is_finite, pull, vdot
 from rulescore._project import project, shape_of
 from rulescore._rule import Rule, RuleError
 
-_REAL = frozenset((float, np.float64))
 _NUMBER = frozenset((float, np.float64, int))
-_FACTOR = _REAL | {bool, np.bool_}  # a slope of 0 or 1 may be written as a comparison
 _OWN = (np.ndarray, np.generic, int, float, complex)
 _PLAIN = frozenset((np.ndarray, float, int, complex, np.float64, np.float32))
-# Above this many elements a test of each is better than one dot product, which starts threads.
-_MANY = 10_000
 
-# A dot product of all entries, which warns of nothing; past what asks who else might answer.
-_vdot: Any = getattr(np.vdot, "_implementation", np.vdot)
 # Where NumPy warns of nothing. To run in a copy of it costs a tenth of `np.errstate`.
 _QUIET = contextvars.copy_context()
 _QUIET.run(np.seterr, all="ignore")
@@ -82,10 +76,10 @@ def pull_chosen(
         found: Any = None if needed is not None else _of_two_chosen(rule, xs, out, dy)
         if found is not None:
             return found  # type: ignore[no-any-return]
-        is_finite = _is_finite(dy)
+        finite = is_finite(dy)
     else:
-        is_finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
-    if is_finite:
+        finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
+    if finite:
         return pull_scalar(rule, out, function, xs, dy, needed)
     inexact = [_inexact(x, rule) for x in xs]
     partials = rule.body(*inexact, out) if rule.takes_out else rule.body(*inexact)
@@ -104,7 +98,7 @@ def _of_two_chosen(rule: Rule, xs: tuple[Any, ...], out: Any, dy: np.ndarray) ->
 
     Else, `None`: then zeros have to be strong.
     """
-    if len(xs) != 2 or rule.poles or dy.size > _MANY:
+    if len(xs) != 2 or rule.poles or dy.size > MANY:
         return None
     x, y = xs
     shape, dtype = dy.shape, dy.dtype
@@ -117,7 +111,7 @@ def _of_two_chosen(rule: Rule, xs: tuple[Any, ...], out: Any, dy: np.ndarray) ->
         return None
     p, q = partials
     alike = type(p) is np.ndarray is type(q) and p.shape == shape == q.shape
-    if alike and p.dtype is dtype is q.dtype and isfinite(_vdot(dy, p)) and isfinite(_vdot(dy, q)):
+    if alike and p.dtype is dtype is q.dtype and isfinite(vdot(dy, p)) and isfinite(vdot(dy, q)):
         return None, dy * p, dy * q
     return None
 
@@ -170,7 +164,7 @@ def _of_one(
             # real arrays of one shape and precision: nothing is to be projected
             p = rule.body(x, out) if rule.takes_out else rule.body(x)
             if type(p) is np.ndarray and p.dtype is dtype and p.shape == shape:
-                if isfinite(_vdot(p, p)) if p.size <= _MANY else _is_finite(p):
+                if isfinite(vdot(p, p)) if p.size <= MANY else is_finite(p):
                     return None, dy * p
             elif type(p) is tuple:
                 raise _wrong_number(rule, p)
@@ -208,12 +202,12 @@ def _of_two(
                 and p.dtype is dtype
                 and q.dtype is dtype
                 and p.shape == shape == q.shape
-                and p.size <= _MANY
-                and isfinite(_vdot(p, q))  # it is not finite where either is not
+                and p.size <= MANY
+                and isfinite(vdot(p, q))  # it is not finite where either is not
             ):
                 return None, dy * p, dy * q
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
-    elif type(x) is float and type(y) is float and type(dy) in _REAL:
+    elif type(x) is float and type(y) is float and type(dy) in REAL:
         partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
         if type(partials) is not tuple or len(partials) != 2:
             raise _wrong_number(rule, partials)
@@ -257,87 +251,6 @@ def _refuse_other_shape(dy: np.ndarray, xs: tuple[Any, ...]) -> None:
     shape = np.broadcast(*xs).shape
     if shape != dy.shape and dy.ndim:
         raise ValueError(f"the result has shape {shape}")
-
-
-def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
-    """Return the cotangent of `x`, one of `xs`: `conj(partial) * dy`, summed to its shape.
-
-    A zero in `dy` is a strong zero: it wins over an infinite or undefined `partial`, so that a
-    branch that `np.where` did not take never leaks into the gradient. A `partial` of `None` is
-    "no gradient".
-    """
-    if partial is None:
-        return None
-    kind = type(x)
-    if kind is float:
-        if type(dy) in _REAL and type(partial) in _FACTOR:
-            return float(dy * partial) if dy else 0.0
-    elif kind is np.ndarray and type(dy) is kind and type(partial) is kind:
-        dtype = x.dtype
-        if dtype is dy.dtype and dtype is partial.dtype and dtype.kind == "f":
-            dx = dy * partial if _is_finite(partial) else _masked(dy, partial)
-            if type(dx) is kind and dx.shape == x.shape:
-                return dx
-            _refuse_larger(partial, xs)
-            return project(dx, x)
-    given = type(partial)
-    if given is int and (partial == 1 or partial == -1):
-        return project(dy if partial == 1 else -dy, x)
-    if type(dy) is np.ndarray and dy.dtype.kind == "f":
-        if given is np.ndarray and partial.dtype.kind in "fb":
-            if partial.shape != dy.shape:
-                _refuse_larger(partial, xs)
-            return project(dy * partial if _is_finite(partial) else _masked(dy, partial), x)
-        if given in _FACTOR or given is int:
-            return project(dy * partial if isfinite(partial) else _masked(dy, partial), x)
-    if isinstance(partial, Array):
-        _refuse_larger(partial, xs)
-    if np.iscomplexobj(partial):
-        partial = np.conj(partial)
-    if isinstance(partial, Array) or isinstance(dy, Array):
-        return project(_times(dy, partial), x)
-    return project(dy * partial if dy else dy, x)
-
-
-def _refuse_larger(partial: Any, xs: tuple[Any, ...]) -> None:
-    """Refuse a partial derivative that is larger than the result: it would be summed unseen."""
-    given = partial.shape
-    if not given:
-        return
-    for x in xs:
-        if type(x) is np.ndarray and x.shape == given:
-            return
-    shape = np.broadcast_shapes(*map(shape_of, xs))
-    if len(given) > len(shape) or any(
-        n not in (1, m) for n, m in zip(given[::-1], shape[::-1], strict=False)
-    ):
-        raise ValueError(f"a partial derivative has shape {given}, and the result {shape}")
-
-
-def _times(dy: Any, partial: Any) -> Any:
-    if type(partial) is np.ndarray:
-        return dy * partial if _is_finite(partial) else _masked(dy, partial)
-    if not isinstance(partial, Array):
-        return dy * partial if np.isfinite(partial) else _masked(dy, partial)
-    return _masked(dy, partial)
-
-
-def _is_finite(partial: np.ndarray) -> bool:
-    if partial.dtype.kind == "b":
-        return True
-    if partial.size <= _MANY:
-        # an overflow of the squares costs time, not truth: the caller masks then
-        return isfinite(abs(_vdot(partial, partial)))
-    return bool(np.isfinite(partial).all())
-
-
-def _masked(dy: Any, partial: Any) -> Any:
-    # A cotangent of 0 says that the result does not depend on this entry (a branch of `np.where`
-    # that was not taken): there the derivative is 0, whatever the partial. IEEE arithmetic makes
-    # `0 * inf` a nan, which would spread. So the product is masked where, and only where, `dy` is
-    # 0; the callers ask first whether `partial` is finite, which is cheaper than to mask always.
-    with np.errstate(all="ignore"):
-        return np.where(dy == 0, dy, dy * partial)
 
 
 def _inexact(x: Any, rule: Rule) -> Any:

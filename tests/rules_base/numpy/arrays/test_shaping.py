@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rulescore import rrule
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 from rulescore.testing import check_rrule
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from rulescore._rule import name_of
+from rulescore._naming import name_of
 from rulescore._table import candidates
 
 # what the language itself is made of is no matter of rules, but for the modules of formulas

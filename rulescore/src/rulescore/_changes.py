@@ -1,0 +1,174 @@
+"""Changes of the table: rule sets are registered, declared on and taken out, each time at once."""
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from rulescore._primitive import Entry, Registration, Rules, are_alike, clash
+from rulescore._rule import Rule, RuleError
+from rulescore._table import entries_at, load, place_in, replace
+
+_registered: list[Registration] = []
+_count = 0  # of all registrations ever
+_lock = threading.RLock()
+names_of_plugins: set[str] = set()  # all installed ones, set by _plugins when they are loaded
+
+
+def register(
+    ruleset: Rules, plugin: str | None = None, override: bool | frozenset[str] = False
+) -> list[tuple[Entry, Entry]]:
+    """Add a rule set to the table, or raise `RuleError` and leave the table as it was.
+
+    Arguments:
+        ruleset: the rule set. One of the same name that was registered from the same place is
+            taken out.
+        plugin: the name of the installed plugin that handed it over, if one did.
+        override: which rules its own win over, as `Registration` has it. A set that is
+            registered already is registered anew with it, as the last.
+
+    Returns the pairs of rules that clash, where the set is a plugin's; of all others one raises.
+    """
+    global _count
+    with _lock:
+        known = _registration_of(ruleset)
+        is_last = bool(_registered) and known is _registered[-1]
+        if known is not None and (not override or (known.override == override and is_last)):
+            return []
+        change = _Change()
+        if known is not None:
+            change.remove(known)
+            plugin = known.plugin
+        _count += 1
+        new = Registration(ruleset, plugin, override, _count)
+        if plugin is None:
+            change.remove_earlier(new, ruleset.rules, whole=True)
+        clashes = change.add(new, ruleset.rules)
+        if clashes and plugin is None:
+            raise clash(*clashes[0])
+        change.publish()
+        return clashes
+
+
+def refuse_unknown(names: frozenset[str], of: str) -> None:
+    """Raise `RuleError` where nobody has a name that the rule set `of` is to override."""
+    load()
+    known = {name for r in _registered for name in (r.ruleset.name, r.plugin) if name}
+    known |= names_of_plugins
+    unknown = sorted(names - known)
+    if unknown:
+        raise RuleError(
+            f"rule set {of}: there is no plugin and no rule set named {', '.join(unknown)} to "
+            f"override; there are: {', '.join(sorted(known - {of})) or 'none'}"
+        )
+
+
+def declare(ruleset: Rules, rules: list[Rule]) -> None:
+    """Add rules to a rule set, and to the table where the set is registered already."""
+    with _lock:
+        registration = _registration_of(ruleset)
+        if registration is not None:
+            change = _Change()
+            if registration.plugin is None:
+                change.remove_earlier(registration, rules, whole=False)
+            clashes = change.add(registration, rules)
+            if clashes:
+                raise clash(*clashes[0])
+            change.publish()
+        ruleset.rules += rules
+
+
+def unregister(ruleset: Rules) -> None:
+    """Take a rule set out of the table."""
+    with _lock:
+        known = _registration_of(ruleset)
+        if known is not None:
+            change = _Change()
+            change.remove(known)
+            change.publish()
+
+
+def is_registered(ruleset: Rules) -> bool:
+    """Return whether the rule set is in the table."""
+    return _registration_of(ruleset) is not None
+
+
+def registered() -> list[Rules]:
+    """Return the rule sets in the table."""
+    return [known.ruleset for known in _registered]
+
+
+def _registration_of(ruleset: Rules) -> Registration | None:
+    for known in _registered:
+        if known.ruleset is ruleset:
+            return known
+    return None
+
+
+class _Change:
+    """A change of the table in the making, which nobody sees before it is published."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Any, tuple[Entry, ...]] = {}  # by place, of what has changed
+        self._registered = list(_registered)
+
+    def add(self, new: Registration, rules: Iterable[Rule]) -> list[tuple[Entry, Entry]]:
+        """Add rules of a set; return the pairs that clash, or raise for two of the same set."""
+        clashes: list[tuple[Entry, Entry]] = []
+        if new not in self._registered:
+            self._registered.append(new)
+        for rule in rules:
+            there = self._at(rule)
+            for other, source in there:
+                if not are_alike(rule, other):
+                    continue
+                pair = (other, source), (rule, new)
+                if source is new:
+                    raise clash(*pair)
+                if not (new.wins_over(source) or source.wins_over(new)):
+                    clashes.append(pair)
+            self._entries[place_in(rule)] = (*there, (rule, new))
+        return clashes
+
+    def remove(self, known: Registration) -> None:
+        """Take a rule set out."""
+        self._registered.remove(known)
+        for rule in known.ruleset.rules:
+            self._entries[place_in(rule)] = tuple(
+                entry for entry in self._at(rule) if entry[1] is not known
+            )
+
+    def remove_earlier(self, new: Registration, rules: list[Rule], *, whole: bool) -> None:
+        """Take out what was registered before under the same name from the same place.
+
+        Where the code was run anew, as a cell of a notebook is, that is the `whole` set, or, if
+        the cell was edited, all rules for the functions of `rules`. Where the same code makes
+        several sets, as a function may that is called for each of some functions, it is
+        the rules that would clash.
+        """
+        for known in list(self._registered):
+            if known.plugin is not None or known.ruleset is new.ruleset:
+                continue
+            if known.ruleset.name != new.ruleset.name:
+                continue
+            repeated = new.ruleset.origin.repeats(known.ruleset.origin)
+            if repeated == "line" and whole:
+                self.remove(known)
+            elif repeated is not None:
+                for rule in rules:
+                    self._entries[place_in(rule)] = tuple(
+                        (other, source)
+                        for other, source in self._at(rule)
+                        if source is not known
+                        or (repeated == "code" and not are_alike(rule, other))
+                    )
+
+    def publish(self) -> None:
+        """Put a new table in the place of the old one."""
+        _registered[:] = self._registered
+        replace(self._entries)
+
+    def _at(self, rule: Rule) -> tuple[Entry, ...]:
+        place = place_in(rule)
+        if place not in self._entries:
+            self._entries[place] = entries_at(place)
+        return self._entries[place]

@@ -1,0 +1,43 @@
+"""Methods of `project`, `accumulate` and `zero`: what rule sets declare for types of libraries."""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+from rulescore import _kinds
+from rulescore._array import pattern
+from rulescore._project import project
+from rulescore._table import methods_of, wake
+
+
+def _find_method(function: Any, xs: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """Return the method of `project`, `accumulate` or `zero` for arguments of these types."""
+    types = tuple(map(type, xs))
+    primitive = methods_of(function)
+    try:
+        if primitive is not None:
+            rule = primitive.cache[types]
+            return None if rule is None else rule.body
+    except (KeyError, TypeError):
+        pass
+    if wake():
+        return _find_method(function, xs)
+    rule = None if primitive is None else primitive.find(xs, types)
+    return None if rule is None else rule.body
+
+
+def goes_by_value(kind: type) -> bool:
+    """Return whether a rule set says how cotangents of values of a type are projected.
+
+    Such a value is a whole to an AD, as an array is: its cotangent is not made up of its fields.
+    """
+    if kind in _kinds.SETTLED:
+        return False
+    wake()
+    primitive = methods_of(project)
+    rules = () if primitive is None else primitive.rules
+    primals = [pattern(rule.types[1]) for rule in rules if len(rule.types) == 2]
+    named = [t for primal in primals for t in (get_args(primal) or (primal,))]
+    return any(isinstance(t, type) and t is not object and issubclass(kind, t) for t in named)
+
+
+_kinds.find = _find_method

@@ -1,0 +1,61 @@
+"""Names for messages: of functions, of types, and of values as they look from outside."""
+
+import sys
+from types import BuiltinFunctionType, MethodType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+import numpy as np
+
+from rulescore._array import Numeric
+
+
+def name_of(f: Any) -> str:
+    """Return the name of a function as a user would write it, such as `numpy.linalg.inv`."""
+    if isinstance(f, property) and f.fget is not None:
+        return name_of(f.fget)
+    name = attribute(f, "__qualname__") or attribute(f, "__name__")
+    if name is None:
+        return object.__repr__(f)
+    owner = getattr(f, "__self__", None) if isinstance(f, BuiltinFunctionType) else None
+    if isinstance(owner, np.ufunc):
+        return f"{name_of(owner)}.{f.__name__}"
+    module = attribute(f, "__module__") or attribute(attribute(f, "__objclass__"), "__module__")
+    if module is None and isinstance(f, np.ufunc):
+        module = "numpy"
+    if isinstance(f, BuiltinFunctionType | MethodType) and module in sys.modules:
+        known = vars(sys.modules[module]).get(f.__name__)
+        if type(known) is type(f) and known == f:  # a method of an object that nobody sees
+            name = f.__name__
+    if module in (None, "builtins", "__main__"):
+        return name
+    return f"{ {'_operator': 'operator'}.get(module, module) }.{name}".replace(" ", "")
+
+
+def attribute(f: Any, name: str) -> str | Any:
+    """Return an attribute, or `None`: a callable may answer any name, with anything, or raise."""
+    try:
+        found = getattr(f, name, None)
+    except Exception:
+        return None
+    return found if isinstance(found, str | type) else None
+
+
+def type_name(t: Any) -> str:
+    """Return an annotation as text, `Numeric` where it has all that stands for."""
+    if get_origin(t) in (Union, UnionType):
+        parts, numeric = get_args(t), get_args(Numeric)
+        named = ["Numeric"] if set(numeric) <= set(parts) else []
+        named += [type_name(part) for part in parts if not named or part not in numeric]
+        return " | ".join(named)
+    if t is NoneType:
+        return "None"
+    return getattr(t, "__name__", None) or str(t)
+
+
+def describe(x: Any) -> str:
+    """Return what a value is, in a few words: its type, with its shape or length."""
+    if hasattr(x, "shape"):
+        return f"{type(x).__name__} of shape {x.shape}"
+    if isinstance(x, list | tuple):
+        return f"{type(x).__name__} of length {len(x)}"
+    return type(x).__name__

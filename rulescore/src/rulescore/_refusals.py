@@ -1,0 +1,154 @@
+"""What a declaration refuses. Each message begins with the rule set and the place in its source."""
+
+import inspect
+import warnings
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import plum
+
+from rulescore._naming import name_of
+from rulescore._parameters import POSITIONAL, Parameters, parameters_of
+from rulescore._rule import RuleError
+
+Place = tuple[str, int]
+_faithful: dict[Any, bool] = {}
+
+
+class Refusals:
+    """Refuse declarations of one rule set that are not what they have to be.
+
+    Arguments:
+        ruleset: the name of the rule set.
+    """
+
+    def __init__(self, ruleset: str) -> None:
+        self.ruleset = ruleset
+
+    def error(self, place: Place, message: str) -> RuleError:
+        """Return the error for what stands at a place."""
+        return RuleError(f"rule set {self.ruleset}, {place[0]}:{place[1]}: {message}")
+
+    def place_of(self, body: Any) -> Place:
+        """Return where a body was written."""
+        if not isinstance(body, FunctionType):
+            raise RuleError(
+                f"rule set {self.ruleset}: {body!r} is not a plain function: write a rule as a "
+                "`def` or a `lambda`"
+            )
+        return body.__code__.co_filename, body.__code__.co_firstlineno
+
+    def nameless(self, functions: tuple[Any, ...], place: Place) -> None:
+        """Refuse a rule for no function, or for what is none."""
+        if not functions:
+            raise self.error(place, "name the function that the rule is for")
+        for f in functions:
+            if not callable(f) and not inspect.isdatadescriptor(f):
+                raise self.error(place, f"{f!r} is not callable: no rule can be for it")
+
+    def unfaithful(self, annotation: Any, place: Place, f: Any) -> None:
+        """Refuse an annotation that cannot be dispatched on by the types of arguments alone."""
+        if isinstance(annotation, str):
+            raise self.error(
+                place,
+                f"the annotation {annotation!r} of the rule for {name_of(f)} is a string: write "
+                "the class itself, and remove `from __future__ import annotations` from the rule "
+                "module",
+            )
+        try:
+            faithful = _faithful[annotation]
+        except KeyError:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # plum warns of what is refused below
+                faithful = _faithful[annotation] = plum.is_faithful(annotation)
+        except TypeError:
+            faithful = False
+        if not faithful:
+            raise self.error(
+                place,
+                f"the rule for {name_of(f)} cannot dispatch on {annotation!r}, because whether it "
+                "matches depends on more than the argument's type: annotate with the plain class "
+                "(`tuple`, not `tuple[int, ...]`) and look at the value in the body",
+            )
+
+    def uneven(
+        self, each: tuple[Any, ...], functions: tuple[Any, ...], due: int, place: Place
+    ) -> None:
+        """Refuse partial derivatives that are too many, too few, or of other parameters."""
+        if len(each) > 1:
+            self._others(each, due, place)
+        for f in functions:
+            if isinstance(f, np.ufunc) and (f.nin != due or f.nout != 1):
+                raise self.error(
+                    place,
+                    f"{name_of(f)} has {f.nin} inputs and {f.nout} outputs, and these partial "
+                    f"derivatives are for {due} and 1",
+                )
+
+    def _others(self, each: tuple[Any, ...], due: int, place: Place) -> None:
+        if len(each) != due:
+            raise self.error(
+                place,
+                f"{len(each)} functions are given, and there are {due} inputs: give one for each "
+                "partial derivative, or one that returns them all",
+            )
+        names = [p.name for p in parameters_of(each[0])]
+        for other in each[1:]:
+            if [p.name for p in parameters_of(other)] != names:
+                raise self.error(
+                    self.place_of(other),
+                    "the functions for the partial derivatives of one rule take the same "
+                    f"parameters, here ({', '.join(names)})",
+                )
+
+    def not_one_by_one(self, parameters: list[inspect.Parameter], place: Place) -> None:
+        """Refuse partial derivatives that take anything but the inputs and the output."""
+        if any(p.kind not in POSITIONAL or p.default is not p.empty for p in parameters):
+            raise self.error(
+                place,
+                "partial derivatives take the inputs one by one, without defaults, and perhaps "
+                "`out`",
+            )
+
+    def without_cotangent(self, parameters: list[inspect.Parameter], place: Place) -> None:
+        """Refuse the adjoint of a linear function that does not take a cotangent first."""
+        if not parameters or parameters[0].kind not in POSITIONAL:
+            raise self.error(
+                place,
+                "the first parameter of the adjoint of a linear function is the cotangent `dy` of "
+                "its value",
+            )
+
+    def misplaced(
+        self, linear: tuple[int, ...], found: Parameters, shifts: tuple[str, ...], place: Place
+    ) -> None:
+        """Refuse `argnums` and `shifts` of a linear rule that are none of its parameters."""
+        count = len(found.types)
+        if found.needs_ad:
+            raise self.error(place, "the adjoint of a linear function takes no `ad`")
+        if not linear or len(set(linear)) < len(linear) or not set(linear) <= set(range(count)):
+            raise self.error(
+                place,
+                f"`argnums` {linear} of a linear rule are not positions of its arguments, of which "
+                f"there are {count} besides `dy` and the options",
+            )
+        if found.options is not None and not found.options.issuperset(shifts):
+            raise self.error(
+                place, f"`shifts` {tuple(shifts)} of a linear rule name what is no option of it"
+            )
+
+    def other_owner(self, owner: Any, place: Place, body: Any) -> None:
+        """Refuse a rule of instances that is not for the instances of a class of callables."""
+        if isinstance(owner, str):
+            self.unfaithful(owner, place, body)
+        if not isinstance(owner, type) or not _has_callable_instances(owner):
+            raise self.error(
+                place,
+                "annotate the first parameter of a rule of instances with the class of the "
+                "callable object",
+            )
+
+
+def _has_callable_instances(owner: type) -> bool:
+    return any("__call__" in vars(base) for base in owner.__mro__)
