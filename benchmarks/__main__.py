@@ -1,6 +1,7 @@
 """Run the benchmarks: `python -m benchmarks --help`."""
 
 import argparse
+import importlib.util
 import sys
 
 from benchmarks import process
@@ -19,11 +20,8 @@ def main():
     options = parse(list(workloads), list(engines.MODULES))
     loaded, starts, notes = engines.load(options.engines)
     names = [engine.name for engine in loaded]
-    if options.plot:
-        try:
-            import matplotlib.figure  # noqa: F401 - to miss it before, not after
-        except ImportError:
-            sys.exit("the plot needs matplotlib: pip install -r requirements-bench.txt")
+    if options.plot and importlib.util.find_spec("matplotlib") is None:  # before, not after
+        sys.exit("the plot needs matplotlib: pip install -r requirements-bench.txt")
     for note in notes:
         print(note, file=sys.stderr)
     results = []

@@ -1,5 +1,7 @@
 """zygote_lite with `compile=True`: scalars and loops, through Numba."""
 
+import importlib.util
+
 from benchmarks.engines import Engine, NotAvailableError, as_is
 from zygote_lite import value_and_grad
 
@@ -12,8 +14,8 @@ def compiled(f, argnums):
 
 
 def start():
-    import numba  # noqa: F401 - only to say that it is missing
-
+    if importlib.util.find_spec("numba") is None:
+        raise NotAvailableError("Numba is not installed")
     compiled(lambda x: x * x, 0)(3.0)
 
 

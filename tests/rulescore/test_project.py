@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rulescore import Tangent, project, zero
+from rulescore import Tangent, accumulate, project, zero
 
 Point = collections.namedtuple("Point", "x y")
 V = np.array([1.0, 2.0])
@@ -224,6 +224,27 @@ def test_the_zero_of_a_subclass_of_arrays_is_a_plain_array():
     assert (d.shape, d.dtype) == ((2, 3), np.float32)
 
 
-def test_the_zero_of_a_named_tuple_is_made_of_its_fields():
-    assert zero(Pair(1.0)) == tuple.__new__(Pair, (0.0, 0.0))
-    assert type(zero(Pair(1.0))) is Pair
+def pair(a, b):
+    """Return a pair with fields that its class does not compute."""
+    return tuple.__new__(Pair, (a, b))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (zero(Pair(1.0)), pair(0.0, 0.0)),
+        (zero([Pair(1.0)]), [pair(0.0, 0.0)]),
+        (project((3.0, V), Pair(1.0)), pair(3.0, 3.0)),
+        (project([3.0 + 1j, None], Pair(1.0)), pair(3.0, None)),
+        (project(pair(3.0, 4), Pair(np.float32(1))), pair(np.float32(3.0), np.float32(4.0))),
+        (accumulate(pair(1.0, 3.0), Pair(2.0)), pair(3.0, 7.0)),
+        (accumulate(pair(1.0, None), (2.0, 5.0)), pair(3.0, 5.0)),
+        ((2.0 * Tangent(Row, pair=pair(1.0, 3.0))).pair, pair(2.0, 6.0)),
+    ],
+)
+def test_the_cotangent_of_a_named_tuple_with_a_new_of_its_own_is_made_of_its_fields(
+    found, expected
+):
+    assert found == expected
+    assert type(found) is type(expected)
+    assert repr(found) == repr(expected)  # with the kinds of the fields

@@ -8,6 +8,7 @@ import pytest
 
 from rulescore import Array, Numeric, RuleError, Tangent, find_rule, rrule
 from rulescore._naming import name_of
+from rulescore.testing import check_rrule
 
 PULLBACKS = [
     ("too many", lambda dy: (dy, dy), "returned 2 cotangents where 1 was due"),
@@ -476,3 +477,13 @@ def test_a_linear_rule_that_is_declared_wrongly(rule):
             return dy
 
     assert find_rule(total, ARRAY) is None
+
+
+def test_an_adjoint_that_takes_any_option_may_name_those_that_shift(rule):
+    @rule.linear(total, shifts=("initial",))
+    def _(dy, x: np.ndarray, **options):
+        return dy * np.ones_like(x)
+
+    found = find_rule(total, np.ones(2), initial=1.0)
+    assert (found.options, found.shifts) == (None, {"initial"})
+    assert check_rrule(total, np.ones(2), initial=1.0) is found

@@ -887,6 +887,59 @@ def test_a_right_rule_passes(rule, name):
 Two = collections.namedtuple("Two", "double square")
 
 
+class Both(collections.namedtuple("Both", "once twice")):
+    """A named tuple that computes its fields."""
+
+    __slots__ = ()
+
+    def __new__(cls, x):
+        return super().__new__(cls, x, 2.0 * x)
+
+
+def both(x):
+    return Both(x)
+
+
+def times(pair):
+    return pair.once * pair.twice
+
+
+def into_both(x: Array):
+    def pullback(dy):
+        once, twice = (0 * x if d is None else d for d in dy)
+        return (once + 2.0 * twice,)
+
+    return both(x), pullback
+
+
+def out_of_both(pair: Both):
+    def pullback(dy):
+        return (tuple.__new__(Both, (dy * pair.twice, dy * pair.once)),)
+
+    return times(pair), pullback
+
+
+def out_of_both_swapped(pair: Both):
+    def pullback(dy):
+        return (tuple.__new__(Both, (dy * pair.once, dy * pair.twice)),)
+
+    return times(pair), pullback
+
+
+@pytest.mark.parametrize(("f", "x"), [(both, V), (times, Both(V)), (times, Both(1.5))])
+def test_a_named_tuple_with_a_new_of_its_own(rule, f, x):
+    rule(both)(into_both)
+    rule(times)(out_of_both)
+    assert check_rrule(f, x) in rule.rules
+
+
+@pytest.mark.parametrize("x", [Both(V), Both(1.5)])
+def test_a_wrong_rule_of_a_named_tuple_with_a_new_of_its_own(rule, x):
+    rule(times)(out_of_both_swapped)
+    with pytest.raises(CheckError, match=r"argument 1\.once.*: along a random direction"):
+        check_rrule(times, x)
+
+
 def two(x):
     return Two(2 * x, x * x)
 

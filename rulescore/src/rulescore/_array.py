@@ -1,6 +1,8 @@
 """The types that elementwise rules are declared for: numbers and arrays, NumPy's or foreign."""
 
-from abc import ABC
+import functools
+import operator
+from abc import ABC, abstractmethod
 from numbers import Number
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -8,7 +10,7 @@ from typing import Any, Union, get_args, get_origin
 import numpy as np
 
 
-class Array(ABC):  # noqa: B024 - it is a pattern, and has no instances of its own
+class Array(ABC):
     """Match `np.ndarray` and every foreign array type (dask, CuPy, ...).
 
     A foreign array type is one that answers NumPy's functions itself: it defines both
@@ -16,6 +18,21 @@ class Array(ABC):  # noqa: B024 - it is a pattern, and has no instances of its o
     alone, so that dispatch on it can be cached. Masked arrays and `np.matrix` do not match: their
     operators mean something else, and rules for arrays would be wrong for them.
     """
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+
+    @property
+    @abstractmethod
+    def ndim(self) -> int:
+        """The number of axes."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the entries."""
 
     @classmethod
     def __subclasshook__(cls, other: type, /) -> Any:
@@ -50,7 +67,7 @@ def pattern(annotation: Any) -> Any:
     missed without a word.
     """
     if get_origin(annotation) in (Union, UnionType):
-        return Union[tuple(map(pattern, get_args(annotation)))]  # noqa: UP007 - of a computed tuple
+        return functools.reduce(operator.or_, map(pattern, get_args(annotation)))
     try:
         return _MEANT.get(annotation, annotation)
     except TypeError:  # it cannot be hashed

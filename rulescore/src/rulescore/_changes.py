@@ -92,11 +92,6 @@ def is_registered(ruleset: Rules) -> bool:
     return _registration_of(ruleset) is not None
 
 
-def registered() -> list[Rules]:
-    """Return the rule sets in the table."""
-    return [known.ruleset for known in _registered]
-
-
 def _registration_of(ruleset: Rules) -> Registration | None:
     for known in _registered:
         if known.ruleset is ruleset:

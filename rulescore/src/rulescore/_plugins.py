@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, Protocol
 
 import pluggy
 
@@ -45,11 +45,11 @@ class Section:
         return all(map(_is_imported, self.modules))
 
 
-class _Specification:
+class _Specification(Protocol):
     """What a plugin may implement."""
 
     @_hookspec
-    def rulescore_rules(self) -> list[RuleSet | Section]:  # type: ignore[empty-body]
+    def rulescore_rules(self) -> list[RuleSet | Section]:
         """Return the rule sets of this plugin, or sections of it that wait for their library."""
 
 

@@ -74,18 +74,14 @@ def zero(x: Any) -> Any:
     if isinstance(x, Number | np.generic):
         return project(0.0, x)
     if isinstance(x, Array):
-        array: Any = x
-        kind = array.dtype.kind
+        kind = x.dtype.kind
         if kind not in "iufc":
             return None
-        if isinstance(x, np.ndarray):  # as the cotangents of its subclasses, it is a plain array
-            array = np.asarray(x)
+        # as the cotangents of subclasses of arrays, it is a plain array
+        array: Any = np.asarray(x) if isinstance(x, np.ndarray) else x
         return np.zeros_like(array, dtype=array.dtype if kind in "fc" else np.float64)
     if isinstance(x, list | tuple):
-        entries = list(map(zero, x))
-        if isinstance(x, list):
-            return entries
-        return tuple.__new__(type(x), entries) if hasattr(x, "_fields") else tuple(entries)
+        return sequence_like(x, list(map(zero, x)))
     if isinstance(x, dict):
         return {name: zero(entry) for name, entry in x.items()}
     return None
@@ -154,15 +150,20 @@ def _project_sequence(dx: Any, x: Any) -> Any:
         raise ValueError(f"a number is no cotangent of a {type(x).__name__} of length {len(x)}")
     if not isinstance(dx, (list, tuple, Array)):
         return dx  # a Tangent: whoever made it knows the fields
-    given: Any = dx
-    if isinstance(dx, Array) and dx.ndim > 1:  # type: ignore[attr-defined]
-        given = _sum_leading(dx, x)
+    given: Any = _sum_leading(dx, x) if isinstance(dx, Array) and dx.ndim > 1 else dx
     if len(given) != len(x):
         kind = type(x).__name__
         raise ValueError(
             f"a cotangent of length {len(given)} does not fit a {kind} of length {len(x)}"
         )
-    entries = [project(entry, primal) for entry, primal in zip(given, x, strict=True)]
+    return sequence_like(x, [project(dz, z) for dz, z in zip(given, x, strict=True)])
+
+
+def sequence_like(x: Any, entries: list[Any]) -> Any:
+    """Return entries in the kind of a list or tuple: a list, a plain tuple or a named one.
+
+    A named tuple whose class computes its fields, by a `__new__` of its own, gets them as they are.
+    """
     if isinstance(x, list):
         return entries
     return tuple.__new__(type(x), entries) if hasattr(x, "_fields") else tuple(entries)

@@ -73,9 +73,9 @@ def pull_chosen(
     """
     kind = type(dy)
     if kind is np.ndarray:
-        found: Any = None if needed is not None else _of_two_chosen(rule, xs, out, dy)
+        found = None if needed is not None else _of_two_chosen(rule, xs, out, dy)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
         finite = is_finite(dy)
     else:
         finite = not (kind is float or isinstance(dy, np.floating)) or isfinite(dy)
@@ -93,7 +93,9 @@ def pull_chosen(
         ]
 
 
-def _of_two_chosen(rule: Rule, xs: tuple[Any, ...], out: Any, dy: np.ndarray) -> Any:
+def _of_two_chosen(
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: np.ndarray
+) -> tuple[Any, ...] | None:
     """Return the cotangents of two real arrays of one shape and precision, where all is finite.
 
     Else, `None`: then zeros have to be strong.

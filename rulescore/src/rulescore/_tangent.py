@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import _kinds
+from rulescore._project import sequence_like
 
 
 class Tangent:
@@ -23,7 +24,6 @@ class Tangent:
     """
 
     __slots__ = ("_fields", "_primal")
-    __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None  # a number of NumPy on the left lets `__rmul__` answer
 
     def __init__(self, primal: type, /, **fields: Any) -> None:
@@ -84,9 +84,8 @@ class Tangent:
 
     def __truediv__(self, divisor: Any) -> Any:
         divisor = _plain(divisor)
-        if not isinstance(divisor, numbers.Number):
-            return NotImplemented
-        return _scaled(self, 1 / divisor)  # type: ignore[operator]
+        is_number = isinstance(divisor, numbers.Number)
+        return _scaled(self, 1 / divisor) if is_number else NotImplemented
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
@@ -113,11 +112,8 @@ def _scaled(d: Any, factor: Any) -> Any:
         return Tangent(d._primal, **_scaled(d._fields, factor))
     if isinstance(d, dict):
         return {name: _scaled(entry, factor) for name, entry in d.items()}
-    if isinstance(d, list):
-        return [_scaled(entry, factor) for entry in d]
-    if isinstance(d, tuple):
-        entries = [_scaled(entry, factor) for entry in d]
-        return type(d)(*entries) if hasattr(d, "_fields") else tuple(entries)
+    if isinstance(d, list | tuple):
+        return sequence_like(d, [_scaled(entry, factor) for entry in d])
     return d * factor
 
 
@@ -167,10 +163,7 @@ def _accumulate_sequences(a: Any, b: Any) -> Any:
         raise _mismatch(a, b)
     if len(a) != len(b):
         raise ValueError(f"cannot add cotangents of one value with lengths {len(a)} and {len(b)}")
-    entries = [accumulate(x, y) for x, y in zip(a, b, strict=True)]
-    if isinstance(a, list):
-        return entries
-    return tuple.__new__(type(a), entries) if hasattr(a, "_fields") else tuple(entries)
+    return sequence_like(a, [accumulate(x, y) for x, y in zip(a, b, strict=True)])
 
 
 def _accumulate_fields(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:

@@ -93,7 +93,6 @@ class Value:
 
     __slots__ = ("_pullback", "data", "grad", "op", "prev")
     __array_ufunc__ = None  # a NumPy number leaves the operator to us
-    __hash__ = None  # type: ignore[assignment]  # equal by `data`, which may be changed
 
     def __init__(
         self,

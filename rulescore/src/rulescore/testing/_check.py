@@ -23,7 +23,6 @@ from rulescore.testing._cotangents import (
     changed,
     combine,
     elsewhere,
-    like,
     settled,
 )
 from rulescore.testing._derivatives import Derivatives
@@ -34,6 +33,7 @@ from rulescore.testing._leaves import (
     children,
     is_number,
     leaves,
+    like,
     random_direction,
 )
 from rulescore.testing._memory import (

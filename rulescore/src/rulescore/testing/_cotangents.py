@@ -22,11 +22,6 @@ def combine(p: float, a: Any, q: float, b: Any) -> Any:
     return rebuild(a, lambda entry: combine(p, entry, q, next(others)))
 
 
-def like(x: Any, entries: list[Any]) -> Any:
-    """Return a list or tuple of the type of `x` with other entries."""
-    return type(x)(*entries) if hasattr(x, "_fields") else type(x)(entries)
-
-
 def with_fields(x: Any, pattern: Any) -> Any:
     """Return the fields of an object: those of its cotangent and its numbers; else the value."""
     if not isinstance(pattern, Tangent):

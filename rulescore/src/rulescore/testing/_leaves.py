@@ -59,9 +59,12 @@ def rebuild(x: Any, change: Callable[[Any], Any]) -> Any:
         return {name: change(entry) for name, entry in x.items()}
     if isinstance(x, Tangent):
         return Tangent(x._primal, **{name: change(entry) for name, entry in x.items()})
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*[change(entry) for entry in x])
-    return type(x)([change(entry) for entry in x]) if isinstance(x, list | tuple) else x
+    return like(x, [change(entry) for entry in x]) if isinstance(x, list | tuple) else x
+
+
+def like(x: Any, entries: list[Any]) -> Any:
+    """Return a list or tuple of the type of `x` with other entries."""
+    return tuple.__new__(type(x), entries) if isinstance(x, tuple) else type(x)(entries)
 
 
 def double(x: Any) -> Any:
