@@ -242,3 +242,63 @@ def test_a_library_that_is_imported_after_a_gradient_gets_its_section(
 def test_a_section_names_one_library_or_several():
     assert rulescore.Section("a.b", "c").modules == ("a.b",)
     assert rulescore.Section(("a.b", "d"), "c").modules == ("a.b", "d")
+
+
+def test_code_that_was_transformed_before_follows_the_rules_of_a_section(install, python, tmp_path):
+    install("lazy", HOOK.format("Section('one', 'lazy_one')"))
+    (tmp_path / "zero.py").write_text("def f(x): return x * 2.0")
+    (tmp_path / "one.py").write_text("")
+    (tmp_path / "lazy_one.py").write_text(
+        "import one, zero\nfrom rulescore import RuleSet\nrule = RuleSet('lazy')\n"
+        "rule.scalar(zero.f)(lambda x: 7.0)\n"
+    )
+    (tmp_path / "program.py").write_text(
+        "import sys, types, zero\n"
+        "from zygote_lite import gradient\n"
+        "from zygote_lite.testing import observed\n"
+        "def g(x):\n"
+        "    return zero.f(x) * 1.0\n"
+        "with observed() as answers:\n"
+        "    for _ in range(4): gradient(g, 1.0)\n"
+        "print([answer.tier for answer in answers][-1])\n"
+        "import one\n"
+        "for _ in range(4): print(*gradient(g, 1.0))\n"
+    )
+    done = python(None, "program.py", disable="")
+    assert done.stdout.splitlines() == ["transformed", *["7.0"] * 4]
+
+
+def test_a_library_that_is_put_off_is_not_imported_by_asking(lazy, python):
+    done = python(
+        ASK + "import importlib.util, sys\n"
+        "specification = importlib.util.find_spec('one')\n"
+        "specification.loader = importlib.util.LazyLoader(specification.loader)\n"
+        "one = sys.modules['one'] = importlib.util.module_from_spec(specification)\n"
+        "specification.loader.exec_module(one)\n"
+        "print(rrule(len, 's'), *told())\n"
+        "print(rrule(one.f, 1.0)[1](1.0))"
+    )
+    assert done.stdout.splitlines() == [
+        "None 0 ['one', ('two.three', 'one')] None",
+        "one",
+        "rules for one",
+        "(None, 7.0)",
+    ]
+
+
+@pytest.mark.parametrize("given", ["[]", "()", "''", "sys", "('one', 3)", "' one'", "['one']"])
+def test_a_section_that_names_no_library_is_an_error_of_its_plugin(install, python, given):
+    install("lazy", "import sys\n" + HOOK.format(f"Section({given}, 'lazy_one')"))
+    done = python(ASK + "print(rrule(len, 's'), type(told()[2]).__name__)")
+    assert done.stdout == "None RuleError\n"
+    assert "give the name of a library, or a tuple of names" in done.stderr
+    assert done.stderr.count("UserWarning") == 1
+
+
+def test_a_library_that_raises_when_it_is_imported_spares_the_others(lazy, python, tmp_path):
+    (tmp_path / "one.py").write_text("raise RuntimeError('no')")
+    done = python(
+        ASK + "print([s.libraries for p in plugins(all_sections=True) for s in p.waiting])"
+    )
+    assert done.stdout.splitlines()[-1] == "['one', ('two.three', 'one')]"
+    assert "the library one could not be loaded, and its rules are missing" in done.stderr

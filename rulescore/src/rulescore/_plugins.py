@@ -35,6 +35,15 @@ class Section:
     libraries: str | tuple[str, ...]
     rules: str
 
+    def __post_init__(self) -> None:
+        names: Any = self.modules
+        given = (*names, self.rules) if isinstance(names, tuple) and names else (None,)
+        if not all(isinstance(name, str) and name.strip() == name != "" for name in given):
+            raise RuleError(
+                f"{self!r}: give the name of a library, or a tuple of names, and the name of the "
+                "module of rules"
+            )
+
     @property
     def modules(self) -> tuple[str, ...]:
         """Return the names of the libraries, however many they are."""
@@ -98,12 +107,14 @@ def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
     """
     _load()
     if all_sections:
-        for section in {section for plugin in _plugins or () for section in plugin.waiting}:
-            for name in section.modules:
-                try:
-                    importlib.import_module(name)
-                except ImportError:  # it is not installed, and nobody can call its functions
-                    break
+        waiting = [section for plugin in _plugins or () for section in plugin.waiting]
+        for name in dict.fromkeys(name for section in waiting for name in section.modules):
+            try:
+                importlib.import_module(name)
+            except ImportError:  # it is not installed, and nobody can call its functions
+                continue
+            except (Exception, SystemExit) as error:
+                _tell_of_broken(f"the library {name}", error)
         _wake()
     return _plugins or ()
 
@@ -135,8 +146,11 @@ def _load() -> None:
 def _wake() -> bool:
     """Load the sections whose libraries have been imported meanwhile; return whether any was."""
     global _plugins, _loading
-    if sys.modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
+    modules = sys.modules
+    _table._quiet = len(modules)
+    if modules.keys().isdisjoint(_awaited):  # this is asked at each look-up that finds nothing
         return False
+    _table._quiet = -1  # the module is there, and may not have been imported to its end
     with _lock:
         due = [s for plugin in _plugins or () for s in plugin.waiting if s.is_due()]
         if not due or _loading:
@@ -167,6 +181,7 @@ def _await(loaded: tuple[Plugin, ...]) -> None:
         for section in waiting
     )
     _table._wake = _wake if waiting else None
+    _table._quiet = -1
 
 
 def _registered(
@@ -266,10 +281,22 @@ def _rules_of(section: Section) -> RuleSet:
 
 
 def _is_imported(name: str) -> bool:
-    """Return whether a module has been imported, and is not just being so."""
+    """Return whether a module has been imported, and is not just being so, or put off.
+
+    A module that is imported lazily (`importlib.util.LazyLoader`) has another class until it is
+    used, and reading its attributes in the usual way is using it.
+    """
     module = sys.modules.get(name)
-    specification = getattr(module, "__spec__", None)
-    return module is not None and not getattr(specification, "_initializing", False)
+    if module is None:
+        return False
+    try:
+        specification = object.__getattribute__(module, "__spec__")
+    except AttributeError:
+        specification = getattr(module, "__spec__", None)
+    put_off = getattr(specification, "loader_state", None)
+    if isinstance(put_off, dict) and put_off.get("__class__", type(module)) is not type(module):
+        return False
+    return not getattr(specification, "_initializing", False)
 
 
 _table._load = _load

@@ -13,6 +13,7 @@ kept, the sections of plugins whose libraries have been imported meanwhile are l
 """
 
 from collections.abc import Callable
+from sys import modules
 from types import BuiltinFunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -34,11 +35,18 @@ _generation = 0
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
 # set by _plugins while sections wait for their libraries: loads those that need wait no longer
 _wake: Callable[[], bool] | None = None
+_quiet = -1  # how many modules there were when `_wake` last saw none that a section waits for
 _told: list[Callable[[], Any]] = []  # after each change
 
 
 def generation() -> int:
-    """Return a number that rises with every change of the table of rules."""
+    """Return a number that rises with every change of the table of rules.
+
+    It is asked before code is used that was made with the rules, so sections of plugins whose
+    libraries have been imported meanwhile are loaded first.
+    """
+    if _wake is not None and len(modules) != _quiet:  # as many modules are nearly always the same
+        _wake()
     return _generation
 
 
