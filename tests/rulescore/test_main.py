@@ -1,5 +1,6 @@
 """The command `python -m rulescore`: list, why and check, on plugins of its own."""
 
+import functools
 import importlib
 import math
 import sys
@@ -387,6 +388,38 @@ def test_why_answers_for_a_bound_method_of_a_compiled_class(capsys, monkeypatch)
     monkeypatch.setattr(textwrap, "total", x.sum, raising=False)
     assert main(["why", "textwrap.total"]) == 0
     assert "│ answers │ numpy.ndarray.sum(" in capsys.readouterr().out
+
+
+def test_why_answers_for_what_is_behind_partials_and_bound_methods(library, rule):
+    rule(library.Layer.method)(lambda layer, x: (1.0, None))
+    x, layer = np.ones(2), library.Layer()
+    known = why(np.sum, x, axis=0)
+    assert known[0][0] == "answers"
+    assert why(functools.partial(np.sum, axis=0), x) == known
+    assert why(functools.partial(functools.partial(np.sum, x), axis=1), axis=0) == known
+    known = why(library.Layer.method, layer, 1.0)
+    assert [said for said, _ in known] == ["answers"]
+    assert why(layer.method, 1.0) == why(functools.partial(layer.method), 1.0) == known
+    rule(layer.method)(lambda x: (2.0, None))  # of this object
+    assert why(layer.method, 1.0)[0][1].varargs is None
+    assert why(layer.method, 1.0) != known
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "told"),
+    [
+        ("functools.partial object", 1, "no rule answers functools.partial(object)\n"),
+        ("numpy.sum ndarray misspelt=", 1, "misspelt=): no rule takes the options misspelt\n"),
+        ("numpy.random.Generator.normal Generator float", 0, "│ answers │"),
+        (".sum float", 2, "'.sum' is not a name\n"),
+        ("numpy..sum float", 2, "'numpy..sum' is not a name\n"),
+        ("numpy.random.Generator.normal Generatr", 2, "there is nothing named Generatr\n"),
+    ],
+)
+def test_why_of_what_has_no_rule_or_no_such_name(capsys, call, status, told):
+    assert main(["why", *call.split()]) == status
+    shown = capsys.readouterr()
+    assert told in shown.out + shown.err
 
 
 def test_why_shows_a_clash(capsys, new_ruleset):

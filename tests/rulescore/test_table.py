@@ -1,5 +1,6 @@
 """The table of rules: which rule answers, changes of the table, and threads."""
 
+import abc
 import gc
 import threading
 import types
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rulescore import Array, Numeric, RuleError, find_rule, generation, rrule
+from rulescore import Array, Numeric, RuleError, find_rule, generation, rrule, why
 
 
 def named(x):
@@ -385,6 +386,43 @@ def test_rules_of_instances_follow_the_bases(rule):
     assert rrule(special, 1)[0] == "special"
     assert rrule(special, 1j)[0] == "layer"
     assert rrule(Dense(), 1.0)[0] == "dense"
+
+
+def test_a_rule_of_instances_is_for_the_call_of_its_class(rule):
+    class Layer(abc.ABC):
+        @abc.abstractmethod
+        def __call__(self, x): ...
+
+    class Dense(Layer):
+        def __call__(self, x):
+            return x
+
+    class Thin(Dense):
+        pass
+
+    class Double(Dense):
+        def __call__(self, x):
+            return 2 * super().__call__(x)
+
+    class Mixed(type("Mixin", (), {"__call__": lambda self, x: x}), Dense):
+        pass
+
+    @rule.of_instances
+    def _(layer: Dense, x: object):
+        return "dense", None
+
+    for _ in range(2):
+        assert rrule(Dense(), 1.0)[0] == rrule(Thin(), 1.0)[0] == "dense"
+        assert rrule(Double(), 1.0) is None
+        assert rrule(Mixed(), 1.0) is None
+    assert [said for said, _ in why(Double(), 1.0)] == ["lost"]
+
+    @rule.of_instances
+    def _(layer: Layer, x: object):
+        return "layer", None
+
+    assert [rrule(kind(), 1.0)[0] for kind in (Dense, Thin)] == ["dense"] * 2
+    assert [rrule(kind(), 1.0)[0] for kind in (Double, Mixed)] == ["layer"] * 2
 
 
 def test_a_type_made_in_a_loop_is_not_kept_for_ever(rule):

@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pytest
 
-from rulescore import RuleError, RuleSet, find_rule, generation, rrule
+from rulescore import RuleError, RuleSet, find_rule, generation, rrule, why
 
 
 def named(x):
@@ -172,6 +172,44 @@ def test_rules_of_instances_are_overridden(new_ruleset):
 
         ruleset.register(override=override)
     assert answer(Layer(), 1.0) == "second"
+
+
+@pytest.mark.parametrize("override", [True, "first"])
+def test_a_rule_for_a_base_overrides_those_for_the_classes_below(new_ruleset, override):
+    class Layer:
+        def __call__(self, x):
+            return x
+
+    class Dense(Layer):
+        pass
+
+    first, second, third = map(new_ruleset, ("first", "second", "third"))
+
+    @first.of_instances
+    def _(layer: Dense, x: object):
+        return "first", None
+
+    @second.of_instances
+    def _(layer: Layer, x: float):
+        return "second", None
+
+    @third.of_instances
+    def _(layer: Layer, x: object):
+        return "third", None
+
+    first.register()
+    third.register()
+    assert answer(Dense(), 1.0) == "first"
+    second.register(override=override)
+    for _ in range(2):
+        assert (answer(Dense(), 1.0), answer(Dense(), "text")) == ("second", "first")
+    assert [(said, rule.plugin) for said, rule in why(Dense(), 1.0)] == [
+        ("answers", "second"),
+        ("overridden by second", "first"),
+        ("overridden by second" if override is True else "lost", "third"),
+    ]
+    second.unregister()
+    assert answer(Dense(), 1.0) == "first"
 
 
 def test_three_that_override_each_other_in_a_circle_are_ambiguous(new_ruleset):

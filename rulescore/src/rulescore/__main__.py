@@ -85,14 +85,14 @@ def _list(given: argparse.Namespace, console: Console) -> int:
 
 
 def _why(given: argparse.Namespace, console: Console) -> int:
-    options = dict.fromkeys(t.partition("=")[0] for t in given.types if "=" in t)
+    options: dict[str, Any] = {t.partition("=")[0]: None for t in given.types if "=" in t}
     types = [t for t in given.types if "=" not in t]
     f, xs = called(given.function, types)
     is_attribute = inspect.isdatadescriptor(f)
     if isinstance(f, ModuleType) or not (callable(f) or candidates(f) or is_attribute):
         raise LookupError(f"{given.function} is no function, but a {type(f).__name__}")
     call = f"{given.function}({', '.join([*types, *(f'{name}=' for name in options)])})"
-    f, xs = unbound(f, xs)
+    asked, (f, xs, options) = options, unbound(f, xs, options)
     known = why(f, *xs, **options)
     table = _table(call, "", "rule", "kind", "plugin", "place")
     for said, rule in known:
@@ -107,6 +107,8 @@ def _why(given: argparse.Namespace, console: Console) -> int:
         find_rule(f, *xs, **options)
     except RuleError as error:
         reason = str(error)
+    if known and asked and not reason and find_rule(f, *xs) is not None:
+        reason = f"no rule takes the options {', '.join(asked)}"
     if not known and not reason and plain_function(f) is not None:
         reason = "an AD differentiates its source"
     print(f"no rule answers {call}" + (f": {reason}" if reason else ""))

@@ -114,7 +114,7 @@ def plugins(*, all_sections: bool = False) -> tuple[Plugin, ...]:
             except ImportError:  # it is not installed, and nobody can call its functions
                 continue
             except (Exception, SystemExit) as error:
-                _tell_of_broken(f"the library {name}", error)
+                tell_of_broken(f"the library {name}", error)
         _wake()
     return _plugins or ()
 

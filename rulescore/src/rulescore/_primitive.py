@@ -59,15 +59,22 @@ Entry = tuple[Rule, Registration]
 
 
 class Primitive:
-    """Hold the rules of one function (or class of callable objects), and dispatch among them."""
+    """Hold the rules of one function (or class of callable objects), and dispatch among them.
 
-    __slots__ = ("_dispatchers", "_overrides", "cache", "entries", "rules")
+    Arguments:
+        entries: the rules, each with how it was registered.
+        rivals: rules that are not among them, and may override them: those for the other classes
+            that a callable object is an instance of.
+    """
 
-    def __init__(self, entries: tuple[Entry, ...]) -> None:
+    __slots__ = ("_dispatchers", "_rivals", "cache", "entries", "overrides", "rules")
+
+    def __init__(self, entries: tuple[Entry, ...], rivals: tuple[Entry, ...] = ()) -> None:
         self.entries = entries
+        self._rivals = rivals
         self.rules = tuple(rule for rule, _ in entries)  # they keep the function alive
         self.cache: dict[Any, Rule | None] = {}
-        self._overrides = any(registration.override for _, registration in entries)
+        self.overrides = any(registration.override for _, registration in (*entries, *rivals))
         self._dispatchers: dict[tuple[int, ...], plum.Function] = {}
 
     def find(self, arguments: tuple[Any, ...], key: Any) -> Rule | None:
@@ -93,38 +100,23 @@ class Primitive:
             remember(self.cache, key, rule)
         return rule
 
-    def matches(self, position: int, arguments: tuple[Any, ...]) -> bool:
-        """Return whether the types of the rule at `position` are those of the arguments."""
-        for types, varargs in signatures(self.rules[position]):
-            more = {} if varargs is None else {"varargs": varargs}
-            if plum.Signature(*types, **more).match(arguments):
-                return True
-        return False
-
-    def winner_over(self, position: int, arguments: tuple[Any, ...]) -> Rule | None:
-        """Return the rule that overrides the one at `position` for these arguments, if one does."""
-        if not self.matches(position, arguments):
-            return None
-        own = self.entries[position][1]
-        winners = [
-            rule
-            for n, (rule, source) in enumerate(self.entries)
-            if source.wins_over(own) and self.matches(n, arguments)
-        ]
-        return winners[-1] if winners else None
-
     def in_force(self, arguments: tuple[Any, ...]) -> tuple[int, ...]:
         """Return the positions of the rules that no other one overrides for these arguments."""
-        if not self._overrides:
+        if not self.overrides:
             return tuple(range(len(self.rules)))
-        matching = [n for n in range(len(self.rules)) if self.matches(n, arguments)]
-        sources = [self.entries[n][1] for n in matching]
-        left = tuple(
+        found = [n for n, rule in enumerate(self.rules) if matches(rule, arguments)]
+        # three that override each other in a circle are ambiguous
+        found = self._left(found, [self.entries[n][1] for n in found]) or found
+        rivals = [source for rule, source in self._rivals if matches(rule, arguments)]
+        return tuple(self._left(found, rivals))
+
+    def _left(self, positions: list[int], sources: list[Registration]) -> list[int]:
+        """Return the positions of the rules that none of the sets overrides."""
+        return [
             n
-            for n, own in zip(matching, sources, strict=True)
-            if not any(other.wins_over(own) for other in sources)
-        )
-        return left or tuple(matching)  # three that override each other in a circle are ambiguous
+            for n in positions
+            if not any(other.wins_over(self.entries[n][1]) for other in sources)
+        ]
 
     def _dispatcher(self, positions: tuple[int, ...]) -> plum.Function:
         if positions not in self._dispatchers:
@@ -167,6 +159,15 @@ def signatures(rule: Rule) -> list[tuple[tuple[Any, ...], Any]]:
     if rule.varargs is not None:
         return [(types, pattern(rule.varargs))]
     return [(types[:n], None) for n in range(len(rule.types), len(types) + 1)]
+
+
+def matches(rule: Rule, arguments: tuple[Any, ...]) -> bool:
+    """Return whether the types of a rule are those of the arguments."""
+    for types, varargs in signatures(rule):
+        more = {} if varargs is None else {"varargs": varargs}
+        if plum.Signature(*types, **more).match(arguments):
+            return True
+    return False
 
 
 def are_alike(rule: Rule, other: Rule) -> bool:

@@ -145,16 +145,7 @@ def _key(f: Any) -> Any:
 
 def _find_instance_rule(f: Any, xs: tuple[Any, ...], types: Any) -> Rule | None:
     kind: type = type(f)
-    resolved, plain = _resolved_types, _plain  # before `_instances`, which is replaced first
-    try:
-        primitives = resolved[kind]
-    except (KeyError, TypeError):
-        instances = _instances
-        primitives = [instances[base] for base in kind.__mro__ if _has(instances, base)]
-        remember(resolved, kind, primitives)
-        if not primitives:
-            remember(plain, kind, True)
-    for primitive in primitives:
+    for primitive in _primitives_of_instances(kind):
         key = (kind, types)
         try:
             rule = primitive.cache[key]
@@ -163,6 +154,42 @@ def _find_instance_rule(f: Any, xs: tuple[Any, ...], types: Any) -> Rule | None:
         if rule is not None:
             return rule
     return None
+
+
+def _primitives_of_instances(kind: type) -> list[Primitive]:
+    """Return what holds the rules for calling instances of a class: its own, then its bases'."""
+    resolved, plain = _resolved_types, _plain  # before `_instances`, which is replaced first
+    try:
+        return resolved[kind]
+    except (KeyError, TypeError):
+        instances = _instances
+    found = [
+        instances[base]
+        for base in kind.__mro__
+        if _has(instances, base) and not _replaces_call(kind, base)
+    ]
+    if len(found) > 1 and any(primitive.overrides for primitive in found):
+        each = [primitive.entries for primitive in found]
+        found = [
+            Primitive(own, tuple(entry for other in each if other is not own for entry in other))
+            for own in each
+        ]
+    remember(resolved, kind, found)
+    if not found:
+        remember(plain, kind, True)
+    return found
+
+
+def _replaces_call(kind: type, base: type) -> bool:
+    """Return whether calling instances of a class is another function than for a base of it.
+
+    An abstract `__call__` stands for those of all classes below it.
+    """
+    own, inherited = (
+        next((vars(c)["__call__"] for c in owner.__mro__ if "__call__" in vars(c)), None)
+        for owner in (kind, base)
+    )
+    return own is not inherited and not getattr(inherited, "__isabstractmethod__", False)
 
 
 def _is_0d(x: Any) -> bool:
@@ -191,8 +218,16 @@ def wake() -> bool:
 def primitives_of(f: Any) -> list[Primitive]:
     """Return what holds the rules for a function, or for calling an object."""
     wake()
-    found = [_functions[_key(f)]] if _key(f) in _functions else []
-    return found + [_instances[base] for base in type(f).__mro__ if _has(_instances, base)]
+    return _of_function(f) + [_instances[c] for c in type(f).__mro__ if _has(_instances, c)]
+
+
+def primitives_in_play(f: Any) -> list[Primitive]:
+    """Return those of them that a call is resolved by."""
+    return _of_function(f) + _primitives_of_instances(type(f))
+
+
+def _of_function(f: Any) -> list[Primitive]:
+    return [_functions[_key(f)]] if _key(f) in _functions else []
 
 
 def methods_of(function: Any) -> Primitive | None:

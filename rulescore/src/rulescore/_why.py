@@ -1,10 +1,12 @@
-"""`why`: all rules for a function, and how each fares in a call."""
+"""`why`: which rule answers a call, and how all the others fare."""
 
-from types import BuiltinFunctionType, MethodWrapperType, ModuleType
+from functools import partial
+from types import BuiltinFunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
+from rulescore._primitive import matches
 from rulescore._rule import Rule, RuleError
-from rulescore._table import candidates, find_rule, primitives_of
+from rulescore._table import candidates, find_rule, primitives_in_play, primitives_of
 
 _BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
 
@@ -15,50 +17,70 @@ def why(f: Any, /, *xs: Any, **options: Any) -> list[tuple[str, Rule]]:
     The rule that answers `"answers"`, and comes first. One that matches the types may be
     `"overridden by NAME"`, with the name of that rule set, or one that `"clashes"` with another:
     then the call raises. All others have `"lost"`: they are for other types, or less specific.
-    A bound method of a compiled class, such as `np.ones(2).sum`, counts as `np.ndarray.sum`, called
-    with the array first.
+    A bound method, such as `np.ones(2).sum`, counts as `np.ndarray.sum`, called with the array
+    first, and a `functools.partial` as its function.
     """
-    f, xs = unbound(f, xs)
+    f, xs, options = unbound(f, xs, options)
     clashing: list[Rule] = []
     try:
         found = find_rule(f, *xs, ad=_no_ad, **options)
     except RuleError:
         found, clashing = None, _clashing(f, xs)
+    entries = [entry for primitive in primitives_of(f) for entry in primitive.entries]
+    in_play = [
+        (rule, source)
+        for primitive in primitives_in_play(f)
+        for rule, source in primitive.entries
+        if matches(rule, _operands(rule, f, xs))
+    ]
     told: list[tuple[str, Rule]] = []
-    for primitive in primitives_of(f):
-        for n, rule in enumerate(primitive.rules):
-            arguments = (f, *xs) if rule.kind == "instance" else xs
-            winner = (
-                primitive.winner_over(n, arguments) if primitive.matches(n, arguments) else None
-            )
-            if rule is found:
-                said = "answers"
-            elif any(rule is other for other in clashing):
-                said = "clashes"
-            else:
-                said = "lost" if winner is None else f"overridden by {winner.plugin}"
-            told.append((said, rule))
+    for entry in entries:
+        rule, source = entry
+        winners = [o for o, late in in_play if entry in in_play and late.wins_over(source)]
+        if rule is found:
+            said = "answers"
+        elif any(rule is other for other in clashing):
+            said = "clashes"
+        else:
+            said = f"overridden by {winners[-1].plugin}" if winners else "lost"
+        told.append((said, rule))
     return sorted(told, key=lambda pair: pair[0] != "answers")
 
 
-def unbound(f: Any, xs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """Return a bound method of a compiled class without its owner, which goes before `xs`.
+def _operands(rule: Rule, f: Any, xs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a rule is dispatched on: the object that is called is the first of these."""
+    return (f, *xs) if rule.kind == "instance" else xs
 
-    All others, and those that have rules of their own, are returned as they are.
+
+def unbound(
+    f: Any, xs: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return the call of the function behind a bound method, or behind a `functools.partial`.
+
+    The owner of the method goes before `xs`. Methods of classes, and what has rules of its own, are
+    returned as they are.
     """
-    owner = getattr(f, "__self__", None) if isinstance(f, _BOUND_IN_C) else None
-    if owner is None or isinstance(owner, ModuleType | type) or candidates(f):
-        return f, xs
-    method = getattr(type(owner), f.__name__, None)
-    return (f, xs) if method is None else (method, (owner, *xs))
+    while not candidates(f):
+        owner = getattr(f, "__self__", None)
+        if type(f) is partial:
+            f, xs, options = f.func, (*f.args, *xs), {**f.keywords, **options}
+        elif owner is None or isinstance(owner, ModuleType | type):
+            break
+        elif type(f) is MethodType:
+            f, xs = f.__func__, (owner, *xs)
+        elif isinstance(f, _BOUND_IN_C) and hasattr(type(owner), f.__name__):
+            f, xs = getattr(type(owner), f.__name__), (owner, *xs)
+        else:
+            break
+    return f, xs, options
 
 
 def _clashing(f: Any, xs: tuple[Any, ...]) -> list[Rule]:
     """Return the rules among which a look-up cannot choose."""
-    for primitive in primitives_of(f):
-        arguments = (f, *xs) if primitive.rules[0].kind == "instance" else xs
-        found = primitive.in_force(arguments)
-        rules = [primitive.rules[n] for n in found if primitive.matches(n, arguments)]
+    for primitive in primitives_in_play(f):
+        arguments = _operands(primitive.rules[0], f, xs)
+        found = [primitive.rules[n] for n in primitive.in_force(arguments)]
+        rules = [rule for rule in found if matches(rule, arguments)]
         if len(rules) > 1:
             return rules
     return []

@@ -1,6 +1,7 @@
 """What a name on the command line stands for: a function, a method, a type, a call of either."""
 
 import builtins
+import contextlib
 import difflib
 import importlib
 import inspect
@@ -32,6 +33,8 @@ def named(name: str) -> Any:
     Raises `LookupError` where there is no such thing.
     """
     parts = name.split(".")
+    if not all(parts):
+        raise LookupError(f"{name!r} is not a name")
     if parts[0] == "np":
         parts[0] = "numpy"
     for count in range(len(parts), 0, -1):
@@ -70,13 +73,14 @@ def called(name: str, types: list[str]) -> tuple[Any, tuple[Any, ...]]:
     if isinstance(f, classmethod | staticmethod | ClassMethodDescriptorType):
         owner, _, last = name.rpartition(".")
         f = getattr(named(owner), last)
-    xs = tuple(map(sample, types))
+    xs = tuple([sample(kind, name) for kind in types])
     if name.endswith(".__call__") and xs and not candidates(f) and candidates(xs[0]):
         return xs[0], xs[1:]
     if isinstance(f, type) and not candidates(f):
-        instance = _instance_of(f)
-        if candidates(instance):
-            return instance, xs
+        with contextlib.suppress(LookupError):
+            instance = _instance_of(f)
+            if candidates(instance):
+                return instance, xs
     return f, xs
 
 
@@ -94,14 +98,26 @@ def _types_alike(name: str) -> list[str]:
     return difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.7)
 
 
-def sample(name: str) -> Any:
-    """Return a value of the type that is named, also without `numpy.`; dispatch asks no more."""
+def sample(name: str, function: str = "") -> Any:
+    """Return a value of the type that is named; dispatch asks no more.
+
+    The name may lack `numpy.`, or the module in which `function` is found.
+    """
     if name == "None":
         return None
-    kind = getattr(builtins, name, None) or getattr(np, name, None) or named(name)
+    kind = getattr(builtins, name, None) or getattr(np, name, None) or _near(name, function)
     if not isinstance(kind, type):
         raise LookupError(f"{name} is not a type")
     return _SAMPLES[kind] if kind in _SAMPLES else _instance_of(kind)
+
+
+def _near(name: str, function: str) -> Any:
+    """Return what a name stands for where a function is, or, where that is nothing, for all."""
+    parts = function.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        with contextlib.suppress(LookupError):
+            return named(".".join([*parts[:count], name]))
+    return named(name)
 
 
 def _instance_of(kind: Any) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from rulescore import RuleSet
 from tests.zygote_lite.checks.oracles import (
     answers,
     assert_agreement,
@@ -18,7 +19,15 @@ from tests.zygote_lite.checks.oracles import (
     is_alike,
     outcome,
 )
-from zygote_lite import DifferentiationError, export_adjoint, hvp, jit, testing, value_and_grad
+from zygote_lite import (
+    DifferentiationError,
+    export_adjoint,
+    gradient,
+    hvp,
+    jit,
+    testing,
+    value_and_grad,
+)
 from zygote_lite._specialize.entry import INTERNAL
 
 RNG = np.random.default_rng(0)
@@ -632,3 +641,36 @@ def test_jit_reads_objects():
         assert compiled(1.5, system, 20) == pytest.approx(want[0], rel=1e-12)
         assert differentiated(1.5, system, 20) == pytest.approx(want, rel=1e-12)
     assert answers(stepped, (1.5, copy.copy(system), 20))
+
+
+SQUARE = Square(1.5)
+HELD = {"first": Square(1.5)}
+
+
+def called_directly(x):
+    return SQUARE(x) * 1.0
+
+
+def called_by_map(x):
+    return sum(map(SQUARE, [x, x])) * 0.5
+
+
+def called_from_a_dict(x):
+    return HELD["first"](x) * 1.0
+
+
+@pytest.mark.parametrize("f", [called_directly, called_by_map, called_from_a_dict, SQUARE])
+def test_a_rule_of_instances_answers_for_objects_from_outside(f):
+    rules = RuleSet("of a script")
+
+    @rules.of_instances
+    def _(square: Square, x: float):
+        return square(x), lambda dy: (None, 100.0 * dy)
+
+    for _ in range(2):
+        assert [gradient(f, 2.0) for _ in range(4)] == [(6.0,)] * 4
+        rules.register()
+        try:
+            assert [gradient(f, 2.0) for _ in range(4)] == [(100.0,)] * 4
+        finally:
+            rules.unregister()

@@ -88,6 +88,24 @@ def call(
     return inactive(builder, f, xs, kws, stem)
 
 
+def call_object(
+    builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = ""
+) -> Value:
+    """Write the call of an object that is read from outside, whose class has a `__call__`."""
+    if any(leaf.active for x in (*xs, *kws.values()) for leaf in leaves(x)):
+        rule = rule_of(f.sample, xs, kws)
+        if rule is not None:
+            raise _asks_for_more(rule)
+    own = _objects.function_of(builder.inputs, f, "__call__")
+    return call(builder, own, [f, *xs], kws, stem)
+
+
+def _asks_for_more(rule: Any) -> NotSpecializable:
+    return NotSupported.RULE_FORM(
+        f"the rule {rule.signature} asks for an instance or for the engine"
+    )
+
+
 def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
     if rule is not None and any(leaf.where for x in xs for leaf in leaves(x)):
@@ -108,9 +126,7 @@ def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
             raise Unsound.NO_FLOAT("bytes are made of a differentiated argument")
         return found
     if rule.kind == "instance" or rule.needs_ad:
-        raise NotSupported.RULE_FORM(
-            f"the rule {rule.signature} asks for an instance or for the engine"
-        )
+        raise _asks_for_more(rule)
     return active_call(builder, rule, f, xs, kws, stem)
 
 

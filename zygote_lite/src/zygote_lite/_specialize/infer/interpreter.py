@@ -247,8 +247,7 @@ class Interpreter(Builder):
     def call(self, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
         """Write a call, in the way that its function asks for; return its value."""
         if f.where is not None:
-            own = _objects.function_of(self.inputs, f, "__call__")
-            return _calls.call(self, own, [f, *xs], kws, stem)
+            return _calls.call_object(self, f, xs, kws, stem)
         if not f.is_constant:
             raise NotSupported.UNKNOWN_CALLEE("it calls something that is not known")
         return _calls.call(self, f.sample, xs, kws, stem)
