@@ -211,15 +211,15 @@ def reads_the_variable_of_a_loop(x):
 @provokes(Unsound.UNSET, 2.0)
 def assigns_on_one_path(x):
     if x > 1.0:
-        pair = (x, x * x)
-    return pair[0] * pair[1]
+        scale = 3.0
+    return x * scale
 
 
 @provokes(Unsound.UNSET, 0.5, raises=UnboundLocalError)
 def has_no_value_on_the_other_path(x):
     if x > 1.0:
-        pair = (x, x * x)
-    return pair[0] * pair[1]
+        scale = 3.0
+    return x * scale
 
 
 class Box:
@@ -401,7 +401,7 @@ def takes_a_dict_of_other_keys(x, entries):
 
 @provokes(NotSupported.DEPENDS_ON_PATH, 2.0)
 def has_a_pair_that_depends_on_the_path(x):
-    pair = (x, x * x) if x > 1.0 else (x, 1.0)
+    pair = (x, x * x) if x > 1.0 else (x, 1.0, x)
     return pair[0] * pair[1]
 
 
@@ -418,14 +418,6 @@ def makes_a_set(x):
 @provokes(NotSupported.TEXT, 2.0)
 def makes_a_text(x):
     return x * x * len(f"{WEIGHTS[0] + 1.0}")
-
-
-@provokes(NotSupported.CHANGES_IN_LOOP, 2.0, 40)
-def carries_a_pair(x, n):
-    pair = (x, 1.0)
-    for _ in range(n):
-        pair = (pair[0] * 0.9, pair[0])
-    return pair[0] * pair[1]
 
 
 @provokes(NotSupported.NAMES, 2.0)

@@ -14,6 +14,14 @@ from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import inputs
 from zygote_lite._specialize.infer.closures import closure
+from zygote_lite._specialize.infer.forms import (
+    Pairs,
+    joined_value,
+    may_be_unset,
+    moves_to,
+    note_unset,
+    variables_in,
+)
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled, lowered_code
 from zygote_lite._specialize.infer.loops import is_left, iterate, repeat
 from zygote_lite._specialize.infer.models import dicts as _dicts
@@ -31,13 +39,10 @@ from zygote_lite._specialize.typed.values import (
     ListOf,
     Local,
     Method,
-    Other,
     Scalar,
     Value,
-    composition_of,
     constant,
     is_temporary,
-    join_facts,
     mapping,
     stem_of,
     structure,
@@ -153,11 +158,14 @@ class Interpreter(Builder):
             case ir.Break():
                 _, names = self.breaks[-1]
                 names.ends.append(dict(env))
-                pairs = [(phi, env[name]) for name, phi in names.items() if name in env]
+                pairs = [
+                    pair for name, phi in names.items() if name in env
+                    for pair in moves_to(phi, env[name])
+                ]  # fmt: skip
                 self.note_moved([source for _, source in pairs])
                 assert self.loop is not None
                 self.out.append(Record(self.origin, self.loop))
-                self.out.append(Moves(self.origin, [p for p in pairs if p[0] is not p[1]]))
+                self.out.append(Moves(self.origin, pairs))
                 self.out.append(Stop(self.origin))
                 return None
             case ir.Raise():
@@ -286,20 +294,19 @@ class Interpreter(Builder):
         if first is None or second is None:
             return second if first is None else first
         joined = dict(env)
-        left: list[tuple[Value, Value]] = []
-        right: list[tuple[Value, Value]] = []
+        left: Pairs = []
+        right: Pairs = []
         for name in sorted(after & (first.keys() | second.keys())):
             a, b = first.get(name), second.get(name)
             if a is b and a is not None:
                 joined[name] = a
                 continue
-            joined[name] = value = self.join(a, b, name)
-            if {a, b} & self.uncertain or (None in (a, b) and not self.is_ours(name)):
-                self.uncertain.add(value)
+            joined[name] = value = joined_value(self, a, b, name)
+            unset = [x for x in (a, b) if may_be_unset(self, x)]
+            if any(x is not None or not self.is_ours(name) for x in unset):
+                note_unset(self, name, value)
             for known, moves in ((a, left), (b, right)):
-                source = self.no_value(name, value) if known is None else known
-                if source is not None:
-                    moves.append((value, source))
+                moves += self.moves_of(name, value, known)
         node.joined = [value for value, _ in (*left, *right)]
         self.note_moved([source for _, source in (*left, *right)])
         add_at_ends(then, self.origin, left)
@@ -317,24 +324,12 @@ class Interpreter(Builder):
         may_be_stale = self.compiled or (self.loop is not None and len(self.frames) > 1)
         return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None
 
-    def join(self, a: Value | None, b: Value | None, name: str) -> Value:
-        """Return the value of a variable that is one value on one path, another on the other."""
-        if a is None or b is None:
-            value = a if a is not None else b
-            assert value is not None
-            if value.items is not None or not value.name:
-                raise Unsound.UNSET(f"`{name}` is assigned on one path only")
-            a = b = value
-        for x in (a, b):
-            if kind := composition_of(x):
-                raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a {kind} that depends on the path")
-        value = self.value(join_facts(a.fact, b.fact), a.sample, stem_of(name))
-        if isinstance(value.fact, Other) and (a.is_constant or b.is_constant):
-            raise NotSupported.DEPENDS_ON_PATH(f"`{name}` depends on the path, and is not a number")
-        value.active = a.active or b.active
-        if a.spread is not None and a.spread is b.spread:
-            value.spread = a.spread
-        return value
+    def moves_of(self, name: str, joined: Value, known: Value | None) -> Pairs:
+        """Return what is assigned to a variable on a path, with the value that it has there."""
+        if known is not None:
+            return moves_to(joined, known)
+        given = [(x, self.no_value(name, x)) for x in variables_in(joined)]
+        return [(x, nothing) for x, nothing in given if nothing is not None]
 
 
 def _intrinsic(path: str) -> Any:

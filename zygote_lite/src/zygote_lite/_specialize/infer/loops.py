@@ -6,6 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.infer.forms import (
+    UNKNOWN_YET,
+    Entry,
+    Form,
+    Parts,
+    form_of,
+    is_stable,
+    join_forms,
+    may_be_unset,
+    moves_to,
+    note_unset,
+    settle_lists,
+    variable_of,
+    variables_in,
+    with_entries,
+    without_unchanged,
+)
 from zygote_lite._specialize.infer.models.items import Several, known_items
 from zygote_lite._specialize.infer.normalize import (
     Walk,
@@ -27,20 +44,16 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon
 from zygote_lite._specialize.typed.values import (
-    Fact,
     ListOf,
-    Local,
-    Method,
     Other,
     Scalar,
     Value,
     constant,
-    join_facts,
     stem_of,
     structure,
 )
 
-_Facts = dict[str, tuple[Fact, Any, bool]]
+_Forms = dict[str, Form]
 _MOST_UNROLLED = 64  # iterations of a loop that is unrolled
 
 
@@ -140,7 +153,7 @@ def repeat(
     head = live_in_loop(body, after)
     carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
     origin = builder.origin
-    facts = _joined_ends({}, [env], carried)
+    forms = _joined_ends(builder, {}, [env], carried)
     # The engine's own variables (a result, and the flag that it is there) may have no value before
     # the loop, and be read in it behind the flag. A rehearsal writes the first iteration with the
     # values from before the loop: the flag is known, so the read is not reached, and the end of the
@@ -153,59 +166,74 @@ def repeat(
             builder.inputs.mark(),
             len(builder.changed),
         )
-        loop, ends = _turn(builder, counter, body, env, after, carried, facts, start, is_first)
-        found = _joined_ends(facts, ends, carried)
-        settled = all(_is_stable(found[name], facts.get(name)) for name in found)
+        loop, ends, phis = _turn(
+            builder, counter, body, env, after, carried, forms, start, is_first
+        )
+        found = _joined_ends(builder, forms, ends, carried)
+        settled = all(is_stable(found[name], forms.get(name)) for name in found)
         unchanged = all(is_made_in(x, loop) for x in builder.changed[mark:])
         if settled and unchanged and not is_first:
-            break
-        facts, is_first = found, False
+            found = _without_unchanged(found, phis, env, ends)
+            if all(is_stable(found[name], forms.get(name)) for name in found):
+                break
+        forms, is_first = found, False
         builder.used = used
         builder.written = written
         builder.inputs.back_to(inputs)
     builder.note_moved([env[name] for name in carried if name in env])
     builder.out.append(Moves(origin, [
-        (phi, env[name]) for name, phi in zip(carried, loop.phis, strict=True) if name in env
+        pair for name in carried if name in env for pair in moves_to(phis[name], env[name])
     ]))  # fmt: skip
     builder.out.append(loop)
-    for name, phi in zip(carried, loop.phis, strict=True):
-        if name not in env:
-            # none of our own is read too early
-            nothing = constant(None if builder.is_ours(name) else UNSET)
+    for name in [name for name in carried if name not in env]:
+        # none of our own is read too early
+        nothing = constant(None if builder.is_ours(name) else UNSET)
+        for phi in variables_in(phis[name]):
             builder.out.insert(-1, Moves(origin, [(phi, nothing)]))
-    env = dict(env)
-    for name, phi in zip(carried, loop.phis, strict=True):
-        out = Value(phi.fact, phi.sample, phi.name)
-        out.active, out.scope, out.reverse = phi.active, builder.loop, builder.reverse
-        if phi in builder.uncertain:
-            builder.uncertain.add(out)
-        loop.outs.append(out)
-        env[name] = out
-    return env
+    outs = {phi: _after(builder, phi) for phi in loop.phis}
+    loop.outs += outs.values()
+    return env | {name: with_entries(phi, outs) for name, phi in phis.items()}
 
 
-def _joined_ends(facts: _Facts, ends: list[Env], carried: list[str]) -> _Facts:
+def _after(builder: Builder, phi: Value) -> Value:
+    """Return a carried variable after the loop."""
+    out = Value(phi.fact, phi.sample, phi.name)
+    out.active, out.scope, out.reverse = phi.active, builder.loop, builder.reverse
+    if phi in builder.uncertain:
+        builder.uncertain.add(out)
+    return out
+
+
+def _joined_ends(
+    builder: Builder, forms: _Forms, ends: list[Env], carried: list[str]
+) -> _Forms:  # fmt: skip
     """Return what holds for the variables that a loop carries, at some ends of its body too."""
-    found = dict(facts)
+    found = dict(forms)
     for end in ends:
         for name in [name for name in carried if name in end]:
-            value = end[name]
-            if is_composed(value):
-                raise NotSupported.CHANGES_IN_LOOP(
-                    f"`{name}` is a structure or function that changes in a loop"
-                )
-            fact, sample, active = found.get(name, (value.fact, value.sample, value.active))
-            joined = join_facts(fact, value.fact)
-            better = value.sample if joined != fact else sample
-            found[name] = (joined, better, active or value.active)
+            settle_lists(builder, end[name])
+            form = form_of(builder, end[name])
+            found[name] = join_forms(found[name], form, name, later=True) if name in found else form
     return found
+
+
+def _without_unchanged(
+    forms: _Forms, phis: Env, env: Env, ends: list[Env]
+) -> _Forms:  # fmt: skip
+    """Return what holds where entries of structures that do not change are not carried."""
+    return {
+        name: without_unchanged(form, phis[name], env[name], [end[name] for end in ends])
+        if isinstance(form, Parts) and name in env and all(name in end for end in ends)
+        else form
+        for name, form in forms.items()
+    }
 
 
 def _turn(
     builder: Builder, counter: Any, body: Any, env: Env, after: set[str],
-    carried: list[str], facts: _Facts, start: Callable[[Env, Any], Env],
+    carried: list[str], forms: _Forms, start: Callable[[Env, Any], Env],
     is_first: bool = False,
-) -> tuple[Loop, list[Env]]:  # fmt: skip
+) -> tuple[Loop, list[Env], Env]:  # fmt: skip
     """Write a loop, given what holds for the variables that it carries.
 
     In a rehearsal (`is_first`) they have the values from before the loop.
@@ -219,18 +247,21 @@ def _turn(
     if counter is not None:
         loop.target = counter.begin(builder)
     names: dict[str, Value] = {}
-    for name in carried:
-        fact, sample, active = facts.get(name, (Other(type(None)), None, False))
-        phi = builder.value(fact, sample, stem_of(name))
-        phi.active = active
+
+    def carry(entry: Entry, stem: str) -> Value:
+        phi = builder.value(entry.fact, entry.sample, stem)
+        phi.active = entry.active
         loop.phis.append(phi)
-        names[name] = phi
-        if name in facts:
+        return phi
+
+    for name in carried:
+        names[name] = phi = variable_of(forms.get(name, UNKNOWN_YET), carry, stem_of(name))
+        if name in forms:
             turn[name] = env[name] if is_first else phi
         else:
             turn.pop(name, None)
-        if not builder.is_ours(name) and (name not in env or env[name] in builder.uncertain):
-            builder.uncertain.add(phi)
+        if not builder.is_ours(name) and may_be_unset(builder, env.get(name)):
+            note_unset(builder, name, phi)
     stopping = Stopping(names, ends)
     builder.breaks.append((loop.phis, stopping))
 
@@ -244,20 +275,10 @@ def _turn(
         builder.loop = loop.outer
     if end is not None:
         ends.append(end)
-        pairs = [(names[n], end[n]) for n in carried if n in end and end[n] is not names[n]]
+        pairs = [pair for n in carried if n in end for pair in moves_to(names[n], end[n])]
         builder.note_moved([source for _, source in pairs])
         add_at_ends(loop.body, builder.origin, pairs, loop)
-    return loop, ends
-
-
-def is_composed(x: Value) -> bool:
-    """Return whether a value is a structure, a list, an object or a function: not carried."""
-    known = x.items is not None or x.where is not None or isinstance(x.fact, ListOf)
-    return known or isinstance(x.sample, Local | Method)
-
-
-def _is_stable(a: Any, b: Any) -> bool:
-    return b is not None and a[0] == b[0] and a[2] == b[2]
+    return loop, ends, names
 
 
 def is_left(body: list[ir.Statement]) -> bool:

@@ -164,8 +164,10 @@ class NotSupported(Reason):
     STATEMENT = "A kind of statement or expression that is not run backwards from a structure."
     RECURSION = "A function calls itself, or calls go very deep."
     TRUTH = "A branch asks for the truth of something that is no number."
-    DEPENDS_ON_PATH = "A variable is of different kinds, or a structure, on two paths."
-    CHANGES_IN_LOOP = "A variable that is a structure or a function changes in a loop."
+    DEPENDS_ON_PATH = (
+        "A variable is of different kinds on two paths, or in two iterations: a structure of "
+        "another length or with other keys, another function or object."
+    )
     ITERATION = "A loop walks over something that is no range, array, list or tuple."
     UNKNOWN_LENGTH = "A structure is needed whose length is not known."
     UNKNOWN_CALLEE = "What is called is not known when the code is made."

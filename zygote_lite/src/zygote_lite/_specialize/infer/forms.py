@@ -1,0 +1,247 @@
+"""Forms: what holds for a variable at a point where paths meet, for a structure entry by entry.
+
+A tuple, list or dict that a loop rebinds, or that a branch decides, has one form on all paths: the
+same kind, and the same length or keys. Its entries are variables like others. What is no variable
+(text, `None`, a function, an object, a list of any length) is the same value on all paths.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.store_forwarding import value_key
+from zygote_lite._specialize.typed.values import (
+    Fact,
+    ListOf,
+    Local,
+    Method,
+    Other,
+    Value,
+    composition_of,
+    constant,
+    join_facts,
+    mapping,
+    stem_of,
+    structure,
+)
+
+KINDS = (tuple, list, dict)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What holds for a number, an array, or anything else that is no structure.
+
+    Attributes:
+        fact: what holds on all paths.
+        sample: a sample.
+        active: whether a gradient may pass through it.
+        value: one of the values that it is.
+        same: the value that it is on all paths, if it is no variable.
+    """
+
+    fact: Fact
+    sample: Any
+    active: bool
+    value: Value | None = None
+    same: Value | None = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What holds for a structure: its kind, its keys where it is a dict, and its entries."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    entries: tuple["Form", ...]
+
+
+Form = Entry | Parts
+Pairs = list[tuple[Value, Value]]
+UNKNOWN_YET = Entry(Other(type(None)), None, False)
+
+
+def split(x: Value) -> list[Value] | None:
+    """Return the entries of a structure; `None` for what is none."""
+    if type(x.sample) not in KINDS:
+        return None
+    if x.items is not None:
+        return x.items[1::2] if type(x.sample) is dict else x.items
+    if x.is_constant and type(x.sample) is not list:  # of a dict, only an empty one is constant
+        return [constant(part) for part in x.sample]
+    return None
+
+
+def form_of(builder: Builder, x: Value, within: bool = False) -> Form:
+    """Return the form of a value, which may be an entry of a structure (`within`)."""
+    if x in builder.iterators:
+        raise Unsound.ITERATOR("an iterator, which can be walked over only once, has two names")
+    entries = split(x)
+    if entries is not None:
+        keys = tuple(x.sample) if type(x.sample) is dict else ()
+        parts = [form_of(builder, entry, True) for entry in entries]
+        return Parts(type(x.sample), keys, tuple(parts))
+    settled = _is_no_variable(x) or (within and x.is_constant and isinstance(x.fact, Other))
+    return Entry(x.fact, x.sample, x.active, x, x if settled else None)
+
+
+def _is_no_variable(x: Value) -> bool:
+    """Return whether a value is one that no variable of the code can hold."""
+    known = x.items is not None or x.where is not None or isinstance(x.fact, ListOf)
+    return known or isinstance(x.sample, Local | Method)
+
+
+def join_forms(a: Form, b: Form, name: str, later: bool = False) -> Form:
+    """Return what holds on the paths of either form.
+
+    The sample is that of the first, or, where `later` and the second adds something, that one's.
+    Raises `NotSpecializable` where no one form holds on both.
+    """
+    if isinstance(a, Parts) and isinstance(b, Parts):
+        if (a.kind, a.keys, len(a.entries)) != (b.kind, b.keys, len(b.entries)):
+            raise NotSupported.DEPENDS_ON_PATH(
+                f"`{name}` is a structure of another length, kind or keys on another path"
+            )
+        pairs = zip(a.entries, b.entries, strict=True)
+        return Parts(a.kind, a.keys, tuple([join_forms(x, y, name, later) for x, y in pairs]))
+    if isinstance(a, Parts) or isinstance(b, Parts):
+        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a structure on one path only")
+    if a.same is not None or b.same is not None:
+        if not _are_one(a.same or a.value, b.same or b.value):
+            raise NotSupported.DEPENDS_ON_PATH(
+                f"`{name}` holds a {type(a.sample).__name__} that is another one on another path"
+            )
+        return a
+    joined = join_facts(a.fact, b.fact)
+    sample = b.sample if later and joined != a.fact else a.sample
+    return Entry(joined, sample, a.active or b.active, a.value)
+
+
+def _are_one(a: Value | None, b: Value | None) -> bool:
+    """Return whether two values are surely the same."""
+    if a is b or a is None or b is None:
+        return a is b
+    return a.is_constant and b.is_constant and value_key(a) == value_key(b) is not None
+
+
+def is_stable(a: Form, b: Form | None) -> bool:
+    """Return whether two forms say the same; their samples do not matter."""
+    if isinstance(a, Parts):
+        return isinstance(b, Parts) and all(
+            is_stable(x, y) for x, y in zip(a.entries, b.entries, strict=True)
+        )
+    return isinstance(b, Entry) and (a.fact, a.active, a.same) == (b.fact, b.active, b.same)
+
+
+def variable_of(
+    form: Form, new: Callable[[Entry, str], Value], stem: str = "", at: str = ""
+) -> Value:
+    """Return a value of a form, with variables that `new` makes for its entries."""
+    if isinstance(form, Entry):
+        return form.same or new(form, f"{stem}_{at}" if stem and at else stem)
+    names = [_entry_name(key, i) for i, key in enumerate(form.keys or range(len(form.entries)))]
+    within = f"{stem}_{at}" if stem and at else stem
+    parts = [variable_of(e, new, within, n) for e, n in zip(form.entries, names, strict=True)]
+    if form.kind is dict:
+        return mapping(dict(zip(form.keys, parts, strict=True)))
+    return structure(form.kind, parts)
+
+
+def _entry_name(key: Any, place: int) -> str:
+    is_name = isinstance(key, str) and key.isascii() and key.isidentifier()
+    return key if is_name else str(place)
+
+
+def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) -> Value:
+    """Return the value of a variable that is one value on one path, another on the other."""
+    alone = a is None or b is None
+    a, b = a or b, b or a
+    assert a is not None
+    assert b is not None
+    if alone and split(a) is None and not a.name:
+        raise Unsound.UNSET(f"`{name}` is assigned on one path only")
+    form = join_forms(form_of(builder, a), form_of(builder, b), name)
+    if isinstance(form, Entry) and form.same is not None:
+        kind = composition_of(form.same)
+        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a {kind} that depends on the path")
+    is_text = isinstance(form, Entry) and isinstance(form.fact, Other)
+    if is_text and (a.is_constant or b.is_constant):
+        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` depends on the path, and is not a number")
+    if isinstance(form, Parts):
+        settle_lists(builder, a)
+        settle_lists(builder, b)
+        form = form if alone else without_unchanged(form, a, a, [b])
+
+    def new(entry: Entry, stem: str) -> Value:
+        value = builder.value(entry.fact, entry.sample, stem)
+        value.active = entry.active
+        return value
+
+    value = variable_of(form, new, stem_of(name))
+    if a.spread is not None and a.spread is b.spread:
+        value.spread = a.spread
+    return value
+
+
+def moves_to(target: Value, source: Value) -> Pairs:
+    """Return the moves that give a variable a value: where it is a structure, its entries."""
+    parts, given = split(target), split(source)
+    if parts is None:
+        return [(target, source)] if target.name and target is not source else []
+    if given is None or len(given) != len(parts):
+        return []  # their forms are joined next, which is refused
+    return [pair for x, y in zip(parts, given, strict=True) for pair in moves_to(x, y)]
+
+
+def without_unchanged(form: Form, phi: Value, before: Value, ends: list[Value]) -> Form:
+    """Return the form in which entries of a structure that no path changes are no variables."""
+    if isinstance(form, Entry):
+        kept = [phi, before]
+        unchanged = form.same is None and all(any(_are_one(x, y) for y in kept) for x in ends)
+        return replace(form, same=before) if unchanged else form
+    columns = zip(*[split(x) or [] for x in (phi, before, *ends)], strict=True)
+    found = [
+        without_unchanged(entry, column[0], column[1], [*column[2:]])
+        for entry, column in zip(form.entries, columns, strict=True)
+    ]
+    return replace(form, entries=tuple(found))
+
+
+def settle_lists(builder: Builder, x: Value) -> None:
+    """Note that lists and dicts have another name on some path: nothing may change them later."""
+    if x.items is not None:
+        builder.homes.pop(x, None)
+        for item in x.items:
+            settle_lists(builder, item)
+
+
+def with_entries(x: Value, others: dict[Value, Value]) -> Value:
+    """Return a value with others in the place of some of its entries."""
+    entries = split(x)
+    if entries is None:
+        return others.get(x, x)
+    parts = [with_entries(entry, others) for entry in entries]
+    if type(x.sample) is dict:
+        return mapping(dict(zip(x.sample, parts, strict=True)))
+    return structure(type(x.sample), parts)
+
+
+def may_be_unset(builder: Builder, x: Value | None) -> bool:
+    """Return whether a variable may have no value, given the value that it has if any."""
+    return x is None or any(leaf in builder.uncertain for leaf in leaves(x))
+
+
+def note_unset(builder: Builder, name: str, x: Value) -> None:
+    """Note that a variable may have no value: whoever reads it looks at one of its entries."""
+    variables = variables_in(x)
+    if not variables:
+        raise Unsound.UNSET(f"`{name}` may have no value")
+    builder.uncertain.update(variables)
+
+
+def variables_in(x: Value) -> list[Value]:
+    """Return the entries of a structure that are variables of the code, or the value itself."""
+    return [leaf for leaf in leaves(x) if leaf.name] if x.items is not None else [x]
