@@ -90,6 +90,7 @@ def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) ->
         same_dtype = Test(f"{name}.dtype", "==", f"np.{dtype.name}")
     tests = [Test(f"type({first})", "is", "np.ndarray"), same_dtype]
     tests.append(Test(f"{name}.ndim", "==", f"{len(axes)}"))
+    tests += [Test(f"{name}.shape[{i}]", "==", f"{n}") for i, n in (x.sizes or {}).items()]
     if {*axes} == {MANY}:
         several = Test(f"len({name})", "!=", "1") if len(axes) == 1 else None
         return [*tests, several or Test("1", "not in", f"{name}.shape")]

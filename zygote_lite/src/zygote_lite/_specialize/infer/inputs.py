@@ -164,6 +164,7 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
     if isinstance(fact, Other):
         return _objects.from_outside(builder, inputs, x, expression, stem)
     value = Value(fact, x, builder.name(stem))
+    value.sizes = {}
     inputs.names.add(value.name)
     inputs.given[expression] = (value, expression)
     return value
@@ -282,6 +283,7 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
             return _objects.known_object(builder.inputs, x, expression)
         raise NotSupported.ARGUMENT_TYPE(f"the argument {name} is of the type {type(x).__name__}")
     value = Value(fact, x, builder.name(name))
+    value.sizes = {}
     floating = isinstance(fact, ArrayOf) or bool(fact.classes & (NUMBERS - {bool, np.bool_}))
     value.active = active and floating
     return value

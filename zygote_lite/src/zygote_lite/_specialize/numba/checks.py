@@ -27,7 +27,7 @@ from zygote_lite._specialize.typed.nodes import (
     walk,
 )
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import UNSET, abandon, has_value, same_shape
+from zygote_lite._specialize.typed.runtime import UNSET, abandon, has_length, has_value, same_shape
 from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, constant, is_hashable
 
 _FLOATS = frozenset((float, np.float64))
@@ -61,7 +61,7 @@ def kind_of_number(x: Value) -> str:
 
 _MADE = {np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.copy,
          np.ndarray.copy}  # fmt: skip
-_DONE_AS_THEY_ARE = (abandon, same_shape, len, range)
+_DONE_AS_THEY_ARE = (abandon, has_length, same_shape, len, range)
 
 
 def prepare(nodes: list[Node]) -> None:

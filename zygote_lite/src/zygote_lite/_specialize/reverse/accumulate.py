@@ -37,6 +37,7 @@ class Accumulator:
         cotangents: of each value, at the point that the pass has come to.
         owned: the cotangents that nothing else shares, so that they may be added to in place.
         given: the cotangents that some value has or had.
+        filled: of buffers of zeros, the places that something was assigned to, and nothing else.
     """
 
     # The invariant: a buffer in `owned` is the cotangent of exactly one value, and no contribution
@@ -53,6 +54,7 @@ class Accumulator:
         self.cotangents: Cotangents = {}
         self.owned: set[Value] = set()
         self.given: set[Value] = set()
+        self.filled: dict[Value, list[tuple[int, ...]]] = {}
 
     def add(self, x: Value, d: Contribution) -> None:
         """Add to the cotangent of a value; the first one is an assignment."""
@@ -75,6 +77,7 @@ class Accumulator:
             negated = made is not None and made.function is operator.neg and d not in self.given
             term = made.arguments[0] if made is not None and negated else d
             if known in self.owned and known.is_array == d.is_array:
+                self.filled.pop(known, None)
                 self.write(AddInto(self.origin, known, term, sign="-" if negated else "+"))
                 return
             d = self.call(operator.sub if negated else operator.add, known, term)
@@ -115,8 +118,18 @@ class Accumulator:
         repeats = self.may_repeat(d.index)
         spread = d.value.spread
         value = spread if spread is not None and spread.is_scalar else d.value
-        assigned = first and not repeats
+        assigned = self.is_assigned(buffer, d.index) or (first and not repeats)
         self.write(AddInto(self.origin, buffer, value, d.index, repeats=repeats, first=assigned))
+
+    def is_assigned(self, buffer: Value, index: Value) -> bool:
+        """Return whether a place of a buffer still holds zero, so that it may be assigned to."""
+        place = _known_place(index)
+        filled = self.filled.get(buffer) if place is not None else self.filled.pop(buffer, None)
+        if place is None or filled is None:
+            return False
+        is_new = all(any(a != b for a, b in zip(place, x, strict=False)) for x in filled)
+        filled.append(place)
+        return is_new
 
     def may_repeat(self, index: Value) -> bool:
         """Return whether an index may name an entry more than once."""
@@ -145,6 +158,7 @@ class Accumulator:
         known = self.cotangents.get(x)
         if known is None:
             known = self.zero(x)
+            self.filled[known] = []
         elif known not in self.owned:
             known = self.copy(known, x)
         self.cotangents[x] = known
@@ -224,6 +238,13 @@ class Accumulator:
         if f in (np.zeros_like, np.ndarray.copy):
             return self.builder.write(result_of(f, [*xs], {}), f, [*xs], {}).target
         return self.builder.apply(f, [*xs])
+
+
+def _known_place(index: Value) -> tuple[int, ...] | None:
+    """Return the place that an index names, where it is known, counted from the start."""
+    parts = [index] if index.items is None else index.items
+    known = all(x.is_constant and type(x.sample) is int and x.sample >= 0 for x in parts)
+    return tuple([x.sample for x in parts]) if known else None
 
 
 def _is_row(x: Value) -> bool:

@@ -296,6 +296,8 @@ class Backward(Accumulator):
         """
         self.owned |= {*accumulators.values()}
         self.given |= {*accumulators.values(), *variables.values()}
+        for d in accumulators.values():
+            self.filled.pop(d, None)
         body, found = self.nested(node.body, {**accumulators, **variables})
         pairs = []
         for phi, variable in variables.items():

@@ -33,6 +33,7 @@ from zygote_lite._specialize.typed.runtime import (
     abandon,
     add_lists,
     add_to_part,
+    has_length,
     has_value,
     same_shape,
 )
@@ -111,7 +112,7 @@ class Writer(Speller):
             return False
         if (op.into is not None and op.into not in self.inlined) or is_huge(x):
             return False
-        if op.function in (abandon, same_shape, np.zeros_like, list.pop, list):
+        if op.function in (abandon, has_length, same_shape, np.zeros_like, list.pop, list):
             return False
         text, _ = self.operation(op)
         if len(text) > _WIDTH - 4 * self.depth - 16:
@@ -160,6 +161,9 @@ class Writer(Speller):
             self.line(LEAVE)
         elif f is has_value:
             self.leave_if(f"{self.expression(node.arguments[0])} is {self.function(UNSET)}")
+        elif f is has_length:
+            array, count = map(self.expression, node.arguments)
+            self.leave_if(f"len({array}) != {count}")
         elif f is same_shape:
             a, b = [self.within(x, ATOM) for x in node.arguments]
             self.leave_if(f"{a}.shape != {b}.shape")

@@ -32,6 +32,12 @@ def same_shape(x: Any, y: Any) -> None:
         raise Unsound.COTANGENT_TYPE("two arrays have different shapes")
 
 
+def has_length(x: Any, count: int) -> None:
+    """Leave the code unless an array has so many entries along its first axis."""
+    if len(x) != count:
+        raise Unsound.RAISES("an array has another length")
+
+
 def has_value(x: Any) -> None:
     """Leave the code where a variable has no value."""
     if x is UNSET:

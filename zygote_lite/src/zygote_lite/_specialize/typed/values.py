@@ -72,11 +72,12 @@ class Value:
         spread: the value that it was broadcast from, if it was.
         reverse: whether it belongs to the reverse pass.
         where: of an object from outside, the expression for it.
+        sizes: of an array that the code is given, the lengths of axes that it is made for.
     """
 
     __slots__ = ("active", "base", "fact", "fresh", "is_constant", "items", "lengths", "made",
-                 "moved", "name", "reverse", "row_of", "sample", "scope", "shaped", "spread",
-                 "where")  # fmt: skip
+                 "moved", "name", "reverse", "row_of", "sample", "scope", "shaped", "sizes",
+                 "spread", "where")  # fmt: skip
 
     def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
         self.fact = fact
@@ -96,6 +97,7 @@ class Value:
         self.spread: Value | None = None
         self.reverse = False
         self.where: str | None = None
+        self.sizes: dict[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name or repr(self.sample)}: {self.fact}>"

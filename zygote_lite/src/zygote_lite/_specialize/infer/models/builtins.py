@@ -13,6 +13,7 @@ from zygote_lite._ir.intrinsics import unpack
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.arrays import parts_of_array
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
 from zygote_lite._specialize.infer.normalize import imported_member, imported_module
 from zygote_lite._specialize.rules.contributions import LinearRule
@@ -37,20 +38,27 @@ def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
     items = known_items(x) if x.items is not None else None
     if items is not None:
         parts = run(unpack, [items, count.sample, star.sample], {})
-        return structure(tuple, [structure(list, p) if type(p) is list else p for p in parts])
+        return _with_rest(builder, parts)
     if x.is_constant and star.sample is None:
         return structure(tuple, [constant(part) for part in unpack(x.sample, count.sample, None)])
-    if star.sample is None and (x.is_array or type(x.sample) is tuple):
+    if x.is_array:
+        wanted = count.sample if star.sample is None else None
+        given = [parts_of_array(builder, x, wanted), count.sample, star.sample]
+        return _with_rest(builder, run(unpack, given, {}))
+    if star.sample is None and type(x.sample) is tuple:
         result = result_of(exactly, [x, count], {})
         result.fact, result.certain = x.fact, True
         checked = builder.write(result, exactly, [x, count], {}).target
         checked.base, checked.fresh = None, False
-        if type(x.sample) is not tuple:
-            raise NotSupported.CONTAINER("an array is unpacked")
         parts = [builder.apply(operator.getitem, [checked, constant(i)])
                  for i in range(count.sample)]  # fmt: skip
         return structure(tuple, parts)
     raise NotSupported.UNKNOWN_LENGTH("something of unknown length is unpacked")
+
+
+def _with_rest(builder: Builder, parts: tuple[Any, ...]) -> Value:
+    """Return what is assigned in an unpacking; what `*` takes is a new list."""
+    return structure(tuple, [builder.build("list", p) if type(p) is list else p for p in parts])
 
 
 def _length(builder: Builder, xs: list[Value]) -> Value | None:
@@ -87,7 +95,7 @@ def _sequence(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
 
 def _joined_sequences(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
     def made(builder: Builder, xs: list[Value]) -> Value | None:
-        parts = [known_items(x) for x in xs]
+        parts = [parts_of_array(builder, x) if x.is_array else known_items(x) for x in xs]
         if any(part is None for part in parts):
             raise NotSupported.UNKNOWN_LENGTH("it makes a structure of something of unknown length")
         return structure(kind, [item for part in parts for item in part or ()])

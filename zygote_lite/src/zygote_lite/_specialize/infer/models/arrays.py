@@ -1,0 +1,60 @@
+"""Arrays that are taken apart: `a, b = x`, `a, *rest = x`, `f(*x)`.
+
+How many parts there are is known when the code is made. The length of an array that the code is
+given is tested at entry, so there is code for each length; that of any other where it is taken
+apart.
+"""
+
+import operator
+
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import has_length
+from zygote_lite._specialize.typed.values import (
+    INTS,
+    Scalar,
+    Value,
+    constant,
+    shape_root,
+    structure,
+)
+
+_MOST_PARTS = 16
+
+
+def parts_of_array(builder: Builder, x: Value, count: int | None = None) -> list[Value]:
+    """Write what takes an array apart along its first axis; `count` parts, if that is known."""
+    length = len(x.sample)
+    if count is not None and length != count:
+        raise Unsound.RAISES(f"{count} values are unpacked, and there are {length}")
+    if length > _MOST_PARTS and count is None:
+        raise NotSupported.TOO_LONG(f"an array of {length} entries is taken apart")
+    _settle_length(builder, x, length)
+    whole, row = _row_of(builder, x)
+    if whole is not None:  # an entry of a row is one of the whole array
+        builder.definitions[x].required = False
+        places = [structure(tuple, [row, constant(i)]) for i in range(length)]
+        return [builder.item(whole, place) for place in places]
+    return [builder.item(x, constant(i)) for i in range(length)]
+
+
+def _row_of(builder: Builder, x: Value) -> tuple[Value | None, Value]:
+    """Return the array that another is a row of, if it is one, and the index of the row."""
+    made = builder.definitions.get(x)
+    if made is not None and made.function is operator.getitem:
+        whole, row = made.arguments
+        if whole.is_array and isinstance(row.fact, Scalar) and row.fact.classes <= INTS:
+            return whole, row
+    return None, x
+
+
+def _settle_length(builder: Builder, x: Value, length: int) -> None:
+    """Demand that an array has the length that it has now, at entry if that is possible."""
+    whole, _ = _row_of(builder, x)
+    root = shape_root(x if whole is None else whole)
+    if root.sizes is not None:
+        root.sizes[int(whole is not None)] = length
+        return
+    key = (has_length, x, length)
+    if key not in builder.known:
+        builder.known[key] = builder.demand(has_length, x, constant(length))
