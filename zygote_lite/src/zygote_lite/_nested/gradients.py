@@ -11,7 +11,7 @@ import numpy as np
 
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._nested.cotangents import Box, box
-from zygote_lite._nested.tape import NestedRun
+from zygote_lite._nested.run import NestedRun
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, gradient_by, jacobian_by, with_zeros
 
 

@@ -7,7 +7,7 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._nested.cotangents import scaled
-from zygote_lite._nested.tape import NestedPullback, NestedRun
+from zygote_lite._nested.run import NestedPullback, NestedRun
 from zygote_lite._tape.tape import Tape, handed_in
 
 handlers = Handlers()

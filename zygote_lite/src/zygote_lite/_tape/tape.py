@@ -7,7 +7,6 @@ tape, so that exceptions, generators and callbacks need nothing of their own.
 import inspect
 import operator
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,14 @@ from zygote_lite._activity.activity import (
     captured_within,
     is_active,
     is_fields_view,
-    mark_active,
     mark_arguments,
     reaches_active,
 )
-from zygote_lite._activity.classes import (
-    member_of,
-    overrides_iteration,
-)
-from zygote_lite._activity.reachability import is_users_class
-from zygote_lite._activity.saved import guarded, note_captured
-from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands, unknown_hooks
+from zygote_lite._activity.classes import member_of, overrides_iteration
+from zygote_lite._activity.saved import note_captured
+from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands
 from zygote_lite._cotangents.indexed import is_part, part_back
-from zygote_lite._cotangents.kinds import TUPLE, VALUE, is_known_by_rule, kind_of
+from zygote_lite._cotangents.kinds import TUPLE, is_known_by_rule, kind_of
 from zygote_lite._cotangents.pullbacks import NoPullback, UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import (
     BY_OPTION,
@@ -42,31 +36,19 @@ from zygote_lite._cotangents.registry import (
     NodeId,
     Traced,
 )
-from zygote_lite._cotangents.run import slots_of, state
+from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
-from zygote_lite._ir.compile import recording_of, run_as_called
-from zygote_lite._ir.intrinsics import refuse_locals
-from zygote_lite._ir.places import name_of, place_of, where
-from zygote_lite._tape.arguments import (
-    place_arguments,
-    with_named_out,
-)
-from zygote_lite._tape.effects import (
-    is_harmless,
-    is_opaque,
-    is_resolved_later,
-    may_change,
-)
-from zygote_lite._tape.entries import Entries
-from zygote_lite._tape.generators import Generated, only_the_engine_holds
+from zygote_lite._ir.places import name_of, where
+from zygote_lite._tape.arguments import with_named_out
+from zygote_lite._tape.effects import is_opaque, is_resolved_later
+from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.iteration import Iteration
 from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.refusal import (
     COMPUTING,
     hook_refusal,
     no_rule,
-    note_resolution,
     refusal,
-    refuse_frame,
     refused_fields,
     refused_holder,
 )
@@ -75,49 +57,10 @@ from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import DifferentiationError
 
 
-class Tape(Entries):
+class Tape(Iteration):
     """Run the calls of recorded code, and record the pullback of each."""
 
     __slots__ = ()
-
-    def run_inactive(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
-        """Run a call without active operands; log its changes of values that pullbacks saved."""
-        generated = self.generator_of(f, xs, kws)
-        if generated is not None:
-            return generated
-        if type(f) is types.FunctionType:
-            refuse_locals(f)
-        hooks = hooks_called(f, (*xs, *kws.values()))
-        if not hooks and id(f) not in STRUCTURAL and id(f) not in DESUGARED:
-            hooks = unknown_hooks(f, xs)
-            if hooks and reaches_active(*hooks):
-                raise hook_refusal(f, hooks)
-        harmless = not (state.captured or state.clean) or (not hooks and is_harmless(f, xs, kws))
-        if state.clean and not harmless and may_change(f, xs):
-            state.clean.clear()  # something may be written into what was found to be inactive
-        held = captured_within(f, *xs, *kws.values()) if state.captured and not harmless else []
-        if held:
-            y, back = guarded(f, xs, kws, held)
-            if back is not None:
-                self.entries.append((back, (), None))
-        else:
-            y = f(*xs, **kws)
-        if type(y) is types.FrameType:
-            refuse_frame()
-        return y, None
-
-    def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
-        """Make the generator that an inactive call makes, if it does: it may come to be active."""
-        made = member_of(type(xs[0]), "__iter__") if f is iter and len(xs) == 1 else f
-        if (
-            not isinstance(made, types.FunctionType)
-            or not made.__code__.co_flags & inspect.CO_GENERATOR
-        ):
-            return None
-        try:
-            return self.function((None,) * (1 + len(xs) + len(kws)), made, xs, kws)
-        except DifferentiationError:
-            return f(*xs, **kws), None  # it can generate nothing active
 
     def call(self, nodes: tuple[NodeId, ...], f: Any, /, *xs: Any, **kws: Any) -> Traced:
         """Run `f(*xs, **kws)`, record it, and return its value and the value's number.
@@ -215,12 +158,13 @@ class Tape(Entries):
             nodes, xs, kws = with_named_out(nodes, f, xs, kws)
             for name, option in BY_OPTION.items():
                 if kws.get(name) is not None:
-                    return option.for_all[0](self, nodes, f, xs, kws)  # type: ignore[no-any-return]
+                    done: Traced | None = option.for_all[0](self, nodes, f, xs, kws)
+                    return done
         declared = DESUGARED.get(id(f))
         for body in () if declared is None else declared.bodies(xs, kws, before=2):
             done = body(self, nodes, *xs, **kws)
             if done is not None:
-                return done  # type: ignore[no-any-return]
+                return done
         return None
 
     def text_node(self) -> NodeId:
@@ -283,13 +227,14 @@ class Tape(Entries):
         """Resolve a call by the class of its callable."""
         own = getattr(f, "__differentiates__", None)
         if isinstance(own, tuple) and own[0] is f:  # not one that `functools.wraps` copied
-            return own[1](self, nodes, xs, kws)  # type: ignore[no-any-return]
+            found: Traced = own[1](self, nodes, xs, kws)
+            return found
         for kind in type(f).__mro__:
             declared = CALLABLES.get(id(kind))
             for body in () if declared is None else declared.bodies(xs):
-                done = body(self, nodes, f, xs, kws)
+                done: Traced | None = body(self, nodes, f, xs, kws)
                 if done is not None:
-                    return done  # type: ignore[no-any-return]
+                    return done
         return self.refuse(nodes, f, xs, kws)
 
     def refuse(
@@ -297,144 +242,6 @@ class Tape(Entries):
     ) -> Traced:
         """Run a call without a gradient, if none has to pass through it, or raise `NoRuleError`."""
         return self.record(*no_rule(nodes, f, xs, kws), nodes)
-
-    def function(
-        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Traced:
-        """Run the recording code of a Python function on this tape."""
-        run, is_generator = recording_of(f)
-        note_resolution(f, xs, f"recorded; {place_of(f)}")
-        given = self.bind(nodes, f, xs, kws)
-        result = run_as_called(run, self, given, f, xs, kws)
-        if is_generator:
-            generated = Generated(result, self, f, any(n is not None for n in nodes))
-            mark_active(generated)
-            self.generators.append(generated)
-            return generated, None
-        y, node = result
-        return y, node
-
-    def finish(self) -> None:
-        """Refuse where a generator was left before its end, and its `finally` would do something.
-
-        It would have run when Python let go of the generator, which the tape still held.
-        """
-        for i in reversed(range(len(self.generators))):
-            generated = self.generators[i]
-            if not generated.is_suspended() or not generated.ends_with_code():
-                continue
-            # in `self.generators`, in `state.active`, and in `generated`
-            if only_the_engine_holds(generated, 3):
-                known = len(self.entries)
-                generated.frame.close()
-                matters = len(self.entries) != known
-            else:
-                matters = generated.is_active or reaches_active(*generated.variables())
-            if matters:
-                raise DifferentiationError(
-                    f"{place_of(generated.function)}: the generator "
-                    f"{name_of(generated.function)} is left before its end, and what it does when "
-                    "Python lets go of it may change what a gradient depends on: keep it in a "
-                    "variable, and close it"
-                )
-
-    def bind(
-        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> tuple[Any, ...]:
-        """Return the companions of a function's parameters, from those of a call's operands."""
-        names, places = place_arguments(f.__code__, len(xs), tuple(kws))
-        given: list[Any] = [None] * len(names)
-        variable: dict[int, dict[Any, NodeId]] = {}
-        for (position, key), node in zip(places, nodes[1:], strict=False):
-            if key is None:
-                given[position] = node
-            else:
-                variable.setdefault(position, {})[key] = node
-        if id(f) in self.defaults:
-            for name, node in self.defaults[id(f)][1].items():
-                position = names.index(name)
-                if (position, None) not in places:
-                    given[position] = node
-        for position, entries in variable.items():
-            if any(entries.values()):
-                given[position] = self.collected(entries)
-        return tuple(given)
-
-    def collected(self, entries: dict[Any, NodeId]) -> Any:
-        """Return the companion of `*args`; that of `**kwargs` is settled where the dict is made."""
-        if isinstance(next(iter(entries)), str):
-            return entries
-        nodes = (None, *(entries.get(i) for i in range(len(entries))))
-        return self.record(None, _spread(len(entries)), nodes)[1]
-
-    def keywords(self, made: dict[str, Any], entries: Any) -> None:
-        """Note where the cotangents of the entries of a function's `**kwargs` go."""
-        if entries:
-            back = _adopted(made, list(entries))
-            self.record(None, back, tuple(entries.values()))
-
-    def iterate(self, x: Any, node: NodeId, owned: bool = False) -> Iterator[Traced]:
-        """Yield the elements of an iterable, with their numbers, as `for` takes them.
-
-        A generator that a loop leaves before its end, and that nothing else holds, is closed.
-        """
-        method = member_of(type(x), "__iter__")
-        kind: Any = type(x)
-        in_python = isinstance(method, types.FunctionType) or is_users_class(kind)
-        if not in_python and not is_active((node,), iter, (x,), {}):
-            yield from self.iterate_inactive(x)
-            return
-        if type(x) in (list, tuple) or (type(x) is np.ndarray and x.ndim):
-            i = 0
-            while i < len(x):
-                yield self.call((None, node, None), operator.getitem, x, i)
-                i += 1
-            return
-        iterator, at = self.call((None, node), iter, x)
-        try:
-            while True:
-                try:
-                    step = self.call((None, at), next, iterator)
-                except StopIteration:
-                    return
-                yield step
-        finally:
-            # In `self.generators`, `state.active` and `iterator`. A generator that is iterated
-            # itself is also in `x`, and in the variable of the recording code that it came from.
-            held = 5 if iterator is x else 3
-            is_made_here = type(iterator) is Generated and (owned or iterator is not x)
-            if is_made_here and only_the_engine_holds(iterator, held):
-                iterator.frame.close()
-
-    def iterate_inactive(self, x: Any) -> Iterator[Traced]:
-        """Yield the elements of an inactive iterable, which may become active during iteration."""
-        if type(x) is list or (type(x) is np.ndarray and x.ndim):
-            i = 0
-            while i < len(x):
-                if state.active:
-                    yield self.call((None, None, None), operator.getitem, x, i)
-                else:
-                    yield x[i], None
-                i += 1
-            return
-        if kind_of(x) == VALUE and type(x) is not np.ndarray:
-            state.clean.clear()  # an iterator may run any code
-        known = len(state.active or ())
-        iterator = iter(x)
-        for y in iterator:
-            yield y, None
-            if len(state.active or ()) != known:
-                known = len(state.active or ())
-                if is_active((None,), next, (iterator,), {}):
-                    break
-        else:
-            return
-        while True:
-            try:
-                step = self.call((None, None), next, iterator)
-            except StopIteration:
-                return
-            yield step
 
 
 _WITHOUT_METHODS = {
@@ -449,24 +256,6 @@ _WITHOUT_METHODS = {
     np.float64,
     np.int64,
 }
-
-
-def _spread(count: int) -> Any:
-    def spread_back(dy: Any) -> tuple[Any, ...]:
-        return (None,) * (count + 1) if dy is None else (None, *dy)
-
-    return spread_back
-
-
-def _adopted(y: dict[str, Any], names: list[str]) -> Any:
-    """Return the pullback of the making of a function's `**kwargs`."""
-    mark_active(y)
-
-    def adopted_back(dy: Any) -> tuple[Any, ...]:
-        slots = slots_of(y)
-        return tuple([slots.pop(name, None) for name in names])
-
-    return UndoOnly(adopted_back)
 
 
 def via_tape(

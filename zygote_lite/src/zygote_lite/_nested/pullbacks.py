@@ -1,0 +1,114 @@
+"""The reverse of a call by its rule, as calls on the outer tape: its cotangents are boxed."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._cotangents.run import state, take
+from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
+from zygote_lite._tape.tape import Tape
+
+
+def back_of_scalar(
+    outer: Tape, rule: Any, xs: tuple[Any, ...], at: tuple[Any, ...], y: Any, node: Any, needed: Any
+) -> Any:
+    """Return the pullback of a scalar rule: the cotangent times the partial derivatives."""
+
+    def scalar_back(dy: Any) -> tuple[Any, ...]:
+        if dy is None:
+            return (None,) * (len(xs) + 1)
+        given = (*xs, y) if rule.takes_out else xs
+        nodes = (None, *at, node) if rule.takes_out else (None, *at)
+        with np.errstate(all="ignore"):
+            if rule.partials is None:
+                partials, at_all = outer.call(nodes, rule.body, *given)
+            found: list[Any] = []
+            for i, x in enumerate(xs):
+                if not needed[i + 1]:
+                    found.append(None)
+                    continue
+                if rule.partials is not None:
+                    p, at_p = outer.call(nodes, rule.partials[i], *given)
+                elif len(xs) == 1:
+                    p, at_p = partials, at_all
+                else:
+                    p, at_p = outer.call((None, at_all, None), operator.getitem, partials, i)
+                if p is None:
+                    found.append(None)
+                    continue
+                d = Box(*outer.call((None, dy.node, at_p), scaled, dy.value, p), outer)
+                found.append(d.projected(x))
+        return None, *found
+
+    return scalar_back
+
+
+def back_of_linear(
+    outer: Tape,
+    rule: Any,
+    xs: tuple[Any, ...],
+    at: tuple[Any, ...],
+    options: dict[str, Any],
+    y: Any,
+) -> Any:
+    """Return the pullback of a linear rule: its adjoint."""
+    # an adjoint depends on no number of the arguments in which a function is linear
+    flags = [None if i in rule.linear else node for i, node in enumerate(at)]
+
+    def linear_back(dy: Any) -> tuple[Any, ...]:
+        dy = take(y, dy)
+        found: list[Any] = [None] * (len(xs) + 1)
+        if dy is None:
+            return tuple(found)
+        value, node = unbox(dy, outer)
+        nodes = (None, node, *flags, *(None for _ in options))
+        given = box(*outer.call(nodes, rule.body, value, *xs, **options), outer)
+        store = state.store
+        assert store is not None
+        for i, d in zip(rule.linear, (given,) if len(rule.linear) == 1 else given, strict=True):
+            found[i + 1] = store.add(xs[i], projected_entries(d, xs[i]))
+        return tuple(found)
+
+    return linear_back
+
+
+def back_of_general(
+    outer: Tape, pullback: Any, at_back: Any, y: Any, operands: tuple[Any, ...],
+    needed: tuple[bool, ...],
+) -> Any:  # fmt: skip
+    """Return the pullback of a rule with a body; `operands` are the function and arguments."""
+
+    def general_back(dy: Any) -> tuple[Any, ...]:
+        dy = take(y, dy)
+        if dy is None or pullback is None:
+            return (None,) * len(operands)
+        value, node = unbox(dy, outer)
+        if type(pullback) is tuple:
+            boxed = _parts(outer, pullback, at_back, needed, value, node)
+        else:
+            boxed = box(*outer.call((at_back, node), pullback, value), outer)
+        boxed = boxed if len(needed) == len(operands) else (None, *boxed)
+        store = state.store
+        assert store is not None
+        return tuple([store.add(x, d) for x, d in zip(operands, boxed, strict=False)])
+
+    return general_back
+
+
+def _parts(
+    outer: Tape, parts: tuple[Any, ...], at: Any, needed: tuple[bool, ...], value: Any, node: Any
+) -> tuple[Any, ...]:
+    """Return the boxed cotangents that the parts of a pullback give, where they are needed."""
+    if len(parts) == 2 and type(parts[1]) is tuple:  # what the parts share comes first
+        shared, at_shared = outer.call((None, at, None), operator.getitem, parts, 0)
+        value, node = outer.call((at_shared, node), shared, value)
+        parts, at = outer.call((None, at, None), operator.getitem, parts, 1)
+    found: list[Any] = []
+    for i, is_needed in zip(range(len(parts)), needed, strict=False):
+        part, at_part = outer.call((None, at, None), operator.getitem, parts, i)
+        if part is None or not is_needed:
+            found.append(None)
+        else:
+            found.append(box(*outer.call((at_part, node), part, value), outer))
+    return tuple(found)

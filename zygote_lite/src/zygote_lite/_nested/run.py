@@ -1,0 +1,74 @@
+"""A function run on a nested tape, and its reverse pass on the outer one."""
+
+from typing import Any
+
+from zygote_lite._activity.activity import add_addresses
+from zygote_lite._cotangents.registry import Traced
+from zygote_lite._cotangents.run import state
+from zygote_lite._nested.cotangents import box, unbox
+from zygote_lite._nested.pair import pair
+from zygote_lite._nested.store import NestedStore
+from zygote_lite._nested.tape import NestedTape
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+
+class NestedRun:
+    """A function run on a nested tape, and its reverse pass."""
+
+    def __init__(
+        self, outer: Tape, f: Any, nodes: tuple[Any, ...], flags: tuple[Any, ...], xs: Any, kws: Any
+    ) -> None:
+        self.outer, self.operands, self.flags = outer, (f, *xs, *kws.values()), flags
+        self.tape = NestedTape(outer)
+        for x, flag in zip(self.operands, flags, strict=True):
+            if flag:
+                add_addresses(x)
+        self.nodes = tuple(
+            [
+                pair(self.tape.input(x) if flag else None, node)
+                for x, flag, node in zip(self.operands, flags, nodes, strict=True)
+            ]
+        )
+        self.y, at = self.tape.call(self.nodes, f, *xs, **kws)
+        self.inner = None if at is None else at.inner
+        self.at_y = None if at is None else at.outer
+
+    def back(self, dy: Any) -> list[Any]:
+        """Return the boxed cotangents of the function and its arguments."""
+        saved, state.store = state.store, NestedStore(self.outer)
+        store = state.store
+        try:
+            given = store.add(self.y, dy)
+            cotangents = {} if self.inner is None or given is None else {self.inner: given}
+            self.tape.back(cotangents)
+            found = []
+            for x, node, flag in zip(self.operands, self.nodes, self.flags, strict=True):
+                d = cotangents.get(node.inner) if flag and node is not None else None
+                found.append(store.collect(x, d) if flag else None)
+            return found
+        finally:
+            store.restore()
+            state.store = saved
+
+    def value_with(self, cotangents: Any) -> Traced:
+        """Return cotangents as a value on the outer tape."""
+        return unbox(cotangents, self.outer)
+
+
+class NestedPullback:
+    """The pullback that `pullback` returns inside a function that is differentiated."""
+
+    def __init__(self, run: NestedRun) -> None:
+        self.run = run
+        self.__differentiates__ = (self, self.on_tape)
+
+    def on_tape(
+        self, tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced:
+        """Pull a cotangent back, on the outer tape."""
+        cotangents = self.run.back(box(xs[0], nodes[1], tape))
+        return self.run.value_with(tuple(cotangents))
+
+    def __call__(self, dy: Any) -> Any:
+        raise DifferentiationError("a pullback outlived the gradient that it was made in")

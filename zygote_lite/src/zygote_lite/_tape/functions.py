@@ -1,0 +1,114 @@
+"""Python functions on the tape: their recording code is run, with companions of its parameters."""
+
+from typing import Any
+
+from zygote_lite._activity.activity import mark_active, reaches_active
+from zygote_lite._cotangents.pullbacks import UndoOnly
+from zygote_lite._cotangents.registry import NodeId, Traced
+from zygote_lite._cotangents.run import slots_of
+from zygote_lite._ir.compile import recording_of, run_as_called
+from zygote_lite._ir.places import name_of, place_of
+from zygote_lite._tape.arguments import place_arguments
+from zygote_lite._tape.entries import Entries
+from zygote_lite._tape.generators import Generated, only_the_engine_holds
+from zygote_lite._tape.refusal import note_resolution
+from zygote_lite.errors import DifferentiationError
+
+
+class RecordedFunctions(Entries):
+    """Run the recording code of functions."""
+
+    __slots__ = ()
+
+    def function(
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced:
+        """Run the recording code of a Python function on this tape."""
+        run, is_generator = recording_of(f)
+        note_resolution(f, xs, f"recorded; {place_of(f)}")
+        given = self.bind(nodes, f, xs, kws)
+        result = run_as_called(run, self, given, f, xs, kws)
+        if is_generator:
+            generated = Generated(result, self, f, any(n is not None for n in nodes))
+            mark_active(generated)
+            self.generators.append(generated)
+            return generated, None
+        y, node = result
+        return y, node
+
+    def bind(
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """Return the companions of a function's parameters, from those of a call's operands."""
+        names, places = place_arguments(f.__code__, len(xs), tuple(kws))
+        given: list[Any] = [None] * len(names)
+        variable: dict[int, dict[Any, NodeId]] = {}
+        for (position, key), node in zip(places, nodes[1:], strict=False):
+            if key is None:
+                given[position] = node
+            else:
+                variable.setdefault(position, {})[key] = node
+        if id(f) in self.defaults:
+            for name, node in self.defaults[id(f)][1].items():
+                position = names.index(name)
+                if (position, None) not in places:
+                    given[position] = node
+        for position, entries in variable.items():
+            if any(entries.values()):
+                given[position] = self.collected(entries)
+        return tuple(given)
+
+    def collected(self, entries: dict[Any, NodeId]) -> Any:
+        """Return the companion of `*args`; that of `**kwargs` is settled where the dict is made."""
+        if isinstance(next(iter(entries)), str):
+            return entries
+        nodes = (None, *(entries.get(i) for i in range(len(entries))))
+        return self.record(None, _spread(len(entries)), nodes)[1]
+
+    def keywords(self, made: dict[str, Any], entries: Any) -> None:
+        """Note where the cotangents of the entries of a function's `**kwargs` go."""
+        if entries:
+            back = _adopted(made, list(entries))
+            self.record(None, back, tuple(entries.values()))
+
+    def finish(self) -> None:
+        """Refuse where a generator was left before its end, and its `finally` would do something.
+
+        It would have run when Python let go of the generator, which the tape still held.
+        """
+        for i in reversed(range(len(self.generators))):
+            generated = self.generators[i]
+            if not generated.is_suspended() or not generated.ends_with_code():
+                continue
+            # in `self.generators`, in `state.active`, and in `generated`
+            if only_the_engine_holds(generated, 3):
+                known = len(self.entries)
+                generated.frame.close()
+                matters = len(self.entries) != known
+            else:
+                matters = generated.is_active or reaches_active(*generated.variables())
+            if matters:
+                raise DifferentiationError(
+                    f"{place_of(generated.function)}: the generator "
+                    f"{name_of(generated.function)} is left before its end, and what it does when "
+                    "Python lets go of it may change what a gradient depends on: keep it in a "
+                    "variable, and close it"
+                )
+
+
+def _spread(count: int) -> Any:
+    def spread_back(dy: Any) -> tuple[Any, ...]:
+        return (None,) * (count + 1) if dy is None else (None, *dy)
+
+    return spread_back
+
+
+def _adopted(y: dict[str, Any], names: list[str]) -> Any:
+    """Return the pullback of the making of a function's `**kwargs`."""
+    mark_active(y)
+
+    def adopted_back(dy: Any) -> tuple[Any, ...]:
+        slots = slots_of(y)
+        return tuple([slots.pop(name, None) for name in names])
+
+    return UndoOnly(adopted_back)
