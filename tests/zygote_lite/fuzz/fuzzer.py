@@ -282,7 +282,9 @@ def run_parts(count, start=0, size=250):
     parts = [
         (min(size, start + count - first), first) for first in range(start, start + count, size)
     ]
-    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=4
+    ) as pool:
         for some, found in pool.map(run, *zip(*parts, strict=True)):
             counts.update(some)
             wrong.extend(found)

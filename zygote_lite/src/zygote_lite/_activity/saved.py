@@ -56,6 +56,23 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
                 captured[id(owner)] = owner
 
 
+def note_captured_deeply(given: tuple[Any, ...]) -> None:
+    """Note what a pullback may have saved of arrays, in tuples, lists and dicts of them too."""
+    captured = state.captured
+    if captured is None:
+        return
+    stack = [*given]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, np.ndarray):
+            owner = owner_of(x)
+            captured[id(owner)] = owner
+        elif type(x) in (tuple, list, dict):
+            if type(x) is not tuple:
+                captured[id(x)] = x
+            stack += x.values() if type(x) is dict else x
+
+
 def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -> tuple[Any, Any]:
     """Run an inactive call that can reach what pullbacks saved; log what it changed of that."""
     before = [np.copy(x) if isinstance(x, np.ndarray) else x.copy() for x in held]

@@ -164,13 +164,13 @@ class Rows:
         """Return the handlers for some operands, of which the first two tell the kind.
 
         Arguments:
-            xs: the operands by position.
+            xs: the operands by position; where there is none, `None` stands for it.
             kws: those by keyword, if the handler is given them as keywords.
             before: how many arguments the handler is given before the operands.
         """
         found = self.for_all
         if self.by_kind:
-            kinds = {*map(type, xs[:2])}
+            kinds = {*map(type, xs[:2])} or {type(None)}
             found = [body for of, body in self.by_kind if any(map(of, kinds))] + found
         if kws:
             found = [body for body in found if can_take(body, before + len(xs), kws)]

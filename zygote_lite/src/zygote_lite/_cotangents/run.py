@@ -5,6 +5,7 @@ has the store of cotangents.
 """
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,13 @@ class State(threading.local):
     clean: dict[int, Any]  # what is reached by the names of globals and reaches nothing active
     writes = 0  # into arrays, so far
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
+    run: object = None  # the forward run, which differs from all others
+    later: list[Callable[[], Any]]  # what is to be done when the run is over
 
     def __init__(self) -> None:
         self.clean = {}
         self.held = {}
+        self.later = []
 
 
 state = State()

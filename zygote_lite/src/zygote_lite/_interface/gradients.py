@@ -18,6 +18,7 @@ import numpy as np
 from zygote_lite._cotangents.zeros import WITHOUT_NONE, filled, is_whole
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
+from zygote_lite._interface.pullbacks import TransformedPullback, code_for_pullback
 from zygote_lite._nested.gradients import (
     inside,
     inside_gradient,
@@ -60,7 +61,14 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
     `UnsupportedSyntaxError` where the source has a construct that cannot be differentiated, both
     with the user's file and line. (Zygote's `_pullback`.)
     """
-    return recorded((True,) * (1 + len(xs) + len(kws)), original(f), xs, kws)
+    f = original(f)
+    known = code_for_pullback(f, xs, kws)
+    found = None if known is None else known.enter(f, *xs)
+    if found is not None:
+        y, back = found
+        return y, TransformedPullback(back, f, y, xs)
+    flags = (True,) * (1 + len(xs) + len(kws))
+    return record_and_note(known, f, xs, recorded, (flags, f, xs, kws), {})  # type: ignore[no-any-return]
 
 
 def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
@@ -243,7 +251,8 @@ def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> 
     y, back = found
     number = known.active.index(True)
     try:
-        rows = jacobian_by(function, y, back, number, given[number], stack_rows)
+        whole = (lambda dy: back(filled(dy, y))) if type(y) is tuple else back
+        rows = jacobian_by(function, y, whole, number, given[number], stack_rows)
     except (InternalError, TierMismatch):
         raise
     except Exception:

@@ -21,6 +21,7 @@ from zygote_lite._python.library import (
     itertools,
 )
 from zygote_lite._python.objects import attributes, classes, construct, lookup, weak
+from zygote_lite._specialize import callee
 from zygote_lite._tape import callables
 
 MODULES = (
@@ -29,7 +30,7 @@ MODULES = (
     lists, dicts, deques,
     builtins, folds, itertools, heapq, copy, functools,
     writes, functions, nditer, foreign,
-    callables, cotangents, nested_rules,
+    callables, callee, cotangents, nested_rules,
 )  # fmt: skip
 
 install(module.handlers for module in MODULES)

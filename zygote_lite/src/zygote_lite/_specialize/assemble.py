@@ -124,6 +124,8 @@ def written(
     if parameter is not None:
         writer.line("", f"def back({parameter.name}):")
         writer.depth = 2
+        if parameter.items is not None:
+            writer.line(*_taken_apart(writer, parameter.name, parameter))
     _rename(writer, forward, outside, result)
     if builder.poles and reverse and not compiled:
         writer.line('with np.errstate(all="ignore"):')

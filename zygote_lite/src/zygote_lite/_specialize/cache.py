@@ -12,11 +12,12 @@ import warnings
 from typing import Any
 
 from rulescore import generation, plugins
+from zygote_lite._cotangents.run import state
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
 from zygote_lite._specialize.infer.signature import signature
 from zygote_lite._specialize.numba.compile import MISSING
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
-from zygote_lite._specialize.watch import GRADIENT, watch
+from zygote_lite._specialize.watch import AS_RULE, GRADIENT, watch
 from zygote_lite.modes import RECORDED, current, watching
 
 NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
@@ -24,6 +25,7 @@ _NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in their order"))
 _MOST = 8  # specializations of one function
 _MOST_TYPES = 64  # choices of types of which something is remembered
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
+_FIRST_RUN = 3  # the run after which what is called in it is first tried
 # The calls after which it is tried again. What stood in the way may have been the values of that
 # call (a branch that was taken, an empty list), or a global that has changed since. An attempt
 # costs as much as many recorded calls, so the distances grow: at powers of 8, attempts that fail
@@ -57,6 +59,7 @@ class Specializations:
         self.uncompiled: set[Any] = set()
         self.lock = threading.RLock()  # a finalizer may differentiate while code is made
         self.generation = generation()
+        self.run: object = None  # of the tape, which has last called it without code
         self.publish()
 
     def publish(self) -> None:
@@ -64,7 +67,8 @@ class Specializations:
         with watching.lock:
             # before the entry that needs it: another thread may call it at once
             self.whole = self.whole and all(enter.__globals__["whole"] for enter in self.made)
-            self.enter = functools.partial(watch, self) if watching.count else first_of(self.made)
+            watched = watching.count and self.form != AS_RULE
+            self.enter = functools.partial(watch, self) if watched else first_of(self.made)
 
     def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
         """Make code for a call at once; return the reason where that cannot be done."""
@@ -117,7 +121,25 @@ class Specializations:
         if len(self.calls) > _MOST_TYPES and key not in self.calls:
             self.forget()
         count = self.calls[key] = self.calls.get(key, 0) + 1
-        return count in _AGAIN or count == (1 if self.compiled else _FIRST)
+        return count in _AGAIN or count == self.first()
+
+    def first(self) -> int:
+        """Return the call, or the run, after which code is first made."""
+        if self.form == AS_RULE:
+            return 1 if watching.count and current().is_eager else _FIRST_RUN
+        return 1 if self.compiled else _FIRST
+
+    def make_later(self, f: Any, xs: tuple[Any, ...]) -> None:
+        """Count a run of the tape that calls the function; make code after it, where it is due."""
+        if self.run is state.run:
+            return
+        self.run = state.run
+        key = self.key_of(xs)
+        if not isinstance(key, NotSpecializable):
+            with self.lock:
+                if self.is_due(key):
+                    kept = tuple(map(_as_it_is_now, xs))
+                    state.later.append(functools.partial(self.make, f, kept, key))
 
     def make(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
         """Make a specialization; return the reason where that cannot be done."""
@@ -169,7 +191,8 @@ def specializations_of(
         single: whether the gradient is that of one argument, and not a tuple.
         compiled: whether they are compiled, where they qualify.
         form: what they give: the value and the `GRADIENT`; the `PRODUCT` of the Hessian and a
-            vector, which is a further argument; or the value, of any shape, and its `PULLBACK`.
+            vector, which is a further argument; or the value, of any shape, and its `PULLBACK`;
+            or these with what was read from outside, inside a run of the tape (`AS_RULE`).
     """
     if type(f) is not types.FunctionType:
         if compiled:
@@ -214,3 +237,10 @@ def _outside() -> int:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("zygote_lite."):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _as_it_is_now(x: Any) -> Any:
+    """Return an argument as a sample for later: its lists and dicts may grow meanwhile."""
+    if type(x) in (tuple, list):
+        return type(x)(map(_as_it_is_now, x))
+    return {key: _as_it_is_now(part) for key, part in x.items()} if type(x) is dict else x

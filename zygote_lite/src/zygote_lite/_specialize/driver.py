@@ -17,16 +17,19 @@ from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import as_it_is
 from zygote_lite._specialize.typed.values import (
     FLOATS,
     ArrayOf,
+    Fact,
     Scalar,
     Value,
     constant,
     fact_of,
     shape_root,
+    structure,
 )
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
@@ -86,18 +89,13 @@ def _specialized(
     forward = builder.out
     checked = _checked(builder, result) if not compiled else result
     if any(active) or not compiled:
-        _refuse_unspecialized_value(checked, of_any_shape=as_pullback)
-    seed = constant(1.0)
-    parameter = None
-    if as_pullback:
-        stem = result.name or "y"
-        parameter = Value(checked.fact, _one_like(result.sample), builder.name("d" + stem))
-        parameter.reverse, parameter.shaped = True, shape_root(result)
-        seed = parameter
+        _refuse_unspecialized_value(checked, as_pullback)
+    parameter = _cotangent_like(builder, checked) if as_pullback else None
+    seed = constant(1.0) if parameter is None else parameter
     backward = Backward(builder)
-    backward.cotangents[result] = seed
-    backward.given.add(seed)
+    backward.given.update(leaves(seed))
     if result.active:
+        backward.distribute(result, seed)
         backward.block(forward)
     gradients = gradients_of(backward, arguments)
     name = _plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
@@ -108,7 +106,12 @@ def _specialized(
 
 
 def _checked(builder: Interpreter, x: Value) -> Value:
-    """Write a test that a number is a float, where it may be an integer; return that float."""
+    """Write a test that a number is a float, where it may be an integer; return that float.
+
+    Those of a tuple are tested one by one.
+    """
+    if x.items is not None and type(x.sample) is tuple:
+        return structure(tuple, [_checked(builder, item) for item in x.items])
     if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or type(x.sample) not in FLOATS:
         return x
     fact = Scalar(frozenset((type(x.sample),)))
@@ -207,9 +210,36 @@ def _parameter_names(builder: Interpreter, code: Any, count: int) -> list[str]:
     return names + [builder.name(f"{stem}_{i}") for i in range(count - len(given))]
 
 
-def _refuse_unspecialized_value(result: Value, of_any_shape: bool = False) -> None:
+def _cotangent_like(builder: Interpreter, x: Value) -> Value:
+    """Return the parameter of a pullback: the cotangent of a value, part by part of a tuple."""
+    if x.items is not None:
+        found = structure(tuple, [_cotangent_like(builder, item) for item in x.items])
+        found.name = builder.name("dy")
+        return found
+    if not _is_float(x.fact):
+        return constant(None)  # nobody reads it
+    found = Value(x.fact, _one_like(x.sample), builder.name("d" + (x.name or "y")))
+    found.reverse, found.shaped = True, shape_root(x)
+    return found
+
+
+def _is_float(fact: Fact) -> bool:
+    """Return whether a value is a float, or an array of floats."""
+    if isinstance(fact, ArrayOf):
+        return fact.dtype in (np.float64, np.float32)
+    return isinstance(fact, Scalar) and fact.classes <= FLOATS
+
+
+def _refuse_unspecialized_value(result: Value, as_pullback: bool = False) -> None:
     fact = result.fact
-    if of_any_shape and isinstance(fact, ArrayOf) and fact.dtype in (np.float64, np.float32):
+    if as_pullback and isinstance(fact, ArrayOf) and _is_float(fact):
+        return
+    if as_pullback and type(result.sample) is tuple and result.items:
+        for item in result.items:
+            if item.active or item.items is not None:
+                _refuse_unspecialized_value(item, as_pullback)
+            elif not (item.is_array or item.is_scalar or item.is_constant) or item.where:
+                raise Unsound.NO_FLOAT("a part of its value is no number")
         return
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
         raise Unsound.NO_FLOAT("its value is not a float")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rulescore import generation
+from zygote_lite._activity.activity import reaches_active
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
@@ -19,7 +20,7 @@ from zygote_lite._specialize.numba.compile import call_of, compile_code, range_t
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._specialize.typed.runtime import are_apart, are_distinct, are_keys, are_numbers
 from zygote_lite._specialize.typed.values import DTYPES, ArrayOf
-from zygote_lite._specialize.watch import GRADIENT, PRODUCT, PULLBACK, report
+from zygote_lite._specialize.watch import AS_RULE, GRADIENT, PRODUCT, PULLBACK, report
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import InternalError, current, left
 
@@ -53,13 +54,13 @@ def entered(
         made = specialize_twice(f, xs[:-1], active.index(True), xs[-1])
         active = (*active, False)
     else:
-        pullback = form == PULLBACK
+        pullback = form in (PULLBACK, AS_RULE)
         made = specialize(f, xs, active, as_pullback=pullback, compiled=compiled, strong=strong)
     fast: Enter = compile_text(made, f)
     if compiled:
         fast = compile_code(fast, made)
     names = [f"x{i}" for i in range(len(made.arguments))]
-    tests, given = _tests_at_entry(made, names)
+    tests, given = _tests_at_entry(made, names, form)
     tests.append(f"generation() == {made_at}")
     results = [f"d{i}" for i, flag in enumerate(active) if flag]
     value, found = "y", results
@@ -68,7 +69,7 @@ def entered(
     if compiled:
         tests += range_tests(made, given)
         run, checks, value, found = call_of(made, given, active)
-    elif form == PULLBACK:
+    elif form in (PULLBACK, AS_RULE):
         run, checks = f"y, back = {call}", []
     else:
         run = f"{', '.join([*([] if made.result is None else ['y']), *results])} = {call}"
@@ -76,6 +77,8 @@ def entered(
     answer = f"{value}, {gradient if any(active) else ''}"
     if form == PULLBACK:
         answer = "y, back"
+    elif form == AS_RULE:
+        answer = f"y, back, ({''.join(f'{e}, ' for e in given)})"
     elif form == PRODUCT:
         if isinstance(made.arguments[-1].fact, ArrayOf):
             tests.append(f"{names[-1]}.shape == {names[active.index(True)]}.shape")
@@ -105,7 +108,8 @@ def entered(
         "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "is_finite": is_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
-        "are_keys": are_keys, **_DTYPES_BY_NAME, **made.inputs.bound,
+        "are_keys": are_keys, "reaches_active": reaches_active,
+        **_DTYPES_BY_NAME, **made.inputs.bound,
         "made_of": (text, str(made.text)), "whole": made.whole,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
@@ -115,9 +119,13 @@ def entered(
     return space["enter"]  # type: ignore[no-any-return]
 
 
-def _tests_at_entry(made: Specialized, names: list[str]) -> tuple[list[str], list[str]]:
+def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[list[str], list[str]]:
     """Return the tests at entry, and the variables that they assign what is read from outside."""
-    tests = ["f.__code__ is code", "state.active is None"]
+    tests = ["f.__code__ is code"]
+    if form != AS_RULE:
+        tests.append("state.active is None")
+    elif made.inputs.given:  # what the tape has found to be active may be read
+        tests.append("not reaches_active(f)")
     lists = []
     for name, x in zip(names, made.arguments, strict=True):
         tests += map(str, guards_of(name, x))

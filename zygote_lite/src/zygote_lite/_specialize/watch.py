@@ -30,7 +30,7 @@ from zygote_lite.modes import (
     switched,
 )
 
-GRADIENT, PRODUCT, PULLBACK = "gradient", "product", "pullback"
+GRADIENT, PRODUCT, PULLBACK, AS_RULE = "gradient", "product", "pullback", "as a rule"
 _GUARDS = "no code that was made holds for these arguments and what it read from around it"
 _abbreviated = reprlib.Repr()
 _abbreviated.maxother = _abbreviated.maxstring = _abbreviated.maxlong = 300
@@ -88,6 +88,14 @@ def watch(known: Known, f: Any, *xs: Any) -> Any:
     if mode.answers is not None and any(known.active):
         mode.answers.append(Answer(name_of(f), TRANSFORMED))
     return found
+
+
+def answer_of(known: Known, f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the answer of transformed code inside a run of the tape, and what gave it."""
+    mode = current()
+    if mode.tier == RECORDED:
+        return None, None
+    return _entered(known, f, xs, mode)[:2]
 
 
 def _entered(
@@ -202,7 +210,7 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
             _, back = recorded(active.flags, derivative, tuple(arguments), {})
             return back(v)[1 + numbers[0]]
         y, back = recorded(active.flags, f, xs, {})
-        if known.form == PULLBACK:
+        if known.form in (PULLBACK, AS_RULE):
             return y, back
         return y, gradient_by(f, y, back, active)
 

@@ -24,6 +24,7 @@ class Run:
             state.active, state.captured, state.written = {}, {}, {}
             state.given, state.has_texts = self.given, False
             state.clean.clear()
+            state.run = object()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -32,6 +33,9 @@ class Run:
             state.given = ()
             state.held.clear()
             state.clean.clear()
+            later, state.later, state.run = state.later, [], None
+            for do in later:
+                do()
 
 
 FRAMES = 16

@@ -97,4 +97,4 @@ def _why(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> str:
     """Return why a call is not even tried with transformed code."""
     if find_rule(f, *xs, **kws) is not None:
         return "a rule answers it"
-    return "`pullback` records; so do calls of what is not written in Python, or without its order"
+    return "closures are recorded by `pullback`; so is what is not written in Python"

@@ -1,0 +1,188 @@
+"""Calls inside recorded code that transformed code answers, as a rule for the function would.
+
+The tape asks here before it records the call of a Python function. The value and the pullback of
+transformed code become one entry of the tape. Where there is no code for the call it is recorded;
+a function that comes up in several runs is then transformed, when the run is over: what is read
+from around it is no part of a gradient by then.
+"""
+
+import inspect
+import math
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.activity import reaches_active
+from zygote_lite._activity.saved import note_captured_deeply
+from zygote_lite._cotangents.kinds import INERT, kind_of
+from zygote_lite._cotangents.registry import BY_CODE, Handlers, Nodes, Traced
+from zygote_lite._cotangents.run import current_store, state, take
+from zygote_lite._cotangents.zeros import filled
+from zygote_lite._ir.places import name_of, place_of, where
+from zygote_lite._specialize.cache import Specializations, specializations_of
+from zygote_lite._specialize.compare import is_finite_answer
+from zygote_lite._specialize.guards import is_finite
+from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.values import FLOATS
+from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
+from zygote_lite._tape.refusal import note_resolution
+from zygote_lite._tape.tape import Tape, handed_in
+from zygote_lite.errors import DifferentiationError
+from zygote_lite.modes import InternalError, TierMismatch, current, watching
+
+handlers = Handlers()
+
+_PLAIN = frozenset((int, float, np.float64, np.float32, np.ndarray))
+_COMPOSED = frozenset((tuple, list, dict))
+_GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@handlers.callables(types.FunctionType, of=lambda t: True)  # before it is recorded, for all
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
+    """Answer the call of a Python function by transformed code, if there is some for its types."""
+    captures = nodes[0] is not None and f.__closure__  # what is differentiated
+    if captures or type(tape) is not Tape or not _may_be_transformed(tape, f):
+        return None
+    if kws:
+        nodes, xs = _by_position(nodes, f, xs, kws)
+    numbers = _differentiated(nodes, xs)
+    if not numbers:
+        return None
+    known = specializations_of(f, len(xs), numbers, single=False, form=AS_RULE)
+    if known is None:
+        return None
+    found, enter = _answer(known, f, xs)
+    if found is None:
+        known.make_later(f, xs)
+        return None
+    y, back, outside = found
+    note_captured_deeply((*xs, *outside))
+    note_resolution(f, xs, f"transformed; {place_of(f)}")
+    if watching.count and current().compared:
+        back = WatchedPullback(known, f, xs, enter, (y, back))
+    return tape.record(y, CalleePullback(known, f, xs, outside, y, back), nodes, fresh=True)
+
+
+def _may_be_transformed(tape: Tape, f: types.FunctionType) -> bool:
+    """Return whether transformed code may answer calls of a function."""
+    code = f.__code__
+    return not (
+        code.co_flags & _GENERATES
+        or (state.given and f is state.given[0])  # it has been tried as a whole
+        or id(f) in tape.defaults  # which may be active
+        or code in BY_CODE
+        or is_of_plugin(f.__globals__)
+    )
+
+
+def _by_position(
+    nodes: Nodes, f: types.FunctionType, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Nodes, tuple[Any, ...]]:
+    """Return the nodes and the arguments of a call by keyword as of one by position.
+
+    There are none where it cannot be written so.
+    """
+    code = f.__code__
+    names = code.co_varnames[code.co_posonlyargcount : code.co_argcount]
+    left = names[max(0, len(xs) - code.co_posonlyargcount) :][: len(kws)]
+    if {*left} != {*kws}:  # a default in between, or one that is given by name only
+        return nodes[:1], ()
+    by_name = dict(zip(kws, nodes[1 + len(xs) :], strict=True))
+    return (*nodes[: 1 + len(xs)], *map(by_name.get, left)), (*xs, *map(kws.get, left))
+
+
+def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return which arguments are differentiated; none where one is not followed by the code."""
+    numbers = []
+    for i, x in enumerate(xs):
+        by_address = type(x) not in _PLAIN and kind_of(x) != INERT
+        if nodes[i + 1] is not None or (by_address and reaches_active(x)):
+            if by_address and type(x) not in _COMPOSED:
+                return ()
+            numbers.append(i)
+    return tuple(numbers)
+
+
+def _answer(known: Specializations, f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the value, the pullback, and what was read from outside; and what gave them."""
+    if watching.count:
+        return answer_of(known, f, xs)
+    return known.enter(f, *xs), None
+
+
+class CalleePullback:
+    """The pullback of a call that transformed code has answered.
+
+    Where a cotangent is not finite, which zero meets an infinity and wins is for the tape to say:
+    it runs the call again. Transformed code has no effects, so neither has that.
+    """
+
+    __slots__ = ("back", "f", "is_plain", "known", "nothing", "outside", "xs", "y")
+
+    def __init__(
+        self, known: Specializations, f: Any, xs: tuple[Any, ...], outside: tuple[Any, ...],
+        y: Any, back: Any,
+    ) -> None:  # fmt: skip
+        self.known, self.f, self.xs, self.outside = known, f, xs, outside
+        self.y, self.back = y, back
+        self.nothing = (None,) * (1 + len(xs))
+        self.is_plain = all(type(x) in _PLAIN for x in (y, *xs))
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        if self.is_plain:
+            return self.nothing if dy is None else self.cotangents(dy)
+        dy = take(self.y, dy, self.xs)
+        if dy is None:
+            return self.nothing
+        store, (_, *found) = current_store(), self.cotangents(filled(dy, self.y))
+        return None, *[store.add(x, d) for x, d in zip(self.xs, found, strict=True)]
+
+    def cotangents(self, dy: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the function and its arguments, each as a whole."""
+        found = finite_cotangents(self.back, self.y, dy)
+        return self.recorded(dy) if found is None else found
+
+    def recorded(self, dy: Any) -> tuple[Any, ...]:
+        """Return the cotangents by the tape."""
+        now, _ = _answer(self.known, self.f, self.xs)
+        if now is None or any(a is not b for a, b in zip(now[2], self.outside, strict=True)):
+            raise DifferentiationError(
+                f"{where()}: {name_of(self.f)} has a gradient that is not finite, and what it "
+                "reads from around it has changed since it was called: pass that as an argument"
+            )
+        _, back = handed_in(self.f, *self.xs)
+        given = (False, *self.known.active)
+        return tuple([d if flag else None for d, flag in zip(back(dy), given, strict=True)])
+
+
+def finite_cotangents(back: Any, y: Any, dy: Any) -> tuple[Any, ...] | None:
+    """Return what a pullback of transformed code gives; `None` where the tape has to answer."""
+    if not _fits(dy, y):
+        return None
+    try:
+        found: tuple[Any, ...] = back(dy)
+    except (InternalError, TierMismatch):
+        raise
+    except Exception:
+        return None
+    return found if all(map(_is_finite, found)) else None
+
+
+def _fits(dy: Any, y: Any) -> bool:
+    """Return whether a cotangent is of the type that the code was made for."""
+    if type(y) is np.ndarray:
+        return type(dy) is np.ndarray and dy.shape == y.shape and dy.dtype is y.dtype
+    if type(y) is tuple:
+        return type(dy) is tuple and all(map(_fits, dy, y))
+    return type(y) not in FLOATS or type(dy) in FLOATS
+
+
+def _is_finite(d: Any) -> bool:
+    if type(d) in FLOATS:
+        return math.isfinite(d)
+    if type(d) is np.ndarray:
+        return is_finite(d)
+    if type(d) in _COMPOSED:
+        return all(map(_is_finite, d.values() if type(d) is dict else d))
+    return d is None or is_finite_answer(d)
