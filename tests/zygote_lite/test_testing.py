@@ -108,14 +108,19 @@ def test_why_the_tape_answers(f, xs, reason):
     assert (found is None) if reason is None else reason in found, found
 
 
+def closure_over(w):
+    return lambda x: x @ w
+
+
 def test_only_transformed_code_is_refused_with_the_reason():
     with testing.transformed_only():
         with pytest.raises(
             testing.NotTransformed, match=r"texts \(.*test_testing.py:\d+\).*globals"
         ):
             grad(texts)(2.0)
-        with pytest.raises(testing.NotTransformed, match="`pullback` records"):
-            pullback(energy, X)
+        with pytest.raises(testing.NotTransformed, match="closures are recorded by `pullback`"):
+            pullback(closure_over(X), X)
+        pullback(energy, X)
         assert isinstance(grad(energy)(X), np.ndarray)
 
 

@@ -33,8 +33,8 @@ from zygote_lite.modes import InternalError, TierMismatch, current, watching
 
 handlers = Handlers()
 
-_PLAIN = frozenset((int, float, np.float64, np.float32, np.ndarray))
-_COMPOSED = frozenset((tuple, list, dict))
+_BY_VALUE = frozenset((int, float, np.float64, np.float32, np.ndarray))
+_OF_PARTS = frozenset((tuple, list, dict))
 _GENERATES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -96,9 +96,9 @@ def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
     """Return which arguments are differentiated; none where one is not followed by the code."""
     numbers = []
     for i, x in enumerate(xs):
-        by_address = type(x) not in _PLAIN and kind_of(x) != INERT
+        by_address = type(x) not in _BY_VALUE and kind_of(x) != INERT
         if nodes[i + 1] is not None or (by_address and reaches_active(x)):
-            if by_address and type(x) not in _COMPOSED:
+            if by_address and type(x) not in _OF_PARTS:
                 return ()
             numbers.append(i)
     return tuple(numbers)
@@ -127,7 +127,7 @@ class CalleePullback:
         self.known, self.f, self.xs, self.outside = known, f, xs, outside
         self.y, self.back = y, back
         self.nothing = (None,) * (1 + len(xs))
-        self.is_plain = all(type(x) in _PLAIN for x in (y, *xs))
+        self.is_plain = all(type(x) in _BY_VALUE for x in (y, *xs))
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
         if self.is_plain:
@@ -183,6 +183,6 @@ def _is_finite(d: Any) -> bool:
         return math.isfinite(d)
     if type(d) is np.ndarray:
         return is_finite(d)
-    if type(d) in _COMPOSED:
+    if type(d) in _OF_PARTS:
         return all(map(_is_finite, d.values() if type(d) is dict else d))
     return d is None or is_finite_answer(d)

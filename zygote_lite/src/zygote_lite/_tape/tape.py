@@ -76,8 +76,8 @@ class Tape(Iteration):
         6. a rule of an installed plugin, through `rulescore`;
         7. the Python equivalent of a function written in C;
         8. the call again with its generators run out into lists, if C would step them;
-        9. the meaning of the callable, by its class: the code of a function, a method's
-           function, the `__call__` of an object, ... (`by_callable`);
+        9. the meaning of the callable, by its class: transformed code for a function, or its
+           code; a method's function, the `__call__` of an object, ... (`by_callable`);
         10. an error that names the function and the place, unless it cannot carry a gradient.
 
         Why in this order: writes and containers (2, 3, 5) come before rules (6), because a rule
