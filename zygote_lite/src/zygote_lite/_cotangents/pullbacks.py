@@ -8,29 +8,6 @@ Flags = tuple[int | None, ...]  # the operands' numbers on the tape; `None`: not
 ValueAndPullback = tuple[Any, Any]
 
 
-class NoPullback:
-    """The pullback of an inactive call: false, and it maps anything to `None`."""
-
-    __slots__ = ("nothing",)
-
-    def __init__(self, count: int) -> None:
-        self.nothing = (None,) * count
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __call__(self, dy: Any) -> tuple[None, ...]:
-        return self.nothing
-
-
-_inert = [NoPullback(n) for n in range(16)]
-
-
-def no_pullback(count: int) -> NoPullback:
-    """Return the pullback that gives `count` times `None`."""
-    return _inert[count] if count < 16 else NoPullback(count)
-
-
 class TextPullback:
     """The pullback of a text that was computed from active values: no gradient may pass."""
 
@@ -41,6 +18,23 @@ class TextPullback:
 
     def __call__(self, dy: Any) -> tuple[None, ...]:
         return self.nothing
+
+
+class NoPullback(TextPullback):
+    """The pullback of an inactive call: false, and it maps anything to `None`."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+_inert = [NoPullback(n) for n in range(16)]
+
+
+def no_pullback(count: int) -> NoPullback:
+    """Return the pullback that gives `count` times `None`."""
+    return _inert[count] if count < 16 else NoPullback(count)
 
 
 class UndoOnly:

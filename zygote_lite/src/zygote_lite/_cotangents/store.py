@@ -17,7 +17,6 @@ import numpy as np
 
 from rulescore import Array, Tangent, accumulate, project
 from zygote_lite._cotangents.kinds import (
-    DICT,
     FUNCTION,
     INERT,
     LIST,
@@ -130,12 +129,11 @@ class Store:
                 f"{type(dx).__qualname__}"
             )
         slots = self.slots(x)
+        given = dx if kind == LIST else dict(dx)
         for key, value in entries_of(x):
-            d = _entry_of(dx, key, kind)
+            d = self.add(value, given[key] if kind == LIST else given.get(key))
             if d is not None:
-                d = self.add(value, d)
-                if d is not None:
-                    slots[key] = accumulate(slots.get(key), d)
+                slots[key] = accumulate(slots.get(key), d)
         return None
 
     def _add_tuple(self, x: Any, dx: Any) -> Any:
@@ -254,14 +252,6 @@ class Boxed:
     def through(self, f: Any, *xs: Any) -> Any:
         """Return the cotangent that a linear function makes of this one."""
         raise NotImplementedError
-
-
-def _entry_of(dx: Any, key: Any, kind: int) -> Any:
-    if kind == LIST:
-        return dx[key]
-    if kind == DICT:
-        return dx.get(key)
-    return dict(dx).get(key)
 
 
 def _order(x: Any) -> Any:

@@ -37,6 +37,7 @@ from zygote_lite._ir.places import where
 from zygote_lite._python.containers.deques import delete_place
 from zygote_lite._python.containers.dicts import (
     delete_item,
+    gathered,
     put_item,
     refuse_active_key,
     stored_key,
@@ -205,17 +206,8 @@ def join_dicts(nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
     """Return the entries of several dicts as a new one, and its pullback."""
     if not all(kind_of(part) == DICT for part in parts):
         return None
-    y = join_dict(*parts)
-    mark_active(y)
     source = {key: (part, key) for part in parts for key in part}
-
-    def join_dict_back(dy: Any) -> tuple[Any, ...]:
-        for key, d in take_slots(y).items():
-            part, known = source[key]
-            give(slots_of(part), known, d)
-        return (None,) * len(nodes)
-
-    return y, join_dict_back
+    return gathered(join_dict(*parts), source.__getitem__, len(nodes))
 
 
 def field_of_tuple_back(x: Any, index: int, count: int) -> Any:

@@ -237,16 +237,26 @@ def _fill_again(x: dict[Any, Any], entries: list[tuple[Any, Any]]) -> None:
 
 @handlers.structural(dict.copy, _Ordered.copy)
 def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
-    y = type_in_c(x).copy(x)
+    return gathered(type_in_c(x).copy(x), lambda key: (x, key), 2)
+
+
+def gathered(y: Any, source: Callable[[Any], tuple[Any, Any]], count: int) -> ValueAndPullback:
+    """Return a new container, and the pullback of a call that makes it of entries of others.
+
+    Arguments:
+        y: the container.
+        source: from the key of an entry to the container that it comes from, and its key there.
+        count: how many operands the call has.
+    """
     mark_active(y)
 
-    def copy_back(dy: Any) -> tuple[Any, ...]:
-        slots = slots_of(x)
+    def gathered_back(dy: Any) -> tuple[Any, ...]:
         for key, d in take_slots(y).items():
-            give(slots, key, d)
-        return None, None
+            x, known = source(key)
+            give(slots_of(x), known, d)
+        return (None,) * count
 
-    return y, copy_back
+    return y, gathered_back
 
 
 @handlers.structural(_Ordered.move_to_end)

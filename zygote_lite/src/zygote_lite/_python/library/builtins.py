@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import member_of
 from zygote_lite._cotangents.pullbacks import no_pullback
 from zygote_lite._cotangents.registry import Handlers
-from zygote_lite._cotangents.run import give, slots_of, take_slots
+from zygote_lite._python.containers.dicts import gathered
 from zygote_lite._tape.refusal import no_rule
 
 handlers = Handlers()
@@ -178,15 +177,7 @@ def frozen(x: Any) -> Any:
 
 @handlers.structural(frozen)
 def _(flags: Any, x: Any) -> Any:
-    y = frozen(x)
-    mark_active(y)
-
-    def frozen_back(dy: Any) -> tuple[Any, ...]:
-        for key, d in take_slots(y).items():
-            give(slots_of(x), key, d)
-        return None, None
-
-    return y, frozen_back
+    return gathered(frozen(x), lambda key: (x, key), 2)
 
 
 @handlers.in_python(dict.fromkeys)
@@ -331,15 +322,7 @@ def elements_of_set(x: Any) -> list[Any]:
 @handlers.structural(elements_of_set)
 def _(flags: Any, x: Any) -> Any:
     y = list(x)
-    mark_active(y)
-
-    def elements_back(dy: Any) -> tuple[Any, ...]:
-        slots = slots_of(x)
-        for i, d in take_slots(y).items():
-            give(slots, y[i], d)
-        return None, None
-
-    return y, elements_back
+    return gathered(y, lambda i: (x, y[i]), 2)
 
 
 def flat_entries(x: Any) -> Any:
