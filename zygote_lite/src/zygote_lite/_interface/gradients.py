@@ -139,7 +139,7 @@ def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Any:
     f = original(f)
     calls = PlainCalls(f, argnums, compiled=compiled)
 
-    @inside(inside_gradient(f, argnums, both))
+    @inside(functools.partial(inside_gradient, f, argnums, both))
     @transformed_first(calls, f, _both_whole if both else _second_whole)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
         y, found = _recorded_gradient(f, argnums, xs, kws)
@@ -231,7 +231,7 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """
     calls = PlainCalls(original(f), argnum, PULLBACK)
 
-    @inside(inside_jacobian(f, argnum))
+    @inside(functools.partial(inside_jacobian, f, argnum))
     @transformed_first(calls, f, _transformed_jacobian)
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnum, len(xs), len(kws))
@@ -274,7 +274,7 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     def by_products(*xs: Any, **kws: Any) -> Any:
         return generic(*xs[:-1], **kws)
 
-    @inside(inside_jacobian(derivative, argnum))
+    @inside(functools.partial(inside_jacobian, derivative, argnum))
     @functools.wraps(f)
     def hessian_of(*xs: Any, **kws: Any) -> Any:
         (number,) = argument_numbers(f, argnum, len(xs))
@@ -312,7 +312,7 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """
     derivative = grad(f, argnum)
 
-    @inside(inside_hvp(f, derivative, argnum))
+    @inside(functools.partial(inside_hvp, f, derivative, argnum))
     @transformed_first(PlainCalls(original(f), argnum, PRODUCT), f, _product_whole)
     def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
         *arguments, v = xs

@@ -30,61 +30,54 @@ def inside_run(f: Any) -> Any:
     return inside(lambda tape, nodes, xs, kws: (f(*xs, **kws), None))(f)
 
 
-def inside_gradient(f: Any, argnums: Argnums, both: bool, zeros: bool = True) -> Any:
-    """Return what `value_and_grad(f)`, or `grad(f)`, does inside; `gradient(f)` without zeros."""
-
-    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-        active = ActiveArguments(f, argnums, len(xs), len(kws))
-        run = NestedRun(tape, f, nodes, active.flags, xs, kws)
-        found = gradient_by(f, run.y, from_seed(run), active)
-        if zeros:
-            found = with_zeros(f, xs, active.numbers, active.is_single, found)
-        return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
-
-    return how
+def inside_gradient(
+    f: Any, argnums: Argnums, both: bool, tape: Any, nodes: Any, xs: Any, kws: Any,
+    *, zeros: bool = True,
+) -> Any:  # fmt: skip
+    """Do what `value_and_grad(f)`, or `grad(f)`, does inside; `gradient(f)`, without zeros."""
+    active = ActiveArguments(f, argnums, len(xs), len(kws))
+    run = NestedRun(tape, f, nodes, active.flags, xs, kws)
+    found = gradient_by(f, run.y, from_seed(run), active)
+    if zeros:
+        found = with_zeros(f, xs, active.numbers, active.is_single, found)
+    return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
 
 
 def inside_gradient_of_all(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Differentiate on the outer tape: `gradient` inside."""
     f, *arguments = xs
-    how = inside_gradient(f, range(len(arguments)), both=False, zeros=False)
-    return how(tape, nodes[1:], arguments, kws)
+    numbers = range(len(arguments))
+    return inside_gradient(f, numbers, False, tape, nodes[1:], arguments, kws, zeros=False)
 
 
-def inside_jacobian(f: Any, argnum: int) -> Any:
-    """Return what `jacobian(f)` does inside."""
+def inside_jacobian(f: Any, argnum: int, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+    """Do what `jacobian(f)` does inside."""
+    active = ActiveArguments(f, argnum, len(xs), len(kws))
+    run = NestedRun(tape, f, nodes, active.flags, xs, kws)
+    (number,) = active.numbers
 
-    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-        active = ActiveArguments(f, argnum, len(xs), len(kws))
-        run = NestedRun(tape, f, nodes, active.flags, xs, kws)
-        (number,) = active.numbers
+    def stack(rows: list[Any], shape: tuple[int, ...]) -> Box:
+        values, node = run.value_with(rows)
+        stacked, node = tape.call((None, node), np.array, values)
+        y, node = tape.call((None, node, None), np.reshape, stacked, shape)
+        return Box(y, node, tape)
 
-        def stack(rows: list[Any], shape: tuple[int, ...]) -> Box:
-            values, node = run.value_with(rows)
-            stacked, node = tape.call((None, node), np.array, values)
-            y, node = tape.call((None, node, None), np.reshape, stacked, shape)
-            return Box(y, node, tape)
-
-        found = jacobian_by(f, run.y, from_seed(run), number, xs[number], stack)
-        return run.value_with(found)
-
-    return how
+    found = jacobian_by(f, run.y, from_seed(run), number, xs[number], stack)
+    return run.value_with(found)
 
 
-def inside_hvp(f: Any, derivative: Any, argnum: int) -> Any:
-    """Return what `hvp(f)` does inside; `derivative` is that of `f`."""
-
-    def how(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-        *arguments, v = xs
-        last = len(xs)  # of the operands: the vector
-        active = ActiveArguments(f, argnum, len(arguments), len(kws))
-        given = (*nodes[:last], *nodes[last + 1 :])
-        run = NestedRun(tape, derivative, given, active.flags, arguments, kws)
-        number = active.numbers[0]
-        found = run.back(box(v, nodes[last], tape))[1 + number]
-        return run.value_with(filled(found, arguments[number]))
-
-    return how
+def inside_hvp(
+    f: Any, derivative: Any, argnum: int, tape: Any, nodes: Any, xs: Any, kws: Any
+) -> Any:
+    """Do what `hvp(f)` does inside; `derivative` is that of `f`."""
+    *arguments, v = xs
+    last = len(xs)  # of the operands: the vector
+    active = ActiveArguments(f, argnum, len(arguments), len(kws))
+    given = (*nodes[:last], *nodes[last + 1 :])
+    run = NestedRun(tape, derivative, given, active.flags, arguments, kws)
+    number = active.numbers[0]
+    found = run.back(box(v, nodes[last], tape))[1 + number]
+    return run.value_with(filled(found, arguments[number]))
 
 
 def from_seed(run: NestedRun) -> Callable[[Any], Any]:

@@ -4,6 +4,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,59 +75,47 @@ def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
     return None
 
 
-def _sequence(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
-    def made(builder: Builder, xs: list[Value]) -> Value | None:
-        items = known_items(xs[0]) if xs else []
-        if kind is list and builder.uniform:
-            if not xs:
-                return _lists.new_list(builder)
-            if isinstance(xs[0].fact, ListOf):
-                return _lists.copied(builder, xs[0])
-        builder.inputs.lists = builder.inputs.lists or kind is list
-        if items is None:
-            return None
-        made = structure(kind, [*items])
-        if kind is list:
-            builder.homes[made] = builder.out
-        return made
-
+def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
+    items = known_items(xs[0]) if xs else []
+    if kind is list and builder.uniform:
+        if not xs:
+            return _lists.new_list(builder)
+        if isinstance(xs[0].fact, ListOf):
+            return _lists.copied(builder, xs[0])
+    builder.inputs.lists = builder.inputs.lists or kind is list
+    if items is None:
+        return None
+    made = structure(kind, [*items])
+    if kind is list:
+        builder.homes[made] = builder.out
     return made
 
 
-def _joined_sequences(kind: type) -> Callable[[Builder, list[Value]], Value | None]:
-    def made(builder: Builder, xs: list[Value]) -> Value | None:
-        parts = [parts_of_array(builder, x) if x.is_array else known_items(x) for x in xs]
-        if any(part is None for part in parts):
-            raise NotSupported.UNKNOWN_LENGTH("it makes a structure of something of unknown length")
-        return structure(kind, [item for part in parts for item in part or ()])
-
-    return made
+def _joined_sequences(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
+    parts = [parts_of_array(builder, x) if x.is_array else known_items(x) for x in xs]
+    if any(part is None for part in parts):
+        raise NotSupported.UNKNOWN_LENGTH("it makes a structure of something of unknown length")
+    return structure(kind, [item for part in parts for item in part or ()])
 
 
-def _several(kind: str) -> Callable[[Builder, list[Value]], Value | None]:
-    def noted(builder: Builder, xs: list[Value]) -> Value | None:
-        value = made(builder, xs)
-        if value is not None:
-            over = [y for x in xs for y in builder.iterators.get(x, [x])]
-            builder.iterators[value] = over
-        return value
-
-    def made(builder: Builder, xs: list[Value]) -> Value | None:
-        if kind == "reversed":
-            items = known_items(xs[0])
-            return None if items is None else structure(list, items[::-1])
-        items_of = [known_items(x) for x in xs]
-        if all(items is not None for items in items_of):
-            given = [items for items in items_of if items is not None]
-            if kind == "strict zip" and len({*map(len, given)}) > 1:
-                raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
-            if kind == "enumerate":
-                given = [[constant(i) for i in range(len(given[0]))], given[0]]
-            rows = zip(*given, strict=False)
-            return structure(list, [structure(tuple, [*row]) for row in rows])
-        return constant(Several(kind, xs))
-
-    return noted
+def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
+    items_of = [known_items(x) for x in xs]
+    given = [items for items in items_of if items is not None]
+    if kind == "reversed" and not given:
+        return None
+    if len(given) < len(items_of):
+        value = constant(Several(kind, xs))
+    elif kind == "reversed":
+        value = structure(list, given[0][::-1])
+    else:
+        if kind == "strict zip" and len({*map(len, given)}) > 1:
+            raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
+        if kind == "enumerate":
+            given = [[constant(i) for i in range(len(given[0]))], given[0]]
+        rows = zip(*given, strict=False)
+        value = structure(list, [structure(tuple, [*row]) for row in rows])
+    builder.iterators[value] = [y for x in xs for y in builder.iterators.get(x, [x])]
+    return value
 
 
 def _join_dict(builder: Builder, xs: list[Value]) -> Value | None:
@@ -135,14 +124,11 @@ def _join_dict(builder: Builder, xs: list[Value]) -> Value | None:
     return _dicts.made(builder, xs, {})
 
 
-def _folded_text(f: Callable[..., str]) -> Callable[[Builder, list[Value]], Value | None]:
-    def made(builder: Builder, xs: list[Value]) -> Value | None:
-        """Fold the parts of an f-string."""
-        if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
-            raise NotSupported.TEXT("a text is made of something that is not known")
-        return constant(run(f, [x.sample for x in xs], {}))
-
-    return made
+def _folded_text(f: Callable[..., str], builder: Builder, xs: list[Value]) -> Value | None:
+    """Fold the parts of an f-string."""
+    if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
+        raise NotSupported.TEXT("a text is made of something that is not known")
+    return constant(run(f, [x.sample for x in xs], {}))
 
 
 def _real(builder: Builder, xs: list[Value]) -> Value | None:
@@ -240,12 +226,12 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     len: _length,
     operator.mul: _repeated_list,
     unpack: _unpack,
-    tuple: _sequence(tuple),
-    list: _sequence(list),
-    zip: _several("zip"),
-    strict_zip: _several("strict zip"),
-    enumerate: _several("enumerate"),
-    reversed: _several("reversed"),
+    tuple: partial(_sequence, tuple),
+    list: partial(_sequence, list),
+    zip: partial(_several, "zip"),
+    strict_zip: partial(_several, "strict zip"),
+    enumerate: partial(_several, "enumerate"),
+    reversed: partial(_several, "reversed"),
     float: _as_is,
     sum: _summed_items,
     np.conjugate: _real,
@@ -256,9 +242,9 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     imported_member: _imports.import_member,
     _intrinsics.taken_for: _taken_for,
     _intrinsics.join_dict: _join_dict,
-    _intrinsics.join_text: _folded_text(_intrinsics.join_text),
-    _intrinsics.format_value: _folded_text(_intrinsics.format_value),
-    _intrinsics.join_arguments: lambda builder, xs: _joined_sequences(tuple)(builder, xs[1:]),
-    _intrinsics.join_tuple: _joined_sequences(tuple),
-    _intrinsics.join_list: _joined_sequences(list),
+    _intrinsics.join_text: partial(_folded_text, _intrinsics.join_text),
+    _intrinsics.format_value: partial(_folded_text, _intrinsics.format_value),
+    _intrinsics.join_arguments: lambda builder, xs: _joined_sequences(tuple, builder, xs[1:]),
+    _intrinsics.join_tuple: partial(_joined_sequences, tuple),
+    _intrinsics.join_list: partial(_joined_sequences, list),
 }
