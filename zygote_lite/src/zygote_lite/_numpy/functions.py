@@ -13,7 +13,7 @@ from zygote_lite._cotangents.pullbacks import ValueAndPullback
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.store import Boxed
 from zygote_lite._ir.intrinsics import refuse_resize
-from zygote_lite._numpy.writes import write_array, write_whole
+from zygote_lite._numpy.writes import write_array
 from zygote_lite._tape.refusal import refusal, text_refusal
 from zygote_lite._tape.rules import option_in_the_way
 from zygote_lite._tape.tape import Tape
@@ -79,13 +79,6 @@ def _write_places(
     if not x.ndim:  # one entry, where the last value stays
         taken, node = tape.call((None, node, None), operator.getitem, taken, -1)
     tape.call((None, nodes[1], None, node), write_array, x, index, taken)
-    return None, None
-
-
-@handlers.desugared(np.ndarray.partition)
-def _(tape: Tape, nodes: Nodes, x: Any, kth: Any, axis: int = -1) -> Traced:
-    value, node = tape.call((None, nodes[1], None, None), np.partition, x, kth, axis)
-    write_whole(tape, x, nodes[1], value, node, np.partition)
     return None, None
 
 

@@ -280,11 +280,19 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
     return tape.call((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
 
 
-@handlers.desugared(np.ndarray.sort)
-def _(tape: Tape, nodes: Nodes, x: Any, axis: int = -1, **kws: Any) -> Traced:
-    value, node = tape.call((None, nodes[1], None), np.sort, x, axis)
-    write_whole(tape, x, nodes[1], value, node, np.sort)
+def _rewrite(of: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, axis: int = -1) -> Traced:
+    """Resolve a method that gives an array the value that a function makes of it."""
+    value, node = tape.call((None, nodes[1], *(None for _ in (*xs, axis))), of, x, *xs, axis)
+    write_whole(tape, x, nodes[1], value, node, of)
     return None, None
+
+
+handlers.desugared(np.ndarray.sort)(
+    lambda tape, nodes, x, axis=-1, **kws: _rewrite(np.sort, tape, nodes, x, axis=axis)
+)
+handlers.desugared(np.ndarray.partition)(
+    lambda tape, nodes, x, kth, axis=-1: _rewrite(np.partition, tape, nodes, x, kth, axis=axis)
+)
 
 
 @handlers.desugared(np.ufunc.at)

@@ -117,13 +117,8 @@ def duplicate(d: list[Any]) -> list[Any]:
 
 def add_lists(total: list[Any], d: Any) -> None:
     """Add the cotangent of a list to another, in place."""
-    if d is None:
-        return
-    for i, item in enumerate(d):
-        if type(item) is list:
-            add_lists(total[i], item)
-        elif item is not None:
-            total[i] += item
+    if d is not None:
+        add_to_part(total, slice(None), d)
 
 
 def add_to_part(total: list[Any], part: slice, d: list[Any]) -> None:
