@@ -5,7 +5,6 @@ Both are found by a search from the operands of a call through all that they rea
 
 import fractions
 import operator
-import types
 from collections.abc import Iterable, Iterator
 from numbers import Number
 from typing import Any
@@ -31,13 +30,12 @@ from zygote_lite._cotangents.kinds import (
     VALUE,
     dict_of,
     entries_of,
-    held_by,
     is_written_in_python,
     kind_of,
     owner_of,
-    shown_by_proxy,
     slot_names,
     type_in_c,
+    within,
 )
 from zygote_lite._cotangents.pullbacks import Flags, TextPullback
 from zygote_lite._cotangents.registry import STRUCTURAL
@@ -194,32 +192,15 @@ def add_addresses(x: Any) -> None:
 def addresses_of(x: Any) -> dict[int, Any]:
     """Return all that has an address and can be reached from `x`."""
     found: dict[int, Any] = {}
-    seen: set[int] = set()
-    stack = [x]
-    while stack:
-        value = stack.pop()
+    for value in within(x):
         kind = kind_of(value)
-        if (
-            kind in (VALUE, OBJECT)
-            and type(value) not in _NUMBERS
-            and type(value) is not np.ndarray
-        ):
-            if isinstance(value, types.MappingProxyType):
-                stack.append(shown_by_proxy(value))
-            elif isinstance(value, HOLDERS):
-                state.held[id(value)] = value
-        if kind < FUNCTION or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if kind == FUNCTION:
-            stack += held_by(value)
-        else:
-            if kind >= LIST:
-                found[id(value)] = value
-            if kind == OBJECT and type(dict_of(value)) is dict:
-                fields = dict_of(value)
-                found[id(fields)] = FieldsView(fields) if slot_names(type(value)) else fields
-            stack += [entry for _, entry in entries_of(value)]
+        if kind in (VALUE, OBJECT) and type(value) not in _NUMBERS and isinstance(value, HOLDERS):
+            state.held[id(value)] = value
+        if kind >= LIST:
+            found[id(value)] = value
+        if kind == OBJECT and type(dict_of(value)) is dict:
+            fields = dict_of(value)
+            found[id(fields)] = FieldsView(fields) if slot_names(type(value)) else fields
     return found
 
 

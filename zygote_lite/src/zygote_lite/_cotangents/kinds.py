@@ -185,6 +185,23 @@ def held_by(f: Any) -> list[Any]:
     return [] if owner is None else [owner]
 
 
+def within(*roots: Any) -> Iterator[Any]:
+    """Yield values and all that they hold; what holds something once."""
+    seen: set[int] = set()
+    stack = [*roots]
+    while stack:
+        x = stack.pop()
+        kind = kind_of(x)
+        if kind >= FUNCTION:
+            if id(x) in seen:
+                continue
+            seen.add(id(x))
+            stack += held_by(x) if kind == FUNCTION else [value for _, value in entries_of(x)]
+        elif isinstance(x, types.MappingProxyType):
+            stack.append(shown_by_proxy(x))
+        yield x
+
+
 def owner_of(x: Any) -> Any:
     """Return the array whose memory `x` is a view of, or `x` itself."""
     while True:

@@ -20,10 +20,10 @@ from zygote_lite._cotangents.kinds import (
     VALUE,
     cotangent_like,
     entries_of,
-    held_by,
     is_known_by_rule,
     kind_of,
     owner_of,
+    within,
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
@@ -117,18 +117,7 @@ def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
 
 def _buffers_of(x: Any) -> list[Any]:
     """Return the arrays within a value, and what rule sets know as a whole."""
-    found: list[Any] = []
-    seen: set[int] = set()
-    stack = [x]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, np.ndarray) or is_known_by_rule(type(value)):
-            found.append(value)
-        elif kind_of(value) >= FUNCTION and id(value) not in seen:
-            seen.add(id(value))
-            is_function = kind_of(value) == FUNCTION
-            stack += held_by(value) if is_function else [v for _, v in entries_of(value)]
-    return found
+    return [y for y in within(x) if isinstance(y, np.ndarray) or is_known_by_rule(type(y))]
 
 
 def _shared(operands: Any, flags: Any, identities: Any) -> Iterator[tuple[int, int, int]]:
@@ -174,23 +163,13 @@ def contents_of(operands: Any) -> list[tuple[Any, Any]]:
     Of an array this is its memory where that has been written, else `None`.
     """
     found: list[tuple[Any, Any]] = []
-    seen: set[int] = set()
-    stack = [operands]
     written = state.written or {}
-    while stack:
-        value = stack.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
+    for value in within(operands):
         kind = kind_of(value)
         if isinstance(value, np.ndarray):
             found.append((value, value.tobytes() if id(owner_of(value)) in written else None))
-        elif kind == FUNCTION:
-            stack += held_by(value)
         elif kind > FUNCTION and kind != SET:
-            entries = [*entries_of(value)]
-            found.append((value, entries))
-            stack += [entry for _, entry in entries]
+            found.append((value, [*entries_of(value)]))
     return found
 
 
