@@ -216,37 +216,35 @@ def reaches_active(*roots: Any) -> bool:
     After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
     """
     active = state.active
-    return bool(active) and _reaches(active or {}, roots)
+    if not active:
+        return False
+    seen: dict[int, Any] = {}
+    by_name: list[Any] = []
+    for _ in _walk(active, [*roots], seen, by_name, LIMIT):
+        return True
+    return any(
+        _is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or isinstance(x, type)
+    )
 
 
 def captured_within(*roots: Any) -> list[Any]:
     """Return what pullbacks have saved and can be reached from `roots` (all of it, if in doubt)."""
-    captured = state.captured
-    if not captured:
-        return []
-    found: dict[int, Any] = {}
-    in_doubt = _reaches(captured, roots, found)
-    return list((captured if in_doubt else found).values())
+    captured = state.captured or {}
+    found = {id(x): x for x in _all_within(captured, roots)} if captured else {}
+    return list((captured if id(_VAST) in found else found).values())
 
 
 def is_reached(x: Any, roots: Any) -> bool:
     """Return whether an object can be reached from `roots` (no, if in doubt)."""
-    found: dict[int, Any] = {}
-    _reaches({id(x): x}, roots, found)
-    return id(x) in found
+    return any(y is x for y in _all_within({id(x): x}, roots))
 
 
-def _reaches(active: dict[int, Any], roots: Any, found: dict[int, Any] | None = None) -> bool:
-    """Return whether one of some objects can be reached, and note which (then: if in doubt)."""
+def _all_within(active: dict[int, Any], roots: Any) -> Iterator[Any]:
+    """Yield what of some objects can be reached, by the names of globals too."""
     seen: dict[int, Any] = {}
     by_name: list[Any] = []
-    if _walk(active, [*roots], seen, found, by_name, LIMIT):
-        return True
-    if found is not None:
-        return _walk(active, by_name, seen, found, by_name, LIMIT)
-    return any(
-        _is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or isinstance(x, type)
-    )
+    for stack in ([*roots], by_name):
+        yield from _walk(active, stack, seen, by_name, LIMIT)
 
 
 def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -> bool:
@@ -259,11 +257,10 @@ def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -
         return clean.get(id(x)) is _VAST
     seen: dict[int, Any] = {}
     more: list[Any] = [x]
-    while more:
-        if _walk(active, more, seen, None, more, LIMIT_BY_NAME):
-            if len(seen) > LIMIT_BY_NAME:
-                clean[id(x)] = _VAST
-            return True
+    for _ in _walk(active, more, seen, more, LIMIT_BY_NAME):
+        if len(seen) > LIMIT_BY_NAME:
+            clean[id(x)] = _VAST
+        return True
     clean.update(seen)
     return False
 
@@ -275,11 +272,13 @@ def _walk(
     active: dict[int, Any],
     stack: list[Any],
     seen: dict[int, Any],
-    found: dict[int, Any] | None,
     by_name: list[Any],
     limit: int,
-) -> bool:
-    """Walk over all that can be reached from `stack`; put what is reached by name aside."""
+) -> Iterator[Any]:
+    """Yield what is active of all that can be reached from `stack`; `_VAST` for giving up.
+
+    What is reached by name is put aside.
+    """
     clean = state.clean if active is state.active else {}
     while stack:
         x = stack.pop()
@@ -288,18 +287,15 @@ def _walk(
             continue
         if id(x) in clean:
             if clean[id(x)] is _VAST:
-                return True
+                yield _VAST
             continue
         if kind == INERT:
             if isinstance(x, _TEXTS) and id(x) in active:
-                if found is None:
-                    return True
+                yield x
             elif isinstance(x, type):
                 seen[id(x)] = x
-                if _is_class_active(active, x):
-                    if found is None:
-                        return True
-                    found.update({id(b): b for b in x.__mro__ if id(b) in active})
+                if x.__flags__ & HEAPTYPE:
+                    yield from (base for base in x.__mro__ if id(base) in active)
                 by_name += reached_by_class(x)
                 if is_users_class(type(x)):
                     stack.append(type(x))
@@ -309,9 +305,7 @@ def _walk(
         if kind == VALUE or isinstance(x, np.ndarray):  # masked arrays and matrices are objects
             if isinstance(x, np.ndarray):
                 if id(owner_of(x)) in active:
-                    if found is None:
-                        return True
-                    found[id(owner_of(x))] = owner_of(x)
+                    yield owner_of(x)
                 elif isinstance(owner_of(x).base, np.nditer):
                     stack += owner_of(x).base.operands
                 elif x.dtype.hasobject and x.dtype.names is None:
@@ -320,17 +314,16 @@ def _walk(
                 if type(x) is not np.ndarray:
                     stack += (dict_of(x) or {}).values()
             elif not isinstance(x, np.generic | Number):
-                if id(x) in active and found is None:
-                    return True
+                if id(x) in active:
+                    yield x
                 seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
                 stack += referents(x)
             continue
         if len(seen) > limit:
-            return True
+            yield _VAST
+            return
         if id(x) in active or (kind == OBJECT and id(dict_of(x)) in active):
-            if found is None:
-                return True
-            found[id(x)] = x
+            yield x
         seen[id(x)] = x
         if kind == FUNCTION:
             held, named = held_and_named(x)
@@ -351,7 +344,6 @@ def _walk(
             stack.append(getattr(x, "default_factory", None))
         if type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
             stack.append(type(x))
-    return False
 
 
 def holder_of(classes: Iterable[type], name: str, y: Any) -> Any:
