@@ -1,6 +1,7 @@
 """What a pullback is, and the pullbacks of calls whose value carries no gradient."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 Back = Callable[[Any], tuple[Any, ...]]
@@ -37,13 +38,11 @@ def no_pullback(count: int) -> NoPullback:
     return _inert[count] if count < 16 else NoPullback(count)
 
 
+@dataclass(eq=False, slots=True)
 class UndoOnly:
     """A pullback whose value is inactive but which must be run: it undoes and moves state."""
 
-    __slots__ = ("back",)
-
-    def __init__(self, back: Back) -> None:
-        self.back = back
+    back: Back
 
     def __bool__(self) -> bool:
         return False

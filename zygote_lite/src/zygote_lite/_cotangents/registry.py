@@ -13,7 +13,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from zygote_lite._cotangents.pullbacks import NoPullback, no_pullback
@@ -43,13 +43,13 @@ class Declaration:
         return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(body)
 
 
+@dataclass(eq=False)
 class Handlers:
     """The handlers that a module declares. `install` makes them known to the tape."""
 
-    def __init__(self) -> None:
-        self.declared: list[Declaration] = []
-        self.makers: list[Any] = []
-        self.unconditional: list[Any] = []
+    declared: list[Declaration] = field(default_factory=list)
+    makers: list[Any] = field(default_factory=list)
+    unconditional: list[Any] = field(default_factory=list)
 
     def _each(self, form: str, keys: Iterable[Any], kind: Kind) -> Callable[[Any], Any]:
         def declare(body: Any) -> Any:
@@ -133,16 +133,14 @@ def _has_parameters(body: Any, count: int, names: tuple[str, ...]) -> bool:
     return True
 
 
+@dataclass(eq=False, slots=True)
 class Rows:
     """The handlers of one function: those for one kind of operand, and the one for all."""
 
-    __slots__ = ("by_kind", "declared", "for_all", "key")
-
-    def __init__(self, key: Any) -> None:
-        self.key = key  # which keeps the function alive, and so its identity
-        self.declared: list[Declaration] = []
-        self.by_kind: list[tuple[Callable[[type], bool], HandlerBody]] = []
-        self.for_all: list[HandlerBody] = []
+    key: Any  # which keeps the function alive, and so its identity
+    declared: list[Declaration] = field(default_factory=list)
+    by_kind: list[tuple[Callable[[type], bool], HandlerBody]] = field(default_factory=list)
+    for_all: list[HandlerBody] = field(default_factory=list)
 
     def add(self, new: Declaration) -> None:
         """Add a handler; raise `ValueError` where there is one for these operands."""

@@ -6,6 +6,7 @@ has the store of cotangents.
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,14 @@ from zygote_lite._cotangents.kinds import LIST, TUPLE, address_of, kind_of, owne
 from zygote_lite._cotangents.store import Store
 
 
+@dataclass(eq=False, slots=True)
 class FieldsView:
     """Mark an active `__dict__` that is read by attribute only: that of a class, for instance.
 
     The others are those of objects with slots, and of user classes of lists, dicts and sets.
     """
 
-    __slots__ = ("fields",)
-
-    def __init__(self, fields: Any) -> None:
-        self.fields = fields
+    fields: Any
 
 
 class State(threading.local):

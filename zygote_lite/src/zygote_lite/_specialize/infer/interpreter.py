@@ -111,7 +111,7 @@ class Interpreter(Builder):
 
     @property
     def at_break(self) -> set[str]:
-        return {*self.breaks[-1][1]} if self.breaks else set()
+        return {*self.breaks[-1][0]} if self.breaks else set()
 
     def statement(self, s: ir.Statement, env: Env, after: set[str]) -> Env | None:
         match s:
@@ -156,8 +156,8 @@ class Interpreter(Builder):
             case ir.While(_, _, _, body, _):
                 return repeat(self, s, None, body, env, after, lambda turn, _: turn)
             case ir.Break():
-                _, names = self.breaks[-1]
-                names.ends.append(dict(env))
+                names, ends = self.breaks[-1]
+                ends.append(dict(env))
                 pairs = [
                     pair for name, phi in names.items() if name in env
                     for pair in moves_to(phi, env[name])

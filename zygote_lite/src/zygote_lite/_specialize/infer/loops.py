@@ -31,7 +31,7 @@ from zygote_lite._specialize.infer.normalize import (
     has,
     live_in_loop,
 )
-from zygote_lite._specialize.typed.builder import Builder, Env, Stopping
+from zygote_lite._specialize.typed.builder import Builder, Env
 from zygote_lite._specialize.typed.nodes import (
     Branch,
     Loop,
@@ -161,11 +161,7 @@ def repeat(
     is_first = any(name in head and name not in env and builder.is_ours(name) for name in carried)
     while True:
         used = set(builder.used)
-        written, inputs, mark = (
-            dict(builder.written),
-            builder.inputs.mark(),
-            len(builder.changed),
-        )
+        written, mark = dict(builder.written), len(builder.changed)
         loop, ends, phis = _turn(
             builder, counter, body, env, after, carried, forms, start, is_first
         )
@@ -179,7 +175,6 @@ def repeat(
         forms, is_first = found, False
         builder.used = used
         builder.written = written
-        builder.inputs.back_to(inputs)
     builder.note_moved([env[name] for name in carried if name in env])
     builder.out.append(Moves(origin, [
         pair for name in carried if name in env for pair in moves_to(phis[name], env[name])
@@ -262,8 +257,7 @@ def _turn(
             turn.pop(name, None)
         if not builder.is_ours(name) and may_be_unset(builder, env.get(name)):
             note_unset(builder, name, phi)
-    stopping = Stopping(names, ends)
-    builder.breaks.append((loop.phis, stopping))
+    builder.breaks.append((names, ends))
 
     def work() -> Env | None:
         return builder.block(body, start(turn, loop.target), live_in_loop(body, after) | after)

@@ -1,6 +1,6 @@
 """The text of typed code for Numba: the residuals of a loop are saved in arrays."""
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
 from zygote_lite._specialize.numba.checks import kind_of_number
@@ -13,6 +13,7 @@ _ZEROS = {FLOAT: "0.0", MIXED: "0.0", INTEGER: "0", TRUTH: "False"}
 _DTYPES = {FLOAT: "np.float64", INTEGER: "np.int64", TRUTH: "np.bool_"}
 
 
+@dataclass(eq=False)
 class CompiledWriter(Writer):
     """Write typed code for Numba.
 
@@ -24,10 +25,8 @@ class CompiledWriter(Writer):
 
     looks = False  # Numba has settled them
 
-    def __init__(self, namer: Callable[[str], str]) -> None:
-        super().__init__(namer)
-        self.columns: dict[Loop, tuple[list[str], str]] = {}
-        self.tapes: dict[Value, Loop] = {}
+    columns: dict[Loop, tuple[list[str], str]] = field(default_factory=dict)
+    tapes: dict[Value, Loop] = field(default_factory=dict)
 
     def count(self, blocks: list[list[Node]], results: list[Value]) -> None:
         """Count how often each value is read, and note which loop has which tape."""

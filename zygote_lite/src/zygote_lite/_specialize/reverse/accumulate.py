@@ -1,6 +1,7 @@
 """Accumulation: the cotangents at one point of the reverse pass, and how to add to them."""
 
 import operator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from zygote_lite._specialize.typed.values import (
 Cotangents = dict[Value, Value]
 
 
+@dataclass(eq=False)
 class Accumulator:
     """Add contributions to cotangents: the first is assigned, later ones go into what is owned.
 
@@ -48,13 +50,12 @@ class Accumulator:
     # another contribution may be a view of it (`Backward.op`). What is not owned is added out of
     # place, or copied first (`buffer`).
 
-    def __init__(self, builder: Builder, again: bool) -> None:
-        self.builder = builder
-        self.again = again
-        self.cotangents: Cotangents = {}
-        self.owned: set[Value] = set()
-        self.given: set[Value] = set()
-        self.filled: dict[Value, list[tuple[int, ...]]] = {}
+    builder: Builder
+    again: bool = False
+    cotangents: Cotangents = field(default_factory=dict)
+    owned: set[Value] = field(default_factory=set)
+    given: set[Value] = field(default_factory=set)
+    filled: dict[Value, list[tuple[int, ...]]] = field(default_factory=dict)
 
     def add(self, x: Value, d: Contribution) -> None:
         """Add to the cotangent of a value; the first one is an assignment."""
@@ -186,10 +187,8 @@ class Accumulator:
 
     def zero_in(self, block: list[Node], x: Value) -> Value:
         """Return a zero cotangent that is computed at the end of a block of its own."""
-        outer, known = self.builder.out, dict(self.builder.known)
-        self.builder.out = block
-        d = self.zero(x)
-        self.builder.out, self.builder.known = outer, known
+        made, d = self.builder.nested(lambda: self.zero(x))
+        block += made
         return d
 
     def copy(self, d: Value, x: Value) -> Value:

@@ -1,6 +1,7 @@
 """The reverse pass of typed code, derived from its structure, backwards."""
 
 import operator
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -8,7 +9,6 @@ from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import result_of
-from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Backwards,
@@ -36,16 +36,17 @@ from zygote_lite._specialize.typed.values import (
 )
 
 
+@dataclass(eq=False)
 class Backward(Accumulator):
     """Write the reverse pass: of a block, the reverse of each of its nodes, the last one first."""
 
-    def __init__(self, builder: Builder, again: bool = False) -> None:
-        super().__init__(builder, again)
-        self.silent: set[Branch] = set()
-        self.sums: dict[Node, Sum] = {}
-        self.stays: dict[Op, Value] = {}
-        builder.reverse = not again
-        builder.recording = again
+    silent: set[Branch] = field(default_factory=set)
+    sums: dict[Node, Sum] = field(default_factory=dict)
+    stays: dict[Op, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        builder = self.builder
+        builder.reverse, builder.recording = not self.again, self.again
         builder.plain = True
         builder.out = []
         builder.loop = None

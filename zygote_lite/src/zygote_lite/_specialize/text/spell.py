@@ -5,6 +5,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _SPELLED_IN = {
 ATOM = 20
 
 
+@dataclass(eq=False)
 class Speller:
     """Spell values and operations.
 
@@ -32,11 +34,10 @@ class Speller:
         renamed: the names of what is read under another name than its own.
     """
 
-    def __init__(self, namer: Callable[[str], str]) -> None:
-        self.namer = namer
-        self.bound: dict[str, Any] = {}
-        self.inlined: dict[Value, tuple[str, int]] = {}
-        self.renamed: dict[Value, str] = {}
+    namer: Callable[[str], str]
+    bound: dict[str, Any] = field(default_factory=dict)
+    inlined: dict[Value, tuple[str, int]] = field(default_factory=dict)
+    renamed: dict[Value, str] = field(default_factory=dict)
 
     def read(self, x: Value) -> str:
         return self.renamed.get(x, x.name)

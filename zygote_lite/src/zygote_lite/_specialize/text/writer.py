@@ -4,7 +4,6 @@ import ast
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,6 +54,7 @@ class Text:
         return "\n".join(self.lines)
 
 
+@dataclass(eq=False)
 class Writer(Speller):
     """Write typed code.
 
@@ -64,14 +64,12 @@ class Writer(Speller):
 
     looks = True
 
-    def __init__(self, namer: Callable[[str], str]) -> None:
-        super().__init__(namer)
-        self.text = Text()
-        self.depth = 0
-        self.uses: Counter[Value] = Counter()
-        self.first: dict[str, Value] = {}
-        self.shared: Counter[str] = Counter()  # how many further values have a name
-        self.origin: ast.AST = ast.Pass()
+    text: Text = field(default_factory=Text)
+    depth: int = 0
+    uses: Counter[Value] = field(default_factory=Counter)
+    first: dict[str, Value] = field(default_factory=dict)
+    shared: Counter[str] = field(default_factory=Counter)  # how many further values have a name
+    origin: ast.AST = field(default_factory=ast.Pass)
 
     def count(self, blocks: list[list[Node]], results: list[Value]) -> None:
         """Count how often each value is read."""

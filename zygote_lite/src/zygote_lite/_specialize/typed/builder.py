@@ -45,14 +45,6 @@ _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 Env = dict[str, Value]
 
 
-class Stopping(dict[str, Value]):
-    """The carried variables of a loop; it notes the variables at each `break`."""
-
-    def __init__(self, names: dict[str, Value], ends: list[Env]) -> None:
-        super().__init__(names)
-        self.ends = ends
-
-
 @dataclass(eq=False)
 class Frame:
     """A function whose body is being written.
@@ -94,7 +86,7 @@ class Builder(ABC):
         self.known: dict[Any, Value] = {}
         self.definitions: dict[Value, Op] = {}
         self.origin: ast.AST = ast.Pass()
-        self.breaks: list[tuple[list[Value], Stopping]] = []
+        self.breaks: list[tuple[Env, list[Env]]] = []  # of loops: what they carry, the ends so far
         self.poles = False  # whether the reverse pass may meet a pole of a rule
         self.recording = False  # of the reverse pass, to differentiate it again
         self.twice = False  # whether that is to come

@@ -37,13 +37,6 @@ class Inputs:
         self.guards: dict[str, None] = {}
         self.given: dict[str, tuple[Value, str]] = {}
 
-    def mark(self) -> Any:
-        """Return the state, to go back to."""
-        return dict(self.given)
-
-    def back_to(self, mark: Any) -> None:
-        """Forget nothing: what a rehearsal has read is read again."""
-
     def name_for(self, x: Any, stem: str) -> str:
         """Return the name under which an object is bound for the guards."""
         for name, known in self.bound.items():

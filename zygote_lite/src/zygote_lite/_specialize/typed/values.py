@@ -51,6 +51,7 @@ class Other:
 Fact = Scalar | ArrayOf | ListOf | Other
 
 
+@dataclass(eq=False, slots=True)
 class Value:
     """A value of the program: assigned once, where it is computed.
 
@@ -75,29 +76,24 @@ class Value:
         sizes: of an array that the code is given, the lengths of axes that it is made for.
     """
 
-    __slots__ = ("active", "base", "fact", "fresh", "is_constant", "items", "lengths", "made",
-                 "moved", "name", "reverse", "row_of", "sample", "scope", "shaped", "sizes",
-                 "spread", "where")  # fmt: skip
-
-    def __init__(self, fact: Fact, sample: Any, name: str = "") -> None:
-        self.fact = fact
-        self.sample = sample
-        self.name = name
-        self.is_constant = False
-        self.active = False
-        self.scope: Any = None
-        self.items: list[Value] | None = None
-        self.fresh = False
-        self.made = False
-        self.moved = False
-        self.row_of: tuple[Value, Value] | None = None
-        self.lengths: Axes | None = None
-        self.base: Value | None = None
-        self.shaped: Value | None = None
-        self.spread: Value | None = None
-        self.reverse = False
-        self.where: str | None = None
-        self.sizes: dict[int, int] | None = None
+    fact: Fact
+    sample: Any
+    name: str = ""
+    is_constant: bool = False
+    active: bool = False
+    scope: Any = None
+    items: "list[Value] | None" = None
+    fresh: bool = False
+    made: bool = False
+    moved: bool = False
+    row_of: "tuple[Value, Value] | None" = None
+    lengths: Axes | None = None
+    base: "Value | None" = None
+    shaped: "Value | None" = None
+    spread: "Value | None" = None
+    reverse: bool = False
+    where: str | None = None
+    sizes: dict[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name or repr(self.sample)}: {self.fact}>"
