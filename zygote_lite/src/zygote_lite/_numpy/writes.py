@@ -280,7 +280,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, value: Any) -> Traced:
     return tape.call((None, nodes[1], None, nodes[2]), write_array, x, Ellipsis, value)
 
 
-def _rewrite(of: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, axis: int = -1) -> Traced:
+def _replaced_by(of: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, axis: int = -1) -> Traced:
     """Resolve a method that gives an array the value that a function makes of it."""
     value, node = tape.call((None, nodes[1], *(None for _ in (*xs, axis))), of, x, *xs, axis)
     write_whole(tape, x, nodes[1], value, node, of)
@@ -288,10 +288,10 @@ def _rewrite(of: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, axis: int = -1
 
 
 handlers.desugared(np.ndarray.sort)(
-    lambda tape, nodes, x, axis=-1, **kws: _rewrite(np.sort, tape, nodes, x, axis=axis)
+    lambda tape, nodes, x, axis=-1, **kws: _replaced_by(np.sort, tape, nodes, x, axis=axis)
 )
 handlers.desugared(np.ndarray.partition)(
-    lambda tape, nodes, x, kth, axis=-1: _rewrite(np.partition, tape, nodes, x, kth, axis=axis)
+    lambda tape, nodes, x, kth, axis=-1: _replaced_by(np.partition, tape, nodes, x, kth, axis=axis)
 )
 
 

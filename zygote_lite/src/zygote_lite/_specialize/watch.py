@@ -7,6 +7,7 @@ once: transformed code writes only to values that it has created, the tape does 
 import os
 import reprlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn, Protocol
 
 from zygote_lite._cotangents.run import state
@@ -206,7 +207,7 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
         active = ActiveArguments(f, numbers[0] if known.single else numbers, len(known.active))
         if known.form == PRODUCT:
             *arguments, v = xs
-            derivative = inside(inside_gradient(f, numbers[0], both=False))(_derivative())
+            derivative = inside(partial(inside_gradient, f, numbers[0], False))(_derivative())
             _, back = recorded(active.flags, derivative, tuple(arguments), {})
             return back(v)[1 + numbers[0]]
         y, back = recorded(active.flags, f, xs, {})

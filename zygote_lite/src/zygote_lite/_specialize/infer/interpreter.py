@@ -285,8 +285,6 @@ class Interpreter(Builder):
             return self.block(body if test.sample else orelse, env, after)
         if test.is_array:
             raise NotSupported.TRUTH("it asks for the truth of an array")
-        first: Env | None
-        second: Env | None
         then, first = self.nested(lambda: self.block(body, env, after))
         other, second = self.nested(lambda: self.block(orelse, env, after))
         node = Branch(self.origin, test, then, other)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 
 
 Env = dict[str, Value]
+Made = TypeVar("Made")
 
 
 @dataclass(eq=False)
@@ -167,7 +168,7 @@ class Builder(ABC):
 
     # -- blocks --------------------------------------------------------------------------------
 
-    def nested(self, work: Callable[[], Any]) -> tuple[list[Node], Any]:
+    def nested(self, work: Callable[[], Made]) -> tuple[list[Node], Made]:
         """Write a block of its own, and return it with what `work` returned."""
         outer, self.out = self.out, []
         known, mark = dict(self.known), len(self.unified)
