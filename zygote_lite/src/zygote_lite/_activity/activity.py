@@ -37,8 +37,7 @@ from zygote_lite._cotangents.kinds import (
     type_in_c,
     within,
 )
-from zygote_lite._cotangents.pullbacks import Flags, TextPullback
-from zygote_lite._cotangents.registry import STRUCTURAL
+from zygote_lite._cotangents.registry import STRUCTURAL, Flags, TextPullback
 from zygote_lite._cotangents.run import FieldsView, state
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.kinds import DICT, LIST, TUPLE, entries_of, kind_of, owner_of
-from zygote_lite._cotangents.pullbacks import UndoOnly
+from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 from zygote_lite.errors import DifferentiationError

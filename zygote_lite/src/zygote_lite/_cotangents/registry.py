@@ -1,4 +1,4 @@
-"""The handlers that the engine declares for functions, and where they are looked up.
+"""What a pullback is, and the handlers that the engine declares: where they are looked up.
 
 As rules do, handlers come as data: each module of `_python`, `_numpy` and `_nested` fills a
 `Handlers`, and `install` puts those into the tables, once. A second declaration for the same
@@ -16,7 +16,54 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from zygote_lite._cotangents.pullbacks import NoPullback, no_pullback
+Back = Callable[[Any], tuple[Any, ...]]
+Flags = tuple[int | None, ...]  # the operands' numbers on the tape; `None`: nothing goes there
+ValueAndPullback = tuple[Any, Any]
+
+
+class TextPullback:
+    """The pullback of a text that was computed from active values: no gradient may pass."""
+
+    __slots__ = ("nothing",)
+
+    def __init__(self, count: int) -> None:
+        self.nothing = (None,) * count
+
+    def __call__(self, dy: Any) -> tuple[None, ...]:
+        return self.nothing
+
+
+class NoPullback(TextPullback):
+    """The pullback of an inactive call: false, and it maps anything to `None`."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+_inert = [NoPullback(n) for n in range(16)]
+
+
+def no_pullback(count: int) -> NoPullback:
+    """Return the pullback that gives `count` times `None`."""
+    return _inert[count] if count < 16 else NoPullback(count)
+
+
+@dataclass(eq=False, slots=True)
+class UndoOnly:
+    """A pullback whose value is inactive but which must be run: it undoes and moves state."""
+
+    back: Back
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        return self.back(dy)
+
+
+# -- handlers -----------------------------------------------------------------------------------
 
 NodeId = int | None
 """The number of a value on a tape; `None` for what does not depend on a differentiated argument."""

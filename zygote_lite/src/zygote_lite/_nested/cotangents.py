@@ -9,8 +9,14 @@ import numpy as np
 from rulescore import Tangent, accumulate, project
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import cotangent_like, entries_of, tuple_like
-from zygote_lite._cotangents.pullbacks import ValueAndPullback, no_pullback
-from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    NodeId,
+    Nodes,
+    Traced,
+    ValueAndPullback,
+    no_pullback,
+)
 from zygote_lite._cotangents.run import take_slots
 from zygote_lite._cotangents.store import Boxed
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple

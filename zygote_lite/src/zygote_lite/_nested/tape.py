@@ -18,7 +18,7 @@ from zygote_lite._activity.activity import captured_within
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.saved import note_captured
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
-from zygote_lite._cotangents.pullbacks import UndoOnly
+from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box

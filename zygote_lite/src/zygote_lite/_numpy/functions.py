@@ -9,8 +9,7 @@ import numpy as np
 
 from rulescore import find_rule, project
 from zygote_lite._activity.activity import reaches_active
-from zygote_lite._cotangents.pullbacks import ValueAndPullback
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPullback
 from zygote_lite._cotangents.store import Boxed
 from zygote_lite._ir.intrinsics import refuse_resize
 from zygote_lite._numpy.writes import write_array

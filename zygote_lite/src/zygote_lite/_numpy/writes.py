@@ -19,8 +19,14 @@ from zygote_lite._activity.activity import is_text, mark_active
 from zygote_lite._activity.classes import bind_method, member_of
 from zygote_lite._activity.saved import note_write, restore
 from zygote_lite._cotangents.kinds import owner_of
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback
-from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    NodeId,
+    Nodes,
+    Traced,
+    UndoOnly,
+    ValueAndPullback,
+)
 from zygote_lite._cotangents.run import current_store
 from zygote_lite._ir.operators import BINARY, Binary
 from zygote_lite._ir.places import name_of, where

@@ -13,8 +13,13 @@ from typing import Any
 from rulescore import accumulate
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
-from zygote_lite._cotangents.registry import Handlers, Nodes
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    Nodes,
+    UndoOnly,
+    ValueAndPullback,
+    no_pullback,
+)
 from zygote_lite._cotangents.run import give, slots_of, take_slots
 from zygote_lite._ir.intrinsics import (
     build_dict,

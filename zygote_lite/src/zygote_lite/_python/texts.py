@@ -12,8 +12,7 @@ from zygote_lite._activity.activity import mark_active, text_pullback
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
-from zygote_lite._cotangents.pullbacks import ValueAndPullback
-from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
+from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced, ValueAndPullback
 from zygote_lite._ir.intrinsics import CONVERSIONS, format_value, join_text
 from zygote_lite._tape.tape import Tape
 

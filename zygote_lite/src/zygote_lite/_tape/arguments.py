@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.pullbacks import Flags
-from zygote_lite._cotangents.registry import NodeId
+from zygote_lite._cotangents.registry import Flags, NodeId
 from zygote_lite._ir.bytecode import parameters_of
 from zygote_lite._ir.operators import ARITHMETIC, BINARY
 

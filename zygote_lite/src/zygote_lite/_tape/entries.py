@@ -12,8 +12,7 @@ import numpy as np
 from rulescore import accumulate
 from zygote_lite._cotangents.indexed import Part, add_part
 from zygote_lite._cotangents.kinds import owner_of
-from zygote_lite._cotangents.pullbacks import NoPullback
-from zygote_lite._cotangents.registry import NodeId, Traced
+from zygote_lite._cotangents.registry import NodeId, NoPullback, Traced
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import are_parts, refused_view
 from zygote_lite._ir.places import where

@@ -3,8 +3,7 @@
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active, reaches_active
-from zygote_lite._cotangents.pullbacks import UndoOnly
-from zygote_lite._cotangents.registry import NodeId, Traced
+from zygote_lite._cotangents.registry import NodeId, Traced, UndoOnly
 from zygote_lite._cotangents.run import slots_of
 from zygote_lite._ir.compile import recording_of, run_as_called
 from zygote_lite._ir.places import name_of, place_of

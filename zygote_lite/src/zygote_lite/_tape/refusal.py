@@ -22,7 +22,7 @@ from zygote_lite._activity.activity import (
 )
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
-from zygote_lite._cotangents.pullbacks import Flags, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
 from zygote_lite._ir.places import ENGINE, is_library, name_of, place_of, where

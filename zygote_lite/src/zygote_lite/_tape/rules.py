@@ -8,7 +8,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._activity.activity import holds_text, is_active_text, is_text, text_pullback
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
-from zygote_lite._cotangents.pullbacks import Back, Flags, ValueAndPullback, no_pullback
+from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out

@@ -24,7 +24,6 @@ from zygote_lite._activity.saved import note_captured
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands
 from zygote_lite._cotangents.indexed import is_part, part_back
 from zygote_lite._cotangents.kinds import TUPLE, is_known_by_rule, kind_of
-from zygote_lite._cotangents.pullbacks import NoPullback, UndoOnly, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.registry import (
     BY_OPTION,
     CALLABLES,
@@ -34,7 +33,11 @@ from zygote_lite._cotangents.registry import (
     RETURNS_NEW_ARRAY,
     STRUCTURAL,
     NodeId,
+    NoPullback,
     Traced,
+    UndoOnly,
+    ValueAndPullback,
+    no_pullback,
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store

@@ -10,8 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._activity.activity import mark_active
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
-from zygote_lite._cotangents.registry import Handlers, Nodes
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    Nodes,
+    UndoOnly,
+    ValueAndPullback,
+    no_pullback,
+)
 from zygote_lite._cotangents.run import current_store, slots_of
 from zygote_lite._python.containers.lists import refused_size, undone_by
 

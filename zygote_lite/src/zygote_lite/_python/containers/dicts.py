@@ -18,8 +18,14 @@ from zygote_lite._cotangents.kinds import (
     shown_by_proxy,
     type_in_c,
 )
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    Nodes,
+    Traced,
+    UndoOnly,
+    ValueAndPullback,
+    no_pullback,
+)
 from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
 from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._ir.places import where

@@ -8,8 +8,7 @@ from typing import Any
 
 from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.kinds import tuple_like
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback
-from zygote_lite._cotangents.registry import Handlers, Nodes
+from zygote_lite._cotangents.registry import Handlers, Nodes, UndoOnly, ValueAndPullback
 from zygote_lite._cotangents.run import current_store, give, slots_of
 from zygote_lite.errors import DifferentiationError
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.classes import member_of
-from zygote_lite._cotangents.pullbacks import no_pullback
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.registry import Handlers, no_pullback
 from zygote_lite._python.containers.dicts import gathered
 from zygote_lite._tape.refusal import no_rule
 

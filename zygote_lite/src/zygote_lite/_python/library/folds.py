@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._cotangents.kinds import VALUE, kind_of
-from zygote_lite._cotangents.pullbacks import no_pullback
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.registry import Handlers, no_pullback
 from zygote_lite._ir.folding import all_of, any_of, extreme, folded, folded_from_first
 from zygote_lite._ir.traits import declare
 from zygote_lite._python.library.builtins import _NO_DEFAULT, _list

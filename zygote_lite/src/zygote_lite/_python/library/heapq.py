@@ -6,8 +6,7 @@ import heapq
 import types
 from typing import Any
 
-from zygote_lite._cotangents.pullbacks import no_pullback
-from zygote_lite._cotangents.registry import Handlers
+from zygote_lite._cotangents.registry import Handlers, no_pullback
 
 handlers = Handlers()
 

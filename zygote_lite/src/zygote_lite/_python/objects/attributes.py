@@ -33,8 +33,13 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     slot_names,
 )
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
-from zygote_lite._cotangents.registry import Handlers, Nodes
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    Nodes,
+    UndoOnly,
+    ValueAndPullback,
+    no_pullback,
+)
 from zygote_lite._cotangents.run import current_store, give, slots_of, state
 from zygote_lite._ir.places import where
 from zygote_lite._python.literals import field_of_tuple_back

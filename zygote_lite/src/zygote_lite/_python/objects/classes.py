@@ -14,8 +14,7 @@ from typing import Any, cast
 
 from zygote_lite._activity.activity import has_active_class, mark_active, reaches_active
 from zygote_lite._activity.classes import member_of
-from zygote_lite._cotangents.pullbacks import UndoOnly
-from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, UndoOnly
 from zygote_lite._cotangents.run import slots_of
 from zygote_lite._ir.intrinsics import note_class
 from zygote_lite._ir.places import users_module, where

@@ -22,8 +22,15 @@ from zygote_lite._activity.classes import (
     member_of,
 )
 from zygote_lite._activity.side_effects import hooks_called, may_write
-from zygote_lite._cotangents.pullbacks import UndoOnly, ValueAndPullback, no_pullback
-from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
+from zygote_lite._cotangents.registry import (
+    Handlers,
+    NodeId,
+    Nodes,
+    Traced,
+    UndoOnly,
+    ValueAndPullback,
+    no_pullback,
+)
 from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
 from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite._tape.refusal import hook_refusal, refusal

@@ -22,7 +22,6 @@ from zygote_lite._specialize.typed.abstract_eval import (
     mark_made,
     run,
 )
-from zygote_lite._specialize.typed.attributes import Attribute, attribute_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
@@ -32,11 +31,13 @@ from zygote_lite._specialize.typed.values import (
     FLOATS,
     FOLDED,
     ArrayOf,
+    Attribute,
     ListOf,
     Local,
     Method,
     Scalar,
     Value,
+    attribute_of,
     can_carry,
     constant,
     is_hashable,

@@ -10,7 +10,6 @@ from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import mark_made, shares_memory
-from zygote_lite._specialize.typed.attributes import Attribute
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import Op, StoreItem, leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
@@ -23,6 +22,7 @@ from zygote_lite._specialize.typed.runtime import (
 )
 from zygote_lite._specialize.typed.values import (
     ArrayOf,
+    Attribute,
     Local,
     Scalar,
     Value,

@@ -20,7 +20,6 @@ from zygote_lite._specialize.typed.abstract_eval import (
     result_of,
     shares_memory,
 )
-from zygote_lite._specialize.typed.attributes import attribute_of
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -33,6 +32,7 @@ from zygote_lite._specialize.typed.values import (
     Fact,
     Other,
     Value,
+    attribute_of,
     is_hashable,
     shape_root,
     without_lengths,

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.traits import is_elementwise, traits_of
-from zygote_lite._specialize.typed.attributes import attribute_of
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.runtime import exactly
 from zygote_lite._specialize.typed.values import (
@@ -22,6 +21,7 @@ from zygote_lite._specialize.typed.values import (
     Axes,
     Scalar,
     Value,
+    attribute_of,
     is_hashable,
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.traits import declare
 from zygote_lite._specialize.typed.reasons import NotSupported
 
 ONE, MANY, UNKNOWN = "1", "n", "?"  # what is known of the length of an axis
@@ -153,6 +154,32 @@ class Method:
 
     owner: Value
     name: str
+
+
+@dataclass(eq=False)
+class Attribute:
+    """The function that reads an attribute of an array."""
+
+    name: str
+
+    @property
+    def descriptor(self) -> Any:
+        """Return what a rule for the attribute is declared for."""
+        return getattr(np.ndarray, self.name)
+
+    def __call__(self, x: Any) -> Any:
+        return getattr(x, self.name)
+
+
+_attributes: dict[str, Attribute] = {}
+
+
+def attribute_of(name: str) -> Attribute:
+    """Return the function that reads an attribute, the same each time."""
+    return _attributes.setdefault(name, Attribute(name))
+
+
+declare(attribute_of("T"), attribute_of("mT"), view=True)
 
 
 def constant(sample: Any) -> Value:
