@@ -19,7 +19,7 @@ from zygote_lite._specialize.passes.residuals import keep_records
 from zygote_lite._specialize.passes.writes import settle_writes
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.rules.contributions import IndexRule
-from zygote_lite._specialize.rules.inlined import ScalarRule
+from zygote_lite._specialize.rules.scalar import ScalarRule
 from zygote_lite._specialize.text.writer import Text, Writer
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import (

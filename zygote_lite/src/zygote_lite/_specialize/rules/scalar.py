@@ -1,0 +1,112 @@
+"""Scalar rules: the cotangent times the partial derivatives, which are inlined."""
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+from zygote_lite._specialize.rules.contributions import Contribution
+from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.runtime import chosen_product, strong_product
+from zygote_lite._specialize.typed.values import (
+    ArrayOf,
+    Scalar,
+    Value,
+    can_carry,
+    constant,
+    is_one,
+    shares_axes,
+)
+
+
+@dataclass(eq=False)
+class ScalarRule:
+    """The reverse through an elementwise rule: the cotangent times the partial derivatives."""
+
+    rule: Any
+    xs: list[Value]
+    out: Value
+    alike: list[bool]  # whether the operand has the shape of the result
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Write the cotangents of the operands that are active, and return them."""
+        if builder.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
+            builder.poles = True
+        parts = self._partials(builder)
+        found: list[Contribution] = []
+        for x, partial, alike in zip(self.xs, parts, self.alike, strict=True):
+            if not x.active or (partial.is_constant and partial.sample is None):
+                found.append(None)
+                continue
+            product = _strong_times if builder.strong else times
+            d = product(builder, dy, partial, self.out)
+            if builder.strong and self.rule.chooses and d in builder.definitions:
+                op = builder.definitions[d]
+                op.function = chosen_product if op.function is strong_product else op.function
+            if d in builder.definitions and not partial.is_constant:
+                builder.definitions[d].suspect = True
+            arrays = isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
+            if not (alike and arrays and d.sample.dtype == x.sample.dtype):
+                d = projected(builder, d, x)
+            found.append(d)
+        return found
+
+    def _partials(self, builder: Builder) -> list[Value]:
+        """Write the partial derivatives by the operands that are active, at least."""
+        given = [*self.xs, self.out] if self.rule.takes_out else self.xs
+        if self.rule.partials is not None:
+            return [
+                builder.body_of(partial, given) if x.active else constant(None)
+                for x, partial in zip(self.xs, self.rule.partials, strict=True)
+            ]
+        partials = builder.body_of(self.rule.body, given)
+        parts = [partials] if len(self.xs) == 1 else partials.items
+        if parts is None and isinstance(partials.sample, tuple) and partials.is_constant:
+            parts = [constant(p) for p in partials.sample]
+        if parts is None or len(parts) != len(self.xs):
+            raise NotSupported.RULE_FORM(
+                f"the rule {self.rule.signature} gives another number of partial derivatives"
+            )
+        return parts
+
+
+def _warns(x: Value) -> bool:
+    """Return whether NumPy computes with a value, which warns of infinities."""
+    return x.is_array or (isinstance(x.fact, Scalar) and not x.fact.classes <= {float, int, bool})
+
+
+def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
+    """Write the product of a cotangent and a partial derivative, in its simplest form."""
+    if partial.is_constant and type(partial.sample) in (int, float):
+        if partial.sample == 1:
+            return dy
+        if partial.sample == -1:
+            return _operation(builder, operator.neg, dy)
+    unit = dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0)
+    if unit and can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
+        return partial if dy.sample == 1 else _operation(builder, operator.neg, partial)
+    if dy.spread is not None and shares_axes(partial.fact, out.fact):
+        dy = dy.spread
+    made = builder.definitions.get(partial)
+    if made is not None and made.function is operator.truediv and is_one(made.arguments[0]):
+        return _operation(builder, operator.truediv, dy, made.arguments[1])
+    if made is not None and made.function is operator.neg:
+        return _operation(builder, operator.neg, times(builder, dy, made.arguments[0], out))
+    return _operation(builder, operator.mul, dy, partial)
+
+
+def _strong_times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
+    """Write that product with a strong zero, in its simplest form that has one."""
+    # Only code that is made after a gradient was not finite comes here (`WithStrongZeros`): a test
+    # of each entry costs more than the product, and nearly no function needs it. A partial of 1 or
+    # -1 is finite, and so cannot meet a zero wrongly.
+    if partial.is_constant and type(partial.sample) in (int, float) and partial.sample in (1, -1):
+        return times(builder, dy, partial, out)
+    d = builder.operation(strong_product, [dy, partial]).target
+    d.base, d.fresh = None, True  # it gives a new array each time
+    return d
+
+
+def _operation(builder: Builder, f: Any, *xs: Value) -> Value:
+    return builder.apply(f, [*xs])
