@@ -1099,3 +1099,31 @@ def test_a_ufunc_with_out_where_and_casting_is_refused():
 
     with pytest.raises(NoRuleError, match="takes `casting`"):
         gradient(f, np.array([1.5, -0.5, 2.0]))
+
+
+REFUSED_BY_NUMPY = {
+    "option": lambda x: np.clip(x, 0, 1, misspelt=1),
+    "option in the place of others": lambda x: np.clip(x, misspelt=1),
+    "types": lambda x: np.clip(x, "a", "b"),
+    "mode": lambda x: np.pad(x, 1, mode="misspelt"),
+    "option of a reduction": lambda x: np.sum(x, misspelt=1),
+}
+
+
+@pytest.mark.parametrize("call", REFUSED_BY_NUMPY.values(), ids=REFUSED_BY_NUMPY)
+def test_what_numpy_refuses_is_refused_by_its_own_error(call):
+    x = np.array([0.3, 0.7])
+    with pytest.raises((TypeError, ValueError)) as own:
+        call(x)
+    for _ in range(4):
+        with pytest.raises(own.type, match=re.escape(str(own.value))) as caught:
+            gradient(lambda x: np.sum(call(x)), x)
+        assert caught.type is own.type
+
+    def careful(x):
+        try:
+            return np.sum(call(x))
+        except (TypeError, ValueError):
+            return np.sum(x * x)
+
+    assert gradient(careful, x)[0].tolist() == (2 * x).tolist()

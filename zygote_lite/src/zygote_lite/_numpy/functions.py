@@ -14,7 +14,7 @@ from zygote_lite._cotangents.store import Boxed
 from zygote_lite._ir.intrinsics import refuse_resize
 from zygote_lite._numpy.writes import write_array
 from zygote_lite._tape.refusal import refusal, text_refusal
-from zygote_lite._tape.rules import option_in_the_way
+from zygote_lite._tape.rules import option_in_the_way, raise_own_error
 from zygote_lite._tape.tape import Tape
 from zygote_lite.errors import DifferentiationError
 
@@ -214,6 +214,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         return tape.call(nodes, source, *xs, **kws)
     except DifferentiationError as error:
         option = option_in_the_way(nodes, f, xs, kws)
-        if option is None:
-            raise
-        raise option from error
+        if option is not None:
+            raise option from error
+        raise_own_error(f, xs, kws)
+        raise

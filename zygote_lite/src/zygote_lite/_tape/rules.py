@@ -75,7 +75,16 @@ def _apply(
     except NotImplementedError as error:
         if rule.needs_ad:
             raise  # it may be the user's own
+        raise_own_error(f, arguments, options)
         raise NoRuleError(f"{where()}: {error}") from error
+
+
+def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
+    """Raise what a function raises itself, such as for an option that it does not know."""
+    try:
+        f(*xs, **kws)
+    except Exception as error:
+        raise error from None
 
 
 _FAILING = ("numpy.linalg",)  # whose pullbacks fail where a matrix is not as it has to be
