@@ -1,5 +1,6 @@
 """Which of several rule sets answers: overriding, running code anew, and clashes."""
 
+import gc
 import math
 import operator
 import types
@@ -239,6 +240,7 @@ def run():
     """Run code in a module of its own, as a notebook does, and take its rule sets back."""
     module = types.ModuleType("notebook")
     module.__dict__.update(RuleSet=RuleSet, named=named, another=another, operator=operator)
+    module.returning = returning
     made = []
 
     def run(source, filename="<cell>"):
@@ -280,6 +282,62 @@ def test_an_edited_cell_replaces_the_rules_for_its_functions(run):
     assert find_rule(another, 1.0).plugin == "cell"
     run("#\n\n" + head + "rule.register(); rule.constant(named)", "<third>")
     assert find_rule(named, 1.0).kind == "constant"
+
+
+def test_a_cell_that_declares_on_a_set_of_another_cell_is_run_again(run):
+    run("rule = RuleSet('cell'); rule.register()", "<first>")
+    declare = "rule.scalar(named, another)(lambda x: {}); rule.constant(returning)"
+    for factor, filename in ((3.0, "<second>"), (4.0, "<second>"), (5.0, "<edited>")):
+        rule = run(declare.format(factor), filename)
+        assert (slope(named), slope(another)) == (factor, factor)
+        assert find_rule(returning, 1).plugin == "cell"
+        assert len(rule.rules) == 3
+    run("@rule(named)\ndef _(x: str): return 'text', None", "<third>")
+    assert (answer(named, "a"), slope(named)) == ("text", 5.0)
+
+
+def test_declarations_are_replaced_before_the_set_is_registered(run):
+    run("rule = RuleSet('cell')", "<first>")
+    for factor in (3.0, 4.0):
+        run(f"rule.scalar(named)(lambda x: {factor})", "<second>")
+    run("rule.register()")
+    assert slope(named) == 4.0
+
+
+@pytest.mark.parametrize("twice", ["for _ in 'ab': {}", "{0}; {0}", "{0}\n{0}"])
+def test_one_piece_of_code_declares_a_rule_once(run, twice):
+    run("rule = RuleSet('cell'); rule.register()")
+    with pytest.raises(RuleError, match=r"two rules for .* remove one of them"):
+        run(twice.format("rule.scalar(named)(lambda x: 3.0)"))
+    assert slope(named) == 3.0
+
+
+def test_an_edited_cell_may_make_the_set_that_another_cell_registers(run):
+    make = "rule = RuleSet('cell')\nrule.scalar(named)(lambda x: {})"
+    register = "rule.register()"
+    run(make.format(3.0), "<make>")
+    run(register, "<register>")
+    run("\n" + make.format(4.0), "<edited>")
+    gc.collect()
+    run(register, "<register>")
+    assert slope(named) == 4.0
+
+
+def test_a_module_that_is_edited_and_reloaded_replaces_its_rule_set(run):
+    first = run(CELL.format("rule.constant(another)\n", "3.0"), "module.py")
+    assert find_rule(another, 1.0).plugin == "cell"
+    run("\n" + CELL.format("", "4.0"), "module.py")
+    assert (slope(named), find_rule(another, 1.0)) == (4.0, None)
+    first.unregister()
+
+
+@pytest.mark.parametrize("filename", ["<stdin>", "<string>"])
+def test_what_is_typed_in_line_by_line_is_no_one_place(run, filename):
+    for f, factor in (("named", 3.0), ("another", 4.0), ("named", 5.0)):
+        for line in ("rule = RuleSet('typed')", f"rule.scalar({f})(lambda x: {factor})"):
+            run(line, filename)
+        run("rule.register()", filename)
+    assert (slope(named), slope(another)) == (5.0, 4.0)
 
 
 def test_a_cell_of_another_name_clashes(run):

@@ -63,18 +63,39 @@ def refuse_unknown(names: frozenset[str], of: str) -> None:
 
 
 def declare(ruleset: Rules, rules: list[Rule]) -> None:
-    """Add rules to a rule set, and to the table where the set is registered already."""
+    """Add rules to a rule set, and to the table where the set is registered already.
+
+    Where the code that declares them is run again, they take the place of what it declared before.
+    """
     with _lock:
+        again = _declared_again(ruleset, rules)
         registration = _registration_of(ruleset)
         if registration is not None:
             change = _Change()
+            change.take_out(again, registration)
             if registration.plugin is None:
                 change.remove_earlier(registration, rules, whole=False)
             clashes = change.add(registration, rules)
             if clashes:
                 raise clash(*clashes[0])
             change.publish()
-        ruleset.rules += rules
+        ruleset.rules[:] = [rule for rule in ruleset.rules if rule not in again] + rules
+
+
+def _declared_again(ruleset: Rules, rules: list[Rule]) -> list[Rule]:
+    """Return the rules of a set that are declared anew, by code that was compiled anew."""
+    functions = {id(rule.function) for rule in rules}
+    return [
+        known
+        for known in ruleset.rules
+        if id(known.function) in functions
+        and any(
+            rule.function is known.function
+            and rule.origin.repeats(known.origin) in ("whole", "edited")
+            and are_alike(rule, known)
+            for rule in rules
+        )
+    ]
 
 
 def unregister(ruleset: Rules) -> None:
@@ -132,6 +153,13 @@ class _Change:
                 entry for entry in self._at(rule) if entry[1] is not known
             )
 
+    def take_out(self, rules: list[Rule], known: Registration) -> None:
+        """Take some rules of a set out."""
+        for rule in rules:
+            self._entries[place_in(rule)] = tuple(
+                entry for entry in self._at(rule) if entry != (rule, known)
+            )
+
     def remove_earlier(self, new: Registration, rules: list[Rule], *, whole: bool) -> None:
         """Take out what was registered before under the same name from the same place.
 
@@ -146,7 +174,7 @@ class _Change:
             if known.ruleset.name != new.ruleset.name:
                 continue
             repeated = new.ruleset.origin.repeats(known.ruleset.origin)
-            if repeated == "line" and whole:
+            if repeated == "whole" and whole:
                 self.remove(known)
             elif repeated is not None:
                 for rule in rules:

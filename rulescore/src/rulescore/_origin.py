@@ -1,33 +1,43 @@
-"""Where a rule set was made, so that code that is run again replaces what it made before."""
+"""Where a rule or a rule set was made: code that is run again replaces what it made before."""
 
+import inspect
 import weakref
 from types import FrameType
 from typing import Literal
 
+_TOP = "<module>"
+_TYPED = ("<stdin>", "<string>", "<console>")  # names of files that all that is typed in has
+
 
 class Origin:
-    """Tell whether two rule sets were made in one place.
+    """Tell whether two rules, or two rule sets, were made in one place.
 
     Arguments:
-        caller: the frame in which the rule set is made.
+        caller: the frame in which the one is made.
     """
 
     def __init__(self, caller: FrameType) -> None:
+        # the one reference of this code object, which is told from others when that is gone
         self._code = weakref.ref(caller.f_code)
-        at_top = caller.f_locals is caller.f_globals
-        scope = "<module>" if at_top else caller.f_code.co_qualname
+        # asking a function's frame for its locals would keep them alive
+        in_function = caller.f_code.co_flags & inspect.CO_OPTIMIZED
+        at_top = not in_function and caller.f_locals is caller.f_globals
+        scope = _TOP if at_top else caller.f_code.co_qualname
         self._scope = caller.f_globals.get("__name__"), scope
         self._line = caller.f_code.co_filename, caller.f_lineno
 
-    def repeats(self, earlier: "Origin") -> Literal["code", "line", "edited"] | None:
+    def repeats(self, earlier: "Origin") -> Literal["code", "whole", "edited"] | None:
         """Return how the place is that of an earlier one, or `None` where it is another.
 
-        `"code"`: the same code ran on. `"line"`: it was compiled anew, and stands where it stood.
-        `"edited"`: code that was compiled anew in the same module and function, as the cell of a
+        `"code"`: the same code ran on. `"whole"`: all of it was compiled anew, as a cell of a
+        notebook is that is run again, or a module that is reloaded. `"edited"`: it was compiled
+        anew in the same module and function, and may be another part of it, as the cell of a
         notebook is after a change.
         """
         if self._scope != earlier._scope:
             return None
-        if self._code() is earlier._code():
+        if self._code is earlier._code:
             return "code" if self._line == earlier._line else None
-        return "line" if self._line == earlier._line else "edited"
+        is_same_file = self._line[0] == earlier._line[0] and self._line[0] not in _TYPED
+        at_top = self._scope[1] == _TOP
+        return "whole" if is_same_file and (at_top or self._line == earlier._line) else "edited"

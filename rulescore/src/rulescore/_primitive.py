@@ -187,6 +187,8 @@ def clash(first: Entry, second: Entry) -> RuleError:
 
 def way_to_choose(first: Registration, second: Registration) -> str:
     """Say how one of two sets that clash is chosen."""
+    if first is second:
+        return "one rule set has one rule for each pattern: remove one of them"
     ways = [
         f"RULESCORE_DISABLE={source.plugin} switches the plugin of the {number} one off"
         for number, source in (("first", first), ("second", second))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from rulescore._naming import attribute, describe, name_of, type_name
+from rulescore._origin import Origin
 
 _OF_UFUNCS = frozenset({"dtype", "order", "subok"})
 
@@ -44,6 +45,7 @@ class Rule:
         shifts: of a linear rule the names of the options that add a constant to its value.
         plugin: the name of the rule set.
         file, line: where the body was written.
+        origin: where the rule was declared.
     """
 
     __slots__ = (
@@ -59,6 +61,7 @@ class Rule:
         "optional",
         "optional_names",
         "options",
+        "origin",
         "partials",
         "plugin",
         "poles",
@@ -81,6 +84,7 @@ class Rule:
         file: str,
         line: int,
         *,
+        origin: Origin,
         optional: tuple[Any, ...] = (),
         optional_names: tuple[str | None, ...] = (),
         options: frozenset[str] | None = frozenset(),
@@ -104,6 +108,7 @@ class Rule:
         self.plugin = plugin
         self.file = file
         self.line = line
+        self.origin = origin
         self.optional = optional
         self.optional_names = optional_names
         # the ufuncs of NumPy let one choose the precision that they compute in

@@ -33,8 +33,9 @@ class RuleSet:
 
     Rules are declared by `scalar`, by calling the rule set itself, by `of_instances` and by
     `constant`; they take effect when a plugin hands the set over by its hook, or at `register()`;
-    what is declared on a registered set takes effect from the next call on. Each declaration
-    raises `RuleError`, and declares nothing, where a rule is not what it has to be.
+    what is declared on a registered set takes effect from the next call on. A declaration that is
+    run again, as in a cell of a notebook, takes the place of what it declared before. Each
+    declaration raises `RuleError`, and declares nothing, where a rule is not what it has to be.
     """
 
     def __init__(self, name: str, *, examples: str | None = None) -> None:
@@ -86,7 +87,7 @@ class RuleSet:
                 not chosen gets a zero even where the cotangent is infinite or undefined.
         """
 
-        def declare(body: Any) -> None:
+        def declare(body: Any, origin: Origin) -> None:
             each: tuple[Any, ...] = body if type(body) is tuple else (body,)
             place = self._refuse.place_of(each[0])
             parameters = parameters_of(each[0])
@@ -101,6 +102,7 @@ class RuleSet:
                 body=each[0] if len(each) == 1 else _together(each),
                 partials=None if len(each) == 1 else each,
                 place=place,
+                origin=origin,
                 poles=any(may_have_poles(p, takes_out) for p in each) if poles is None else poles,
                 chooses=chooses,
                 takes_out=takes_out,
@@ -129,8 +131,8 @@ class RuleSet:
         for arrays. NumPy's `bool_` is no number.
         """
 
-        def declare(body: Body) -> None:
-            self._declare_body(functions, "general", body)
+        def declare(body: Body, origin: Origin) -> None:
+            self._declare_body(functions, "general", body, origin)
 
         return self._declaration("rule", functions, declare)
 
@@ -156,8 +158,8 @@ class RuleSet:
                 a sum: a tangent is not given them.
         """
 
-        def declare(adjoint: Body) -> None:
-            self._declare_body(functions, "linear", adjoint, argnums, shifts)
+        def declare(adjoint: Body, origin: Origin) -> None:
+            self._declare_body(functions, "linear", adjoint, origin, argnums, shifts)
 
         return self._declaration("rule.linear", functions, declare)
 
@@ -167,7 +169,7 @@ class RuleSet:
         The first annotation is the type of the callable object. The pullback returns the
         object's own cotangent first (a `Tangent`, or `None`), then those of the arguments.
         """
-        self._declare_body((), "instance", body)
+        self._declare_body((), "instance", body, Origin(sys._getframe(1)))
         return body
 
     def constant(self, *functions: Any) -> None:
@@ -185,7 +187,15 @@ class RuleSet:
                     f"`constant` is no decorator: write `rule.constant({f.__name__})` below the "
                     "function",
                 )
-        self._declare(functions, "constant", (), varargs=Any, place=place, options=None)
+        self._declare(
+            functions,
+            "constant",
+            (),
+            varargs=Any,
+            place=place,
+            origin=Origin(caller),
+            options=None,
+        )
 
     def method(self, function: Any) -> Callable[[Body], Body]:
         """Declare how `project`, `accumulate` or `zero` treats values of a type of one's own.
@@ -200,7 +210,7 @@ class RuleSet:
                 f"and not for {name_of(function)}: a rule is declared by `rule(f)`"
             )
 
-        def declare(body: Body) -> None:
+        def declare(body: Body, origin: Origin) -> None:
             parameters = parameters_of(body)
             due = 1 if function is zero else 2
             if len(parameters) != due or any(p.kind not in POSITIONAL for p in parameters):
@@ -208,7 +218,7 @@ class RuleSet:
                     self._refuse.place_of(body),
                     f"a method of {name_of(function)} takes {due} argument{'s' * (due != 1)}",
                 )
-            self._declare_body((function,), "method", body)
+            self._declare_body((function,), "method", body, origin)
 
         return self._declaration("rule.method", (function,), declare)
 
@@ -263,14 +273,17 @@ class RuleSet:
         self,
         form: str,
         functions: tuple[Any, ...],
-        declare: Callable[[Any], None],
+        declare: Callable[[Any, Origin], None],
         several: bool = False,
     ) -> Declaration:
+        caller = sys._getframe(2)
+        origin = Origin(caller)
+
         def apply(declaration: Declaration, body: Any) -> None:
             self._waiting = [known for known in self._waiting if known is not declaration]
-            declare(body)
+            declare(body, origin)
 
-        declaration = Declaration(form, functions, sys._getframe(2), self.name, apply, several)
+        declaration = Declaration(form, functions, caller, self.name, apply, several)
         self._waiting.append(declaration)
         return declaration
 
@@ -279,6 +292,7 @@ class RuleSet:
         functions: tuple[Any, ...],
         kind: str,
         body: Any,
+        origin: Origin,
         argnums: int | tuple[int, ...] | None = None,
         shifts: tuple[str, ...] = (),
     ) -> None:
@@ -303,6 +317,7 @@ class RuleSet:
             varargs=found.varargs,
             body=body,
             place=place,
+            origin=origin,
             optional=found.optional,
             optional_names=found.optional_names,
             options=found.options,
