@@ -1,7 +1,5 @@
 """`check_gradient`: it finds what is wrong, names it, and passes what is right."""
 
-import collections
-import dataclasses
 import functools
 import math
 import threading
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 
 from rulescore import RuleSet
+from tests.zygote_lite.checks.structures import Line, Pair
 from tests.zygote_lite.constructs.table import CASES
 from zygote_lite import GradientCheckError, check_gradient, jit
 from zygote_lite._interface.differences import derivative
@@ -18,17 +17,6 @@ from zygote_lite._specialize import entry
 from zygote_lite.modes import switched
 
 X = np.array([[0.5, -1.0], [1.5, 0.3]])
-Pair = collections.namedtuple("Pair", "a b")
-
-
-@dataclasses.dataclass
-class Line:
-    w: object
-    b: float
-    name: str = "line"
-
-    def __call__(self, x):
-        return np.tanh(x @ self.w + self.b)
 
 
 class Slots:

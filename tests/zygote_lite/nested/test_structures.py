@@ -1,8 +1,6 @@
 """Gradients by dicts, lists and objects, differentiated again: against differences."""
 
-import collections
 import copy
-import dataclasses
 import functools
 import math
 
@@ -12,22 +10,12 @@ import pytest
 from rulescore import RuleSet, Tangent, accumulate
 from tests.zygote_lite.checks.comparing import assert_close, assert_same, entry_at
 from tests.zygote_lite.checks.finite_differences import leaves, replaced
+from tests.zygote_lite.checks.structures import Line, Pair
 from zygote_lite import grad, gradient, hessian, hvp, jacobian, testing, value_and_grad
 from zygote_lite.errors import DifferentiationError
 
 X = np.array([[0.5, -1.0], [1.5, 0.3], [-0.2, 0.8]])
 Y = np.array([0.3, -0.4, 0.9])
-Pair = collections.namedtuple("Pair", "a b")
-
-
-@dataclasses.dataclass
-class Line:
-    w: object
-    b: float
-    name: str = "line"
-
-    def __call__(self, x):
-        return np.tanh(x @ self.w + self.b)
 
 
 class Network:
