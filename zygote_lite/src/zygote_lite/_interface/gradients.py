@@ -68,7 +68,8 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
         y, back = found
         return y, TransformedPullback(back, f, y, xs)
     flags = (True,) * (1 + len(xs) + len(kws))
-    return record_and_note(known, f, xs, recorded, (flags, f, xs, kws), {})  # type: ignore[no-any-return]
+    answer: tuple[Any, Pullback] = record_and_note(known, f, xs, recorded, (flags, f, xs, kws), {})
+    return answer
 
 
 def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
@@ -92,7 +93,8 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
         found = record_and_note(
             known, function, given, _recorded_gradient, (f, numbers, xs, {}), {}
         )
-    return found[1]  # type: ignore[no-any-return]
+    cotangents: tuple[Any, ...] = found[1]
+    return cotangents
 
 
 def _recorded_gradient(
@@ -123,17 +125,17 @@ def value_and_grad(
     values), and what is met a second time in an argument, have `None`. Raises `TypeError` where a
     differentiated argument cannot have a gradient. (`gradient` gives `None` in all these cases.)
     """
-    return _gradient(f, argnums, compile, both=True)  # type: ignore[no-any-return]
+    return _gradient(f, argnums, compile, both=True)
 
 
 def grad(
     f: Callable[..., Any], argnums: Argnums = 0, *, compile: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`, as `value_and_grad` does."""
-    return _gradient(f, argnums, compile, both=False)  # type: ignore[no-any-return]
+    return _gradient(f, argnums, compile, both=False)
 
 
-def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Any:
+def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`, with its value where both are wanted."""
     compiled = compile or is_jitted(f)
     f = original(f)
@@ -239,7 +241,7 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         (number,) = active.numbers
         return jacobian_by(f, y, back, number, xs[number], stack_rows)
 
-    return jacobian_of  # type: ignore[no-any-return]
+    return jacobian_of
 
 
 def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> Any:
@@ -284,7 +286,7 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
                 return by_products(*xs, v, **kws)
         return generic(*xs, **kws)
 
-    return hessian_of  # type: ignore[no-any-return]
+    return hessian_of
 
 
 def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> Any:
@@ -321,7 +323,7 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         (number,) = active.numbers
         return filled(back(v)[1 + number], arguments[number])
 
-    return hessian_times_vector  # type: ignore[no-any-return]
+    return hessian_times_vector
 
 
 def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:

@@ -41,7 +41,7 @@ class TransformedPullback(Pullback):
         found = finite_cotangents(self._back, self._y, filled(dy, self._y))
         if found is None:
             return self.recorded()(dy)
-        return own_buffers(found, (dy, self._xs))  # type: ignore[no-any-return]
+        return own_buffers(found, (dy, self._xs))
 
     def recorded(self) -> Pullback:
         """Return the pullback of the tape. Raises where the arguments have changed meanwhile."""

@@ -5,7 +5,7 @@ pullback is another one, whose cotangents are values on the outer tape.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,16 @@ from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.run import NestedRun
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, gradient_by, jacobian_by, with_zeros
 
+Derivative = TypeVar("Derivative")
 
-def inside(how: Any) -> Callable[[Any], Any]:
+
+def inside(how: Any) -> Callable[[Callable[..., Derivative]], Callable[..., Derivative]]:
     """Declare what a function of this module does inside a function that is differentiated."""
 
-    def declare(f: Any) -> Any:
+    def declare(f: Any) -> Callable[..., Derivative]:
         f.__differentiates__ = (f, how)
-        return f
+        declared: Callable[..., Derivative] = f
+        return declared
 
     return declare
 

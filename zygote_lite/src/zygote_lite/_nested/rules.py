@@ -7,6 +7,7 @@ from zygote_lite._activity.activity import mark_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._nested.cotangents import scaled
+from zygote_lite._nested.gradients import inside
 from zygote_lite._nested.run import NestedPullback, NestedRun
 from zygote_lite._tape.tape import Tape, handed_in
 
@@ -93,4 +94,4 @@ def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str
     return tape.call((None, run.at_y, None), build_tuple, run.y, back)
 
 
-handed_in.__differentiates__ = (handed_in, pullback_inside)  # type: ignore[attr-defined]
+inside(pullback_inside)(handed_in)

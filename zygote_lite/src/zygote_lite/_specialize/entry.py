@@ -116,7 +116,8 @@ def entered(
         "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip
     exec(compile(text, "<guards>", "exec"), space)
-    return space["enter"]  # type: ignore[no-any-return]
+    enter: Enter = space["enter"]
+    return enter
 
 
 def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[list[str], list[str]]:
@@ -145,17 +146,19 @@ def compile_text(made: Specialized, f: Any) -> types.FunctionType:
     """Compile specialized code, with the user's file name and the user's lines."""
     with TREES:
         tree = ast.parse(str(made.text))
+    node: Any  # only some have a place
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             origin = made.text.origins[min(node.lineno, len(made.text.origins)) - 1]
             line = getattr(origin, "lineno", f.__code__.co_firstlineno)
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = 0
     space = {"np": np, "math": math, **made.bound}
     with TREES:
         code = compile(tree, f.__code__.co_filename, "exec")
     exec(code, space)
-    return space[made.name]  # type: ignore[no-any-return]
+    function: types.FunctionType = space[made.name]
+    return function
 
 
 class WithStrongZeros:
@@ -206,7 +209,8 @@ def first_of(enters: tuple[Enter, ...]) -> Enter:
         text += f"    found = enter{i}({given})\n    if found is not None:\n        return found\n"
     space: dict[str, Any] = {f"enter{i}": enter for i, enter in enumerate(enters)}
     exec(text, space)
-    return space["enter"]  # type: ignore[no-any-return]
+    enter: Enter = space["enter"]
+    return enter
 
 
 def is_same(a: Enter, b: Enter) -> bool:

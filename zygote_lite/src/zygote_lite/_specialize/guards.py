@@ -1,7 +1,7 @@
 """Guards: tests of the arguments at entry, and a test that the gradients are finite."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,9 +102,10 @@ def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) ->
 
 def class_in(fact: Scalar | ListOf) -> type:
     """Return the class of a number, or of the numbers in a list."""
-    number = fact
+    number: Any = fact
     while isinstance(number, ListOf):
-        number = number.item  # type: ignore[assignment]
+        number = number.item
+    kind: type
     (kind,) = number.classes
     return kind
 

@@ -32,9 +32,9 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced:
     """Run the recording code of a Python function, or what is declared for its code."""
     declared = BY_CODE.get(f.__code__)
     for body in () if declared is None else declared.bodies(xs, kws, before=3):
-        done = body(tape, nodes, f, *xs, **kws)
+        done: Traced | None = body(tape, nodes, f, *xs, **kws)
         if done is not None:
-            return done  # type: ignore[no-any-return]
+            return done
     return tape.function(nodes, f, xs, kws)
 
 

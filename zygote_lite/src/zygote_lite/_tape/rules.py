@@ -71,7 +71,8 @@ def _apply(
 ) -> tuple[Any, Any]:
     """Apply a rule; name the place of the call where it refuses."""
     try:
-        return rule(f, *arguments, **options)  # type: ignore[no-any-return]
+        applied: tuple[Any, Any] = rule(f, *arguments, **options)
+        return applied
     except NotImplementedError as error:
         if rule.needs_ad:
             raise  # it may be the user's own

@@ -50,7 +50,7 @@ class Pullback:
                 store.collect(x, d) if flag else None
                 for x, d, flag in zip(operands, by_value, self._flags, strict=True)
             )
-            return own_buffers(found, (dy, operands))  # type: ignore[no-any-return]
+            return own_buffers(found, (dy, operands))
         finally:
             store.restore()
             state.store = outer

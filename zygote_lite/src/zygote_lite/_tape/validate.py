@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Iterator
 from numbers import Number
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite.errors import DifferentiationError
+
+Owned = TypeVar("Owned")
 
 
 def check_fit(dy: Any, y: Any, back: Any) -> None:
@@ -78,7 +80,7 @@ def describe(y: Any) -> str:
     return f"{type(y).__name__} ({y!r})" if not callable(y) else type(y).__name__
 
 
-def own_buffers(d: Any, held: Any) -> Any:
+def own_buffers(d: Owned, held: Any) -> Owned:
     """Return cotangents whose arrays share memory with nothing else, so that they may be changed.
 
     Arguments:
@@ -91,7 +93,8 @@ def own_buffers(d: Any, held: Any) -> Any:
     # copied too: its other parts may belong to something else.
     # What a rule set knows as a whole is copied where it would be returned a second time.
     seen = {id(owner_of(x) if isinstance(x, np.ndarray) else x) for x in _buffers_of(held)}
-    return _owned(d, seen)
+    owned: Owned = _owned(d, seen)
+    return owned
 
 
 def _owned(d: Any, seen: set[int]) -> Any:
