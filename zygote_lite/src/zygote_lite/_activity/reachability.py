@@ -14,6 +14,7 @@ import os
 import sys
 import types
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -161,38 +162,38 @@ def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
 
 
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL")
-_of_code: dict[tuple[types.CodeType, int], tuple[dict[str, Any], Reach]] = {}  # holds the globals
-_of_class: dict[type, Reach] = {}
-_MOST_VARIABLES = 512
-_MANY_FUNCTIONS = 4096
+_reaches: dict[Any, tuple[Any, Reach]] = {}  # holds the globals that are part of a key
+_MOST_REACHES = 2048  # classes may be made anew in each call
+
+
+def _reached(key: Any, held: Any, find: Callable[[], Reach]) -> list[Any]:
+    """Return what can be reached by name now; `find` is asked where the names have changed."""
+    known = _reaches.get(key)
+    if known is None or not known[1].is_current():
+        if len(_reaches) >= _MOST_REACHES:
+            _reaches.clear()
+        known = _reaches[key] = held, find()
+    return known[1].now()
 
 
 def reached_by_function(f: types.FunctionType) -> list[Any]:
     """Return what a function can reach by name now."""
     if is_library(f.__code__.co_filename):
         return []
-    key = (f.__code__, id(f.__globals__))
-    known = _of_code.get(key)
-    if known is None or not known[1].is_current():
-        if len(_of_code) >= _MANY_FUNCTIONS:
-            _of_code.clear()
-        known = _of_code[key] = f.__globals__, Reach([f])
-    return known[1].now()
+    return _reached((f.__code__, id(f.__globals__)), f.__globals__, lambda: Reach([f]))
 
 
 def reached_by_class(cls: type) -> list[Any]:
     """Return the values that a user class and its methods hold, and those they reach by name."""
-    if not is_users_class(cls):
-        return []
-    known = _of_class.get(cls)
-    if known is None or not known.is_current():
-        if len(_of_class) > _MOST_VARIABLES:  # classes that are made anew in each call
-            _of_class.clear()
-        methods = methods_of(cls)
-        known = _of_class[cls] = Reach(methods)
-        known.add_class(cls)
-        known.values += [x for f in methods for x in held_beside(f)]
-    return known.now()
+    return _reached(cls, cls, lambda: _reach_of_class(cls)) if is_users_class(cls) else []
+
+
+def _reach_of_class(cls: type) -> Reach:
+    methods = methods_of(cls)
+    found = Reach(methods)
+    found.add_class(cls)
+    found.values += [x for f in methods for x in held_beside(f)]
+    return found
 
 
 def referents(x: Any) -> list[Any]:

@@ -23,6 +23,7 @@ from zygote_lite._cotangents.kinds import (
     entries_of,
     held_by,
     kind_of,
+    within,
 )
 from zygote_lite._cotangents.zeros import filled, is_whole
 from zygote_lite._ir.places import name_of
@@ -173,24 +174,17 @@ def units(f: Any, y: Any) -> Iterator[Any]:
 def _refuse_others(f: Any, y: Any, x: Any, number: int) -> None:
     """Raise where the value or the argument holds what has a gradient and is not real."""
     for whole in (y, x):
-        for leaf in _leaves_of(whole, set()):
-            if is_real_array(leaf) or not (leaf is whole or _may_have_gradient(leaf)):
+        for leaf in within(whole):
+            is_leaf = kind_of(leaf) not in _STRUCTURES or isinstance(leaf, Number)
+            if not is_leaf or is_real_array(leaf):
+                continue
+            if leaf is not whole and not _may_have_gradient(leaf):
                 continue
             inside = "" if leaf is whole else f"; inside is {describe(leaf)}"
             raise TypeError(
                 f"the Jacobian of {name_of(f)} needs real numbers or arrays, or structures of "
                 f"them: its value is {describe(y)}, its argument {number} is {describe(x)}{inside}"
             )
-
-
-def _leaves_of(x: Any, seen: set[int]) -> Iterator[Any]:
-    entries = _parts_of(x, seen)
-    if entries is None:
-        if kind_of(x) not in _STRUCTURES or isinstance(x, Number):
-            yield x
-        return
-    for value in entries.values():
-        yield from _leaves_of(value, seen)
 
 
 def _may_have_gradient(leaf: Any) -> bool:

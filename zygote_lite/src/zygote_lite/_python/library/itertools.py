@@ -14,12 +14,9 @@ _NO_ELEMENT = object()
 @handlers.in_python(itertools.accumulate)
 def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None) -> Any:
     it = iter(iterable)
-    total = initial
-    if initial is None:
-        try:
-            total = next(it)
-        except StopIteration:
-            return
+    total = next(it, _NO_ELEMENT) if initial is None else initial
+    if total is _NO_ELEMENT:
+        return
     yield total
     for y in it:
         total = func(total, y)
@@ -42,25 +39,16 @@ def _chain_from(xs: Any) -> Any:
 def _islice(iterable: Any, *xs: Any) -> Any:
     s = slice(*xs)
     start, step = s.start or 0, s.step or 1
-    stop = s.stop
-    i = 0
-    goal = start
-    for y in iterable if stop is None else bounded(iterable, max(start, stop)):
-        if i == goal and (stop is None or i < stop):
-            yield y
-            goal += step
-        i += 1
-
-
-def bounded(iterable: Any, count: Any) -> Any:
-    """Yield no more than `count` elements, and ask for no more."""
+    end = None if s.stop is None else max(start, s.stop)
     it = iter(iterable)
-    for _ in range(count):
-        try:
-            y = next(it)
-        except StopIteration:
+    i = 0
+    while end is None or i < end:
+        y = next(it, _NO_ELEMENT)
+        if y is _NO_ELEMENT:
             return
-        yield y
+        if i >= start and (i - start) % step == 0 and (end is None or i < s.stop):
+            yield y
+        i += 1
 
 
 @handlers.in_python(itertools.product)
