@@ -19,7 +19,7 @@ switches that say which of the two ways answers, and `modes` keeps them; `errors
 """
 
 from zygote_lite._interface.checking import check_gradient
-from zygote_lite._interface.export.module import export_adjoint
+from zygote_lite._interface.export import export_adjoint
 from zygote_lite._interface.gradients import (
     grad,
     gradient,

@@ -20,13 +20,13 @@ from zygote_lite._python.library import (
     heapq,
     itertools,
 )
-from zygote_lite._python.objects import attributes, classes, construct, lookup, weak
+from zygote_lite._python.objects import attributes, construct, lookup
 from zygote_lite._specialize import callee
 from zygote_lite._tape import callables
 
 MODULES = (
     literals, operators, calls, generators, texts,
-    attributes, lookup, construct, classes, weak,
+    attributes, lookup, construct,
     lists, dicts, deques,
     builtins, folds, itertools, heapq, copy, functools,
     writes, functions, nditer, foreign,

@@ -1,2 +1,2 @@
-"""Objects: attributes (`attributes`), how a name is looked up (`lookup`), how instances are made
-(`construct`), and class statements (`classes`)."""
+"""Objects: their attributes, and those of classes (`attributes`), how a name is looked up
+(`lookup`), and how instances are made and let go (`construct`)."""

@@ -1,4 +1,4 @@
-"""Construction of instances: `__new__` creates the object; `__init__` is recorded like others."""
+"""Instances: `__new__` creates one, `__init__` is recorded like others, and Python lets it go."""
 
 import collections
 import dataclasses
@@ -6,11 +6,13 @@ import functools
 import inspect
 import operator
 import types
+import weakref
 from typing import Any
 
 from zygote_lite._activity.activity import (
     captured_within,
     is_active,
+    is_reached,
     mark_active,
     reaches_active,
     text_pullback,
@@ -21,7 +23,7 @@ from zygote_lite._activity.classes import (
     is_method_of_dataclass,
     member_of,
 )
-from zygote_lite._activity.side_effects import hooks_called, may_write
+from zygote_lite._activity.side_effects import callbacks, hooks_called, may_write
 from zygote_lite._cotangents.registry import (
     Handlers,
     NodeId,
@@ -31,7 +33,7 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
     no_pullback,
 )
-from zygote_lite._cotangents.run import current_store, give, slots_of, take_slots
+from zygote_lite._cotangents.run import current_store, give, slots_of, state, take_slots
 from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite._tape.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
@@ -309,3 +311,65 @@ def _(nodes: Nodes, f: Any, x: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback
         return (None, None, None, *given, *[slots.pop(name, None) for name in kws])
 
     return made, hold_back if old is None else UndoOnly(hold_back)
+
+
+# -- weak references ---------------------------------------------------------------------------
+
+# One with a callback to an object that the run created is refused. The engine holds objects longer
+# than the user's code does: until the pullback is gone. So the callback (a `WeakKeyDictionary` has
+# one for each key) would run at another time; and if it ran between the call and the pullback, it
+# would remove entries that have a cotangent.
+
+
+def _check_callback(x: Any, callback: Any) -> None:
+    """Refuse a callback, unless it changes nothing or the object outlives the run."""
+    if callback is None or isinstance(x, type):  # a class lives until the garbage is collected
+        return
+    hooks = callbacks((callback,))
+    if hooks:
+        raise refused_end(hooks[0][0])
+    if not is_reached(x, state.given):
+        raise DifferentiationError(
+            f"{where()}: a weak reference with a callback, as `WeakKeyDictionary`, `WeakSet` and "
+            f"their kin keep, to a {type(x).__qualname__} that the function made itself cannot be "
+            "differentiated: when Python lets go of it is not followed; make the object outside, "
+            "keep the value in an attribute of it, or use a plain dict"
+        )
+
+
+def _refer(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
+    """Make a weak reference or a proxy: of an object, with or without a callback."""
+    is_new = f is weakref.ref.__new__  # which is given the class first
+    x, *rest = xs[1:] if is_new else xs
+    _check_callback(x, rest[0] if rest else None)
+    return f(*xs), None
+
+
+for _f in (weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef):
+    handlers.desugared(_f)(functools.partial(_refer, _f))
+    handlers.even_if_inactive(_f)
+
+
+def _make(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    """Make a container of weak references: all that is done with it is recorded."""
+    y = cls()
+    mark_active(y)
+    if xs or kws:
+        tape.call((None, None, *nodes[1:]), cls.update, y, *xs, **kws)
+    return y, None
+
+
+_CONTAINERS: tuple[Any, ...] = (
+    weakref.WeakKeyDictionary, weakref.WeakSet, weakref.WeakValueDictionary,
+)  # fmt: skip
+for _cls in _CONTAINERS:
+    handlers.desugared(_cls)(functools.partial(_make, _cls))
+    handlers.even_if_inactive(_cls)
+
+
+@handlers.desugared(weakref.finalize)
+def _(tape: Tape, nodes: Nodes, x: Any, f: Any, *xs: Any, **kws: Any) -> Traced | None:
+    hooks = callbacks((f,))
+    if hooks or not isinstance(f, types.FunctionType):
+        raise refused_end(hooks[0][0] if hooks else f)
+    return None
