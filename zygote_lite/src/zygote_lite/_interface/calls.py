@@ -16,7 +16,7 @@ from zygote_lite._specialize.cache import (
     specializations_of,
     warn_uncompiled,
 )
-from zygote_lite._specialize.infer.models.objects import of_class
+from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single

@@ -11,8 +11,10 @@ from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models.items import Several, strict_zip
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.rules import project as _projection
@@ -28,6 +30,7 @@ from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.values import (
+    CLOSED,
     FLOATS,
     FOLDED,
     ArrayOf,
@@ -36,6 +39,7 @@ from zygote_lite._specialize.typed.values import (
     Local,
     Method,
     Scalar,
+    Super,
     Value,
     attribute_of,
     can_carry,
@@ -44,8 +48,6 @@ from zygote_lite._specialize.typed.values import (
     is_one,
     structure,
 )
-
-_CLOSED = (Local, Method)
 
 
 def call(
@@ -57,8 +59,16 @@ def call(
         return builder.inline(f, xs, kws)
     if isinstance(f, Method):
         return _method_call(builder, f, xs, kws, stem)
+    if f is super and len(xs) == 2 and not kws and isinstance(xs[0].sample, type):
+        return constant(Super(xs[0].sample, xs[1]))
     if f is _intrinsics.invoke:
         return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
+    if isinstance(f, type) and _instances.can_be_made(f):
+        return _instances.construct(builder, f, xs, kws)
+    if any(x.is_object for x in xs):
+        found = _operators.of_objects(builder, f, xs, kws)
+        if found is not None:
+            return found
     f = _without_in_place(f, xs)
     if f is dict:
         return _dicts.made(builder, xs, kws)
@@ -92,8 +102,8 @@ def call(
 def call_object(
     builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = ""
 ) -> Value:
-    """Write the call of an object that is read from outside, whose class has a `__call__`."""
-    if any(leaf.active for x in (*xs, *kws.values()) for leaf in leaves(x)):
+    """Write the call of an object whose class has a `__call__`."""
+    if any(leaf.active for x in (f, *xs, *kws.values()) for leaf in leaves(x)):
         rule = rule_of(f.sample, xs, kws)
         if rule is not None:
             raise _asks_for_more(rule)
@@ -109,7 +119,7 @@ def _asks_for_more(rule: Any) -> NotSpecializable:
 
 def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
-    if rule is not None and any(leaf.where for x in xs for leaf in leaves(x)):
+    if rule is not None and any(map(_operators.holds_object, xs)):
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
     if rule is None:
         inner = getattr(f, "_implementation", None)
@@ -222,14 +232,14 @@ def _stays(x: Value) -> bool:
 
 
 def _is_plain_constant(x: Value) -> bool:
-    return x.is_constant and not isinstance(x.sample, (*_CLOSED, Several))
+    return x.is_constant and not isinstance(x.sample, (*CLOSED, Several))
 
 
 def _is_operand(x: Value) -> bool:
     """Return whether a value can be written as an operand."""
     if x.items is not None:
         return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
-    return x.where is None and not isinstance(x.sample, (*_CLOSED, Several))
+    return not x.is_object and not isinstance(x.sample, (*CLOSED, Several))
 
 
 def _without_in_place(f: Any, xs: list[Value]) -> Any:
@@ -247,6 +257,8 @@ def _without_in_place(f: Any, xs: list[Value]) -> Any:
 
 def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
+    if x.is_object:
+        return call(builder, operator.getitem, [x, index], {}, stem)
     if x.made and not (builder.reverse or builder.plain):
         stored = stored_at(builder.out, x, index)
         if stored is not None:
@@ -297,6 +309,14 @@ def _method_call(
     builder: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     owner = f.owner
+    if f.function is object.__init__:
+        if xs or kws:
+            raise Unsound.RAISES("`object` takes no arguments")
+        return constant(None)
+    if f.function is not None:
+        if f.name == "__init__":
+            return _instances.initialized(builder, owner, f.function, xs, kws)
+        return call(builder, f.function, [owner, *xs], kws, stem)
     if owner.is_array:
         return call(builder, getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
     if isinstance(owner.fact, Scalar) and len(owner.fact.classes) == 1:

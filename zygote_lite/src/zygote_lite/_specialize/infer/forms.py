@@ -14,10 +14,9 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import (
+    CLOSED,
     Fact,
     ListOf,
-    Local,
-    Method,
     Other,
     Value,
     composition_of,
@@ -90,8 +89,8 @@ def form_of(builder: Builder, x: Value, within: bool = False) -> Form:
 
 def _is_no_variable(x: Value) -> bool:
     """Return whether a value is one that no variable of the code can hold."""
-    known = x.items is not None or x.where is not None or isinstance(x.fact, ListOf)
-    return known or isinstance(x.sample, Local | Method)
+    known = x.items is not None or x.is_object or isinstance(x.fact, ListOf)
+    return known or isinstance(x.sample, CLOSED)
 
 
 def join_forms(a: Form, b: Form, name: str, later: bool = False) -> Form:

@@ -13,6 +13,7 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.normalize import assignments, normalize
 from zygote_lite._specialize.typed.builder import Builder, Env
 from zygote_lite._specialize.typed.plugins import is_of_plugin
@@ -124,7 +125,7 @@ def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value
         if not is_settled(builder, globals_):
             inputs.guards[f"{head!r} not in {within}"] = None
             inputs.guard(f"{inputs.name_for(builtin, 'b')}[{head!r}]", builtin[head])
-        return constant(builtin[head])
+        return constant(functools.reduce(getattr, rest, builtin[head]))
     if is_settled(builder, globals_):
         return inputs.fixed(functools.reduce(getattr, rest, found), path)
     expression = f"{within}[{head!r}]"  # a `KeyError` is a guard that does not hold
@@ -134,11 +135,16 @@ def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value
 def read_path(builder: Builder, found: Any, expression: str, path: list[str], stem: str) -> Value:
     """Return what a path of attributes leads to, from an object that an expression reads."""
     inputs = builder.inputs
-    for name in path:
+    for i, name in enumerate(path):
         space = found
         if isinstance(space, types.ModuleType):  # tested once for all that is read from it
             inputs.guard(expression, space)
             expression = inputs.name_for(space, "o")
+        if isinstance(space, type) and isinstance(of_class(space, name), classmethod):
+            value = read(builder, space, expression, stem)
+            for rest in path[i:]:
+                value = builder.attribute(value, rest)
+            return value
         found = attribute_that_stays(space, name)
         if type(space) is types.ModuleType and name in vars(space):  # quicker than the dot
             expression = f"{inputs.name_for(vars(space), _MODULE)}[{name!r}]"
@@ -174,18 +180,31 @@ def bind(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> En
     """Return the variables of a function at its start."""
     if isinstance(f, Local):
         return f.around | _bound(builder, f.code, xs, kws, f.defaults.get)
+    return parameters(builder, f, xs, kws) | _captured(builder, f)
+
+
+def parameters(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value],
+    without: frozenset[str] | set[str] = frozenset(),
+) -> Env:  # fmt: skip
+    """Return the parameters of a function, but for those of some names that are not given."""
     optional = dict(zip(f.__code__.co_varnames[: f.__code__.co_argcount][::-1],
                         (f.__defaults__ or ())[::-1], strict=False))  # fmt: skip
     optional |= f.__kwdefaults__ or {}
 
+    absent = constant(None)
+
     def default(name: str) -> Value | None:
+        if name in without:
+            return absent
         if name not in optional:
             return None
         if is_settled(builder, f.__globals__):
             return builder.inputs.fixed(optional[name], name)
         return read(builder, optional[name], builder.inputs.default_of(f, name), name)
 
-    return _bound(builder, f.__code__, xs, kws, default) | _captured(builder, f)
+    env = _bound(builder, f.__code__, xs, kws, default)
+    return {name: x for name, x in env.items() if x is not absent}
 
 
 def _bound(

@@ -23,23 +23,37 @@ from zygote_lite._specialize.infer.forms import (
     variables_in,
 )
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled, lowered_code
+from zygote_lite._specialize.infer.joins import join_attributes
 from zygote_lite._specialize.infer.loops import is_left, iterate, repeat
+from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
 from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder, Env, Frame
-from zygote_lite._specialize.typed.nodes import Branch, Moves, Record, Stop, add_at_ends, leaves
+from zygote_lite._specialize.typed.nodes import (
+    Branch,
+    Moves,
+    Record,
+    Stop,
+    add_at_ends,
+    holds,
+    leaves,
+)
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon
 from zygote_lite._specialize.typed.values import (
+    CLOSED,
     TRUTHS,
     ListOf,
     Local,
     Method,
     Scalar,
+    Super,
     Value,
     constant,
     is_temporary,
@@ -58,6 +72,7 @@ class Interpreter(Builder):
     inactive = _calls.inactive
     item = _calls.item
     bind = inputs.bind
+    parameters = inputs.parameters
     read = inputs.read
     read_path = inputs.read_path
     global_value = inputs.global_value
@@ -147,6 +162,9 @@ class Interpreter(Builder):
                 env[target] = self.item(x, i, stem_of(target))
             case ir.SetItem(_, value, index, source):
                 store(self, *[self.atom(x, env) for x in (value, index, source)])
+            case ir.SetAttribute(_, value, name, source):
+                x = self.atom(value, env)
+                _instances.set_attribute(self, x, name, self.atom(source, env))
             case ir.Closure(_, target, _, _, defaults):
                 env[target] = closure(self, s, [self.atom(x, env) for x in defaults], env)
             case ir.If(_, test, body, orelse):
@@ -156,11 +174,12 @@ class Interpreter(Builder):
             case ir.While(_, _, _, body, _):
                 return repeat(self, s, None, body, env, after, lambda turn, _: turn)
             case ir.Break():
-                names, ends = self.breaks[-1]
-                ends.append(dict(env))
+                names, ends, objects = self.breaks[-1]
+                now = {**env, **self.places(objects)}
+                ends.append(now)
                 pairs = [
-                    pair for name, phi in names.items() if name in env
-                    for pair in moves_to(phi, env[name])
+                    pair for name, phi in names.items() if name in now
+                    for pair in moves_to(phi, now[name])
                 ]  # fmt: skip
                 self.note_moved([source for _, source in pairs])
                 assert self.loop is not None
@@ -225,6 +244,8 @@ class Interpreter(Builder):
                 "it appends to a list that it has not made in the same block"
             )
         assert x.items is not None
+        if holds(item, x):
+            raise NotSupported.CONTAINER("a list is reached from its own items")
         x.items.append(item)
         x.sample.append(item.sample)
         x.active = x.active or item.active
@@ -233,16 +254,18 @@ class Interpreter(Builder):
     def attribute(self, x: Value, name: str) -> Value:
         if x.is_array:
             return _calls.array_attribute(self, x, name)
-        if x.where is not None:
+        if x.is_object or isinstance(x.sample, Super):
             return _objects.attribute(self, x, name)
         if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
             return x
         if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
             return constant(Method(x, name))
-        if x.is_constant and not isinstance(x.sample, Local | Method):
+        if x.is_constant and not isinstance(x.sample, CLOSED):
             changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
             if not changes or is_settled(self, self.frames[-1].globals):
                 return constant(run(getattr, [x.sample, name], {}))
+            if isinstance(x.sample, type) and type(of_class(x.sample, name)) is classmethod:
+                return _classes.class_method(self, x, name)
             found = attribute_that_stays(x.sample, name)
             owner = self.inputs.name_for(x.sample, "o")
             return self.read(found, f"{owner}.{name}", name)
@@ -254,7 +277,7 @@ class Interpreter(Builder):
 
     def call(self, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
         """Write a call, in the way that its function asks for; return its value."""
-        if f.where is not None:
+        if f.is_object:
             return _calls.call_object(self, f, xs, kws, stem)
         if not f.is_constant:
             raise NotSupported.UNKNOWN_CALLEE("it calls something that is not known")
@@ -279,16 +302,21 @@ class Interpreter(Builder):
     ) -> Env | None:
         if test in self.iterators:
             raise Unsound.ITERATOR("it asks for the truth of an iterator")
-        if test.where is not None:
-            raise NotSupported.TRUTH("it asks for the truth of an object")
+        if test.is_object:
+            test = self.apply(bool, [test])
         if test.is_constant or test.items is not None:
             return self.block(body if test.sample else orelse, env, after)
         if test.is_array:
             raise NotSupported.TRUTH("it asks for the truth of an array")
+        before = self.tables()
         then, first = self.nested(lambda: self.block(body, env, after))
+        one = self.tables()
+        self.go_back_to(before)
         other, second = self.nested(lambda: self.block(orelse, env, after))
         node = Branch(self.origin, test, then, other)
         self.out.append(node)
+        if second is None:
+            self.go_back_to(one)
         if first is None or second is None:
             return second if first is None else first
         joined = dict(env)
@@ -305,6 +333,7 @@ class Interpreter(Builder):
                 note_unset(self, name, value)
             for known, moves in ((a, left), (b, right)):
                 moves += self.moves_of(name, value, known)
+        join_attributes(self, before, one, left, right)
         node.joined = [value for value, _ in (*left, *right)]
         self.note_moved([source for _, source in (*left, *right)])
         add_at_ends(then, self.origin, left)

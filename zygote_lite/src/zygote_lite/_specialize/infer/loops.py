@@ -31,7 +31,7 @@ from zygote_lite._specialize.infer.normalize import (
     has,
     live_in_loop,
 )
-from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.builder import Builder, Env, Tables
 from zygote_lite._specialize.typed.nodes import (
     Branch,
     Loop,
@@ -44,11 +44,13 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon
 from zygote_lite._specialize.typed.values import (
+    LOST,
     ListOf,
     Other,
     Scalar,
     Value,
     constant,
+    is_place,
     stem_of,
     structure,
 )
@@ -66,7 +68,7 @@ def iterate(
     env: Env,
     after: set[str],
 ) -> Env | None:
-    items = known_items(iterable)
+    items, tables = known_items(iterable), builder.tables()
     if items is None and type(iterable.sample) is range and iterable.is_constant:
         try:
             if builder.twice and len(iterable.sample) <= _MOST_UNROLLED:
@@ -75,6 +77,7 @@ def iterate(
         except NotSpecializable:
             if len(iterable.sample) > _MOST_UNROLLED:
                 raise
+            builder.go_back_to(tables)
             items = [constant(i) for i in iterable.sample]
     if items is None:
         return _over(builder, s, target, iterable, body, env, after)
@@ -151,6 +154,8 @@ def repeat(
     # until nothing is added. Joins only lose knowledge, so this comes to an end; what was written
     # on wrong assumptions is thrown away, with its names, inputs and writes.
     head = live_in_loop(body, after)
+    tables = builder.tables()
+    env = {**env, **builder.places(tables)}  # attributes are carried that the loop changes
     carried = sorted((assigned(body) | assigned_more) & ((head - assigned_more) | after))
     origin = builder.origin
     forms = _joined_ends(builder, {}, [env], carried)
@@ -163,16 +168,21 @@ def repeat(
         used = set(builder.used)
         written, mark = dict(builder.written), len(builder.changed)
         loop, ends, phis = _turn(
-            builder, counter, body, env, after, carried, forms, start, is_first
+            builder, counter, body, env, after, carried, forms, start, tables, is_first
         )
-        found = _joined_ends(builder, forms, ends, carried)
+        more, lost = _attributes_carried(builder, env, ends, carried, forms)
+        kept = {name: form for name, form in forms.items() if name not in lost}
+        found = _joined_ends(builder, kept, ends, [name for name in carried if name not in lost])
         settled = all(is_stable(found[name], forms.get(name)) for name in found)
         unchanged = all(is_made_in(x, loop) for x in builder.changed[mark:])
-        if settled and unchanged and not is_first:
+        if settled and unchanged and not (more or lost or is_first):
             found = _without_unchanged(found, phis, env, ends)
             if all(is_stable(found[name], forms.get(name)) for name in found):
                 break
-        forms, is_first = found, False
+        forms, is_first = found | _joined_ends(builder, {}, [env], [*more]), False
+        carried = sorted({*carried} - lost | more)
+        env |= dict.fromkeys(lost, LOST)
+        builder.go_back_to(tables)
         builder.used = used
         builder.written = written
     builder.note_moved([env[name] for name in carried if name in env])
@@ -187,7 +197,33 @@ def repeat(
             builder.out.insert(-1, Moves(origin, [(phi, nothing)]))
     outs = {phi: _after(builder, phi) for phi in loop.phis}
     loop.outs += outs.values()
-    return env | {name: with_entries(phi, outs) for name, phi in phis.items()}
+    env |= {name: with_entries(phi, outs) for name, phi in phis.items()}
+    builder.put_in_places(tables, env)
+    return _without_places(env)
+
+
+def _attributes_carried(
+    builder: Builder, env: Env, ends: list[Env], carried: list[str], forms: _Forms
+) -> tuple[set[str], set[str]]:
+    """Return the attributes that a loop has to carry, too, and those that no variable can be."""
+    changed = {
+        name for end in ends for name in end
+        if is_place(name) and name not in carried and env.get(name) not in (LOST, end[name])
+    }  # fmt: skip
+    lost = set()
+    for name in changed | {*filter(is_place, carried)}:
+        if name not in env:  # it is first set in the loop
+            lost.add(name)
+            continue
+        try:
+            _joined_ends(builder, forms, [env, *ends], [name])
+        except NotSpecializable:
+            lost.add(name)
+    return changed - lost, lost
+
+
+def _without_places(env: Env) -> Env:
+    return {name: x for name, x in env.items() if not is_place(name)}
 
 
 def _after(builder: Builder, phi: Value) -> Value:
@@ -226,7 +262,7 @@ def _without_unchanged(
 
 def _turn(
     builder: Builder, counter: Any, body: Any, env: Env, after: set[str],
-    carried: list[str], forms: _Forms, start: Callable[[Env, Any], Env],
+    carried: list[str], forms: _Forms, start: Callable[[Env, Any], Env], tables: Tables,
     is_first: bool = False,
 ) -> tuple[Loop, list[Env], Env]:  # fmt: skip
     """Write a loop, given what holds for the variables that it carries.
@@ -257,7 +293,10 @@ def _turn(
             turn.pop(name, None)
         if not builder.is_ours(name) and may_be_unset(builder, env.get(name)):
             note_unset(builder, name, phi)
-    builder.breaks.append((names, ends))
+    builder.breaks.append((names, ends, tables))
+
+    builder.put_in_places(tables, turn)
+    turn = _without_places(turn)
 
     def work() -> Env | None:
         return builder.block(body, start(turn, loop.target), live_in_loop(body, after) | after)
@@ -268,6 +307,7 @@ def _turn(
         builder.breaks.pop()
         builder.loop = loop.outer
     if end is not None:
+        end |= builder.places(tables)
         ends.append(end)
         pairs = [pair for n in carried if n in end for pair in moves_to(names[n], end[n])]
         builder.note_moved([source for _, source in pairs])

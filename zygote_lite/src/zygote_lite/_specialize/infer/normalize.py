@@ -17,7 +17,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported
 Block = list[ir.Statement]
 _EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
 _STRAIGHT = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
-           ir.Closure)  # fmt: skip
+           ir.SetAttribute, ir.Closure)  # fmt: skip
 _MOST_STATEMENTS = 400  # statements: a function that grows beyond is left to the tape
 
 

@@ -57,6 +57,9 @@ def _kept_values(x: Value) -> list[Value]:
 
 def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`, of an array that the function itself has created."""
+    if x.is_object:
+        builder.call(builder.attribute(x, "__setitem__"), [index, value], {})
+        return
     if _dicts.is_dict(x):
         _dicts.store_in_dict(builder, x, index, value)
         return

@@ -19,13 +19,12 @@ from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
 from zygote_lite._specialize.typed.values import (
+    CLOSED,
     FLOATS,
     NUMBERS,
     ArrayOf,
     Axes,
     Fact,
-    Local,
-    Method,
     Other,
     Scalar,
     Value,
@@ -226,6 +225,8 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
         known, other = (a, b) if a.is_constant else (b, a)
         if known.sample is None and type(other.sample) is not type(None):
             return constant(f is operator.is_not)
+    if a.fields is not None and b.fields is not None:
+        return constant((a is b) is (f is operator.is_))
     if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
         raise Unsound.IDENTITY("it asks whether two values are one object")
     return None
@@ -255,7 +256,7 @@ def _stays_as_it_is(kind: Any) -> bool:
 
 
 def _classes_of(x: Value) -> frozenset[type]:
-    if isinstance(x.sample, Local | Method):
+    if isinstance(x.sample, CLOSED):
         raise Unsound.CLASS(
             "it asks for the class of a function that is defined inside, or of a method"
         )

@@ -5,7 +5,7 @@ import operator
 import types
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -43,6 +43,7 @@ _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 
 
 Env = dict[str, Value]
+Tables = dict[Value, dict[str, Value]]
 Made = TypeVar("Made")
 
 
@@ -87,7 +88,7 @@ class Builder(ABC):
         self.known: dict[Any, Value] = {}
         self.definitions: dict[Value, Op] = {}
         self.origin: ast.AST = ast.Pass()
-        self.breaks: list[tuple[Env, list[Env]]] = []  # of loops: what they carry, the ends so far
+        self.breaks: list[tuple[Env, list[Env], Tables]] = []  # of loops: carried, ends, objects
         self.poles = False  # whether the reverse pass may meet a pole of a rule
         self.recording = False  # of the reverse pass, to differentiate it again
         self.twice = False  # whether that is to come
@@ -103,6 +104,8 @@ class Builder(ABC):
         self.walked: list[Value] = []  # what a loop walks over
         self.moved: set[Value] = set()  # values that another variable takes on some path
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
+        self.objects: list[Value] = []  # those that the function makes
+        self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
         self.plain = False  # in the body of a rule, through which no gradient passes
 
     @property
@@ -166,6 +169,10 @@ class Builder(ABC):
     def global_value(self, globals_: dict[str, Any], path: str) -> Value:
         """Return the value of a global, or of a path into a module."""
 
+    @abstractmethod
+    def parameters(self, f: Any, xs: list[Value], kws: dict[str, Value], without: set[str]) -> Env:
+        """Return the parameters of a function, but for those of some names that are not given."""
+
     # -- blocks --------------------------------------------------------------------------------
 
     def nested(self, work: Callable[[], Made]) -> tuple[list[Node], Made]:
@@ -178,6 +185,34 @@ class Builder(ABC):
             self.out, self.known = outer, known
             while len(self.unified) > mark:  # known only where the block has been run
                 self.unified.pop().shaped = None
+
+    def tables(self) -> Tables:
+        """Return the attributes that the objects made inside have now."""
+        return {x: x.fields for x in self.objects if x.fields is not None}
+
+    def go_back_to(self, tables: Tables) -> None:
+        """Give objects the attributes back that they had."""
+        for x, fields in tables.items():
+            x.fields = fields
+
+    def places(self, objects: Iterable[Value]) -> Env:
+        """Return the attributes of objects as variables, each under a name of its own."""
+        found: Env = {}
+        for x in objects:
+            number = self.numbers.setdefault(x, len(self.numbers))
+            found |= {f"{number}.{name}": value for name, value in (x.fields or {}).items()}
+        return found
+
+    def put_in_places(self, objects: Iterable[Value], places: Env) -> None:
+        """Give objects the attributes that variables of theirs stand for."""
+        of = {str(self.numbers[x]): x for x in objects}
+        for x in of.values():
+            x.fields = {}
+        for place, value in places.items():
+            number, _, name = place.partition(".")
+            if name and number in of:
+                x = of[number]
+                x.fields = {**(x.fields or {}), name: value}
 
     def mark(self) -> Any:
         """Return what `back_to` needs to forget what is written from here on."""

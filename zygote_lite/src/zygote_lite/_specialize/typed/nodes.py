@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from zygote_lite._specialize.typed.values import Value
+from zygote_lite._specialize.typed.values import Method, Super, Value
 
 
 @dataclass(eq=False)
@@ -205,10 +205,21 @@ def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
 
 
 def leaves(value: Value) -> list[Value]:
-    """Return the leaves of a structure, or the value itself."""
-    if value.items is None:
+    """Return the leaves of a structure or of an object made inside, or the value itself."""
+    items = value.items if value.fields is None else value.fields.values()
+    if items is None:
         return [value]
-    return [leaf for item in value.items for leaf in leaves(item)]
+    return [leaf for item in items for leaf in leaves(item)]
+
+
+def holds(value: Value, x: Value) -> bool:
+    """Return whether a structure or an object is a value, or is reached from it."""
+    if value is x:
+        return True
+    inner = value.items if value.fields is None else value.fields.values()
+    if isinstance(value.sample, Method | Super):
+        inner = [value.sample.owner]
+    return any(holds(part, x) for part in inner or ())
 
 
 def is_made_in(x: Value, loop: Loop) -> bool:

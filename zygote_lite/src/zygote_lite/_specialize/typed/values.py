@@ -75,6 +75,7 @@ class Value:
         reverse: whether it belongs to the reverse pass.
         where: of an object from outside, the expression for it.
         sizes: of an array that the code is given, the lengths of axes that it is made for.
+        fields: of an object that the function has made, its attributes.
     """
 
     fact: Fact
@@ -95,6 +96,7 @@ class Value:
     reverse: bool = False
     where: str | None = None
     sizes: dict[int, int] | None = None
+    fields: "dict[str, Value] | None" = None
 
     def __repr__(self) -> str:
         return f"<{self.name or repr(self.sample)}: {self.fact}>"
@@ -108,6 +110,11 @@ class Value:
     def is_scalar(self) -> bool:
         """Whether it is a number."""
         return isinstance(self.fact, Scalar)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object of a class of the user's, from outside or made inside."""
+        return self.where is not None or self.fields is not None
 
     @property
     def may_be_written(self) -> bool:
@@ -150,10 +157,28 @@ class Local:
 
 @dataclass(eq=False)
 class Method:
-    """A method that was looked up, not called yet."""
+    """A method that was looked up, not called yet: of a class of the user's, its function."""
 
     owner: Value
     name: str
+    function: Any = None
+
+
+@dataclass(eq=False)
+class Super:
+    """What `super()` gives: an object, and the class whose ancestors are asked."""
+
+    kind: type
+    owner: Value
+
+
+@dataclass(eq=False)
+class Lost:
+    """Stand for an attribute that no variable can hold on two paths: none may read it."""
+
+
+CLOSED = (Local, Method, Super, Lost)
+"""What the code has in the place of functions, methods and attributes."""
 
 
 @dataclass(eq=False)
@@ -256,6 +281,9 @@ def fact_of(sample: Any) -> Fact:
     return Other(kind)
 
 
+LOST = constant(Lost())
+
+
 def without_lengths(fact: Fact) -> Fact:
     """Return a fact without the lengths of axes."""
     if isinstance(fact, ArrayOf):
@@ -284,9 +312,9 @@ def composition_of(x: Value) -> str:
     """Return what a value is that no variable can take on two paths; nothing for the others."""
     if x.items is not None:
         return "structure"
-    if isinstance(x.sample, Local | Method):
+    if isinstance(x.sample, CLOSED):
         return "function"
-    if x.where is not None:
+    if x.is_object:
         return "object"
     return "list" if isinstance(x.fact, ListOf) else ""
 
@@ -324,8 +352,13 @@ def is_temporary(name: str) -> bool:
 
 
 def stem_of(name: str) -> str:
-    """Return what a value is named after; nothing, for a temporary."""
-    return "" if is_temporary(name) else name
+    """Return what a value is named after: nothing, for a temporary; an attribute by its name."""
+    return "" if is_temporary(name) else name.rpartition(".")[2]
+
+
+def is_place(name: str) -> bool:
+    """Return whether a name stands for an attribute of an object made inside."""
+    return "." in name
 
 
 def is_one(x: Value) -> bool:

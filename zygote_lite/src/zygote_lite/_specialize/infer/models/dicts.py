@@ -8,6 +8,7 @@ from typing import Any
 
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant, mapping, structure
 
@@ -57,6 +58,8 @@ def store_in_dict(builder: Builder, x: Value, key: Value, value: Value) -> None:
         raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")
     if value in builder.iterators:
         raise Unsound.ITERATOR("it makes a dict of iterators, which can be walked over only once")
+    if holds(value, x):
+        raise NotSupported.CONTAINER("a dict is reached from its own entries")
     changed = mapping({**entries_of_dict(x), known_key(key): value})
     x.items, x.active, x.is_constant = changed.items, changed.active, False
     x.sample[key.sample] = value.sample

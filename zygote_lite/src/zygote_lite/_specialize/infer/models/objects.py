@@ -9,12 +9,21 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._specialize.infer.models import instances as _instances
+from zygote_lite._specialize.infer.models.classes import (
+    ABSENT,
+    bound_to,
+    method_of,
+    of_class,
+    settle,
+)
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import (
     Method,
     Other,
+    Super,
     Value,
     constant,
     mapping,
@@ -23,7 +32,6 @@ from zygote_lite._specialize.typed.values import (
 
 _MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
-_no_attribute = object()
 
 
 def is_plain(x: Any) -> bool:
@@ -89,8 +97,15 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
 
 def attribute(builder: Builder, x: Value, name: str) -> Value:
     """Return an attribute of an object, or note that a method was looked up."""
+    if isinstance(x.sample, Super):
+        return _of_ancestors(builder, x.sample, name)
+    if x.fields is not None:
+        return _instances.attribute_made(builder, x, name)
     inputs, owner, expression = builder.inputs, x.sample, f"{x.where}.{name}"
     found = of_class(type(owner), name)
+    if isinstance(found, property):
+        settle(inputs, type(owner))
+        return bound_to(builder, x, type(owner), name, found)
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
@@ -101,20 +116,40 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     if isinstance(found, staticmethod) and isinstance(found.__func__, types.FunctionType):
         inputs.guard(expression, found.__func__)
         return constant(found.__func__)
-    if found is _no_attribute or hasattr(type(found), "__get__"):
+    if isinstance(found, classmethod):
+        settle(inputs, type(owner))
+        return bound_to(builder, x, type(owner), name, found)
+    if hasattr(type(found), "__get__"):
+        raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
+    if found is ABSENT:
         raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {type(owner).__name__}")
     return builder.read(found, expression, name, changes=True)
 
 
-def of_class(kind: type, name: str) -> Any:
-    """Return the attribute that instances of a class find there, before any binding."""
-    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _no_attribute)
+def _of_ancestors(builder: Builder, x: Super, name: str) -> Value:
+    """Return what `super()` finds."""
+    if not x.owner.is_object:
+        raise NotSupported.ATTRIBUTE("`super()` of what is no object")
+    kind = type(x.owner.sample)
+    settle(builder.inputs, kind)
+    later = kind.__mro__[kind.__mro__.index(x.kind) + 1 :]
+    for base in later:
+        if name in vars(base):
+            if base is object and name == "__init__":
+                return constant(Method(x.owner, name, object.__init__))
+            return bound_to(builder, x.owner, base, name, vars(base)[name])
+    raise Unsound.RAISES(f"`super()` has no attribute {name}")
 
 
 def function_of(inputs: "Inputs", x: Value, name: str) -> Any:
     """Return the function that an object is called by, or one of its methods."""
     kind = type(x.sample)
     found = of_class(kind, name)
+    if x.fields is not None:
+        found = method_of(inputs, kind, name)
+        if found is None:
+            raise Unsound.RAISES(f"a {kind.__name__} has no method {name}")
+        return found
     if not isinstance(found, types.FunctionType):
         raise NotSupported.METHOD(f"it calls the method {name} of a {kind.__name__}")
     if name == "__call__":  # that of its class, whatever attributes it has

@@ -1,0 +1,167 @@
+"""Operators and builtins of objects of the user's classes: calls of their special methods."""
+
+import copy
+import dataclasses
+import operator
+from typing import Any
+
+from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
+from zygote_lite._specialize.infer.models import instances as _instances
+from zygote_lite._specialize.infer.models.classes import ABSENT, method_of, of_class, settle
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import LOST, Scalar, Value, constant, is_hashable
+
+_BINARY = {b.function: b.methods for b in BINARY.values()}
+_ASSIGNING = {b.in_place: b.methods for b in BINARY.values()}
+_COMPARING = {c.function: f"__{c.name}__" for c in COMPARISONS if c.name in REFLECTED}
+_OF_ONE: dict[Any, str] = {
+    **{u.function: f"__{u.name}__" for u in UNARY if u.name != "not"},
+    abs: "__abs__", operator.abs: "__abs__", len: "__len__", float: "__float__",
+    int: "__int__", operator.getitem: "__getitem__", operator.contains: "__contains__",
+    round: "__round__",
+}  # fmt: skip
+
+
+def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """Return what a function gives of objects; `None` where it is for others to say."""
+    if not is_hashable(f) or not xs:
+        return None
+    if kws:
+        known = f is dataclasses.replace and len(xs) == 1 and xs[0].fields is not None
+        return _instances.with_changes(builder, xs[0], kws) if known else None
+    if f in _BINARY and len(xs) == 2:
+        return _binary(builder, xs[0], xs[1], _BINARY[f])
+    if f in _ASSIGNING and len(xs) == 2:
+        plain, reflected, in_place = _ASSIGNING[f]
+        own = _method(builder, xs[0], in_place)
+        found = None if own is None else _of_method(builder, own, xs)
+        return _binary(builder, xs[0], xs[1], (plain, reflected)) if found is None else found
+    if f in _COMPARING and len(xs) == 2:
+        return _compared(builder, xs[0], xs[1], f)
+    if f in (operator.truth, bool, operator.not_):
+        truth = truth_of(builder, xs[0])
+        return builder.apply(operator.not_, [truth]) if f is operator.not_ else truth
+    if f in _OF_ONE and xs[0].is_object:
+        own = _method(builder, xs[0], _OF_ONE[f])
+        if own is None:
+            raise NotSupported.METHOD(f"{type(xs[0].sample).__name__} has no {_OF_ONE[f]}")
+        return builder.apply(own, xs)
+    if f in (getattr, hasattr, setattr) and len(xs) > 1 and xs[0].is_object:
+        return _by_name(builder, f, *xs)
+    if f is object.__setattr__ and len(xs) == 3 and xs[0].fields is not None:
+        _instances.put(builder, xs[0], _text(xs[1]), xs[2])
+        return constant(None)
+    if f is dataclasses.replace and xs[0].fields is not None and len(xs) == 1:
+        return _instances.with_changes(builder, xs[0], {})
+    if f is copy.copy and xs[0].fields is not None:
+        return _instances.shallow_copy(builder, xs[0])
+    return None
+
+
+def holds_object(x: Value) -> bool:
+    """Return whether a value is an object, or a structure of objects."""
+    return x.is_object or any(map(holds_object, x.items or ()))
+
+
+def _method(builder: Builder, x: Value, name: str) -> Any:
+    return method_of(builder.inputs, type(x.sample), name) if x.is_object else None
+
+
+def _of_method(builder: Builder, method: Any, xs: list[Value]) -> Value | None:
+    """Return what a method gives, `None` where that is `NotImplemented`."""
+    found = builder.apply(method, xs)
+    if found.is_constant and found.sample is NotImplemented:
+        return None
+    return found
+
+
+def _binary(builder: Builder, a: Value, b: Value, names: tuple[str, ...]) -> Value:
+    """Return the result of a binary operator, by the rules of Python."""
+    plainly = isinstance(a.fact, Scalar) and a.fact.classes <= {float, int, bool}
+    if not (a.is_object or plainly):  # NumPy's look at what the other operand is
+        raise NotSupported.METHOD("an operator of something else and an object")
+    plain, reflected = names[:2]
+    kind, other = type(a.sample), type(b.sample)
+    own = _method(builder, a, plain)
+    turned = None if kind is other else _method(builder, b, reflected)
+    tries = [(own, [a, b]), (turned, [b, a])]
+    overrides = a.is_object and of_class(other, reflected) is not of_class(kind, reflected)
+    if turned is not None and issubclass(other, kind) and (overrides or not a.is_object):
+        tries.reverse()
+    for method, operands in tries:
+        found = None if method is None else _of_method(builder, method, operands)
+        if found is not None:
+            return found
+    raise Unsound.RAISES(f"a {kind.__name__} and a {other.__name__} have no {plain}")
+
+
+def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
+    """Return the result of a comparison."""
+    plain = _COMPARING[f]
+    if not (a.is_object and b.is_object and type(a.sample) is type(b.sample)):
+        raise Unsound.IDENTITY("it compares an object with something else")
+    kind = type(a.sample)
+    found = of_class(kind, plain)
+    if f is operator.ne and found is object.__ne__:  # the opposite of `==`
+        equal = _compared(builder, a, b, operator.eq)
+        return builder.apply(operator.not_, [equal])
+    own = _method(builder, a, plain)
+    result = None if own is None or _is_written_by_dataclass(own) else builder.apply(own, [a, b])
+    if result is None or (result.is_constant and result.sample is NotImplemented):
+        raise Unsound.IDENTITY(f"it compares objects without a {plain} of their own")
+    return result
+
+
+def _is_written_by_dataclass(f: Any) -> bool:
+    return bool(f.__code__.co_filename == "<string>")
+
+
+def truth_of(builder: Builder, x: Value) -> Value:
+    """Return the truth of an object."""
+    for name in ("__bool__", "__len__"):
+        own = _method(builder, x, name)
+        if own is not None:
+            return builder.apply(operator.truth, [builder.apply(own, [x])])
+    settle(builder.inputs, type(x.sample))
+    return constant(True)
+
+
+def _by_name(builder: Builder, f: Any, x: Value, name: Value, *more: Value) -> Value:
+    """Return `getattr`, `hasattr` or `setattr` of a known name."""
+    text = _text(name)
+    if f is setattr:
+        _instances.set_attribute(builder, x, text, more[0])
+        return constant(None)
+    there = has_attribute(builder, x, text)
+    if f is hasattr:
+        return constant(there)
+    if not there and more:
+        return more[0]
+    return builder.attribute(x, text)
+
+
+def has_attribute(builder: Builder, x: Value, name: str) -> bool:
+    """Return whether an object has an attribute, under a guard that it stays so."""
+    kind = type(x.sample)
+    settle(builder.inputs, kind)
+    if of_class(kind, "__getattr__") is not ABSENT:
+        raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
+    found = of_class(kind, name)
+    if hasattr(type(found), "__set__"):  # its getter may raise
+        raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
+    if x.fields is not None:
+        if name in x.fields and x.fields[name] is LOST:
+            raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
+        return name in x.fields or found is not ABSENT
+    if found is ABSENT or name in vars(x.sample):
+        there = name in vars(x.sample)
+        builder.inputs.guards[f"({name!r} in {x.where}.__dict__) is {there}"] = None
+        return there
+    return True
+
+
+def _text(x: Value) -> str:
+    if not (x.is_constant and type(x.sample) is str):
+        raise NotSupported.ATTRIBUTE("the name of an attribute is not known")
+    return str(x.sample)
