@@ -192,7 +192,8 @@ def set_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
 
 def put(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Set an attribute in the table of an object, whatever its class says."""
-    assert x.fields is not None
+    if x.fields is None:
+        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
     if name in ("__class__", "__dict__"):
         raise NotSupported.ATTRIBUTE(f"it sets the attribute {name} of an object")
     if value in builder.iterators:
