@@ -64,3 +64,13 @@ def test_the_integral_over_no_piece():
         _, dy, dx = rrule(np.trapezoid, y, x)[1](np.ones(2))
         np.testing.assert_array_equal(dy, 0 * y)
         np.testing.assert_array_equal(dx, 0 * x)
+
+
+def test_places_that_are_data_get_no_cotangent():
+    y, x = np.array([0.3, 1.0, -0.4]), np.array([0.0, 0.5, 2.0])
+    _, back = rrule(np.trapezoid, y, x)
+    _, dy, dx = back(2.0)
+    assert dx is not None
+    _, part, unasked = back.only((False, True, False))(2.0)
+    np.testing.assert_array_equal(part, dy)
+    assert unasked is None

@@ -59,3 +59,15 @@ def test_average_with_its_total_weight():
     np.testing.assert_allclose(dx, [0.25, 0.75])
     np.testing.assert_allclose(dw, [-0.75, 0.25])
     assert rrule(np.average, x, returned=True)[1]((None, 1.0)) == (None, None)
+
+
+def test_weights_that_are_data_get_no_cotangent():
+    x, w = np.arange(6.0).reshape(2, 3), np.array([0.2, 0.5])
+    y, back = rrule(np.average, x, 0, w)
+    _, dx, _, dw = back(np.ones_like(y))
+    only = back.only((False, True, False, False))(np.ones_like(y))
+    np.testing.assert_array_equal(only[1], dx)
+    assert only[3] is None
+    only = back.only((False, False, False, True))(np.ones_like(y))
+    np.testing.assert_array_equal(only[3], dw)
+    assert only[1] is None

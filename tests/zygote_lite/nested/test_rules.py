@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulescore import RuleSet, Tangent
+from rulescore import RuleSet, Tangent, rrule
 from zygote_lite import grad, hessian
 
 X = np.array([0.5, 1.5, -0.3])
@@ -102,3 +102,45 @@ def test_rules_of_structures(name):
     expected = (f(0.7 + h) - f(0.7 - h)) / (2 * h)
     for _ in range(3):
         assert grad(f)(0.7) == pytest.approx(float(expected), rel=1e-7)
+
+
+# -- pullbacks of which parts are asked for ----------------------------------------------------
+
+A = np.arange(6.0).reshape(2, 3)
+ASKED = {
+    "a function for each": (np.matmul, (A, np.ones((3, 2)))),
+    "with what they share": (np.linalg.solve, (np.eye(2) + 0.1, np.array([0.3, 0.4]))),
+    "scalar": (np.multiply, (A, A + 1)),
+    "linear": (np.vdot, (A, A)),
+    "all at once": (np.interp, (X, PLACES, HEIGHTS)),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_part_of_a_pullback_is_asked_for_inside(name):
+    f, (x, *others) = ASKED[name]
+
+    def of_part(x):
+        y, back = rrule(f, x, *others)
+        part = back.only((False, True, *[False] * len(others)))
+        return np.sum(part(np.cos(y))[1] ** 2) + (0.0 if part(None) == back(None) else 1e9)
+
+    def of_all(x):
+        y, back = rrule(f, x, *others)
+        return np.sum(back(np.cos(y))[1] ** 2)
+
+    np.testing.assert_array_equal(of_part(x), of_all(x))
+    found = grad(of_part)(x)
+    np.testing.assert_allclose(found, grad(of_all)(x))
+    v, h = np.cos(np.arange(x.size)).reshape(x.shape), 1e-5
+    slope = (of_all(x + h * v) - of_all(x - h * v)) / (2 * h)
+    assert np.sum(found * v) == pytest.approx(slope, rel=1e-6)
+
+
+def test_what_is_not_asked_for_inside_is_not_computed():
+    def f(w):
+        y, back = rrule(np.matmul, A, w)
+        unasked = back.only((False, False, True))(y)[1]
+        return np.sum(y * y) if unasked is None else 0.0
+
+    np.testing.assert_allclose(grad(f)(np.ones((3, 2))), 2 * A.T @ A @ np.ones((3, 2)))

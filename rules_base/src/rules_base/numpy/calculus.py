@@ -85,17 +85,20 @@ def _(y: Array, x: Array | list | tuple, dx=1.0, axis=-1):
     places = as_array(x)
     wide = along(places, y, axis) if places.ndim == 1 else places
 
-    def pullback(dout):
+    def of_values(dout):
         if y.shape[axis] == 0:
-            return np.zeros_like(y), unstacked(np.zeros_like(places), x)
-        dout = np.expand_dims(dout, axis)
+            return np.zeros_like(y)
         steps = np.conjugate(np.diff(wide, axis=axis))
-        sums = np.conjugate(pair_sums(y, axis))
-        dy = pair_sums_back(dout * steps / 2, axis)
-        dsteps = project(differences_back(dout * sums / 2, axis), wide)
-        return project(dy, y), unstacked(np.reshape(dsteps, places.shape), x)
+        return project(pair_sums_back(np.expand_dims(dout, axis) * steps / 2, axis), y)
 
-    return np.trapezoid(y, places, axis=axis), pullback
+    def of_places(dout):
+        if y.shape[axis] == 0:
+            return unstacked(np.zeros_like(places), x)
+        sums = np.conjugate(pair_sums(y, axis))
+        dsteps = differences_back(np.expand_dims(dout, axis) * sums / 2, axis)
+        return unstacked(np.reshape(project(dsteps, wide), places.shape), x)
+
+    return np.trapezoid(y, places, axis=axis), (of_values, of_places)
 
 
 def along(v, x, axis):

@@ -224,34 +224,46 @@ def _(x: ArrayLike, axis: object, weights: ArrayLike, returned=False, *, keepdim
     values, w = as_array(x), as_array(weights)
     y = np.average(values, axis, w, returned=returned, keepdims=keepdims)
 
-    def pullback(dy):
+    axes, ordered, wide = weights_for(values, axis, w)
+
+    def of_values(dy):
+        dmean = dy[0] if returned else dy
+        if dmean is None:
+            return None
+        share = share_of(dmean, values, axis, wide, keepdims)
+        return unstacked(project(share * np.conjugate(wide), values), x)
+
+    def of_weights(dy):
         mean = y[0] if returned else y
         dmean, dtotal = dy if returned else (dy, None)
-        dvalues, dw = average_back(dmean, dtotal, mean, values, axis, w, keepdims)
-        return unstacked(dvalues, x), None, unstacked(dw, weights)
+        dw = None
+        if dmean is not None:
+            off = values - restored(mean, values, axis, keepdims)
+            share = share_of(dmean, values, axis, wide, keepdims)
+            dw = project(share * np.conjugate(off), wide)
+        if dtotal is not None:
+            dw = accumulate(dw, project(spread(dtotal, values, axis, keepdims), wide))
+        if dw is None:
+            return None
+        dw = np.reshape(dw, ordered.shape)
+        if axes:
+            dw = np.transpose(dw, np.argsort(axes).tolist())
+        return unstacked(project(dw, w), weights)
 
-    return y, pullback
+    return y, (of_values, None, of_weights)
 
 
-def average_back(dmean, dtotal, mean, x, axis, weights, keepdims):
-    """Return the cotangents of `x` and of the `weights` in their average and total weight."""
+def weights_for(x, axis, weights):
+    """Return the axes that weights are for, the weights in their order, and as wide as `x`."""
     if weights.shape == x.shape:
-        axes, ordered, wide = (), weights, weights
-    else:
-        axes = [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
-        ordered = np.transpose(weights, np.argsort(np.argsort(axes)).tolist())
-        wide = np.reshape(ordered, [x.shape[a] if a in axes else 1 for a in range(x.ndim)])
-    dx = dwide = None
-    if dmean is not None:
-        total = np.sum(np.broadcast_to(wide, x.shape), axis=axis, keepdims=True)
-        dy = restored(dmean, x, axis, keepdims) / np.conjugate(total)
-        dx = project(dy * np.conjugate(wide), x)
-        dwide = project(dy * np.conjugate(x - restored(mean, x, axis, keepdims)), wide)
-    if dtotal is not None:
-        dwide = accumulate(dwide, project(spread(dtotal, x, axis, keepdims), wide))
-    if dwide is None:
-        return None, None
-    dweights = np.reshape(dwide, ordered.shape)
-    if axes:
-        dweights = np.transpose(dweights, np.argsort(axes).tolist())
-    return dx, project(dweights, weights)
+        return (), weights, weights
+    axes = [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    ordered = np.transpose(weights, np.argsort(np.argsort(axes)).tolist())
+    wide = np.reshape(ordered, [x.shape[a] if a in axes else 1 for a in range(x.ndim)])
+    return axes, ordered, wide
+
+
+def share_of(dmean, x, axis, weights, keepdims):
+    """Return the cotangent of a mean over the total weight, as wide as `x`."""
+    total = np.sum(np.broadcast_to(weights, x.shape), axis=axis, keepdims=True)
+    return restored(dmean, x, axis, keepdims) / np.conjugate(total)

@@ -34,24 +34,39 @@ def _(tape: Tape, nodes: Nodes, f: Any, *xs: Any, ad: Any = None, **options: Any
     return tape.call(inner, _by_body, rule.body, rule.kind == "instance", *operands, **options)
 
 
+class _Pullback:
+    """The pullback of a rule inside code that is differentiated: its Python is recorded, too."""
+
+    def __init__(self, pull: Any, count: Any, needed: Any = None) -> None:
+        self.pull, self.count, self.needed = pull, count, needed
+
+    def __call__(self, dy: Any) -> Any:
+        return (None,) * self.count if dy is None else self.pull(dy, self.needed)
+
+    def only(self, needed: Any) -> Any:
+        return _Pullback(self.pull, self.count, tuple(needed))
+
+
 def _by_body(body: Any, is_whole: Any, *xs: Any, **options: Any) -> Any:
     y, back = body(*xs, **options)
+    count = len(xs) + 1 - is_whole
 
-    def pullback(dy: Any) -> Any:
-        if dy is None or back is None:
-            return (None,) * (len(xs) + 1 - is_whole)
-        cotangents = back(dy) if callable(back) else _by_parts(back, dy)
+    def pull(dy: Any, needed: Any) -> Any:
+        if back is None:
+            return (None,) * count
+        if callable(back):
+            cotangents = back(dy)
+        else:
+            cotangents = _by_parts(back, dy, needed if is_whole or needed is None else needed[1:])
         return cotangents if is_whole else (None, *cotangents)
 
-    return y, pullback
+    return y, _Pullback(pull, count)
 
 
 def _by_adjoint(f: Any, adjoint: Any, linear: Any, *xs: Any, **options: Any) -> Any:
     y = f(*xs, **options)
 
-    def pullback(dy: Any) -> Any:
-        if dy is None:
-            return (None,) * (len(xs) + 1)
+    def pull(dy: Any, needed: Any) -> Any:
         given = adjoint(dy, *xs, **options)
         each = (given,) if len(linear) == 1 else given
         found: list[Any] = [None] * (len(xs) + 1)
@@ -59,12 +74,16 @@ def _by_adjoint(f: Any, adjoint: Any, linear: Any, *xs: Any, **options: Any) -> 
             found[i + 1] = None if d is None else project(d, xs[i])
         return tuple(found)
 
-    return y, pullback
+    return y, _Pullback(pull, len(xs) + 1)
 
 
-def _by_parts(parts: Any, dy: Any) -> Any:
+def _by_parts(parts: Any, dy: Any, needed: Any) -> Any:
+    shared = None
     if len(parts) == 2 and type(parts[1]) is tuple:  # what the parts share comes first
         shared, parts = parts
+    if needed is not None:
+        parts = tuple([part if n else None for part, n in zip(parts, needed, strict=False)])
+    if shared is not None and any([part is not None for part in parts]):
         dy = shared(dy)
     return tuple([None if part is None else part(dy) for part in parts])
 
@@ -72,9 +91,7 @@ def _by_parts(parts: Any, dy: Any) -> Any:
 def _by_partials(f: Any, partials: Any, takes_out: Any, *xs: Any) -> Any:
     y = f(*xs)
 
-    def pullback(dy: Any) -> Any:
-        if dy is None:
-            return (None,) * (len(xs) + 1)
+    def pull(dy: Any, needed: Any) -> Any:
         found = partials(*xs, y) if takes_out else partials(*xs)
         each = (found,) if len(xs) == 1 else found
         cotangents = [
@@ -82,7 +99,7 @@ def _by_partials(f: Any, partials: Any, takes_out: Any, *xs: Any) -> Any:
         ]
         return (None, *cotangents)
 
-    return y, pullback
+    return y, _Pullback(pull, len(xs) + 1)
 
 
 def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
