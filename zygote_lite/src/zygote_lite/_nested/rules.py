@@ -83,7 +83,7 @@ def _by_parts(parts: Any, dy: Any, needed: Any) -> Any:
         shared, parts = parts
     if needed is not None:
         parts = tuple([part if n else None for part, n in zip(parts, needed, strict=False)])
-    if shared is not None and any([part is not None for part in parts]):
+    if shared is not None and any(part is not None for part in parts):
         dy = shared(dy)
     return tuple([None if part is None else part(dy) for part in parts])
 
