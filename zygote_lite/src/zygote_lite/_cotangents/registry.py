@@ -98,29 +98,54 @@ class Handlers:
     makers: list[Any] = field(default_factory=list)
     unconditional: list[Any] = field(default_factory=list)
 
-    def _each(self, form: str, keys: Iterable[Any], kind: Kind) -> Callable[[Any], Any]:
+    def _each(
+        self, form: str, keys: Iterable[Any], kind: Kind = None, given: bool = False
+    ) -> Callable[[Any], Any]:
         def declare(body: Any) -> Any:
-            self.declared += [Declaration(form, key, kind, body) for key in keys]
+            for key in keys:
+                own = functools.partial(body, key) if given else body
+                self.declared.append(Declaration(form, key, kind, own))
             return body
 
         return declare
 
-    def structural(self, *functions: Any, of: Kind = None) -> Callable[[Any], Any]:
-        """Declare a pullback of the engine's own: `(nodes, *xs, **kws) -> (y, back)`."""
-        return self._each("structural", functions, of)
+    def structural(
+        self, *functions: Any, of: Kind = None, given: bool = False, new_array: bool = False
+    ) -> Callable[[Any], Any]:
+        """Declare a pullback of the engine's own: `(nodes, *xs, **kws) -> (y, back)`.
+
+        Arguments:
+            functions: what it is for.
+            of: for which kind of operand.
+            given: whether the handler is given the function before all else.
+            new_array: whether the value may be a new array, not one of those that it got.
+        """
+        if new_array:
+            self.makers += functions
+        return self._each("structural", functions, of, given)
 
     def inert(self, *functions: Any) -> None:
         """Declare that the value of functions carries no gradient, and that they change nothing."""
-        for f in functions:
-            self.structural(f)(functools.partial(_simply_run, f))
+        self.structural(*functions, given=True)(_simply_run)
 
-    def desugared(self, *functions: Any, of: Kind = None) -> Callable[[Any], Any]:
-        """Declare which other calls a call stands for: `(tape, nodes, *xs, **kws) -> (y, node)`."""
-        return self._each("desugared", functions, of)
+    def desugared(
+        self, *functions: Any, of: Kind = None, given: bool = False, always: bool = False
+    ) -> Callable[[Any], Any]:
+        """Declare which other calls a call stands for: `(tape, nodes, *xs, **kws) -> (y, node)`.
+
+        Arguments:
+            functions: what it is for.
+            of: for which kind of operand.
+            given: whether the handler is given the function before all else.
+            always: whether such calls are resolved though nothing active goes into them.
+        """
+        if always:
+            self.unconditional += functions
+        return self._each("desugared", functions, of, given)
 
     def in_python(self, *functions: Any) -> Callable[[Any], Any]:
         """Declare Python that means the same as functions written in C, and is differentiated."""
-        return self._each("in Python", functions, None)
+        return self._each("in Python", functions)
 
     def by_code(self, example: types.FunctionType) -> Callable[[Any], Any]:
         """Declare which other calls stand for a function that is created anew each time.
@@ -128,14 +153,14 @@ class Handlers:
         It is known by the code that it shares with `example`:
         `(tape, nodes, f, *xs, **kws) -> (y, node)`.
         """
-        return self._each("by code", [example.__code__], None)
+        return self._each("by code", [example.__code__])
 
     def by_option(self, name: str) -> Callable[[Any], Any]:
         """Declare which other calls a call of a function in C with an option stands for.
 
         The handler is called as `(tape, nodes, f, xs, kws) -> (y, node)`.
         """
-        return self._each("by option", [name], None)
+        return self._each("by option", [name])
 
     def callables(self, *kinds: type, of: Kind = None) -> Callable[[Any], Any]:
         """Declare what calls of a kind of callable stand for, by its class.
@@ -143,14 +168,6 @@ class Handlers:
         The handler is called as `(tape, nodes, f, xs, kws) -> (y, node)`.
         """
         return self._each("callable", kinds, of)
-
-    def returns_new_array(self, *functions: Any) -> None:
-        """Declare that the value of structural functions may be a new array, not one they got."""
-        self.makers += functions
-
-    def even_if_inactive(self, *functions: Any) -> None:
-        """Declare that calls of functions are resolved though nothing active goes into them."""
-        self.unconditional += functions
 
 
 def _simply_run(f: Any, nodes: Nodes, *xs: Any) -> tuple[Any, NoPullback]:

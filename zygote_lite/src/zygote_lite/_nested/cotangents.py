@@ -1,6 +1,5 @@
 """Cotangents of a nested tape: values with their nodes on the outer tape, entry by entry."""
 
-import functools
 import operator
 from typing import Any
 
@@ -122,18 +121,15 @@ def _(tape: Tape, nodes: Nodes, x: Tangent, name: str, *default: Any) -> Traced 
     return tape.call((None, None, None), operator.getitem, x._fields, name)
 
 
-def _by_entries(f: Any, tape: Tape, nodes: tuple[NodeId, ...], a: Any, b: Any) -> Traced | None:
+@handlers.desugared(accumulate, project, given=True)
+def _(f: Any, tape: Tape, nodes: tuple[NodeId, ...], a: Any, b: Any) -> Traced | None:
     """Take the cotangents of containers and objects entry by entry, as the source of `f` does."""
     if a is None or not isinstance(b, list | tuple | dict | Tangent):
         return None
     return tape.function(nodes, f, (a, b), {})
 
 
-for _f in (accumulate, project):
-    handlers.desugared(_f)(functools.partial(_by_entries, _f))
-
-
-@handlers.structural(accumulate)
+@handlers.structural(accumulate, new_array=True)
 def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback:
     def accumulate_back(dy: Any) -> tuple[Any, ...]:
         return None, None if a is None else dy, None if b is None else dy
@@ -147,7 +143,7 @@ def expand(dy: Any, x: Any) -> Any:
     return project(np.broadcast_to(np.reshape(dy, kept), np.shape(x)), x)
 
 
-@handlers.structural(project)
+@handlers.structural(project, new_array=True)
 def _(nodes: Nodes, dx: Any, x: Any) -> ValueAndPullback:
     y = project(dx, x)
 
@@ -159,7 +155,7 @@ def _(nodes: Nodes, dx: Any, x: Any) -> ValueAndPullback:
     return y, project_back if y is not None else no_pullback(3)
 
 
-@handlers.structural(expand)
+@handlers.structural(expand, new_array=True)
 def _(nodes: Nodes, dy: Any, x: Any) -> ValueAndPullback:
     def expand_back(d: Any) -> tuple[Any, ...]:
         if d is None:
@@ -167,9 +163,6 @@ def _(nodes: Nodes, dy: Any, x: Any) -> ValueAndPullback:
         return None, d.projected(dy) if isinstance(d, Box) else project(d, dy), None
 
     return expand(dy, x), expand_back
-
-
-handlers.returns_new_array(accumulate, project, expand)
 
 
 def scaled(dy: Any, partial: Any) -> Any:

@@ -1,6 +1,5 @@
 """NumPy functions that write at indices or call user functions, in simpler steps."""
 
-import functools
 import operator
 import types
 from typing import Any
@@ -26,12 +25,9 @@ def _(tape: Tape, nodes: Nodes, x: Any, *shape: Any, **kws: Any) -> Traced | Non
     return refuse_resize()
 
 
-def _read_text(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+@handlers.desugared(np.loadtxt, np.genfromtxt, np.fromregex, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     raise text_refusal(f, xs)
-
-
-for _f in (np.loadtxt, np.genfromtxt, np.fromregex):
-    handlers.desugared(_f)(functools.partial(_read_text, _f))
 
 
 # -- writes at places --------------------------------------------------------------------------
@@ -101,7 +97,7 @@ def viewed(d: Any, made: Any, seen: Any) -> Any:
     return np.asarray(d, made, order="C").view(seen)
 
 
-@handlers.structural(viewed)
+@handlers.structural(viewed, new_array=True)
 def _(nodes: Nodes, d: Any, made: Any, seen: Any) -> ValueAndPullback:
     def viewed_back(dy: Any) -> tuple[Any, ...]:
         back = _viewed_as(dy, seen, made)
@@ -114,9 +110,6 @@ def _viewed_as(d: Any, made: Any, seen: Any) -> Any:
     if d is None:
         return None
     return d.through(viewed, made, seen) if isinstance(d, Boxed) else viewed(d, made, seen)
-
-
-handlers.returns_new_array(viewed)
 
 
 @handlers.desugared(np.ndarray)

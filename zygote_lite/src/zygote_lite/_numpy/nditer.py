@@ -99,10 +99,7 @@ class Iterated:
         self.views[i][(*self.places[self.iterindex], ...)] = value
 
 
-handlers.even_if_inactive(np.nditer)
-
-
-@handlers.desugared(np.nditer)
+@handlers.desugared(np.nditer, always=True)
 def _(
     tape: Tape,
     nodes: Nodes,

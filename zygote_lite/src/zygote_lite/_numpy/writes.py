@@ -52,7 +52,8 @@ def add_at(x: Any, index: Any, value: Any) -> None:
     np.add.at(x, index, value)
 
 
-def _write(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
+@handlers.structural(write_array, add_at, given=True)
+def _(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
     _check_kinds(x, value, bool(nodes[3]))
     old = np.copy(x[index])
     write(x, index, value)
@@ -77,10 +78,6 @@ def _write(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAnd
         return None, None, None, d_value
 
     return None, UndoOnly(write_back)
-
-
-for _f in (write_array, add_at):
-    handlers.structural(_f)(functools.partial(_write, _f))
 
 
 def winning(x: Any, index: Any) -> Any:

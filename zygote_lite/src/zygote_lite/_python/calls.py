@@ -59,19 +59,16 @@ def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) ->
     return None, None
 
 
-def _decorate(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
-    """Run a decorator: the function that it returns is recorded when it is called."""
-    return f(*xs, **kws), None
-
-
-for _f in (
+@handlers.desugared(
     functools.wraps, functools.update_wrapper, functools.lru_cache, functools.cache,
     functools.singledispatch, functools.total_ordering, functools.cached_property, property,
     property.getter, property.setter, property.deleter, staticmethod, classmethod,
     contextlib.contextmanager, BaseExceptionGroup.split, BaseExceptionGroup.subgroup,
-    BaseExceptionGroup.derive, BaseException.with_traceback, BaseException.add_note,
-):  # fmt: skip
-    handlers.desugared(_f)(functools.partial(_decorate, _f))
+    BaseExceptionGroup.derive, BaseException.with_traceback, BaseException.add_note, given=True,
+)  # fmt: skip
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    """Run a decorator: the function that it returns is recorded when it is called."""
+    return f(*xs, **kws), None
 
 
 @handlers.desugared(types.FunctionType.__get__, types.MethodType)
@@ -108,17 +105,13 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
 # is refused wherever it comes from; the following return objects that hold frames.
 
 
-def _look_at_frame(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+@handlers.desugared(
+    inspect.currentframe, inspect.getargvalues, inspect.getgeneratorlocals, inspect.getinnerframes,
+    inspect.getouterframes, inspect.stack, inspect.trace, sys._current_frames, sys._getframe,
+    traceback.walk_stack, traceback.walk_tb, given=True, always=True,
+)  # fmt: skip
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Refuse what the user asks for; Python's own library may look at frames."""
     if is_library(asking()):
         return f(*xs, **kws), None
     raise frame_refusal(f"`{name_of(f)}`")
-
-
-for _looking in (
-    inspect.currentframe, inspect.getargvalues, inspect.getgeneratorlocals, inspect.getinnerframes,
-    inspect.getouterframes, inspect.stack, inspect.trace, sys._current_frames, sys._getframe,
-    traceback.walk_stack, traceback.walk_tb,
-):  # fmt: skip
-    handlers.desugared(_looking)(functools.partial(_look_at_frame, _looking))
-    handlers.even_if_inactive(_looking)

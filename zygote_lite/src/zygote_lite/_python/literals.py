@@ -136,12 +136,11 @@ def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
     return items, join_back
 
 
-def _join(f: Any, nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
+@handlers.structural(join_list, join_tuple, list, tuple, given=True)
+def _(f: Any, nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
     return _joined(f(*parts), parts, len(nodes)) if all(map(is_sequence, parts)) else None
 
 
-for _joining in (join_list, join_tuple, list, tuple):
-    handlers.structural(_joining)(functools.partial(_join, _joining))
 handlers.structural(list.copy)(lambda nodes, x: _joined(list.copy(x), (x,), 2))
 
 

@@ -3,7 +3,6 @@
 The side effects of such a method are followed, and its text is the one that Python would use.
 """
 
-import functools
 import io
 import types
 from typing import Any
@@ -121,11 +120,12 @@ def _(
     return None, None
 
 
-def _make_text(f: Any, nodes: Nodes, *xs: Any, **kws: Any) -> ValueAndPullback:
+@handlers.structural(
+    join_text, format_value, str.join, str.format, io.StringIO.getvalue, given=True
+)
+def _(f: Any, nodes: Nodes, *xs: Any, **kws: Any) -> ValueAndPullback:
     y = f(*xs, **kws)
     return y, text_pullback(y, len(nodes))
 
 
-for _f in (join_text, format_value, str.join, str.format, io.StringIO.getvalue):
-    handlers.structural(_f)(functools.partial(_make_text, _f))
 handlers.inert(dir, object.__dir__, type.__dir__, types.ModuleType.__dir__)

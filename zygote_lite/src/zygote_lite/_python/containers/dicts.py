@@ -315,7 +315,10 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
     return Proxy(x), None
 
 
-def _ask_function(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+@handlers.desugared(
+    operator.getitem, operator.contains, operator.or_, len, iter, reversed, of=Proxy, given=True
+)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     return tape.call(nodes, f, *map(_shown, xs), **kws)
 
 
@@ -323,7 +326,5 @@ def _ask_method(name: str, tape: Tape, nodes: Nodes, x: Any, *xs: Any) -> Traced
     return tape.call((None, nodes[1], None, *nodes[2:]), invoke, _shown(x), name, *xs)
 
 
-for _f in (operator.getitem, operator.contains, operator.or_, len, iter, reversed):
-    handlers.desugared(_f, of=Proxy)(functools.partial(_ask_function, _f))
 for _name in ("get", "keys", "values", "items", "copy"):
     handlers.desugared(getattr(Proxy, _name))(functools.partial(_ask_method, _name))

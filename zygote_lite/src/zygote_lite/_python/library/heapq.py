@@ -6,7 +6,7 @@ import heapq
 import types
 from typing import Any
 
-from zygote_lite._cotangents.registry import Handlers, no_pullback
+from zygote_lite._cotangents.registry import Handlers, Nodes, ValueAndPullback, no_pullback
 
 handlers = Handlers()
 
@@ -27,11 +27,10 @@ def _in_python(module: Any) -> dict[Any, Any]:
     return {f: written[name] for name, f in in_c.items()}
 
 
-for _f in (bisect.bisect_left, bisect.bisect_right):
-    handlers.structural(_f)(
-        lambda flags, *xs, _f=_f, key=None, **kws: (
-            (_f(*xs, **kws), no_pullback(len(flags))) if key is None else None
-        )
-    )
+@handlers.structural(bisect.bisect_left, bisect.bisect_right, given=True)
+def _(f: Any, nodes: Nodes, *xs: Any, key: Any = None, **kws: Any) -> ValueAndPullback | None:
+    return (f(*xs, **kws), no_pullback(len(nodes))) if key is None else None
+
+
 for _in_c, _written in {**_in_python(heapq), **_in_python(bisect)}.items():
     handlers.in_python(_in_c)(_written)

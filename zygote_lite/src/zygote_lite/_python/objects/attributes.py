@@ -156,7 +156,11 @@ def _argument_back(x: BaseException, place: int, count: int) -> Any:
     return argument_back
 
 
-def _change_field(
+@handlers.structural(
+    setattr, object.__setattr__, vars(type)["__setattr__"],
+    delattr, object.__delattr__, vars(type)["__delattr__"], given=True,
+)  # fmt: skip
+def _(
     change: Callable[..., None], nodes: Nodes, x: Any, name: str, *value: Any
 ) -> ValueAndPullback:
     """Write or delete an attribute.
@@ -185,13 +189,6 @@ def _change_field(
         return (None, None, None, d_value)[: len(nodes)]
 
     return None, UndoOnly(change_back)
-
-
-for _change in (
-    setattr, object.__setattr__, vars(type)["__setattr__"],
-    delattr, object.__delattr__, vars(type)["__delattr__"],
-):  # fmt: skip
-    handlers.structural(_change)(functools.partial(_change_field, _change))
 
 
 def _field(x: Any, name: str) -> tuple[Any, ...]:

@@ -337,7 +337,10 @@ def _check_callback(x: Any, callback: Any) -> None:
         )
 
 
-def _refer(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
+@handlers.desugared(
+    weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef, given=True, always=True
+)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     """Make a weak reference or a proxy: of an object, with or without a callback."""
     is_new = f is weakref.ref.__new__  # which is given the class first
     x, *rest = xs[1:] if is_new else xs
@@ -345,26 +348,17 @@ def _refer(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     return f(*xs), None
 
 
-for _f in (weakref.ref, weakref.proxy, weakref.ref.__new__, weakref.KeyedRef):
-    handlers.desugared(_f)(functools.partial(_refer, _f))
-    handlers.even_if_inactive(_f)
-
-
-def _make(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+@handlers.desugared(
+    weakref.WeakKeyDictionary, weakref.WeakSet, weakref.WeakValueDictionary,
+    given=True, always=True,
+)  # fmt: skip
+def _(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Make a container of weak references: all that is done with it is recorded."""
     y = cls()
     mark_active(y)
     if xs or kws:
         tape.call((None, None, *nodes[1:]), cls.update, y, *xs, **kws)
     return y, None
-
-
-_CONTAINERS: tuple[Any, ...] = (
-    weakref.WeakKeyDictionary, weakref.WeakSet, weakref.WeakValueDictionary,
-)  # fmt: skip
-for _cls in _CONTAINERS:
-    handlers.desugared(_cls)(functools.partial(_make, _cls))
-    handlers.even_if_inactive(_cls)
 
 
 @handlers.desugared(weakref.finalize)
