@@ -101,18 +101,13 @@ class _Emitter:
                 return ast.Return(self.atom(value))
             case ir.ReturnTuple(_, values):
                 return ast.Return(self.tuple(values))
-            case ir.Track(_, targets, values, unpack):
+            case ir.Track(_, targets, values, unpack, yields):
                 whole = self.atom(values[0]) if len(values) == 1 else self.tuple(values)
-                return _assign(targets, whole, as_tuple=unpack)
-            case ir.YieldTuple(_, targets, values):
-                return _assign(targets, ast.Yield(self.tuple(values)))
+                return _assign(targets, ast.Yield(whole) if yields else whole, as_tuple=unpack)
             case ir.CellOf(_, target, variable):
                 nothing = ast.arguments([], [], None, [], [], None, [])
                 holder = ast.Lambda(nothing, _load(variable))
                 return _assign([target], ast.Call(self.atom(ir.Intrinsic("cell_of")), [holder], []))
-            case ir.Adopt(_, name, companion):
-                adopt = self.of_tape("keywords")
-                return ast.Expr(ast.Call(adopt, [_load(name), _load(companion)], []))
             case ir.Delete(_, name):
                 return ast.Delete([ast.Name(name, ast.Del())])
         return self.structure(s)

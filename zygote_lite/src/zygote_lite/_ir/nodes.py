@@ -349,7 +349,7 @@ class ReturnTuple(Statement):
 
 @dataclass
 class Track(Statement):
-    """`targets = values`, all at once: variables together with their companions.
+    """`targets = values`, or `targets = yield values`: variables together with their companions.
 
     One value that is to be taken apart is said by `unpack`.
     """
@@ -357,6 +357,7 @@ class Track(Statement):
     targets: list[str]
     values: list[Atom]
     unpack: bool = False
+    yields: bool = False
 
 
 @dataclass
@@ -373,22 +374,6 @@ class ForEach(Statement):
     body: list[Statement]
     orelse: list[Statement]
     owned: bool = False
-
-
-@dataclass
-class YieldTuple(Statement):
-    """`targets = yield values`."""
-
-    targets: list[str]
-    values: list[Atom]
-
-
-@dataclass
-class Adopt(Statement):
-    """`tape.keywords(name, companion)`: note where the entries of `**name` came from."""
-
-    name: str
-    companion: str
 
 
 @dataclass

@@ -49,8 +49,8 @@ def leading(function: ir.Function) -> list[str]:
 class _Recorder:
     def __init__(self, function: ir.Function) -> None:
         self.function = function
-        tape, self.nodes = leading(function)
-        function.used |= {tape, self.nodes}
+        self.tape, self.nodes = leading(function)
+        function.used |= {self.tape, self.nodes}
         self.companions: dict[str, str] = {}
         self.cells: Cells = {}
         self.inner: list[str] = []  # companions of the names of classes
@@ -72,7 +72,10 @@ class _Recorder:
         if f.parameters.kwarg is not None:
             keywords = f.parameters.kwarg.arg
             companion = self.companion(keywords)
-            start.append(ir.Adopt(origin, keywords, companion))
+            adopt = ir.Global(f"{self.tape}.keywords")
+            start.append(
+                ir.Call(origin, ir.DISCARD, adopt, [ir.Name(keywords), ir.Name(companion)])
+            )
             start.append(ir.Track(origin, [companion], [NOTHING]))
         others = [c for name, c in self.companions.items() if name not in f.names]
         others += self.inner
@@ -264,7 +267,8 @@ class _Recorder:
             case ir.Yield(origin, target, value):
                 value = self.read(origin, value, out)
                 target, companion, then = self.assign(origin, target, out)
-                out.append(ir.YieldTuple(origin, [target, companion], [value, self.node(value)]))
+                pair = [value, self.node(value)]
+                out.append(ir.Track(origin, [target, companion], pair, yields=True))
                 out += then
             case ir.Delete(origin, name) if name in self.class_names:
                 out += [s, ir.Track(origin, [self.companion(name)], [NOTHING])]
