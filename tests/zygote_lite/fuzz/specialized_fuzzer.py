@@ -22,6 +22,7 @@ from tests.zygote_lite.checks.oracles import is_alike
 from tests.zygote_lite.fuzz.generate import arrays as array_programs
 from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
+from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from zygote_lite import grad, testing
@@ -75,6 +76,11 @@ def of_branches(seed):
     return branch_programs.load(seed), branch_programs.arguments(seed), (0, 1, 2, 3)
 
 
+def of_islands(seed):
+    """Return a program whose helpers cannot be transformed."""
+    return island_programs.load(seed), island_programs.arguments(seed), (0, 1)
+
+
 def of_calls(seed):
     """Return a program of another kind, called from a function that is recorded."""
     kind = WHOLE[seed // len(KINDS) % len(WHOLE)]
@@ -90,7 +96,7 @@ def of_calls(seed):
 
 
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches)
-KINDS = (*WHOLE, of_calls)
+KINDS = (*WHOLE, of_calls, of_islands)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

@@ -155,7 +155,10 @@ def test_the_first_line_says_why_code_is_recorded():
     def told(details, name):
         return f"# Recorded, not transformed: {details} [not supported: {name}]"
 
-    assert why(through, 1.0) == told("`complex(y, 1.0)`: a value is complex", "value-type")
+    by_complex = lambda y: abs(complex(y, 1.0))
+    assert why(by_complex, 1.0) == told("`complex(y, 1.0)`: a value is complex", "value-type")
+    reason = "a value is complex [not supported: value-type]"
+    assert why(through, 1.0) == f"# inner is recorded: {reason}"
     assert why(Callable(), 1.0) == told("it is not a Python function", "no-python-function")
     type_of_y = told("the argument y is of the type object", "argument-type")
     assert why(lambda x, y: x, 1.0, object()) == type_of_y

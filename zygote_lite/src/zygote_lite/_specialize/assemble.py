@@ -113,8 +113,10 @@ def written(
     ]
     if compiled:  # Numba is given the parts of structures one by one
         tops = [leaf.name for x in arguments for leaf in leaves(x) if leaf.name]
+    for called, reason in inputs.islands.items():
+        writer.line(f"# {called} is recorded: {reason}")
     writer.line(f"def {name}({', '.join([*tops, *more])}):")
-    writer.text.origins[0] = ast.Pass(lineno=f.__code__.co_firstlineno, col_offset=0)
+    writer.text.origins[-1] = ast.Pass(lineno=f.__code__.co_firstlineno, col_offset=0)
     writer.depth = 1
     for top, x in zip(tops, arguments, strict=not compiled):
         if x.items is not None and not compiled:

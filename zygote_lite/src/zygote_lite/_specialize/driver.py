@@ -84,7 +84,14 @@ def _specialized(
 ) -> Specialized:  # fmt: skip
     """Return the code, with lists of any length (`uniform`), or item by item."""
     builder, arguments, names, result = _interpreted(
-        inputs, f, xs, active, uniform=uniform, compiled=compiled, strong=strong
+        inputs,
+        f,
+        xs,
+        active,
+        uniform=uniform,
+        compiled=compiled,
+        strong=strong,
+        has_islands=not compiled,
     )
     forward = builder.out
     checked = _checked(builder, result) if not compiled else result
@@ -132,11 +139,12 @@ def _interpreted(
     uniform: bool = False,
     compiled: bool = False,
     strong: bool = False,
+    has_islands: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, uniform
-    builder.compiled, builder.strong = compiled, strong
+    builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))

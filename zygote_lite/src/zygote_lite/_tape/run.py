@@ -72,6 +72,13 @@ def recorded(
         note_recorded(lambda: name_of(f), lambda: _why(f, xs, kws))
     if not callable(f):
         raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+    return recorded_quietly(flags, f, xs, kws)
+
+
+def recorded_quietly(
+    flags: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Any, Pullback]:
+    """Return the same for a part of a gradient, which is not noted as an answer of its own."""
     operands = (f, *xs, *kws.values())
     with Run(operands) as run:
         flags = mark_arguments(operands, flags)

@@ -9,6 +9,7 @@ from rulescore import accumulate, find_rule, project, rrule
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.traits import is_pure
+from zygote_lite._specialize.infer.islands import inlined_or_island
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import instances as _instances
@@ -125,7 +126,7 @@ def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
         if hasattr(f, "__code__"):
-            return builder.inline(f, xs, kws)
+            return inlined_or_island(builder, f, xs, kws, stem)
         raise NotSupported.NO_RULE(
             f"there is no rule for {getattr(f, '__name__', f)} of these types"
         )
@@ -185,7 +186,7 @@ def inactive(
 def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     """Write a call of a Python function: its body, or in a rule, where that fails, the call."""
     if not builder.plain:
-        return builder.inline(f, xs, kws)
+        return inlined_or_island(builder, f, xs, kws, stem)
     operands = [*xs, *kws.values()]
     is_known = is_of_plugin(f.__globals__)  # others may have effects
     if is_known and operands and all(_is_plain_constant(x) for x in operands):

@@ -48,10 +48,10 @@ def active_call(
     kept = [snapshot(builder, x) for x in (xs[1:] if is_part else xs)]
     op = builder.operation(f, xs, kws, stem)
     if is_part:
-        _be_active(op, xs[:1])
+        be_active(op, xs[:1])
         op.reverse_rule = IndexRule(kept[0])
     else:
-        _be_active(op, xs)
+        be_active(op, xs)
         root = shape_root(op.target)
         alike = [x.is_array and shape_root(x) is root for x in xs]
         op.reverse_rule = ScalarRule(rule, kept, op.target, alike)
@@ -77,7 +77,7 @@ def _by_rule(
     return y
 
 
-def _be_active(op: Op, xs: list[Value]) -> None:
+def be_active(op: Op, xs: list[Value]) -> None:
     if not can_carry(op.target.fact):
         raise Unsound.NO_FLOAT("a value that depends on a differentiated argument is not a float")
     op.target.active = True
@@ -112,7 +112,7 @@ def _inlined(
     op.required = not plain
     if stem:
         y.name = builder.name(stem)
-    _be_active(op, xs)
+    be_active(op, xs)
     mark_made(f, y)
     op.reverse_rule = InlinedPullback(
         pullback, [x if x.active else k for x, k in zip(xs, kept, strict=True)]
@@ -131,7 +131,7 @@ def _linear(
     kept = [snapshot(builder, x) for x in xs]
     options = {name: snapshot(builder, x) for name, x in kws.items()}
     op = builder.operation(f, xs, kws, stem)
-    _be_active(op, xs)
+    be_active(op, xs)
     mark_made(f, op.target)
     operands = [x if x.active else k for x, k in zip(xs, kept, strict=True)]
     op.reverse_rule = AdjointRule(rule, operands, options)
@@ -151,7 +151,7 @@ def _opaque(
     kws = {name: snapshot(builder, x) for name, x in kws.items()}
     both = builder.operation(rule, given, kws).target
     op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
-    _be_active(op, xs)
+    be_active(op, xs)
     op.check = not isinstance(op.target.fact, Scalar) or op.check
     op.target.fresh = op.target.made = False
     for x in given[1:]:

@@ -1,6 +1,7 @@
 """Writing typed code: new values and their names, operations, and what must hold for them."""
 
 import ast
+import copy
 import operator
 import types
 from abc import ABC, abstractmethod
@@ -41,6 +42,8 @@ from zygote_lite._specialize.typed.values import (
 _MOST_OPERATIONS = 1000  # operations
 _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 
+
+_OF_ATTEMPTS = ("written", "uncertain", "moved", "iterators", "operations", "homes", "origin")
 
 Env = dict[str, Value]
 Tables = dict[Value, dict[str, Value]]
@@ -94,6 +97,7 @@ class Builder(ABC):
         self.twice = False  # whether that is to come
         self.strong = False  # whether a zero cotangent stays a zero where it meets an infinity
         self.compiled = False  # whether the code is for Numba
+        self.has_islands = False  # whether the tape may answer calls inside
         self.uncertain: set[Value] = set()  # variables that may have no value
         self.operations = 0
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
@@ -222,6 +226,21 @@ class Builder(ABC):
         """Forget what was written since the mark was made."""
         length, self.used, self.known, self.shapes = mark
         del self.out[length:]
+
+    def attempt(self) -> Any:
+        """Return what `give_up` needs to forget an attempt to write the body of a function."""
+        kept = {name: copy.copy(getattr(self, name)) for name in _OF_ATTEMPTS}
+        return self.mark(), len(self.unified), len(self.changed), len(self.walked), kept
+
+    def give_up(self, attempt: Any) -> None:
+        """Forget what was written since an attempt began: nothing that was there has changed."""
+        mark, unified, changed, walked, kept = attempt
+        self.back_to(mark)
+        while len(self.unified) > unified:
+            self.unified.pop().shaped = None
+        del self.changed[changed:], self.walked[walked:]
+        for name, value in kept.items():
+            setattr(self, name, value)
 
     def note_moved(self, values: list[Value]) -> None:
         """Note that another variable may hold what these variables hold."""

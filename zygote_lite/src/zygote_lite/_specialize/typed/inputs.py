@@ -23,6 +23,7 @@ class Inputs:
         holders: the variables that hold objects and structures, by the expressions for them.
         structures: those that are read, by the expressions for them.
         taken: how many items structures from outside have been taken apart into.
+        islands: the functions that are called as they are, with the reasons.
     """
 
     def __init__(self, f: Any) -> None:
@@ -33,6 +34,7 @@ class Inputs:
         self.holders: dict[str, str] = {}
         self.structures: dict[str, Value] = {}
         self.taken = 0
+        self.islands: dict[str, str] = {}
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
         self.given: dict[str, tuple[Value, str]] = {}

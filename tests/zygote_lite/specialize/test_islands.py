@@ -1,0 +1,281 @@
+"""Islands: calls in transformed code that the tape answers, because their function is not."""
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.comparing import assert_close
+from tests.zygote_lite.checks.finite_differences import check_gradient
+from zygote_lite import code_adjoint, gradient, hvp, jacobian, testing, value_and_grad
+
+X = np.array([1.0, 2.0, 0.5])
+log = []
+
+
+def odd_sum(x, n):
+    seen = {0}
+    total = 0.0
+    for i in range(n):
+        if i not in seen:
+            seen.add(2 * i)
+            total = total + np.sin(x) * i
+    return total
+
+
+def in_straight_code(x):
+    return np.sum(odd_sum(x, 5) * x)
+
+
+def in_a_loop(x):
+    s = x[0]
+    for k in range(3):
+        s = s * np.sum(odd_sum(x * s, 4)) + 0.1 * k
+    return s
+
+
+def in_a_branch(x):
+    y = odd_sum(x, 3) if x[0] > 0.0 else x
+    return np.sum(y * y)
+
+
+def twice_over(x):
+    return odd_sum(odd_sum(x[0], 4) * x[1], 4) * x[2]
+
+
+def of_two(x, y):
+    return np.sum(of_both(x, y) * y)
+
+
+def of_both(x, y):
+    total = 0.0
+    for part in {1, 2}:
+        total = total + part * x / y
+    return total
+
+
+def without_gradient(x):
+    return np.sum(x) * weight(4)
+
+
+def weight(n):
+    return float(len({i % 3 for i in range(n)}))
+
+
+@pytest.mark.parametrize(
+    ("f", "xs"),
+    [
+        (in_straight_code, (X,)),
+        (in_a_loop, (X * 0.3,)),
+        (in_a_branch, (X,)),
+        (in_a_branch, (-X,)),
+        (twice_over, (X,)),
+        (of_two, (X, 2.0)),
+        (of_two, (1.5, X)),
+        (without_gradient, (X,)),
+        (in_straight_code, (X.astype(np.float32),)),
+    ],
+)
+def test_the_answer_is_the_tapes(f, xs):
+    numbers = tuple(range(len(xs)))
+    with testing.recorded_only():
+        want = value_and_grad(f, numbers)(*xs)
+    with testing.transformed_only(), testing.compared():
+        for _ in range(3):
+            found = value_and_grad(f, numbers)(*xs)
+    assert_close(found, want, 1e-12 if xs[0] is X else 1e-5)
+    if xs[0] is X:
+        check_gradient(f, *xs)
+
+
+def test_the_code_shows_the_island_and_says_why():
+    text = code_adjoint(in_straight_code, X)
+    assert text.startswith("# odd_sum is recorded: it makes a set")
+    assert "island(odd_sum, x, 5)" in text
+
+
+def test_the_same_for_pullbacks_and_jacobians():
+    def f(x):
+        return odd_sum(x, 4) * x
+
+    with testing.transformed_only():
+        found = jacobian(f)(X)
+    with testing.recorded_only():
+        np.testing.assert_allclose(found, jacobian(f)(X))
+
+
+def test_second_derivatives_are_the_tapes():
+    v = np.array([1.0, -1.0, 0.5])
+    with testing.recorded_only():
+        want = hvp(in_straight_code)(X, v)
+    for _ in range(4):
+        np.testing.assert_allclose(hvp(in_straight_code)(X, v), want)
+
+
+# -- what may not be one --------------------------------------------------------------------------
+
+
+def prints(x):
+    print("seen", {1})
+    return x * x
+
+
+def notes(x):
+    log.append({float(np.sum(x))})
+    return x * x
+
+
+def draws(x):
+    return x * np.random.default_rng().normal() * len({1})
+
+
+def writes(x):
+    x[0] += len({1})
+    return x * x
+
+
+class Squares:
+    def __init__(self):
+        self.seen = {1}
+
+    def of(self, x):
+        return x * x * len(self.seen)
+
+
+def makes_objects(x):
+    return Squares().of(x) * len({1})
+
+
+def calls_what_prints(x):
+    return prints(x) * len({1})
+
+
+counts = [0]
+
+
+def counts_in_a_default(x, seen=counts):
+    seen[0] += len({1})
+    return x * x
+
+
+def counts_in_a_list(x):
+    counts[0] += len({1})
+    return x * x
+
+
+def counts_globally(x):
+    global total
+    total = len({1})
+    return x * x
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [prints, notes, draws, writes, makes_objects, calls_what_prints, counts_in_a_default,
+     counts_in_a_list, counts_globally],
+)  # fmt: skip
+def test_what_may_have_effects_is_no_island(inner):
+    def f(x):
+        y = x * 1.0
+        return np.sum(inner(y))
+
+    assert "island" not in code_adjoint(f, X)
+
+
+def test_making_code_has_no_effects(capsys):
+    log.clear()
+
+    def f(x):
+        return np.sum(notes(x)) + np.sum(prints(x))
+
+    for _ in range(5):
+        gradient(f, X)
+    assert len(log) == 5
+    assert capsys.readouterr().out.count("seen") == 5
+
+
+def test_effects_of_what_is_called_are_not_known_for_ever(monkeypatch):
+    with testing.transformed_only():
+        gradient(without_gradient, X)
+    calls = []
+
+    def other(n):
+        calls.append(n)
+        return 2.0
+
+    monkeypatch.setitem(globals(), "weight", other)
+    for _ in range(3):
+        assert gradient(without_gradient, X)[0].tolist() == [2.0, 2.0, 2.0]
+    assert calls == [4, 4, 4]
+
+
+# -- later calls ----------------------------------------------------------------------------------
+
+
+def picky(x):
+    if float(x) > 2.0:
+        raise ValueError(f"{x} is too large")
+    return x * len({1, 2})
+
+
+def test_an_error_of_a_later_call_is_the_users():
+    def f(x):
+        return picky(x) * x
+
+    for _ in range(4):
+        assert gradient(f, 1.5) == (6.0,)
+    with pytest.raises(ValueError, match=r"3\.0 is too large"):
+        gradient(f, 3.0)
+    assert gradient(f, 1.5) == (6.0,)
+
+
+def changing(x):
+    if float(np.sum(x)) > 3.0:
+        return float(len({1})) * np.sum(x)
+    return x * len({1})
+
+
+def test_a_value_of_another_type_leaves_the_code():
+    def f(x):
+        return np.sum(changing(x) * x)
+
+    for factor in (0.5, 0.5, 0.5, 2.0, 0.5):
+        x = factor * X
+        with testing.recorded_only():
+            want = gradient(f, x)[0]
+        np.testing.assert_allclose(gradient(f, x)[0], want)
+
+
+def rooted(x, y):
+    return np.sqrt(x) * y * len({1})
+
+
+def test_a_zero_that_meets_an_infinity_is_a_strong_zero():
+    def f(x, y):
+        return np.sum(rooted(x, y) * y)
+
+    x, y = np.array([0.0, 4.0]), np.array([0.0, 1.0])
+    with testing.recorded_only():
+        want = gradient(f, x, y)
+    assert np.isfinite(want[0]).all()
+    for _ in range(4):
+        assert_close(gradient(f, x, y), want)
+
+
+def begins_well(x, scale):
+    rows = [x * scale]
+    rows.append(rows[0] * 2.0)
+    y = np.zeros(3)
+    y[0] = x[1]
+    if len({1}) == 1:
+        rows.append(y)
+    return rows[0] + rows[1] + rows[2]
+
+
+def test_an_attempt_that_fails_leaves_nothing_behind():
+    def f(x, scale):
+        before = x * scale
+        return np.sum(begins_well(x, scale) * before * x)
+
+    with testing.transformed_only(), testing.compared():
+        found = value_and_grad(f, (0, 1))(X, 1.5)
+    with testing.recorded_only():
+        assert_close(found, value_and_grad(f, (0, 1))(X, 1.5), 1e-12)

@@ -1,0 +1,220 @@
+"""Recorded islands: calls inside transformed code that the tape answers.
+
+A function that cannot be transformed is called as it is, `y, back = island(f, x)` in the text, and
+its pullback is called in the reverse pass. So one odd statement costs its own function only.
+
+Making code calls the function on samples, and code that is left is run again by the tape: so an
+island must not do anything that can be seen from outside. It is given numbers and arrays alone, and
+the arrays cannot be written to; what it reads from around it are functions, modules and constants;
+and it calls nothing that may have effects. All of this is told from its source, before it is run.
+"""
+
+import ast
+import builtins
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._cotangents.zeros import filled
+from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.lower.function import lower
+from zygote_lite._ir.traits import is_pure
+from zygote_lite._specialize.rules.inlined import be_active, snapshot
+from zygote_lite._specialize.rules.pullback import CalledPullback
+from zygote_lite._specialize.typed.abstract_eval import sealed
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
+from zygote_lite._specialize.typed.values import Scalar, Value, can_carry, constant, is_hashable
+from zygote_lite._tape.run import Pullback, recorded_quietly
+from zygote_lite.errors import DifferentiationError
+
+_MOST_DEEP = 8  # functions that call each other
+_WRITING = {"write_global", "write_cell", "setattr", "delattr", "enter_context", "note_class",
+            "resume", "locals", "set_defaults"}  # fmt: skip
+_MAKING = {list, dict, tuple, set, frozenset, float, int, bool, str, range, enumerate, zip,
+           reversed, slice, complex, map, filter}  # fmt: skip
+_PURE = {sorted, next, iter, isinstance, issubclass, callable, any, all, sum, min, max, len, abs,
+         divmod, pow, round, repr, format, chr, ord}  # fmt: skip
+_unknown = object()
+_CONSTANTS = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, types.EllipsisType)
+
+
+# -- what code calls -----------------------------------------------------------------------------
+
+
+def island(f: Any, *xs: Any) -> tuple[Any, "IslandPullback"]:
+    """Return the value of a call and its pullback, by the tape."""
+    y, back = recorded_quietly((None, *(True for _ in xs)), f, tuple(map(sealed, xs)), {})
+    return y, IslandPullback(back, xs)
+
+
+def unfollowed(f: Any, *xs: Any) -> Any:
+    """Return the value of a call that no gradient passes through."""
+    return f(*map(sealed, xs))
+
+
+class IslandPullback:
+    """Map the cotangent of the value of an island to those of its arguments; none is `None`."""
+
+    __slots__ = ("back", "xs")
+
+    def __init__(self, back: Pullback, xs: tuple[Any, ...]) -> None:
+        self.back, self.xs = back, xs
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        _, *found = self.back(dy)
+        return None, *map(filled, found, self.xs)
+
+    def only(self, needed: tuple[bool, ...]) -> "IslandPullback":
+        """Return the pullback itself: the tape gives all cotangents at once."""
+        return self
+
+
+# -- writing them --------------------------------------------------------------------------------
+
+
+def inlined_or_island(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    """Write the body of a function in the place of its call, or the call of an island.
+
+    Raises `NotSpecializable`, with the reason of the body, where neither can be.
+    """
+    if not _may_be_island(builder, f, xs, kws):
+        return builder.inline(f, xs, kws)
+    state, written = builder.attempt(), dict(builder.written)
+    try:
+        return builder.inline(f, xs, kws)
+    except NotSpecializable as reason:
+        given = {builder.storage(x) for x in xs if x.is_array}
+        if any(builder.storage(x) in given for x in builder.written.keys() - written.keys()):
+            raise  # the samples that it was given have been written to
+        builder.give_up(state)
+        try:
+            _Effects(builder).look(f, 0)
+            y = _island(builder, f, xs, stem)
+        except (NotSpecializable, DifferentiationError):  # it has no source, or no IR
+            builder.give_up(state)
+            raise reason from None
+        builder.inputs.islands[f.__name__] = str(reason)
+    return y
+
+
+def _may_be_island(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> bool:
+    """Return whether the call of a function may be an island, as far as its operands tell."""
+    return (
+        builder.has_islands
+        and isinstance(f, types.FunctionType)
+        and not kws
+        and all(f.__code__ != frame.code for frame in builder.frames)
+        and all(x.is_constant or x.is_array or x.is_scalar for x in xs)
+        and all(can_carry(x.fact) for x in xs if x.active)
+    )
+
+
+def _island(builder: Builder, f: Any, xs: list[Value], stem: str) -> Value:
+    if not any(x.active for x in xs):
+        found = builder.operation(unfollowed, [constant(f), *xs], stem=stem, certain=False)
+        _refuse_other_values(found.target)
+        found.required = True
+        return found.target
+    given = [constant(f), *(snapshot(builder, x) for x in xs)]
+    both = builder.operation(island, given, certain=True).target
+    op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
+    be_active(op, xs)
+    op.check = True
+    op.target.fresh = op.target.made = False
+    back = builder.operation(operator.getitem, [both, constant(1)], certain=True).target
+    op.reverse_rule = CalledPullback(back, xs)
+    return op.target
+
+
+def _refuse_other_values(y: Value) -> None:
+    if not (y.is_array or isinstance(y.fact, Scalar)):
+        raise Unsound.NO_FLOAT("the value of a function that is not followed is no number")
+
+
+# -- what may be one -----------------------------------------------------------------------------
+
+
+class _Effects:
+    """Look for effects of a function, and of those that it calls. What may have any is refused.
+
+    What is found out about is guarded: the functions that it calls, and the modules they are in.
+    """
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.seen: set[types.CodeType] = set()
+
+    def look(self, f: types.FunctionType, depth: int) -> None:
+        if f.__code__ in self.seen:
+            return
+        self.seen.add(f.__code__)
+        self.builder.inputs.guard_function(f)
+        if depth > _MOST_DEEP or f.__closure__ or f.__dict__:
+            raise Unsound.EFFECTS(f"{f.__name__} is a closure, or deep inside")
+        for x in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            self.value(x, f.__name__, depth)
+        function = lower(f.__code__, f.__globals__)
+        if function.is_generator or function.nonlocals:
+            raise Unsound.EFFECTS(f"{f.__name__} is a generator, or assigns outer variables")
+        for s in ir.every(function.body):
+            if isinstance(s, _NOT_ALLOWED):
+                raise Unsound.EFFECTS(f"{f.__name__} has a {type(s).__name__.lower()}")
+            if isinstance(s, ir.Try):
+                for handler in s.handlers:
+                    self.kind(handler.kind, f)
+            for atom in ir.atoms_of(s):
+                self.atom(atom, f, depth)
+
+    def kind(self, kind: Any, f: types.FunctionType) -> None:
+        """Look at what an `except` names: it is evaluated as it stands."""
+        if kind is not None and not all(
+            isinstance(part, ast.Name | ast.Tuple | ast.Attribute | ast.expr_context)
+            for part in ast.walk(kind)
+        ):
+            raise Unsound.EFFECTS(f"{f.__name__} computes which exceptions it catches")
+
+    def atom(self, atom: ir.Atom, f: types.FunctionType, depth: int) -> None:
+        if isinstance(atom, ir.Intrinsic):
+            if atom.path.partition(".")[0] in _WRITING:
+                raise Unsound.EFFECTS(f"{f.__name__} writes to what is around it")
+        elif isinstance(atom, ir.Global):
+            self.name(atom.path, f, depth)
+
+    def name(self, path: str, f: types.FunctionType, depth: int) -> None:
+        """Look at a global that a function reads, and guard it."""
+        head, *rest = path.split(".")
+        x = f.__globals__.get(head, getattr(builtins, head, None))
+        for part in rest:
+            x = vars(x).get(part) if isinstance(x, types.ModuleType) else _unknown
+        if not isinstance(x, _CONSTANTS):  # those that cannot be called may well change
+            self.builder.global_value(f.__globals__, path)
+        self.value(x, path, depth)
+
+    def value(self, x: Any, name: str, depth: int) -> None:
+        """Look at a value from around a function: it may be called, or be a constant."""
+        if isinstance(x, types.FunctionType) and not is_pure(x):
+            self.look(x, depth + 1)
+        elif isinstance(x, type):
+            if x not in _MAKING and not (
+                issubclass(x, BaseException) and x.__module__ == "builtins"
+            ):
+                raise Unsound.EFFECTS(f"it makes instances of {x.__name__}")
+        elif isinstance(x, tuple):
+            for part in x:
+                self.value(part, name, depth)
+        elif not (
+            isinstance(x, (*_CONSTANTS, types.ModuleType)) or (is_hashable(x) and _is_known(x))
+        ):
+            raise Unsound.EFFECTS(f"it reads {name}, which may have effects")
+
+
+def _is_known(f: Any) -> bool:
+    return f in _PURE or is_pure(f)
+
+
+_NOT_ALLOWED = (ir.SetAttribute, ir.Closure, ir.Class, ir.Plain, ir.Yield)
