@@ -12,11 +12,12 @@ from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.islands import inlined_or_island
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import gathered as _gathered
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import operators as _operators
-from zygote_lite._specialize.infer.models.items import Several, strict_zip
+from zygote_lite._specialize.infer.models.items import Several, as_they_are_now, strict_zip
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.rules import project as _projection
 from zygote_lite._specialize.rules.inlined import active_call
@@ -71,6 +72,10 @@ def call(
         if found is not None:
             return found
     f = _without_in_place(f, xs)
+    if not builder.plain and any(isinstance(x.fact, ListOf) or x.items is not None for x in xs):
+        gathered = _gathered.of_lists(builder, f, xs, kws, stem)
+        if gathered is not None:
+            return gathered
     if f is dict:
         return _dicts.made(builder, xs, kws)
     if f is zip and kws.keys() == {"strict"} and kws["strict"].is_constant:
@@ -130,6 +135,7 @@ def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         raise NotSupported.NO_RULE(
             f"there is no rule for {getattr(f, '__name__', f)} of these types"
         )
+    xs = [as_they_are_now(x) for x in xs]
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
     if rule.kind == "constant":
@@ -173,6 +179,7 @@ def inactive(
         raise NotSupported.RULE_OPERAND(f"a structure is given to {getattr(f, '__name__', f)}")
     if "out" in kws and kws["out"].sample is not None:
         raise Unsound.WRITES_A_RESULT("it writes its result into an array")
+    xs = [as_they_are_now(x) for x in xs]
     known = builder.reusable(f, xs, kws)
     if known is not None and known in builder.known:
         return builder.known[known]

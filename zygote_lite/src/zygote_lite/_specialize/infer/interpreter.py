@@ -154,7 +154,8 @@ class Interpreter(Builder):
                 kws = _dicts.entries_of_dict(named)
                 env[target] = self.call(self.atom(function, env), [*given.items], kws)
             case ir.Build(_, target, kind, items):
-                env[target] = self.build(kind, [self.atom(x, env) for x in items])
+                env[target] = made = self.build(kind, [self.atom(x, env) for x in items])
+                self.titles[made] = stem_of(target)
             case ir.GetAttribute(_, target, value, name):
                 env[target] = self.attribute(self.atom(value, env), name)
             case ir.GetItem(_, target, value, index):
@@ -220,7 +221,7 @@ class Interpreter(Builder):
         if kind == "dict":
             pairs = zip(items[::2], items[1::2], strict=True)
             value = mapping({_dicts.known_key(k): v for k, v in pairs})
-            self.homes[value] = self.out
+            self.settle_home(value)
             return value
         if kind == "set":
             raise NotSupported.CONTAINER("it makes a set")
@@ -229,7 +230,7 @@ class Interpreter(Builder):
         self.inputs.lists = self.inputs.lists or kind == "list"
         made = structure({"tuple": tuple, "list": list, "slice": slice}[kind], items)
         if kind == "list":
-            self.homes[made] = self.out
+            self.settle_home(made)
         return made
 
     def append(self, x: Value, item: Value) -> Value:
@@ -239,6 +240,9 @@ class Interpreter(Builder):
             return constant(None)
         if x in self.walked:
             raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
+        if self.uniform and x in self.homes and self.homes[x] is not self.out:
+            _lists.from_items(self, x)
+            return self.append(x, item)
         if self.homes.get(x) is not self.out:
             raise Unsound.WRITES_ELSEWHERE(
                 "it appends to a list that it has not made in the same block"

@@ -87,7 +87,7 @@ def iterate(
         raise Unsound.LATE_BINDING("a function defined inside reads the variable of a loop")
     walked = len(builder.walked)
     builder.walked += builder.iterators.get(iterable, [])
-    if type(iterable.sample) is dict:  # Python raises where it grows meanwhile
+    if type(iterable.sample) in (dict, list):  # Python looks at what it holds by then
         builder.walked.append(iterable)
     builder.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
     turn, place = body, target

@@ -63,6 +63,12 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     if _dicts.is_dict(x):
         _dicts.store_in_dict(builder, x, index, value)
         return
+    if x.items is not None and type(x.sample) is list and x in builder.homes:
+        if builder.homes[x] is builder.out:
+            _lists.replace_item(builder, x, index, value)
+            return
+        if builder.uniform:
+            _lists.from_items(builder, x)
     if builder.twice:
         raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")
     if not x.made:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from zygote_lite._specialize.typed.nodes import (
+    Append,
     Loop,
     Moves,
     Node,
@@ -29,6 +30,7 @@ def settle_writes(nodes: list[Node], backward: list[Node]) -> None:
     place = {node: i for i, node in enumerate(loops)}
     stores = [node for node in place if isinstance(node, StoreItem)]
     moved = {source for n in place if isinstance(n, Moves) for _, source in n.pairs}
+    moved |= {n.value for n in place if isinstance(n, Append)}
     defined = {n.target: n for n in place if isinstance(n, Op)}
     if any(s.array in (x, x.base) for s in stores for x in moved):
         raise Unsound.SHARED_WRITE("an array that it writes to has two names")

@@ -102,8 +102,10 @@ class Accumulator:
         root = list_root(x)
         if d is None or not root.active:
             return
-        if isinstance(d, Value) and root is x and d in self.owned and x not in self.cotangents:
+        if isinstance(d, Value) and root is x and self.is_whole(x, d):
             self.cotangents[x] = d
+            self.owned.add(d)
+            self.given.add(d)
             return
         buffer = self.buffer(root)
         at = (x, d.index) if isinstance(d, Scatter) else x.row_of
@@ -112,6 +114,10 @@ class Accumulator:
         index = structure(tuple, path) if path else None
         if not (value.is_constant and value.is_scalar and value.sample == 0):
             self.write(AddInto(self.origin, buffer, value, index, each=isinstance(d, Each)))
+
+    def is_whole(self, x: Value, d: Value) -> bool:
+        """Return whether a list is the first cotangent of another, and of that one only."""
+        return x not in self.cotangents and (d in self.owned or self.is_new(d))
 
     def scatter(self, x: Value, d: Scatter) -> None:
         first = self.cotangents.get(x) is None

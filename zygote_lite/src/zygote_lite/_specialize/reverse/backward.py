@@ -24,6 +24,7 @@ from zygote_lite._specialize.typed.nodes import (
     walk,
 )
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import zeros_or
 from zygote_lite._specialize.typed.store_forwarding import Sum, sums_in_place
 from zygote_lite._specialize.typed.values import (
     FLOATS,
@@ -134,6 +135,8 @@ class Backward(Accumulator):
             fact, sample = Scalar(FLOATS), 1.0
         d = self.computed(fact, sample, list.pop, buffer)
         self.builder.definitions[d].required = True
+        if node.value.is_array and buffer not in self.builder.whole:
+            d = self.computed(fact, sample, zeros_or, d, node.value)
         if isinstance(node.value.fact, ListOf):
             self.cotangents[node.value] = d
             self.owned.add(d)

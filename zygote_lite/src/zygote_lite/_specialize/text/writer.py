@@ -30,7 +30,9 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.runtime import (
     UNSET,
     abandon,
+    add_item,
     add_lists,
+    add_to_each,
     add_to_part,
     has_length,
     has_value,
@@ -213,7 +215,12 @@ class Writer(Speller):
         path = [] if node.index is None else node.index.items or []
         at = self.read(node.target) + "".join(f"[{self.index(i)}]" for i in path)
         value = self.expression(node.value)
-        if node.each:
+        if node.value.is_array:
+            whole = self.read(node.target) + "".join(f"[{self.index(i)}]" for i in path[:-1])
+            given = [whole, *[self.expression(i) for i in path[-1:]], value]
+            add = add_to_each if node.each else add_item
+            self.line(f"{self.function(add)}({', '.join(given)})")
+        elif node.each:
             k = self.namer("k")
             self.line(f"for {k} in range(len({at})):", f"    {at}[{k}] += {value}")
         elif node.value.is_scalar:

@@ -101,6 +101,7 @@ class Builder(ABC):
         self.uncertain: set[Value] = set()  # variables that may have no value
         self.operations = 0
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
+        self.titles: dict[Value, str] = {}  # of lists, the variables that they are assigned to
         self.shapes: dict[Any, Value] = {}
         self.unified: list[Value] = []
         self.changed: list[Value] = []  # arrays and lists of which a write tells something new
@@ -110,6 +111,7 @@ class Builder(ABC):
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
         self.objects: list[Value] = []  # those that the function makes
         self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
+        self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
         self.plain = False  # in the body of a rule, through which no gradient passes
 
     @property
@@ -242,6 +244,10 @@ class Builder(ABC):
         for name, value in kept.items():
             setattr(self, name, value)
 
+    def settle_home(self, x: Value) -> None:
+        """Note that a list or a dict is made here: it may be changed in this block."""
+        self.homes[x], x.scope = self.out, self.loop
+
     def note_moved(self, values: list[Value]) -> None:
         """Note that another variable may hold what these variables hold."""
         self.moved.update(leaf for x in values for leaf in leaves(x) if leaf.is_array)
@@ -265,7 +271,7 @@ class Builder(ABC):
     def temporary(self) -> str:
         """Return the name of a new value that the user has no name for."""
         n = 1
-        while f"t{n}" in self.used:
+        while f"t{n}" in self.used or f"t{n}" in self.inputs.names:
             n += 1
         return self.name(f"t{n}")
 
@@ -397,9 +403,11 @@ class Builder(ABC):
 
     def demand_value(self, x: Value) -> None:
         """Leave the code where a variable that is read has no value: once on each path."""
-        key = (has_value, x)
-        if not self.plain and x in self.uncertain and key not in self.known:
-            self.known[key] = self.demand(has_value, x)
+        if self.plain or not self.uncertain:
+            return
+        leaf = next((leaf for leaf in leaves(x) if leaf in self.uncertain), None)
+        if leaf is not None and (has_value, leaf) not in self.known:
+            self.known[has_value, leaf] = self.demand(has_value, leaf)
 
 
 def key_of_part(index: Value) -> Any:

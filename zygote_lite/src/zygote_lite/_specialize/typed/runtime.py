@@ -104,10 +104,45 @@ def call_parts(back: Any, needed: tuple[Any, ...], dy: Any) -> Any:
 
 # -- cotangents of lists -------------------------------------------------------------------------
 
+# That of a number is a number. That of an array is an array that is never written to, or `None`
+# where no gradient has reached it.
+
 
 def zeros(x: list[Any]) -> list[Any]:
     """Return the cotangent of a list that no gradient has reached."""
-    return [zeros(item) if type(item) is list else 0.0 for item in x]
+    return [_zero_of(item) for item in x]
+
+
+def _zero_of(item: Any) -> Any:
+    if type(item) is list:
+        return zeros(item)
+    return None if isinstance(item, np.ndarray) else 0.0
+
+
+def zeros_or(d: Any, x: Any) -> Any:
+    """Return the cotangent of an array: zeros where no gradient has reached it."""
+    return np.zeros_like(x) if d is None else d
+
+
+def pieces(dy: Any, xs: list[Any]) -> list[Any]:
+    """Return the parts of a cotangent that belong to arrays that were put one after the other."""
+    found, start = [], 0
+    for x in xs:
+        found.append(dy[start : start + len(x)])
+        start += len(x)
+    return found
+
+
+def add_item(total: list[Any], place: int, d: Any) -> None:
+    """Add the cotangent of an array to those of a list."""
+    known = total[place]
+    total[place] = d if known is None else known + d
+
+
+def add_to_each(total: list[Any], d: Any) -> None:
+    """Add a cotangent to that of each item of a list."""
+    for i in range(len(total)):
+        add_item(total, i, d)
 
 
 def duplicate(d: list[Any]) -> list[Any]:
@@ -127,7 +162,7 @@ def add_to_part(total: list[Any], part: slice, d: list[Any]) -> None:
         if type(item) is list:
             add_lists(total[i], item)
         elif item is not None:
-            total[i] += item
+            add_item(total, i, item)
 
 
 def list_cotangent(d: list[Any]) -> list[Any]:

@@ -57,6 +57,9 @@ def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
     raise NotSupported.UNKNOWN_LENGTH("something of unknown length is unpacked")
 
 
+_MOST_REPEATED = 64
+
+
 def _with_rest(builder: Builder, parts: tuple[Any, ...]) -> Value:
     """Return what is assigned in an unpacking; what `*` takes is a new list."""
     return structure(tuple, [builder.build("list", p) if type(p) is list else p for p in parts])
@@ -70,9 +73,30 @@ def _length(builder: Builder, xs: list[Value]) -> Value | None:
 
 
 def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
-    if builder.uniform and type(xs[0].sample) is list and xs[1].is_scalar:
-        return _lists.repeated(builder, xs[0], xs[1])
-    return None
+    """Return what stands for `[a] * n`: item by item, where that is not too long."""
+    x, count = xs
+    if type(x.sample) is not list or x.items is None or not count.is_scalar:
+        return None
+    if builder.uniform:
+        return _lists.repeated(builder, x, count)
+    builder.inputs.lists = True
+    if not count.is_constant or len(x.items) * count.sample > _MOST_REPEATED:
+        raise NotSupported.UNKNOWN_LENGTH("a list is repeated how often is not known")
+    return builder.build("list", x.items * count.sample)
+
+
+def _joined_lists(builder: Builder, xs: list[Value]) -> Value | None:
+    """Return what stands for `a + b` of lists or of tuples."""
+    a, b = xs
+    if isinstance(a.fact, ListOf) and isinstance(b.fact, ListOf):
+        return _lists.joined_lists(builder, a, b)
+    kind = type(a.sample)
+    if kind not in (list, tuple) or type(b.sample) is not kind:
+        return None
+    first, second = known_items(a), known_items(b)
+    if first is None or second is None:
+        return None
+    return builder.build(kind.__name__, [*first, *second])
 
 
 def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
@@ -87,7 +111,7 @@ def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
         return None
     made = structure(kind, [*items])
     if kind is list:
-        builder.homes[made] = builder.out
+        builder.settle_home(made)
     return made
 
 
@@ -225,6 +249,7 @@ def _compensated(builder: Builder, start: Value, items: list[Value]) -> Value:
 SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     len: _length,
     operator.mul: _repeated_list,
+    operator.add: _joined_lists,
     unpack: _unpack,
     tuple: partial(_sequence, tuple),
     list: partial(_sequence, list),

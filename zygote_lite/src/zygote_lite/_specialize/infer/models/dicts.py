@@ -71,7 +71,7 @@ def made(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
     for x in xs:
         entries |= entries_of_dict(x) if is_dict(x) else _of_pairs(x)
     value = mapping({**entries, **kws})
-    builder.homes[value] = builder.out
+    builder.settle_home(value)
     return value
 
 

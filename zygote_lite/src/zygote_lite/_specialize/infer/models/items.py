@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite._specialize.typed.values import Value, constant, structure
 
 
 @dataclass(eq=False)
@@ -27,3 +27,12 @@ def known_items(x: Value) -> list[Value] | None:
     if x.is_constant and isinstance(x.sample, tuple | str):
         return [constant(part) for part in x.sample]
     return None
+
+
+def as_they_are_now(x: Value) -> Value:
+    """Return an operand whose lists keep the items that they have now, whatever is done to them."""
+    if x.items is None or type(x.sample) not in (tuple, list):
+        return x
+    items = [as_they_are_now(item) for item in x.items]
+    changes = type(x.sample) is list or any(a is not b for a, b in zip(items, x.items, strict=True))
+    return structure(type(x.sample), items) if changes else x

@@ -7,24 +7,37 @@ shape.
 """
 
 import operator
+from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.rules.contributions import Each, IndexRule, LinearRule, Scatter
+from zygote_lite._specialize.rules.contributions import (
+    Contribution,
+    Each,
+    IndexRule,
+    LinearRule,
+    Scatter,
+)
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.nodes import Append, StoreItem
+from zygote_lite._specialize.typed.nodes import Append, Op, StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import zeros
 from zygote_lite._specialize.typed.values import (
     INTS,
     NUMBERS,
     TRUTHS,
+    ArrayOf,
     Fact,
     ListOf,
     Scalar,
     Value,
     can_carry,
+    constant,
+    fact_of,
     join_facts,
     list_root,
+    structure,
+    without_lengths,
 )
 
 # -- what is known of a list -------------------------------------------------------------------
@@ -65,6 +78,57 @@ def settled(x: Value) -> ListOf:
     return x.fact
 
 
+def refuse_second_list(value: Value) -> None:
+    """Refuse an item that is a list: it may be known by another name."""
+    if value.items is not None or isinstance(value.fact, ListOf):
+        raise NotSupported.LIST_OPERATION("a list holds a structure")
+
+
+def from_items(builder: Builder, x: Value) -> None:
+    """Make a list whose items are known one by one a list of any length, which changes later.
+
+    It is written where the block that made it goes on: there nothing has changed it yet.
+    """
+    if x in builder.walked:
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list that it walks over")
+    block, items = builder.homes.pop(x), x.items or []
+    for item in items:
+        refuse_second_list(item)
+        if not (item.is_scalar or item.is_array):
+            raise NotSupported.LIST_OPERATION("it changes a list of something other than numbers")
+    outer, loop = builder.out, builder.loop
+    builder.out, builder.loop = block, x.scope
+    made = new_list(builder, builder.titles.get(x, ""))
+    x.fact, x.name, x.made = made.fact, made.name, True
+    builder.inputs.names.add(x.name)  # whatever is written again
+    op = block[-1]
+    assert isinstance(op, Op)
+    op.target = x
+    builder.definitions[x] = op
+    x.items, x.active, x.is_constant = None, False, False
+    x.sample.clear()
+    for item in items:
+        append(builder, x, item)
+    builder.out, builder.loop = outer, loop
+    builder.changed.append(x)
+
+
+def replace_item(builder: Builder, x: Value, index: Value, value: Value) -> None:
+    """Note `x[index] = value`, of a list whose items are known one by one."""
+    assert x.items is not None
+    if x in builder.walked:
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a list that it walks over")
+    if not index.is_constant or type(index.sample) is not int:
+        raise NotSupported.LIST_OPERATION("it writes to a place of a list that is not known")
+    if value in builder.iterators:
+        raise Unsound.ITERATOR("it makes a list of iterators, which can be walked over only once")
+    if not -len(x.items) <= index.sample < len(x.items):
+        raise Unsound.RAISES("it writes to an item that does not exist")
+    x.items[index.sample] = value
+    x.sample[index.sample] = value.sample
+    x.active = x.active or value.active
+
+
 def widen(builder: Builder, x: Value, item: Fact) -> None:
     """Note that a list holds items of one more kind."""
     fact = settled(x)
@@ -88,24 +152,88 @@ def activate(builder: Builder, x: Value) -> None:
 # -- what is written ---------------------------------------------------------------------------
 
 
-def new_list(builder: Builder) -> Value:
+def new_list(builder: Builder, stem: str = "") -> Value:
     """Write `[]`."""
-    op = builder.write(Result(ListOf(None), []), list, [], {})
+    op = builder.write(Result(ListOf(None), []), list, [], {}, stem)
     op.target.made = True
     return op.target
+
+
+@dataclass(eq=False)
+class RepeatRule:
+    """Through `[a, b] * n`: the cotangent of an item is the sum of those of its copies."""
+
+    items: list[Value]
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Write the cotangents of the items."""
+        found: list[Contribution] = []
+        for i, a in enumerate(self.items):
+            part = dy
+            if len(self.items) > 1:
+                every = structure(slice, [constant(i), constant(None), constant(len(self.items))])
+                made = Result(dy.fact, dy.sample)
+                part = builder.write(made, operator.getitem, [dy, every], {}).target
+            result = Result(a.fact, a.sample)
+            found.append(builder.write(result, sum, [part, constant(0.0)], {}).target)
+        return [d if a.active else None for a, d in zip(self.items, found, strict=True)]
 
 
 def repeated(builder: Builder, x: Value, count: Value) -> Value:
     """Write `[a] * n`."""
-    if not x.items or any(not a.is_scalar or a.active for a in x.items):
-        raise NotSupported.LIST_OPERATION("it repeats a list of something other than known numbers")
+    if not x.items or any(not a.is_scalar for a in x.items):
+        raise NotSupported.LIST_OPERATION("it repeats a list of something other than numbers")
+    if any(a.active and a.fact != Scalar(frozenset((float,))) for a in x.items):
+        raise NotSupported.LIST_OPERATION("it repeats a list of numbers that are no Python floats")
     fact = x.items[0].fact
     for a in x.items[1:]:
         fact = join_facts(fact, a.fact)
     sample = run(operator.mul, [x.sample, count.sample], {})
-    op = builder.write(Result(ListOf(fact), sample), operator.mul, [x, count], {})
+    given = structure(list, [*x.items])
+    op = builder.write(Result(ListOf(fact), sample), operator.mul, [given, count], {})
     op.target.made = True
+    if any(a.active for a in x.items) and builder.follows:
+        op.target.active = True
+        op.reverse_rule, op.active_operands = RepeatRule(given.items or []), given.items or []
     return op.target
+
+
+def joined_lists(builder: Builder, a: Value, b: Value) -> Value:
+    """Write `a + b`, a new list."""
+    facts = [settled(x).item for x in (a, b)]
+    if any(not isinstance(fact, Scalar | ArrayOf) for fact in facts):
+        raise NotSupported.LIST_OPERATION("it joins lists of something other than numbers")
+    first, second = facts
+    assert first is not None
+    assert second is not None
+    op = builder.write(
+        Result(ListOf(join_facts(first, second)), [*a.sample, *b.sample]), operator.add, [a, b], {}
+    )
+    op.target.made = True
+    if builder.follows and (list_root(a).active or list_root(b).active):
+        length = builder.write(result_of(len, [a], {}), len, [a], {}).target
+        ends = [(constant(None), length), (length, constant(None))]
+        parts = [structure(slice, [*end, constant(None)]) for end in ends]
+        op.target.active = True
+        op.reverse_rule, op.active_operands = PartsRule([a, b], parts), [a, b]
+    return op.target
+
+
+@dataclass(eq=False)
+class PartsRule:
+    """Through `a + b` of lists: each takes its part of the cotangent."""
+
+    lists: list[Value]
+    parts: list[Value]
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Write the cotangents of both."""
+        found: list[Contribution] = []
+        for x, part in zip(self.lists, self.parts, strict=True):
+            result = Result(x.fact, zeros(x.sample))
+            d = builder.write(result, operator.getitem, [dy, part], {}).target
+            found.append(d if list_root(x).active else None)
+        return found
 
 
 def item_of_list(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
@@ -207,10 +335,11 @@ def append(builder: Builder, x: Value, value: Value) -> None:
             raise Unsound.SHARED_WRITE("it may append one list more than once")
         widen(builder, x, fact)
         value.moved = True
-    elif value.is_scalar:
+    elif value.is_scalar or value.is_array:
         widen(builder, x, value.fact)
+        builder.note_moved([value])
     else:
-        raise NotSupported.LIST_OPERATION("it appends something other than a number")
+        raise NotSupported.LIST_OPERATION("it appends something other than a number or an array")
     x.sample.append(value.sample)
     if value.active:
         activate(builder, x)
@@ -241,11 +370,16 @@ def copied(builder: Builder, x: Value, part: Value | None = None) -> Value:
 def total(builder: Builder, xs: list[Value]) -> Value:
     """Write `sum(x)`."""
     fact = settled(xs[0])
-    if not isinstance(fact.item, Scalar) or any(not x.is_constant for x in xs[1:]):
-        raise NotSupported.LIST_OPERATION("it sums rows, or from a start that is not known")
+    if any(not x.is_constant for x in xs[1:]):
+        raise NotSupported.LIST_OPERATION("it sums a list from a start that is not known")
     sample = run(sum, [x.sample for x in xs], {})
-    kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
-    result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)
+    if isinstance(fact.item, ArrayOf):
+        result = Result(without_lengths(fact_of(sample)), sample, certain=False)
+    elif not isinstance(fact.item, Scalar):
+        raise NotSupported.LIST_OPERATION("it sums rows")
+    else:
+        kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
+        result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)
     op = builder.write(result, sum, xs, {})
     if list_root(xs[0]).active and builder.follows and can_carry(result.fact):
         op.target.active = True
