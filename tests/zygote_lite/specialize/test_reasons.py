@@ -108,11 +108,11 @@ def reads_a_view_after_a_write(x):
 
 
 @provokes(Unsound.WRITES_ELSEWHERE, 2.0, later=(0.5,))
-def appends_on_one_path(x):
-    held = [x]
+def writes_an_entry_on_one_path(x):
+    held = {"a": x}
     if x > 1.0:
-        held.append(x * x)
-    return held[-1] * x
+        held["a"] = x * x
+    return held["a"] * x
 
 
 @provokes(Unsound.CHANGES_WHAT_IT_WALKS, 2.0, raises=RuntimeError)

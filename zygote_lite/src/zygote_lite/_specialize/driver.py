@@ -65,7 +65,7 @@ def specialize(
         if compiled or many or not inputs.lists:
             raise
         return specialized(Inputs(f), True)
-    if inputs.lists and made.structured and not compiled and not many:
+    if inputs.lists and (made.structured or inputs.places) and not compiled and not many:
         with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
             return specialized(Inputs(f), True)
     return made

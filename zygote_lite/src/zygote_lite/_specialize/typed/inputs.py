@@ -18,6 +18,7 @@ class Inputs:
         guards: expressions that must be true, in their order, and each once.
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
+        places: whether items of lists are replaced.
         names: those of the values that are read: they are taken for good.
         containers: the variables that hold lists and dicts that are read.
         holders: the variables that hold objects and structures, by the expressions for them.
@@ -28,7 +29,7 @@ class Inputs:
 
     def __init__(self, f: Any) -> None:
         self.f = f
-        self.lists = False
+        self.lists = self.places = False
         self.names: set[str] = set()
         self.containers: dict[str, None] = {}
         self.holders: dict[str, str] = {}

@@ -29,12 +29,13 @@ from zygote_lite._specialize.typed.values import (
     can_carry,
     constant,
     fact_of,
+    is_hashable,
     list_root,
     structure,
 )
 
 _FLOAT64 = {float, np.float64}
-_EXACT = _FLOAT64 | {int, bool, np.int64, np.bool_}
+_PLAIN_NUMBERS = _FLOAT64 | {int, bool, np.int64, np.bool_}
 _MAKERS = (np.array, np.asarray, np.stack)
 _JOINERS = (np.concatenate, np.hstack)
 _REDUCTIONS = (
@@ -48,6 +49,8 @@ def of_lists(
 ) -> Value | None:
     """Write a call of a NumPy function on lists; return `None` for other functions."""
     first = xs[0].fact if xs else None
+    if not is_hashable(f):
+        return None
     if len(xs) == 1 and not kws and f in _MAKERS and xs[0].items is not None:
         return _array_of_items(builder, f, xs[0], stem)
     if isinstance(first, ListOf) and len(xs) == 1:
@@ -56,8 +59,9 @@ def of_lists(
         if f is np.vstack and not kws and _rank(first.item) == 1:
             return _array_of(builder, np.array, xs[0], stem)
         if f in _JOINERS and not kws and (f is np.concatenate or _rank(first.item) == 1):
-            return _joined(builder, xs[0], stem)
-    if isinstance(f, np.ufunc) or f in _REDUCTIONS:
+            return _concatenated(builder, xs[0], stem)
+    takes_arrays = isinstance(f, np.ufunc) or f in _REDUCTIONS
+    if takes_arrays and any(map(_is_list, xs)):
         given = [_array_of(builder, np.array, x) if _is_list(x) else x for x in xs]
         return builder.apply(f, given, kws, stem)
     return None
@@ -71,7 +75,7 @@ def _array_of_items(builder: Builder, f: Any, x: Value, stem: str) -> Value | No
     """Write `np.array(x)` of a nest of lists whose items are known; `None` for other contents."""
     places = _places(x, ())
     kinds = [leaf.fact.classes if isinstance(leaf.fact, Scalar) else None for _, leaf in places]
-    numbers = [kind for kind in kinds if kind is not None and kind <= _EXACT]
+    numbers = [kind for kind in kinds if kind is not None and kind <= _PLAIN_NUMBERS]
     if len(numbers) != len(kinds) or not any(kind <= _FLOAT64 for kind in numbers):
         return None
     given = as_they_are_now(x)
@@ -139,14 +143,14 @@ def _array_of(builder: Builder, f: Any, x: Value, stem: str = "") -> Value:
     if item is None or _rank(item) is None:
         raise NotSupported.LIST_OPERATION("an array is made of a list of something else")
     back = np.ndarray.tolist if isinstance(item, Scalar) else list
-    return _made(builder, f, x, lambda dy: (back, [dy]), stem)
+    return _gathered(builder, f, x, lambda dy: (back, [dy]), stem)
 
 
-def _joined(builder: Builder, x: Value, stem: str) -> Value:
+def _concatenated(builder: Builder, x: Value, stem: str) -> Value:
     """Write `np.concatenate(x)` of a list of arrays."""
     if not isinstance(_lists.settled(x).item, ArrayOf):
         raise NotSupported.LIST_OPERATION("it joins a list of something other than arrays")
-    return _made(builder, np.concatenate, x, lambda dy: (pieces, [dy, x]), stem)
+    return _gathered(builder, np.concatenate, x, lambda dy: (pieces, [dy, x]), stem)
 
 
 @dataclass(eq=False)
@@ -166,7 +170,7 @@ class GatherRule:
         return [d]
 
 
-def _made(
+def _gathered(
     builder: Builder, f: Any, x: Value, parts: Callable[[Value], Any], stem: str
 ) -> Value:  # fmt: skip
     if not x.sample:

@@ -124,6 +124,7 @@ def replace_item(builder: Builder, x: Value, index: Value, value: Value) -> None
         raise Unsound.ITERATOR("it makes a list of iterators, which can be walked over only once")
     if not -len(x.items) <= index.sample < len(x.items):
         raise Unsound.RAISES("it writes to an item that does not exist")
+    builder.inputs.places = True
     x.items[index.sample] = value
     x.sample[index.sample] = value.sample
     x.active = x.active or value.active
