@@ -199,7 +199,8 @@ class Accumulator:
 
     def copy(self, d: Value, x: Value) -> Value:
         if isinstance(x.fact, ListOf):
-            return self.computed(x.fact, zeros(x.sample), duplicate, d)
+            f = list if isinstance(x.fact.item, ArrayOf) else duplicate
+            return self.computed(x.fact, zeros(x.sample), f, d)
         if d.spread is not None or not shares_axes(d.fact, x.fact):
             total = self.zero(x)
             self.write(AddInto(self.origin, total, d))
