@@ -168,7 +168,7 @@ class Store:
             if self.shadows and isinstance(x, np.ndarray):
                 dx = self._with_shadow(x, dx)
             if isinstance(dx, Boxed):
-                return dx.projected(x)
+                return dx.through(project, x)
             is_known = isinstance(x, Number | np.generic | Array) or is_known_by_rule(type(x))
             return project(dx, x) if is_known else dx
         if kind == INERT:
@@ -241,17 +241,20 @@ class Store:
 
 
 class Boxed:
-    """A cotangent that knows how to take the kind of its primal."""
+    """A cotangent that knows what a linear function makes of it."""
 
     __slots__ = ()
-
-    def projected(self, x: Any) -> Any:
-        """Return the cotangent with the kind of its primal `x`."""
-        raise NotImplementedError
 
     def through(self, f: Any, *xs: Any) -> Any:
         """Return the cotangent that a linear function makes of this one."""
         raise NotImplementedError
+
+
+def through(d: Any, f: Any, *xs: Any) -> Any:
+    """Return what a linear function makes of a cotangent, which may be boxed, or none."""
+    if isinstance(d, Boxed):
+        return d.through(f, *xs)
+    return None if d is None else f(d, *xs)
 
 
 def _order(x: Any) -> Any:

@@ -17,7 +17,7 @@ from zygote_lite._cotangents.registry import (
     no_pullback,
 )
 from zygote_lite._cotangents.run import take_slots
-from zygote_lite._cotangents.store import Boxed
+from zygote_lite._cotangents.store import Boxed, through
 from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
 from zygote_lite._tape.tape import Tape
 
@@ -38,19 +38,11 @@ class Box(Boxed):
         nodes = (None, self.node, other.node)
         return Box(*self.tape.call(nodes, accumulate, self.value, other.value), self.tape)
 
-    def projected(self, x: Any) -> "Box | None":
-        """Return the cotangent with the kind of its primal."""
-        value, node = self.tape.call((None, self.node, None), project, self.value, x)
-        return None if value is None else Box(value, node, self.tape)
-
-    def through(self, f: Any, *xs: Any) -> "Box":
+    def through(self, f: Any, *xs: Any) -> "Box | None":
         """Return the cotangent that a linear function makes of this one."""
         nodes = (None, self.node, *(None for _ in xs))
-        return Box(*self.tape.call(nodes, f, self.value, *xs), self.tape)
-
-    def expanded(self, x: Any) -> "Box":
-        """Return the cotangent repeated to the shape of `x`."""
-        return Box(*self.tape.call((None, self.node, None), expand, self.value, x), self.tape)
+        value, node = self.tape.call(nodes, f, self.value, *xs)
+        return None if value is None else Box(value, node, self.tape)
 
 
 def box(value: Any, node: Any, tape: Tape) -> Any:
@@ -68,7 +60,7 @@ def box(value: Any, node: Any, tape: Tape) -> Any:
 def projected_entries(d: Any, x: Any) -> Any:
     """Return a boxed cotangent with the kind of its primal, entry by entry."""
     if isinstance(d, Box):
-        return d.projected(x)
+        return d.through(project, x)
     if isinstance(d, list | tuple):
         entries = [projected_entries(entry, part) for entry, part in zip(d, x, strict=True)]
         return entries if isinstance(x, list) else tuple_like(x, entries)
@@ -148,9 +140,7 @@ def _(nodes: Nodes, dx: Any, x: Any) -> ValueAndPullback:
     y = project(dx, x)
 
     def project_back(dy: Any) -> tuple[Any, ...]:
-        if dy is None:
-            return None, None, None
-        return None, dy.expanded(dx) if isinstance(dy, Box) else expand(dy, dx), None
+        return None, through(dy, expand, dx), None
 
     return y, project_back if y is not None else no_pullback(3)
 
@@ -158,9 +148,7 @@ def _(nodes: Nodes, dx: Any, x: Any) -> ValueAndPullback:
 @handlers.structural(expand, new_array=True)
 def _(nodes: Nodes, dy: Any, x: Any) -> ValueAndPullback:
     def expand_back(d: Any) -> tuple[Any, ...]:
-        if d is None:
-            return None, None, None
-        return None, d.projected(dy) if isinstance(d, Box) else project(d, dy), None
+        return None, through(d, project, dy), None
 
     return expand(dy, x), expand_back
 

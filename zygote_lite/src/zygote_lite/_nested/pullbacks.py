@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import project
 from zygote_lite._cotangents.run import state, take
 from zygote_lite._nested.cotangents import Box, box, projected_entries, scaled, unbox
 from zygote_lite._tape.tape import Tape
@@ -38,7 +39,7 @@ def back_of_scalar(
                     found.append(None)
                     continue
                 d = Box(*outer.call((None, dy.node, at_p), scaled, dy.value, p), outer)
-                found.append(d.projected(x))
+                found.append(d.through(project, x))
         return None, *found
 
     return scalar_back

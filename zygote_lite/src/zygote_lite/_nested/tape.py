@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import find_rule
+from rulescore import find_rule, project
 from zygote_lite._activity.activity import captured_within
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.saved import note_captured
@@ -82,7 +82,7 @@ class NestedTape(Tape):
                 if winners is not None:
                     kept, at = outer.call((None, None, d.node, None), np.where, winners, d.value, 0)
                     d = Box(kept, at, outer)
-                d = d.projected(value)
+                d = d.through(project, value)
             else:
                 d = None
             now, at_now = outer.call((None, None, None), read_copy, x, index)

@@ -9,7 +9,7 @@ import numpy as np
 from rulescore import find_rule, project
 from zygote_lite._activity.activity import reaches_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPullback
-from zygote_lite._cotangents.store import Boxed
+from zygote_lite._cotangents.store import through
 from zygote_lite._ir.intrinsics import refuse_resize
 from zygote_lite._numpy.writes import write_array
 from zygote_lite._tape.refusal import refusal, text_refusal
@@ -87,7 +87,7 @@ def _(nodes: Nodes, x: Any, *xs: Any, **kws: Any) -> ValueAndPullback | None:
         return None
 
     def view_back(dy: Any) -> tuple[Any, ...]:
-        return None, _viewed_as(dy, y.dtype, x.dtype), *(None,) * (len(nodes) - 2)
+        return None, through(dy, viewed, y.dtype, x.dtype), *(None,) * (len(nodes) - 2)
 
     return y, view_back
 
@@ -100,16 +100,9 @@ def viewed(d: Any, made: Any, seen: Any) -> Any:
 @handlers.structural(viewed, new_array=True)
 def _(nodes: Nodes, d: Any, made: Any, seen: Any) -> ValueAndPullback:
     def viewed_back(dy: Any) -> tuple[Any, ...]:
-        back = _viewed_as(dy, seen, made)
-        return None, back.projected(d) if isinstance(back, Boxed) else project(back, d), None, None
+        return None, through(through(dy, viewed, seen, made), project, d), None, None
 
     return viewed(d, made, seen), viewed_back
-
-
-def _viewed_as(d: Any, made: Any, seen: Any) -> Any:
-    if d is None:
-        return None
-    return d.through(viewed, made, seen) if isinstance(d, Boxed) else viewed(d, made, seen)
 
 
 @handlers.desugared(np.ndarray)

@@ -7,10 +7,10 @@ something else; then the tape answers.
 """
 
 import operator
-from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.numba import arithmetic as _machine
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
 from zygote_lite._specialize.typed.nodes import (
@@ -124,7 +124,7 @@ def _prepare(op: Op) -> None:
             raise NotSupported.COMPILED_CALL(f"it reads the attribute {f.name} of an array")
         refuse_other_arrays(xs[0])
         return
-    name = described_for_users(f)
+    name = name_of(f)
     if op.keywords or not is_hashable(f):
         raise NotSupported.COMPILED_CALL(f"it calls {name} with keywords, or as an object")
     if f is operator.getitem:
@@ -204,12 +204,3 @@ def _check_sum(node: AddInto) -> None:
             raise NotSupported.COMPILED_VALUE("a cotangent is not a float")
     if node.index is not None:
         _refuse_other_index(node.index)
-
-
-def described_for_users(f: Any) -> str:
-    """Return the name of a function, in words that a user knows."""
-    name = getattr(f, "__name__", type(f).__name__)
-    module = getattr(f, "__module__", None)
-    if isinstance(f, np.ufunc) or (isinstance(module, str) and module.startswith("numpy")):
-        return f"np.{name}"
-    return f"{module}.{name}" if module == "math" else name

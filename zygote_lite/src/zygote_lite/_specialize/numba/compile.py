@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.numba import arithmetic as _machine
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
 from zygote_lite._specialize.numba.checks import (
-    described_for_users,
     kind_of_number,
     refuse_other_arrays,
 )
@@ -56,9 +56,7 @@ def compile_code(code: Any, made: Specialized) -> Callable[..., Any]:
         raise Unsound.COMPILED_NUMBER("its value is an integer or a float")
     for x in made.bound.values():
         if getattr(x, "__globals__", None) is not vars(_machine):
-            raise NotSupported.COMPILED_CALL(
-                f"it calls {described_for_users(x)}, which is not compiled"
-            )
+            raise NotSupported.COMPILED_CALL(f"it calls {name_of(x)}, which is not compiled")
     key = str(made.text), signature, frozenset(made.bound.items())  # one text, other functions
     if key not in _compiled_functions:
         for name, x in made.bound.items():
