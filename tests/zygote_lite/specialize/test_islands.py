@@ -148,6 +148,11 @@ def calls_what_prints(x):
     return prints(x) * len({1})
 
 
+def saves(x):
+    x.tofile("saved" * len({1}))
+    return x * x
+
+
 counts = [0]
 
 
@@ -169,7 +174,7 @@ def counts_globally(x):
 
 @pytest.mark.parametrize(
     "inner",
-    [prints, notes, draws, writes, makes_objects, calls_what_prints, counts_in_a_default,
+    [prints, notes, draws, writes, saves, makes_objects, calls_what_prints, counts_in_a_default,
      counts_in_a_list, counts_globally],
 )  # fmt: skip
 def test_what_may_have_effects_is_no_island(inner):
@@ -178,6 +183,15 @@ def test_what_may_have_effects_is_no_island(inner):
         return np.sum(inner(y))
 
     assert "island" not in code_adjoint(f, X)
+
+
+def applied(f, x):
+    return f(x) * len({1})
+
+
+@pytest.mark.parametrize("given", [prints, Squares, log.append])
+def test_an_island_is_given_no_functions(given):
+    assert "island" not in code_adjoint(lambda x: np.sum(applied(given, x)), X)
 
 
 def test_making_code_has_no_effects(capsys):

@@ -135,11 +135,22 @@ class Specializations:
             return
         self.run = state.run
         key = self.key_of(xs)
-        if not isinstance(key, NotSpecializable):
-            with self.lock:
+        # another thread may be making code, and wait for what this one holds
+        if not isinstance(key, NotSpecializable) and self.lock.acquire(blocking=False):
+            try:
                 if self.is_due(key):
                     kept = tuple(map(_as_it_is_now, xs))
-                    state.later.append(functools.partial(self.make, f, kept, key))
+                    state.later.append(functools.partial(self.make_now, f, kept, key))
+            finally:
+                self.lock.release()
+
+    def make_now(self, f: Any, xs: tuple[Any, ...], key: Any) -> None:
+        """Make a specialization, unless another thread does."""
+        if self.lock.acquire(blocking=False):
+            try:
+                self.make(f, xs, key)
+            finally:
+                self.lock.release()
 
     def make(self, f: Any, xs: tuple[Any, ...], key: Any) -> str | None:
         """Make a specialization; return the reason where that cannot be done."""

@@ -33,6 +33,7 @@ from zygote_lite.errors import DifferentiationError
 _MOST_DEEP = 8  # functions that call each other
 _WRITING = {"write_global", "write_cell", "setattr", "delattr", "enter_context", "note_class",
             "resume", "locals", "set_defaults"}  # fmt: skip
+_OUTPUT = {"tofile", "dump"}  # methods of arrays
 _MAKING = {list, dict, tuple, set, frozenset, float, int, bool, str, range, enumerate, zip,
            reversed, slice, complex, map, filter}  # fmt: skip
 _PURE = {sorted, next, iter, isinstance, issubclass, callable, any, all, sum, min, max, len, abs,
@@ -109,7 +110,10 @@ def _may_be_island(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Val
         and isinstance(f, types.FunctionType)
         and not kws
         and all(f.__code__ != frame.code for frame in builder.frames)
-        and all(x.is_constant or x.is_array or x.is_scalar for x in xs)
+        and all(
+            isinstance(x.sample, _CONSTANTS) if x.is_constant else x.is_array or x.is_scalar
+            for x in xs
+        )
         and all(can_carry(x.fact) for x in xs if x.active)
     )
 
@@ -167,6 +171,8 @@ class _Effects:
             if isinstance(s, ir.Try):
                 for handler in s.handlers:
                     self.kind(handler.kind, f)
+            if getattr(s, "name", "") in _OUTPUT:
+                raise Unsound.EFFECTS(f"{f.__name__} writes to a file")
             for atom in ir.atoms_of(s):
                 self.atom(atom, f, depth)
 
@@ -182,6 +188,9 @@ class _Effects:
         if isinstance(atom, ir.Intrinsic):
             if atom.path.partition(".")[0] in _WRITING:
                 raise Unsound.EFFECTS(f"{f.__name__} writes to what is around it")
+        elif isinstance(atom, ir.Const):
+            if isinstance(atom.value, str) and atom.value in _OUTPUT:  # `invoke(x, "dump", ...)`
+                raise Unsound.EFFECTS(f"{f.__name__} writes to a file")
         elif isinstance(atom, ir.Global):
             self.name(atom.path, f, depth)
 
