@@ -3,7 +3,10 @@
     python -m tests.mutants 100 7                              a sample of 100, by the seed 7
     python -m tests.mutants 50 7 zygote_lite/_cotangents       of the modules below this path
     python -m tests.mutants 50 7 _tape/ --only "take: kind"    of these, those whose name has this
-    python -m tests.mutants --record [arguments of pytest]     note which tests reach what
+    python -m tests.mutants 100 7 --record [arguments]         note which tests reach what
+
+With `--record` (arguments of pytest may follow) the tests run once, and are traced: what is noted
+is which functions of the engine they call, and which lines of the sample they reach.
 
 Each mutation is one change of one operator, comparison, condition or constant, in a copy of the
 sources. The tests that reach the changed function run, as many as fit into a time, the fastest
@@ -46,7 +49,9 @@ def main():
     distribution = "rulescore" if given.rulescore else "zygote_lite"
     if given.record is not None:
         given.reach.parent.mkdir(exist_ok=True)
-        record(given.reach, [ROOT / name / "src" for name in MUTATED], given.record or ["tests"])
+        sources = [ROOT / name / "src" for name in MUTATED]
+        marked = lines_of(distribution, sampled(distribution, given))
+        record(given.reach, sources, marked, given.record or ["tests"])
         return 0
     if not given.reach.exists():
         parser.error("record first which tests reach what: python -m tests.mutants --record")
@@ -69,6 +74,15 @@ def sampled(distribution, given):
         found = [m for m in found if any(part in m.module for part in given.modules)]
     found = [m for m in found if given.only in m.key]
     return random.Random(given.seed).sample(found, min(given.count, len(found)))
+
+
+def lines_of(distribution, sample):
+    """Return the lines of mutations: {path: {line: their keys}}."""
+    found = {}
+    for mutation in sample:
+        lines = found.setdefault(str(ROOT / distribution / "src" / mutation.module), {})
+        lines.setdefault(mutation.line, []).append(mutation.key)
+    return found
 
 
 def tried(distribution, sample, given):
@@ -111,8 +125,8 @@ def trial(distribution, mutation, copy, tests, all_tests):
 
 
 def near(mutation, reach, seconds):
-    """Return the names of the tests that reach the function, or else the module, fastest first."""
-    tests = reach.get(f"{mutation.module} {mutation.function}", [])
+    """Return the names of tests that reach the line, the function or the module, fastest first."""
+    tests = reach.get(mutation.key) or reach.get(f"{mutation.module} {mutation.function}", [])
     if not tests:
         inside = [reach[name] for name in reach if name.startswith(f"{mutation.module} ")]
         tests = sorted({test for each in inside for test in each})
