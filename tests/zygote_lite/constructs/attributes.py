@@ -91,6 +91,25 @@ def hook_before_property(x):
     return a.w * a.twice
 
 
+class Drawn:
+    """Its property draws on what is there."""
+
+    def __init__(self, rest):
+        self.rest = rest
+
+    @property
+    def some(self):
+        self.rest = self.rest * 2.0
+        return 1.0
+
+
+@works("`hasattr` of a property with effects", (0.5,))
+def asked_for(x):
+    a = Drawn(x)
+    found = hasattr(a, "some") and not hasattr(a, "nothing")
+    return a.rest * x if found else x
+
+
 @works("`AttributeError` in a property: `__getattr__`, the default of `getattr`", (0.5,))
 def missing_attributes(x):
     p = Powers()

@@ -359,6 +359,12 @@ def test_what_could_not_be_checked_is_named():
     ids=["sine", "complex step", "kink", "waves", "end", "constant", "digits", "single", "conj"],
 )
 def test_derivatives(f, slope, within):
-    best, off, _ = derivative(f, 1.0)
+    best, off, bend = derivative(f, 1.0)
+    assert bend == 0.0
     assert abs(best - slope) <= within
     assert abs(best - slope) <= 10 * off + 1e-12
+
+
+def test_the_bend_of_a_kink_is_what_its_slopes_differ_by():
+    best, _, bend = derivative(lambda h: 3.0 * h if h > 0 else h, 1.0)
+    assert (best, bend) == pytest.approx((2.0, 2.0))

@@ -73,6 +73,11 @@ def test_no_function_has_traits_that_contradict_each_other():
         assert known.calls is None or known.calls <= traits.SPECIAL_METHODS, f
 
 
+@pytest.mark.parametrize("f", [np.random.default_rng, np.random.rand, np.random.normal])
+def test_what_gives_random_numbers_is_not_pure(f):
+    assert not is_pure(f)
+
+
 def test_both_paths_agree_on_what_writes():
     for f, known in TRAITS.items():
         assert is_writer(f, {}) == known.writes

@@ -552,7 +552,27 @@ def test_a_function_given_to_a_rule_may_count_but_keep_no_numbers(rule_of_twice)
 
         return twice(f, 1.0) + kept[0]
 
+    def writes(k):
+        kept = np.ones(1)
+
+        def f(x):
+            kept[0] = kept[0] * k * x
+            return kept[0]
+
+        return twice(f, 1.0) + kept[0]
+
+    def writes_again(k):
+        kept = np.ones(1)
+        kept[0] = k
+
+        def f(x):
+            kept[0] = kept[0] * x
+            return kept[0]
+
+        return twice(f, 1.0) + kept[0]
+
     for _ in range(3):
         assert grad(counts)(2.0) == pytest.approx(8.0)
-        with pytest.raises(DifferentiationError, match=r"test_structures\.py:\d+.*changes what it"):
-            grad(keeps)(2.0)
+        for f in (keeps, writes, writes_again):
+            with pytest.raises(DifferentiationError, match=r"test_structures\.py:\d+.*changes wh"):
+                grad(f)(2.0)

@@ -71,6 +71,12 @@ def test_an_option_that_a_function_does_not_know_is_its_own_error(f):
         assert (type(caught.value), str(caught.value)) == (TypeError, str(expected.value))
 
 
+def test_more_dicts_than_a_dict_takes_are_an_error():
+    for _ in range(4):
+        with pytest.raises(TypeError, match="argument"):
+            gradient(lambda x: dict({"a": x}, {"a": x})["a"], 2.0)
+
+
 def test_an_option_that_no_rule_knows_is_named_with_the_place():
     def f(x):
         return np.sum(np.matmul(x, x, dtype=np.float64))

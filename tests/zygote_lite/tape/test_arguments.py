@@ -5,6 +5,7 @@ import pytest
 
 from rulescore import RuleSet
 from zygote_lite import NoRuleError, gradient
+from zygote_lite._tape.arguments import is_of_numbers
 
 X = np.array([0.5, -1.5, 2.0])
 PLACES, TABLE = np.array([-1.0, 0.5, 3.0]), ([0.0, 1.0, 2.0], [1.0, 2.0, 5.0])
@@ -120,3 +121,10 @@ def test_positional_arguments_that_are_not_active_may_come_by_keyword(name):
     for _ in range(3):  # specialized code too
         (dx,) = gradient(by_keyword, x)
         np.testing.assert_array_equal(dx, gradient(positional, x)[0])
+
+
+def test_which_methods_are_operators_of_numbers():
+    for f in (float.__add__, int.__rdivmod__, np.ndarray.__imul__, np.float64.__pow__):
+        assert is_of_numbers(f)
+    for f in (list.__add__, tuple.__mul__, float.__getattribute__, np.ndarray.__getitem__):
+        assert not is_of_numbers(f)

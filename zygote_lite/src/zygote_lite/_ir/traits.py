@@ -131,7 +131,6 @@ _EFFECTS = {
 }  # fmt: skip
 """Names in NumPy of what writes, prints, calls back, or depends on files and settings."""
 _CHANGING = ("__i", "__set", "__del", "_set")
-_IMPURE = ("numpy.random", "random", "time")
 
 
 def changes_nothing(f: Any) -> bool:
@@ -161,7 +160,7 @@ def is_pure(f: Any) -> bool:
         return name not in _EFFECTS and not name.startswith(_CHANGING)
     module = getattr(f, "__module__", None)
     if isinstance(module, str) and module.split(".")[0] == "numpy" and callable(f):
-        return bool(name) and not module.startswith(_IMPURE) and name not in _EFFECTS
+        return bool(name) and not module.startswith("numpy.random") and name not in _EFFECTS
     return False
 
 

@@ -108,7 +108,7 @@ class Entries:
             return
         owned: set[NodeId] = set()  # whose cotangent is a buffer of our own
         for back, nodes, node in reversed(self.entries):
-            dy = cotangents.pop(node, None) if node is not None else None
+            dy = cotangents.pop(node, None)
             for operand, d in zip(nodes, back(dy), strict=False):
                 if operand is None or d is None:
                     continue
@@ -132,7 +132,7 @@ class Entries:
         for node in list(cotangents):
             self.give(store, cotangents, node, cotangents.pop(node))
         for back, nodes, node in reversed(self.entries):
-            dy = cotangents.pop(node, None) if node is not None else None
+            dy = cotangents.pop(node, None)
             y, fresh = self.array_of(node)
             if y is not None:
                 dy = store.take_shadow(y) if fresh else None

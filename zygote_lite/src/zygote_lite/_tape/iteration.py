@@ -62,7 +62,7 @@ class Iteration(InactiveCalls):
 
     def iterate_inactive(self, x: Any) -> Iterator[Traced]:
         """Yield the elements of an inactive iterable, which may become active during iteration."""
-        if type(x) is list or (type(x) is np.ndarray and x.ndim):
+        if type(x) is list:
             i = 0
             while i < len(x):
                 if state.active:

@@ -289,7 +289,7 @@ def via_tape(
         if node is not None and dy is not None:
             cotangents[node] = dy
         tape.back(cotangents)
-        return tuple([cotangents.get(n) if n is not None else None for n in nodes])
+        return tuple(map(cotangents.get, nodes))
 
     if not tape.entries and node is None:
         return y, no_pullback(len(flags))
