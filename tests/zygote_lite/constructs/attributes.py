@@ -2,7 +2,9 @@
 
 import collections
 import itertools
+import math
 import operator
+import typing
 from dataclasses import dataclass, field
 
 from tests.zygote_lite.constructs.declare import declaring
@@ -121,6 +123,22 @@ def missing_attributes(x):
     return p.missing * p.a + getattr(Bare(), "missing", x) * (
         x if hasattr(Bare(), "missing") else 3.0
     )
+
+
+class Pair(typing.NamedTuple):
+    """A tuple that knows its entries by more names."""
+
+    left: float
+    right: float
+
+    def __getattr__(self, name):
+        return self["ab".index(name)]
+
+
+@works("`__getattr__ = dict.__getitem__`", (0.5,))
+def hook_of_a_tuple(x):
+    p = Pair(x, x * x)
+    return p.a * p.b + getattr(math, "nothing", x) * p.left
 
 
 @works("`object.__getattribute__`, `object.__setattr__` meet properties", (0.5,))

@@ -361,6 +361,21 @@ def scalars_of_numpy_and_objects(x):
         return (y.v - x[0] ** s - s) * z.v * len(str(e))
 
 
+class Weight(np.float64):
+    """A number of NumPy's with more to it."""
+
+    def twice(self):
+        return 2.0 * float(self)
+
+    def __mul__(self, other):
+        return self.twice() * other
+
+
+@works("NumPy scalars with user operators", (0.5,))
+def scalar_of_numpy_of_a_users_class(x):
+    return Weight(3.0) * x * x
+
+
 @works("`__slots__`", (0.5, 0.6))
 def slots(x, y):
     d = Dual(x, y)
@@ -1000,6 +1015,15 @@ def names_of_the_engine(tape, nodes):
     for _ in range(2):
         tape_ = tape_ * t1 + dx * back
     return tape_ * nodes_ * x_
+
+
+tape, nodes, t1 = 2.0, [3.0], -1.5
+
+
+@works("variables named as those of the engine", (0.5,))
+def globals_named_as_those_of_the_engine(x):
+    y = x * x
+    return t1 * (y + x * tape) + nodes[0] * y
 
 
 class Form(abc.ABC):

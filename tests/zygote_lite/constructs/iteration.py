@@ -626,6 +626,35 @@ def dropped_generator(x):
     return next(steps()) + log[0]
 
 
+STEPS = []
+
+
+@refused("a generator with a `finally` that nothing ends", "is left before its end", (0.7,))
+def kept_generator(x):
+    def steps(log, x):
+        try:
+            yield log[0]
+        finally:
+            log[0] = x
+
+    STEPS[:] = [steps([1.0], x)]
+    return x * next(STEPS[0])
+
+
+@refused("a generator with a `finally` that nothing ends", "is left before its end", (0.7,))
+def kept_generator_over_what_becomes_active(x):
+    def steps(log):
+        try:
+            yield log[0]
+        finally:
+            log[0] = 3.0
+
+    log = [1.0]
+    STEPS[:] = [steps(log)]
+    log.append(x * next(STEPS[0]))
+    return log[1]
+
+
 @refused("other iterators in C over what becomes active in the loop", "pairwise", (0.7,))
 def pairwise_written(x):
     a, total = [1.0, 2.0, 3.0], 0.0

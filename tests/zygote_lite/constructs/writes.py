@@ -460,6 +460,7 @@ def put_places(x):
     np.put(a.T, [0, 1], x[1:])
     np.put(a, [7, -9], x[0], mode="clip")
     np.put(a, [8], x[2], mode="wrap")
+    assert np.put(a, [], x) is None
     b = np.arange(6.0).reshape(2, 3) * x[0]
     np.place(b, b > 1.2, x)
     np.place(b.T, b.T < 0.2, [x[0] * 5.0])

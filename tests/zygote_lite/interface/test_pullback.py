@@ -834,6 +834,7 @@ def test_one_list_passed_twice_is_refused():
     with pytest.raises(DifferentiationError, match=r"share one list.*copy"):
         gradient(f, xs, xs)
     assert gradient(f, xs, [*xs]) == ([3.0, None], [None, 2.0])
+    assert gradient(lambda p, q, x: x * x, xs, xs, 3.0) == (None, None, 6.0)
 
 
 def test_one_array_passed_twice_has_two_gradients():
@@ -841,6 +842,17 @@ def test_one_array_passed_twice_has_two_gradients():
     d_a, d_b = gradient(lambda a, b: np.sum(a * a * b), x, x)
     np.testing.assert_allclose(d_a, 2 * x * x)
     np.testing.assert_allclose(d_b, x * x)
+
+
+def test_one_array_passed_twice_and_written_is_refused():
+    def f(a, b):
+        a[0] = a[0] * 2.0
+        return np.sum(a) * np.sum(b)
+
+    x = np.ones(3)
+    for y in (x, x[:], x[1:]):
+        with pytest.raises(DifferentiationError, match=r"one array, or views of one.*copy"):
+            gradient(f, x, y)
 
 
 def test_one_array_in_two_places_has_a_gradient_at_each():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from zygote_lite import DifferentiationError, gradient, hessian, pullback
+from zygote_lite.testing import recorded_only
 
 X = np.array([0.7, -0.3, 1.2, 0.4])
 BUFFER = np.arange(1.0, 5.0)
@@ -67,6 +68,17 @@ def test_a_constant_array_that_is_overwritten_later(write):
         return np.sum(y)
 
     np.testing.assert_array_equal(gradient(f, X)[0], [0.0, 1.0, 2.0, 3.0])
+
+
+def test_a_constant_array_that_is_the_out_of_a_function():
+    def f(x):
+        c = np.arange(4.0)
+        y = x * c
+        np.add(c, 5.0, out=c)
+        return np.sum(y)
+
+    with recorded_only():
+        np.testing.assert_array_equal(gradient(f, X)[0], [0.0, 1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize(

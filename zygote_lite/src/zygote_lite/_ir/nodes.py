@@ -373,7 +373,7 @@ class ForEach(Statement):
     node: Atom
     body: list[Statement]
     orelse: list[Statement]
-    owned: bool = False
+    owned: bool
 
 
 @dataclass

@@ -54,8 +54,7 @@ def free_names(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
     definition = copy.deepcopy(definition)
     definition.decorator_list = []  # type: ignore[union-attr]
     a = definition.args  # defaults are not the function's
-    a.defaults = [ast.Constant(None) for _ in a.defaults]
-    a.kw_defaults = [d and ast.Constant(None) for d in a.kw_defaults]
+    a.defaults, a.kw_defaults = [], [None] * len(a.kw_defaults)
     without = _WithoutNonlocal()
     text = ast.unparse(without.visit(definition))
     table = symtable.symtable(text, "<closure>", "exec").get_children()[0]

@@ -87,7 +87,7 @@ def _(nodes: Nodes, x: Any, *xs: Any, **kws: Any) -> ValueAndPullback | None:
         return None
 
     def view_back(dy: Any) -> tuple[Any, ...]:
-        return None, through(dy, viewed, y.dtype, x.dtype), *(None,) * (len(nodes) - 2)
+        return None, through(dy, viewed, y.dtype, x.dtype)
 
     return y, view_back
 

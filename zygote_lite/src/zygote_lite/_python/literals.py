@@ -114,7 +114,7 @@ def _(nodes: Nodes, *items: Any) -> ValueAndPullback:
     return y, build_dict_back
 
 
-def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
+def _joined(items: Any, parts: Any) -> ValueAndPullback:
     """Return a new list or tuple of the elements of `parts`, and its pullback."""
     is_list = isinstance(items, list)
     if is_list:
@@ -131,25 +131,25 @@ def _joined(items: Any, parts: Any, count: int) -> ValueAndPullback:
             d = None if dy is None else dy[start : start + length]
             start += length
             cotangents.append(into(part, d))
-        return None, *cotangents, *(None,) * (count - 1 - len(cotangents))
+        return None, *cotangents
 
     return items, join_back
 
 
 @handlers.structural(join_list, join_tuple, list, tuple, given=True)
 def _(f: Any, nodes: Nodes, *parts: Any) -> ValueAndPullback | None:
-    return _joined(f(*parts), parts, len(nodes)) if all(map(is_sequence, parts)) else None
+    return _joined(f(*parts), parts) if all(map(is_sequence, parts)) else None
 
 
-handlers.structural(list.copy)(lambda nodes, x: _joined(list.copy(x), (x,), 2))
+handlers.structural(list.copy)(lambda nodes, x: _joined(list.copy(x), (x,)))
 
 
 @handlers.structural(operator.add, operator.concat, of=(list, tuple))
 def _(nodes: Nodes, a: Any, b: Any) -> ValueAndPullback | None:
     if type(a) is type(b) is list:
-        return _joined(a + b, (a, b), 3)
+        return _joined(a + b, (a, b))
     if _is_plain_tuple(a, "__add__", "__iter__") and _is_plain_tuple(b, "__add__", "__iter__"):
-        return _joined(operator.add(a, b), (a, b), 3)
+        return _joined(operator.add(a, b), (a, b))
     return None
 
 
@@ -176,7 +176,7 @@ def _is_plain_tuple(x: Any, *names: str) -> bool:
 
 
 def _repeated(x: Any, count: int, first: bool) -> ValueAndPullback:
-    y, back = _joined(x * count, (x,) * max(count, 0), max(count, 0) + 1)
+    y, back = _joined(x * count, (x,) * max(count, 0))
 
     def repeat_back(dy: Any) -> tuple[Any, ...]:
         total = functools.reduce(accumulate, back(dy)[1:], None)

@@ -310,7 +310,7 @@ def _(nodes: Nodes, f: Any, x: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback
             current_store().redo.append(lambda: setattr(y, "args", new))
         return (None, None, None, *given, *[slots.pop(name, None) for name in kws])
 
-    return made, hold_back if old is None else UndoOnly(hold_back)
+    return made, UndoOnly(hold_back)  # an exception is known by its address
 
 
 # -- weak references ---------------------------------------------------------------------------
