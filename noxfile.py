@@ -96,10 +96,10 @@ def fuzz(session):
 def mutants(session):
     """Change the engine in 100 places, one at a time, or as many as given: a test has to fail.
 
-    Which tests are near is recorded first, which takes a run of all tests.
+    Which tests reach the places is recorded first, which takes a run of all tests.
     """
     session.install("-r", "requirements.txt")
-    session.run("python", "-m", "tests.mutants", "--record")
+    session.run("python", "-m", "tests.mutants", *session.posargs, "--record")
     session.run("python", "-m", "tests.mutants", *session.posargs)
 
 

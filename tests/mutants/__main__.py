@@ -9,9 +9,10 @@ With `--record` (arguments of pytest may follow) the tests run once, and are tra
 is which functions of the engine they call, and which lines of the sample they reach.
 
 Each mutation is one change of one operator, comparison, condition or constant, in a copy of the
-sources. The tests that reach the changed function run, as many as fit into a time, the fastest
-first; with `--all` those that pass are followed by all tests. A mutation that no test fails has
-survived: it needs a test, or a line in `equivalent.txt` which says why no test can tell.
+sources. The tests that reach the changed line run, or else those that reach its function, as many
+as fit into a time: the fastest first, then some of each file. With `--all` they are followed by all
+tests. A mutation that no test fails has survived: it needs a test, or a line in `equivalent.txt`
+which says why no test can tell.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from tests.mutants.trial import ROOT, Copy, preload, run_tests
 HERE = Path(__file__).parent
 MUTATED = {"zygote_lite": "zygote_lite", "rulescore": "rulescore"}
 LEFT_OUT = ("_interface/demo/", "/value.py", "/testing.py", "/testing/", "__main__.py")
+PASSED = ("passed", "no test")
 SECONDS = 300  # after which a mutation counts as killed: it loops
 
 
@@ -91,8 +93,8 @@ def tried(distribution, sample, given):
     reach, known, copy = tests_by_function(given.reach), equivalent(), Copy()
     counts = dict.fromkeys(("killed", "equivalent", "survived"), 0)
     try:
-        said, log = run_tests(copy, near(sample[0], reach, given.seconds), SECONDS)
-        if said not in ("passed", "no test"):
+        said, log = run_tests(copy, near(sample[0], reach, given.seconds)[0], SECONDS)
+        if said not in PASSED:
             sys.exit(f"the tests fail without a change:\n{log}")
         for k, mutation in enumerate(sample):
             began = time.monotonic()
@@ -111,31 +113,49 @@ def tried(distribution, sample, given):
     return counts["survived"]
 
 
-def trial(distribution, mutation, copy, tests, all_tests):
+def trial(distribution, mutation, copy, near_tests, all_tests):
     """Return "survived", or how the mutation was caught."""
     original = (ROOT / distribution / "src" / mutation.module).read_text()
     copy.write(distribution, mutation.module, mutation.source)
     try:
-        said, _ = run_tests(copy, tests, SECONDS)
-        if said in ("passed", "no test") and all_tests:
-            said, _ = run_tests(copy, None, 10 * SECONDS)
+        for tests in (*near_tests, None) if all_tests else near_tests:
+            said, _ = run_tests(copy, tests, SECONDS if tests is not None else 10 * SECONDS)
+            if said not in PASSED:
+                return said
     finally:
         copy.write(distribution, mutation.module, original)
-    return "survived" if said in ("passed", "no test") else said
+    return "survived"
 
 
 def near(mutation, reach, seconds):
-    """Return the names of tests that reach the line, the function or the module, fastest first."""
+    """Return the names of tests in two groups: the fastest, and some of each file.
+
+    They are those that reach the line, or else the function, or else the module, and those of the
+    file that is named as the module.
+    """
     tests = reach.get(mutation.key) or reach.get(f"{mutation.module} {mutation.function}", [])
     if not tests:
         inside = [reach[name] for name in reach if name.startswith(f"{mutation.module} ")]
-        tests = sorted({test for each in inside for test in each})
+        tests = {test for each in inside for test in each}
+    stem = mutation.module.rpartition("/")[2].removesuffix(".py").strip("_")
+    named = [reach[name] for name in reach if name.endswith(f"/test_{stem}.py")]
+    tests = sorted({*tests, *(test for each in named for test in each)})
+    by_file = {}
+    for took, test in tests:
+        by_file.setdefault(test.partition("::")[0], []).append((took, test))
+    in_turn = sorted((i, *test) for each in by_file.values() for i, test in enumerate(each))
+    fastest = within(tests, seconds / 4)
+    others = within([test for _, *test in in_turn], seconds)
+    return fastest, [test for test in others if test not in fastest]
+
+
+def within(tests, seconds):
+    """Return the names of the first of some tests, as many as fit into a time."""
     chosen = []
     for took, test in tests:
-        seconds -= took
-        if seconds < 0:
-            break
-        chosen.append(test)
+        if took <= seconds:
+            seconds -= took
+            chosen.append(test)
     return chosen
 
 

@@ -71,7 +71,7 @@ class Recorder:
             self.numbers[code] = self.number_of(code)
         reached = {self.numbers[code] for code in self.called} - {None}
         reached.update(self.functions.setdefault(n, len(self.functions)) for n in self.reached)
-        if reached and self.passed:
+        if self.passed:
             self.tests[item.nodeid] = [round(time.process_time() - before, 3), sorted(reached)]
         if time.monotonic() - self.written > SECONDS:
             self.write()
@@ -101,9 +101,12 @@ def read(path):
 
 
 def tests_by_function(path):
-    """Return for each function the tests that reach it, the fastest first: [(seconds, name)]."""
+    """Return for each function the tests that reach it, the fastest first: [(seconds, name)].
+
+    For each file of tests these are the tests in it.
+    """
     kept, found = read(path), {}
     for test, (seconds, reached) in kept["tests"].items():
-        for number in reached:
-            found.setdefault(kept["functions"][number], []).append((seconds, test))
+        for name in (test.partition("::")[0], *(kept["functions"][n] for n in reached)):
+            found.setdefault(name, []).append((seconds, test))
     return {name: sorted(tests) for name, tests in found.items()}
