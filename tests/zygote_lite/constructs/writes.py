@@ -156,6 +156,15 @@ def sort(x):
     return a[0] * 3.0 + a[1] * a[2]
 
 
+@works("`sort` of an array", (np.array([0.7, 0.5, 0.6, 0.2]),))
+def partition(x):
+    a = x * x
+    a.partition(2)
+    b = x * 2.0
+    b[1:].partition(1)
+    return a[2] * 3.0 + a[3] * b[2] + b[0]
+
+
 @works("writes through a view", (V,))
 def view_write(x):
     a = x * 2.0

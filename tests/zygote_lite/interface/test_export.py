@@ -17,6 +17,8 @@ from tests.zygote_lite.checks.finite_differences import slopes
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.nested.programs import PROGRAMS
 from zygote_lite import DifferentiationError, export_adjoint, gradient, value_and_grad
+from zygote_lite._interface.export.helpers import Helpers
+from zygote_lite._specialize.typed.reasons import NotSpecializable
 
 OURS = ("rulescore", "rules_base", "rules_nnlib", "zygote_lite", "plum", "pluggy")
 RUN = f"""
@@ -400,3 +402,13 @@ def test_an_argument_named_as_a_builtin_that_is_called_is_refused():
 
     with pytest.raises(DifferentiationError, match="an argument is named float"):
         export_adjoint(f, 2.0, np.ones(3))
+
+
+def test_two_helpers_of_one_name_are_refused():
+    helpers, number = Helpers({"x"}), 2.5
+    for _ in range(2):
+        helpers.add("two", number)
+    assert helpers.texts == ["two = 2.5"]
+    for name in ("two", "x"):
+        with pytest.raises(NotSpecializable, match=f"two things .* are named {name}"):
+            helpers.add(name, 3.5)

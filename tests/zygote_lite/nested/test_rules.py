@@ -26,6 +26,22 @@ def test_interp_of_heights():
     np.testing.assert_allclose(found, weights.T @ np.diag(6 * (weights @ HEIGHTS)) @ weights)
 
 
+def test_a_rule_of_a_method_is_no_rule_of_its_name():
+    rule = RuleSet("of_a_method")
+
+    @rule(np.ndarray.std)
+    def _(x: np.ndarray):
+        return x.std(), lambda dy: (dy * (x - x.mean()) / (x.size * x.std()),)
+
+    rule.register()
+    try:
+        spread = lambda x: np.sqrt(np.mean((x - np.mean(x)) ** 2))
+        found = hessian(lambda x: getattr(x, "std")())(X)
+        np.testing.assert_allclose(found, hessian(spread)(X), atol=1e-12)
+    finally:
+        rule.unregister()
+
+
 # -- rules of structures -----------------------------------------------------------------------
 
 

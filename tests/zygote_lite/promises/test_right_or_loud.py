@@ -71,6 +71,12 @@ def test_an_option_that_a_function_does_not_know_is_its_own_error(f):
         assert (type(caught.value), str(caught.value)) == (TypeError, str(expected.value))
 
 
+def test_a_sum_of_what_cannot_be_added_is_pythons_error():
+    for items in ([1.0, None], [(1.0,), 2.0]):
+        with pytest.raises(TypeError, match=r"unsupported operand|can only concatenate"):
+            gradient(lambda x: sum([x, *items]) * x, 2.0)
+
+
 def test_more_dicts_than_a_dict_takes_are_an_error():
     for _ in range(4):
         with pytest.raises(TypeError, match="argument"):
