@@ -17,7 +17,7 @@ from tests.zygote_lite.checks.finite_differences import slopes
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.nested.programs import PROGRAMS
 from zygote_lite import DifferentiationError, export_adjoint, gradient, value_and_grad
-from zygote_lite._interface.export.helpers import Helpers
+from zygote_lite._interface.export import Helpers
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 
 OURS = ("rulescore", "rules_base", "rules_nnlib", "zygote_lite", "plum", "pluggy")
