@@ -12,6 +12,7 @@ WORKLOADS = (
     networks.RNN,
     scalars.SCALAR_MLP,
     scalars.LOTKA_VOLTERRA,
+    scalars.LOOP_WITH_TRY,
     arrays.HEAT,
     networks.LOGISTIC,
     elements.MATMUL,

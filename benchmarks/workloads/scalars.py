@@ -1,4 +1,4 @@
-"""Python floats: an expression, a loop, a network of lists, a differential equation."""
+"""Python floats: an expression, loops, a network of lists, a differential equation."""
 
 import math
 
@@ -227,3 +227,44 @@ LOTKA_VOLTERRA = Workload(
     small={"steps": 5},
     compiles=True,
 )
+
+
+def misfit(a, b, xs, ys):
+    total = 0.0
+    for x, y in zip(xs, ys):
+        try:
+            r = math.log(a * x) - math.log(b * y)
+            total = total + r * r / (1.0 + r * r)
+        except ValueError:
+            continue
+    return total
+
+
+def misfit_by_hand(a, b, xs, ys):
+    total, tape = 0.0, []
+    for x, y in zip(xs, ys):
+        try:
+            r = math.log(a * x) - math.log(b * y)
+        except ValueError:
+            continue
+        square = r * r
+        total += square / (1.0 + square)
+        tape.append((r, square))
+    slope = 0.0
+    for r, square in tape:
+        slope += 2.0 * r / (1.0 + square) ** 2
+    return total, (slope / a, -slope / b)
+
+
+LOOP_WITH_TRY = Workload(
+    name="loop_with_try",
+    title="loop with `try`, 200 entries",
+    f=misfit,
+    by_hand=misfit_by_hand,
+    arguments=lambda rng, entries: (
+        1.3, 0.7, rng.uniform(0.5, 2.0, entries).tolist(), rng.uniform(0.5, 2.0, entries).tolist()
+    ),
+    argnums=(0, 1),
+    sizes={"entries": 200},
+    small={"entries": 10},
+)  # fmt: skip

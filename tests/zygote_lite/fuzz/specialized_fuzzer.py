@@ -25,6 +25,7 @@ from tests.zygote_lite.fuzz.generate import folds as fold_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
+from tests.zygote_lite.fuzz.generate import tries as try_programs
 from zygote_lite import grad, testing
 from zygote_lite._interface.gradients import raw_value_and_gradient
 
@@ -81,6 +82,11 @@ def of_islands(seed):
     return island_programs.load(seed), island_programs.arguments(seed), (0, 1)
 
 
+def of_tries(seed):
+    """Return a program that raises, and catches some of it."""
+    return try_programs.load(seed), try_programs.arguments(seed), (0, 1, 2)
+
+
 def of_calls(seed):
     """Return a program of another kind, called from a function that is recorded."""
     kind = WHOLE[seed // len(KINDS) % len(WHOLE)]
@@ -95,7 +101,7 @@ def of_calls(seed):
     return around, choices, numbers
 
 
-WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches)
+WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries)
 KINDS = (*WHOLE, of_calls, of_islands)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 

@@ -387,11 +387,18 @@ class Callable_:
 
 
 @provokes(NotSupported.STATEMENT, 2.0)
-def tries(x):
-    try:
-        return x * x
-    finally:
-        pass
+def leaves_a_loop_from_finally_inside_a_loop(x):
+    y = x
+    for _ in range(2):
+        try:
+            for k in range(3):
+                if k == 2:
+                    return y
+        finally:
+            y = y * x
+            if y > 100.0:
+                break
+    return y
 
 
 @provokes(NotSupported.RECURSION, 2.0, 3)

@@ -17,6 +17,7 @@ from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize, specialize_twice
 from zygote_lite._specialize.guards import checks_of, dtype_name, guards_of, is_finite, lists_in
 from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
+from zygote_lite._specialize.trials import Trials
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._specialize.typed.runtime import are_apart, are_distinct, are_keys, are_numbers
 from zygote_lite._specialize.typed.values import DTYPES, ArrayOf
@@ -111,11 +112,14 @@ def entered(
         "are_keys": are_keys, "reaches_active": reaches_active,
         **_DTYPES_BY_NAME, **made.inputs.bound,
         "made_of": (text, str(made.text)), "whole": made.whole,
+        "caught": frozenset(made.inputs.caught),
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip
     exec(compile(text, "<guards>", "exec"), space)
+    if made.inputs.caught and not compiled:
+        Trials(space)
     enter: Enter = space["enter"]
     return enter
 

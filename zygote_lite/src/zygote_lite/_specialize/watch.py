@@ -15,6 +15,7 @@ from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_gradient
 from zygote_lite._specialize.compare import difference, is_finite_answer
 from zygote_lite._specialize.numba.arithmetic import LEFT
+from zygote_lite._specialize.trials import may_be_caught
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, gradient_by
@@ -112,7 +113,8 @@ def _entered(
             return found, enter, None
         if error is not None:
             failure = error
-            if mode.strict and not is_deliberate(error):
+            caught = may_be_caught(error, enter.__globals__["caught"])
+            if mode.strict and not caught and not is_deliberate(error):
                 refuse_internal(known, f, xs, enter, error, lambda: reference(known, f, xs))
     return None, None, failure
 

@@ -9,6 +9,7 @@ from rulescore import accumulate, find_rule, project, rrule
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.traits import is_pure
+from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.islands import inlined_or_island
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
@@ -23,7 +24,9 @@ from zygote_lite._specialize.rules import project as _projection
 from zygote_lite._specialize.rules.inlined import active_call
 from zygote_lite._specialize.typed.abstract_eval import (
     decided,
+    known_result,
     mark_made,
+    refuse_types,
     run,
 )
 from zygote_lite._specialize.typed.builder import Builder
@@ -32,15 +35,16 @@ from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.values import (
-    CLOSED,
     FLOATS,
     FOLDED,
     ArrayOf,
     Attribute,
     ListOf,
     Local,
+    Message,
     Method,
     Scalar,
+    StandIn,
     Super,
     Value,
     attribute_of,
@@ -65,6 +69,9 @@ def call(
         return constant(Super(xs[0].sample, xs[1]))
     if f is _intrinsics.invoke:
         return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
+    context = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
+    if context is not None:
+        return context
     if isinstance(f, type) and _instances.can_be_made(f):
         return _instances.construct(builder, f, xs, kws)
     if any(x.is_object for x in xs):
@@ -94,10 +101,12 @@ def call(
     if found is not None:
         return found
     operands = [*xs, *kws.values()]
+    if any(isinstance(x.sample, Message) for x in operands):
+        raise NotSupported.TEXT("a text is made of something that is not known")
     if all(_is_plain_constant(x) for x in operands) and is_pure(f):
-        answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
-        if isinstance(answer, FOLDED):
-            return constant(answer)
+        found = known_result(f, xs, kws)
+        if found is not None:
+            return found
     if f is project and builder.plain and not kws:
         return _projection.projected(builder, xs[0], xs[1])
     if builder.follows and any(leaf.active for x in operands for leaf in leaves(x)):
@@ -132,6 +141,8 @@ def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         f = f if inner is None else inner
         if hasattr(f, "__code__"):
             return inlined_or_island(builder, f, xs, kws, stem)
+        if is_pure(f) and not kws:
+            refuse_types(f, xs)
         raise NotSupported.NO_RULE(
             f"there is no rule for {getattr(f, '__name__', f)} of these types"
         )
@@ -240,14 +251,14 @@ def _stays(x: Value) -> bool:
 
 
 def _is_plain_constant(x: Value) -> bool:
-    return x.is_constant and not isinstance(x.sample, (*CLOSED, Several))
+    return x.is_constant and not isinstance(x.sample, StandIn | Several)
 
 
 def _is_operand(x: Value) -> bool:
     """Return whether a value can be written as an operand."""
     if x.items is not None:
         return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
-    return not x.is_object and not isinstance(x.sample, (*CLOSED, Several))
+    return not x.is_object and not isinstance(x.sample, StandIn | Several)
 
 
 def _without_in_place(f: Any, xs: list[Value]) -> Any:
@@ -280,12 +291,14 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
             return structure(type(x.sample), x.items[index.sample])
         n = operator.index(index.sample)
         if not -len(x.items) <= n < len(x.items):
-            raise Unsound.RAISES("it takes an item that does not exist")
+            raise Unsound.RAISES("it takes an item that does not exist").always(IndexError)
         return x.items[n]
     if _dicts.is_dict(x):
         return _dicts.item_of_dict(x, index)
     if x.is_constant and index.is_constant and not x.is_array:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
+    if x.is_scalar:
+        refuse_types(operator.getitem, [x, constant(0)])
     if not x.is_array and type(x.sample) is not tuple:
         raise NotSupported.ITEM(f"it takes an item of a {type(x.sample).__name__}")
     return call(builder, operator.getitem, [x, index], {}, stem)

@@ -14,10 +14,10 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import (
-    CLOSED,
     Fact,
     ListOf,
     Other,
+    StandIn,
     Value,
     composition_of,
     constant,
@@ -90,7 +90,7 @@ def form_of(builder: Builder, x: Value, within: bool = False) -> Form:
 def _is_no_variable(x: Value) -> bool:
     """Return whether a value is one that no variable of the code can hold."""
     known = x.items is not None or x.is_object or isinstance(x.fact, ListOf)
-    return known or isinstance(x.sample, CLOSED)
+    return known or isinstance(x.sample, StandIn)
 
 
 def join_forms(a: Form, b: Form, name: str, later: bool = False) -> Form:

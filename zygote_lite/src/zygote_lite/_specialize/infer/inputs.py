@@ -31,7 +31,7 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-_Lowered = tuple[list[ir.Statement], str, Counter[str]]
+_Lowered = tuple[list[ir.Statement], str, Counter[str], set[str]]
 _lowered: dict[Any, tuple[dict[str, Any], _Lowered]] = {}  # holds the globals
 _MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
@@ -50,14 +50,17 @@ _MOST_TUPLES = 4096  # in a tuple from outside
 
 
 def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
-    """Return the normalized body of a function, the variable of its result, and its assignments."""
+    """Return the normalized body of a function, and what is known of it.
+
+    That is the variable of its result, its assignments, and what exceptions it catches.
+    """
     key = (code, id(globals_))
     known = _lowered.get(key)
     if known is None:
         if len(_lowered) >= _MOST_LOWERED:
             _lowered.clear()
-        body, result = normalize(lower(code, globals_, folded=True))
-        known = _lowered[key] = globals_, (body, result, assignments(body))
+        body, result, caught = normalize(lower(code, globals_, folded=True))
+        known = _lowered[key] = globals_, (body, result, assignments(body), caught)
     return known[1]
 
 
@@ -121,7 +124,9 @@ def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value
         builtin = globals_["__builtins__"]
         builtin = builtin if isinstance(builtin, dict) else vars(builtin)
         if head not in builtin:
-            raise Unsound.RAISES(f"the name {head} is not defined")
+            inputs.guards[f"{head!r} not in {within}"] = None
+            inputs.guards[f"{head!r} not in {inputs.name_for(builtin, 'b')}"] = None
+            raise Unsound.RAISES(f"the name {head} is not defined").always(NameError)
         if not is_settled(builder, globals_):
             inputs.guards[f"{head!r} not in {within}"] = None
             inputs.guard(f"{inputs.name_for(builtin, 'b')}[{head!r}]", builtin[head])

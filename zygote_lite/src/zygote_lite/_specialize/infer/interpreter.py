@@ -12,6 +12,7 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer import inputs
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import (
@@ -32,8 +33,9 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.normalize import Walk, live
+from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
-from zygote_lite._specialize.typed.abstract_eval import run
+from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder, Env, Frame
 from zygote_lite._specialize.typed.nodes import (
     Branch,
@@ -47,12 +49,12 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon
 from zygote_lite._specialize.typed.values import (
-    CLOSED,
     TRUTHS,
     ListOf,
     Local,
     Method,
     Scalar,
+    StandIn,
     Super,
     Value,
     constant,
@@ -87,7 +89,8 @@ class Interpreter(Builder):
             raise Unsound.ITERATOR(
                 f"{code.co_name} is given an iterator, which can be walked over only once"
             )
-        body, result, times = lowered_code(code, globals_)
+        body, result, times, caught = lowered_code(code, globals_)
+        self.inputs.caught |= caught
         given = {id(leaf) for x in env.values() for leaf in leaves(x)}
         self.frames.append(Frame(code, globals_, times, {*env}, given))
         origin = self.origin
@@ -95,6 +98,7 @@ class Interpreter(Builder):
             env = self.block(body, env, {result}) or {}
         except NotSpecializable as reason:
             reason.origin = reason.origin or self.origin
+            reason.raises = None  # what the function has done before is not known here
             raise
         finally:
             self.frames.pop()
@@ -110,8 +114,15 @@ class Interpreter(Builder):
         rest = [after]
         for s in reversed(body):
             rest.append(live([s], rest[-1], self.at_break))
-        env = dict(env)
-        for s, needed in zip(body, reversed(rest[:-1]), strict=True):
+        context = self.context
+        try:
+            return self.statements(body, rest[-2::-1], dict(env))
+        finally:
+            self.context = context
+
+    def statements(self, body: list[ir.Statement], rest: list[set[str]], env: Env) -> Env | None:
+        """Write statements, after each of which some variables may be read."""
+        for s, needed in zip(body, rest, strict=True):
             self.origin = s.origin if hasattr(s.origin, "lineno") else self.origin
             done = self.statement(s, env, needed)
             if done is None:
@@ -134,6 +145,11 @@ class Interpreter(Builder):
                 env[target] = x = self.atom(source, env)
                 if isinstance(x.fact, ListOf) and is_temporary(x.name) and stem_of(target):
                     x.name = self.name(target)
+            case ir.Call(_, target, ir.Intrinsic("enter_context"), [manager]):
+                env[target] = _contexts.enter(self, self.atom(manager, env))
+            case ir.Call(_, target, ir.Intrinsic("exit_context"), [manager, _]):
+                _contexts.leave(self, self.atom(manager, env))
+                env[target] = constant(None)
             case ir.Call(_, target, function, arguments, keywords):
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
@@ -168,6 +184,13 @@ class Interpreter(Builder):
                 _instances.set_attribute(self, x, name, self.atom(source, env))
             case ir.Closure(_, target, _, _, defaults):
                 env[target] = closure(self, s, [self.atom(x, env) for x in defaults], env)
+            case ir.Delete(_, name):
+                self.atom(ir.Name(name), env)
+                if name in after:
+                    raise Unsound.UNSET(f"`{name}` may be read after `del`")
+                del env[name]
+            case Attempt():
+                return self.tried(s, env, after)
             case ir.If(_, test, body, orelse):
                 return self.branch(s, self.atom(test, env), body, orelse, env, after)
             case Walk(_, target, iterable, body):
@@ -197,13 +220,29 @@ class Interpreter(Builder):
                 )
         return env
 
+    def tried(self, s: Attempt, env: Env, after: set[str]) -> Env | None:
+        """Write a statement with what follows it, or, where it always raises, what handles that."""
+        context, length = self.context, len(self.out)
+        try:
+            done = self.statements(s.first, [after], dict(env))
+        except NotSpecializable as reason:
+            if reason.raises is None or len(self.out) != length:
+                raise
+            return self.block(s.body, {**env, s.kind: constant(reason.raises)}, after)
+        assert done is not None
+        found = self.block(s.orelse, done, after)
+        self.context = context
+        return found
+
     # -- what is read from outside -------------------------------------------------------------
 
     def atom(self, atom: ir.Atom, env: Env) -> Value:
         match atom:
             case ir.Name(name):
                 if name not in env:
-                    raise Unsound.UNSET(f"`{name}` may have no value")
+                    error = Unsound.UNSET(f"`{name}` may have no value")
+                    own = not self.is_ours(name)  # and not one of a function around it
+                    raise error.always(UnboundLocalError) if own else error
                 self.demand_value(env[name])
                 return env[name]
             case ir.Const(value):
@@ -263,8 +302,12 @@ class Interpreter(Builder):
         if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
             return x
         if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
+            if not all(hasattr(kind, name) for kind in classes_of(x)):
+                raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
+                    AttributeError
+                )
             return constant(Method(x, name))
-        if x.is_constant and not isinstance(x.sample, CLOSED):
+        if x.is_constant and not isinstance(x.sample, StandIn):
             changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
             if not changes or is_settled(self, self.frames[-1].globals):
                 return constant(run(getattr, [x.sample, name], {}))

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
@@ -28,9 +28,9 @@ from zygote_lite._specialize.infer.normalize import (
     Walk,
     assigned,
     captures,
-    has,
     live_in_loop,
 )
+from zygote_lite._specialize.infer.tries import has
 from zygote_lite._specialize.typed.builder import Builder, Env, Tables
 from zygote_lite._specialize.typed.nodes import (
     Branch,
@@ -113,7 +113,8 @@ def _without_break(body: list[ir.Statement]) -> list[ir.Statement]:
     turn: list[ir.Statement] = []
     for s in body:
         if isinstance(s, ir.If):
-            turn.append(ir.If(s.origin, s.test, *map(_without_break, (s.body, s.orelse))))
+            then, orelse = map(_without_break, (s.body, s.orelse))
+            turn.append(replace(s, body=then, orelse=orelse))
         elif not isinstance(s, ir.Break):
             turn.append(s)
     return turn

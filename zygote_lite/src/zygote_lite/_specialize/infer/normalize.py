@@ -8,29 +8,34 @@ run backwards.
 import ast
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.infer.tries import MOST_STATEMENTS, Attempt, Block, Tries, falls, has
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
-Block = list[ir.Statement]
-_EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
+_LEAVING = (ir.Break, ir.Continue, ir.Return)  # what follows does not follow `raise` anyway
 _STRAIGHT = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
-           ir.SetAttribute, ir.Closure)  # fmt: skip
-_MOST_STATEMENTS = 400  # statements: a function that grows beyond is left to the tape
+           ir.SetAttribute, ir.Closure, ir.Delete)  # fmt: skip
 
 
-def normalize(function: ir.Function) -> tuple[Block, str]:
+def normalize(function: ir.Function) -> tuple[Block, str, set[str]]:
     """Return the body of a function without `return`, and the variable that holds its result.
 
-    Raises `NotSpecializable` for statements that are not run backwards from a structure.
+    The third are the names of the classes of exceptions that it catches. Raises `NotSpecializable`
+    for statements that are not run backwards from a structure.
     """
     if function.is_generator or function.nonlocals:
         raise NotSupported.STATEMENT(
             "it is a generator, or assigns variables of an enclosing function"
         )
-    return _Normalizer(function).run()
+    try:
+        return _Normalizer(function, Tries(function)).run()
+    except NotSpecializable as reason:
+        if reason.reason is not NotSupported.TOO_LONG:
+            raise
+    return _Normalizer(function, Tries(function, most_attempts=0)).run()
 
 
 @dataclass
@@ -47,20 +52,22 @@ class Walk(ir.For):
 
 
 class _Normalizer:
-    def __init__(self, function: ir.Function) -> None:
+    def __init__(self, function: ir.Function, tries: Tries) -> None:
         self.function = function
         self.result = function.fresh("result")
         self.count = 0
+        self.tries = tries
 
-    def run(self) -> tuple[Block, str]:
-        return self.block(self.function.body, None), self.result
+    def run(self) -> tuple[Block, str, set[str]]:
+        body = self.tries.without(self.function.body)
+        return self.block(body, None), self.result, self.tries.kinds
 
     def block(self, body: Block, loop: "_Flags | None") -> Block:
         """Return a block in which nothing follows what may leave it."""
         out: Block = []
         for i, s in enumerate(body):
             self.count += 1
-            if self.count > _MOST_STATEMENTS:
+            if self.count > MOST_STATEMENTS:
                 raise NotSupported.TOO_LONG("it is too long")
             rest = body[i + 1 :]
             match s:
@@ -73,14 +80,13 @@ class _Normalizer:
                     return out
                 case ir.Raise():
                     return [*out, s]
-                case ir.If(origin, test, then, orelse):
+                case ir.If(body=then, orelse=orelse):
                     if _may_leave(s):
-                        then = self.block([*then, *(rest if _falls(then) else [])], loop)
-                        orelse = self.block([*orelse, *(rest if _falls(orelse) else [])], loop)
-                        return [*out, ir.If(origin, test, then, orelse)]
-                    out.append(
-                        ir.If(origin, test, self.block(then, loop), self.block(orelse, loop))
-                    )
+                        then = self.block([*then, *(rest if falls(then) else [])], loop)
+                        orelse = self.block([*orelse, *(rest if falls(orelse) else [])], loop)
+                        return [*out, replace(s, body=then, orelse=orelse)]
+                    then, orelse = self.block(then, loop), self.block(orelse, loop)
+                    out.append(replace(s, body=then, orelse=orelse))
                 case ir.For(origin, target, iterable, inner, orelse):
                     flags = self.flags(inner)
                     turn = self.block(inner, flags)
@@ -97,6 +103,8 @@ class _Normalizer:
                     return [*out, *self.after(again, flags, orelse, rest, loop)]
                 case ir.Plain(ast.Import() | ast.ImportFrom() as origin):
                     out += imports_of(origin)
+                case ir.Plain(ast.Pass() | ast.Global()):
+                    pass
                 case _ if isinstance(s, _STRAIGHT):
                     out.append(s)
                 case _:
@@ -169,32 +177,8 @@ def imports_of(s: ast.Import | ast.ImportFrom) -> list[ir.Statement]:
     return calls
 
 
-def has(body: Block, kind: type[ir.Statement]) -> bool:
-    """Return whether a block leaves its loop (or its function) by a statement of a kind."""
-    for s in body:
-        if isinstance(s, kind):
-            return True
-        if isinstance(s, ir.For | ir.While) and kind in (ir.Break, ir.Continue):
-            if has(s.orelse, kind):
-                return True
-            continue
-        if any(has(inner, kind) for inner in ir.blocks_of(s)):
-            return True
-    return False
-
-
 def _may_leave(s: ir.If) -> bool:
-    return any(has(block, kind) for block in (s.body, s.orelse) for kind in _EXITS)
-
-
-def _falls(body: Block) -> bool:
-    """Return whether the end of a block may be reached."""
-    if not body:
-        return True
-    last = body[-1]
-    if isinstance(last, ir.If):
-        return _falls(last.body) or _falls(last.orelse)
-    return not isinstance(last, _EXITS)
+    return any(has(block, kind) for block in (s.body, s.orelse) for kind in _LEAVING)
 
 
 def assigned(body: Block) -> set[str]:
@@ -215,6 +199,8 @@ def assignments(body: Block) -> Counter[str]:
         target = getattr(s, "target", None)
         if isinstance(target, str):
             found[target] += 1
+        elif isinstance(s, ir.Delete):
+            found[s.name] += 1
         for inner in ir.blocks_of(s):
             once = assignments(inner)
             found += once + once if isinstance(s, ir.For | ir.While) else once
@@ -236,12 +222,16 @@ def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> s
                 now = set(at_break)
             case ir.Raise():
                 now = set()
+            case Attempt(_, _, then, orelse, first):
+                now = live(then, now, at_break) | live([*first, *orelse], now, at_break)
             case ir.If(_, test, then, orelse):
                 now = live(then, now, at_break) | live(orelse, now, at_break) | _atom_names([test])
             case ir.For(_, target, iterable, inner, _):
                 now = live_in_loop(inner, now) - {target} | now | _atom_names([iterable])
             case ir.While(_, _, _, inner, _):
                 now = live_in_loop(inner, now)
+            case ir.Delete(_, name):
+                now = now | {name}
             case ir.Closure(_, target, _, captured, defaults):
                 now = now - {target} | {*captured} | _atom_names(defaults)
             case _:

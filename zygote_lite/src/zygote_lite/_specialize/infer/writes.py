@@ -89,4 +89,4 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     index = snapshot(builder, index)
     part = builder.shapes.get((shape_root(x), key_of_part(index)))
     alike = part is not None and shape_root(part) is shape_root(value)
-    builder.out.append(StoreItem(builder.origin, x, index, value, alike))
+    builder.out.append(StoreItem(builder.origin, x, index, value, alike, context=builder.context))

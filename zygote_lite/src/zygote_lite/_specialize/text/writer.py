@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zygote_lite._specialize.passes.buffer_reuse import SWAPPED, WRITES_OVER, is_huge
+from zygote_lite._specialize.text.context_groups import by_context
 from zygote_lite._specialize.text.spell import ATOM, Speller, spelled
+from zygote_lite._specialize.typed.contexts import Context
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Append,
@@ -68,6 +70,7 @@ class Writer(Speller):
 
     text: Text = field(default_factory=Text)
     depth: int = 0
+    within_context: bool = False
     uses: Counter[Value] = field(default_factory=Counter)
     first: dict[str, Value] = field(default_factory=dict)
     shared: Counter[str] = field(default_factory=Counter)  # how many further values have a name
@@ -97,7 +100,27 @@ class Writer(Speller):
         self.depth -= 1
 
     def block(self, nodes: list[Node]) -> None:
-        """Write the lines of a block."""
+        """Write the lines of a block: what runs in a context in a `with` of its own."""
+        if self.within_context:
+            self.nodes(nodes)
+            return
+        for context, group in by_context(nodes):
+            if context:
+                self.origin = group[0].origin
+                self.line(f"with {', '.join(map(self.manager, context))}:")
+                self.depth += 1
+            self.within_context = bool(context)
+            self.nodes(group)
+            self.depth -= bool(context)
+            self.within_context = False
+
+    def manager(self, context: Context) -> str:
+        """Return the text that makes a context."""
+        options = [f"{name}={_in_double_quotes(self.constant(x)[0])}"
+                   for name, x in context.options.items()]  # fmt: skip
+        return f"{self.function(context.manager)}({', '.join(options)})"
+
+    def nodes(self, nodes: list[Node]) -> None:
         for i, node in enumerate(nodes):
             self.origin = node.origin
             if isinstance(node, Op) and self.fits_inside(node, nodes[i + 1 :]):
@@ -304,6 +327,10 @@ class Writer(Speller):
         else:
             self.line(f"for _ in {tape}:")
         self.indented(body)
+
+
+def _in_double_quotes(text: str) -> str:
+    return text.replace("'", '"')
 
 
 def _keeps(node: Node, loop: Loop) -> bool:

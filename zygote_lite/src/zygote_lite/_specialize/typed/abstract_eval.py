@@ -19,14 +19,15 @@ from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
 from zygote_lite._specialize.typed.values import (
-    CLOSED,
     FLOATS,
+    FOLDED,
     NUMBERS,
     ArrayOf,
     Axes,
     Fact,
     Other,
     Scalar,
+    StandIn,
     Value,
     constant,
     fact_of,
@@ -129,13 +130,51 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
                     return run(f, other, {})
                 except NotSpecializable:
                     continue
+        if not kws:
+            refuse_types(f, xs)
         raise
 
 
-def run(f: Any, xs: list[Any], kws: dict[str, Any]) -> Any:
+def refuse_types(f: Any, xs: list[Value]) -> None:
+    """Refuse a call of numbers of known types, and constants, that raises a `TypeError` for them.
+
+    Other errors may come of the values, and those of arrays of their shape.
+    """
+    if not all(map(_has_one_type, xs)):
+        return
+    try:
+        run(f, [x.sample for x in xs], {})
+    except NotSpecializable as reason:
+        if isinstance(reason.__cause__, TypeError):
+            reason.always(TypeError)
+            raise
+
+
+def _has_one_type(x: Value) -> bool:
+    """Return whether a value is a number of one type, or a plain constant."""
+    if x.is_constant:
+        return isinstance(x.sample, FOLDED)
+    return isinstance(x.fact, Scalar) and len(x.fact.classes) == 1
+
+
+def known_result(f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """Return the value of a call of constants; nothing where it may warn, or has none as text."""
+    given = [x.sample for x in xs]
+    try:
+        answer = run(f, given, {name: x.sample for name, x in kws.items()}, errors="raise")
+    except NotSpecializable as reason:
+        if isinstance(reason.__cause__, FloatingPointError):
+            return None
+        if isinstance(reason.__cause__, Exception):
+            reason.always(type(reason.__cause__))
+        raise
+    return constant(answer) if isinstance(answer, FOLDED) else None
+
+
+def run(f: Any, xs: list[Any], kws: dict[str, Any], errors: Any = "ignore") -> Any:
     """Run a function on samples, quietly: the filters of warnings belong to all threads."""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all=errors):
             given = {name: sealed(x) for name, x in kws.items()}
             return f(*map(sealed, xs), **given)
     except Exception as error:
@@ -209,9 +248,9 @@ def decided(f: Any, xs: list[Value]) -> Value | None:
         raise Unsound.CLASS("the metaclass of a class decides which objects are its instances")
     answers: set[Any] = set()
     if f is isinstance and xs[1].is_constant:
-        answers = {issubclass(c, xs[1].sample) for c in _classes_of(xs[0])}
+        answers = {issubclass(c, xs[1].sample) for c in classes_of(xs[0])}
     elif f is type and len(xs) == 1:
-        answers = {*_classes_of(xs[0])}
+        answers = {*classes_of(xs[0])}
     elif f is operator.contains and type(xs[0].sample) is dict and xs[0].items is not None:
         is_key = xs[1].is_constant and type(xs[1].sample) in (str, int)
         answers = {xs[1].sample in xs[0].sample} if is_key else set()
@@ -255,8 +294,9 @@ def _stays_as_it_is(kind: Any) -> bool:
     return type(kind) is type or within in ("rulescore", "numbers", "collections")
 
 
-def _classes_of(x: Value) -> frozenset[type]:
-    if isinstance(x.sample, CLOSED):
+def classes_of(x: Value) -> frozenset[type]:
+    """Return the classes that a value may have."""
+    if isinstance(x.sample, StandIn):
         raise Unsound.CLASS(
             "it asks for the class of a function that is defined inside, or of a method"
         )

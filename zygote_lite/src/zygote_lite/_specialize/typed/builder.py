@@ -21,6 +21,7 @@ from zygote_lite._specialize.typed.abstract_eval import (
     result_of,
     shares_memory,
 )
+from zygote_lite._specialize.typed.contexts import NOWHERE
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -112,6 +113,7 @@ class Builder(ABC):
         self.objects: list[Value] = []  # those that the function makes
         self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
         self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
+        self.context = NOWHERE  # what `with` has set
         self.plain = False  # in the body of a rule, through which no gradient passes
 
     @property
@@ -291,7 +293,7 @@ class Builder(ABC):
         fact = result.fact if result.certain else without_lengths(result.fact)
         target = self.value(fact, result.sample, stem)
         target.lengths = result.lengths
-        op = Op(self.origin, target, f, xs, kws, check=not result.certain)
+        op = Op(self.origin, target, f, xs, kws, check=not result.certain, context=self.context)
         op.required = not self.plain and not self.reverse
         operands = [part for y in (*xs, *kws.values()) for part in leaves(y)]
         if result.view is not None:
@@ -393,7 +395,7 @@ class Builder(ABC):
         if not is_hashable(f) or traits_of(f).creates or (kws and self.reverse):
             return None
         parts = [value_key(x) for x in operands]
-        return None if None in parts else (f, *kws, *parts)
+        return None if None in parts else (f, self.context, *kws, *parts)
 
     def demand(self, condition: Any, *xs: Value) -> Value:
         """Write a call that leaves the code unless something holds; return its value, `None`."""

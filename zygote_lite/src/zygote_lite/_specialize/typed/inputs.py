@@ -25,6 +25,7 @@ class Inputs:
         structures: those that are read, by the expressions for them.
         taken: how many items structures from outside have been taken apart into.
         islands: the functions that are called as they are, with the reasons.
+        caught: the names of the classes of exceptions that the program catches.
     """
 
     def __init__(self, f: Any) -> None:
@@ -36,6 +37,7 @@ class Inputs:
         self.structures: dict[str, Value] = {}
         self.taken = 0
         self.islands: dict[str, str] = {}
+        self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
         self.given: dict[str, tuple[Value, str]] = {}

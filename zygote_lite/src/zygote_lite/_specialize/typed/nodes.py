@@ -5,14 +5,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from zygote_lite._specialize.typed.contexts import NOWHERE, Context
 from zygote_lite._specialize.typed.values import Method, Super, Value
 
 
 @dataclass(eq=False)
 class Node:
-    """The base of all nodes: it has the user's syntax node, for its position."""
+    """The base of all nodes: it has the user's syntax node, for its position.
+
+    `context` is what it runs in, from the outermost `with` to the innermost.
+    """
 
     origin: ast.AST
+    context: tuple[Context, ...] = field(default=NOWHERE, kw_only=True)
 
 
 @dataclass(eq=False)

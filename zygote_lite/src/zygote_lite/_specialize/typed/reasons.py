@@ -18,9 +18,11 @@ class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine 
         reason: a member of `Unsound` or `NotSupported`.
         details: what stands in the way, in words.
         origin: the user's syntax node that it is about, where that is known.
+        raises: the class of the error that Python raises here in every run, where that is known.
     """
 
     origin: ast.AST | None = None
+    raises: type[BaseException] | None = None
 
     def __init__(self, reason: "Reason", details: str) -> None:
         super().__init__(reason, details)
@@ -28,6 +30,11 @@ class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine 
 
     def __str__(self) -> str:
         return f"{self.details} [{self.reason.label}]"
+
+    def always(self, kind: type[BaseException]) -> "NotSpecializable":
+        """Note that Python raises an error of a class here, in every run, and nothing before."""
+        self.raises = kind
+        return self
 
 
 class Reason(enum.Enum):

@@ -145,8 +145,12 @@ def path_of(x: Value, index: Value) -> tuple[Value, list[Value]]:
     return x, path
 
 
+class StandIn:
+    """Stand, while the code is made, for an object that it does not make."""
+
+
 @dataclass(eq=False)
-class Local:
+class Local(StandIn):
     """A function defined inside, not called yet: its code, and the variables around it."""
 
     code: Any
@@ -156,7 +160,7 @@ class Local:
 
 
 @dataclass(eq=False)
-class Method:
+class Method(StandIn):
     """A method that was looked up, not called yet: of a class of the user's, its function."""
 
     owner: Value
@@ -165,7 +169,7 @@ class Method:
 
 
 @dataclass(eq=False)
-class Super:
+class Super(StandIn):
     """What `super()` gives: an object, and the class whose ancestors are asked."""
 
     kind: type
@@ -173,12 +177,8 @@ class Super:
 
 
 @dataclass(eq=False)
-class Lost:
+class Lost(StandIn):
     """Stand for an attribute that no variable can hold on two paths: none may read it."""
-
-
-CLOSED = (Local, Method, Super, Lost)
-"""What the code has in the place of functions, methods and attributes."""
 
 
 @dataclass(eq=False)
@@ -205,6 +205,13 @@ def attribute_of(name: str) -> Attribute:
 
 
 declare(attribute_of("T"), attribute_of("mT"), view=True)
+
+
+class Message(StandIn):
+    """A text that is made of something that is not known: only errors may take it."""
+
+    def __bool__(self) -> bool:
+        raise NotSupported.TEXT("it asks whether a text is empty")
 
 
 def constant(sample: Any) -> Value:
@@ -312,7 +319,7 @@ def composition_of(x: Value) -> str:
     """Return what a value is that no variable can take on two paths; nothing for the others."""
     if x.items is not None:
         return "structure"
-    if isinstance(x.sample, CLOSED):
+    if isinstance(x.sample, StandIn):
         return "function"
     if x.is_object:
         return "object"

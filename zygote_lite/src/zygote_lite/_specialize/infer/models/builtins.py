@@ -16,17 +16,20 @@ from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.arrays import parts_of_array
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
+from zygote_lite._specialize.infer.models.patterns import PATTERNS
 from zygote_lite._specialize.infer.normalize import imported_member, imported_module
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import exactly
 from zygote_lite._specialize.typed.values import (
     TRUTHS,
     ArrayOf,
     ListOf,
+    Message,
     Scalar,
     Value,
     constant,
@@ -38,7 +41,11 @@ def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
     x, count, star = xs
     items = known_items(x) if x.items is not None else None
     if items is not None:
-        parts = run(unpack, [items, count.sample, star.sample], {})
+        try:
+            parts = run(unpack, [items, count.sample, star.sample], {})
+        except NotSpecializable as reason:
+            reason.always(ValueError)
+            raise
         return _with_rest(builder, parts)
     if x.is_constant and star.sample is None:
         return structure(tuple, [constant(part) for part in unpack(x.sample, count.sample, None)])
@@ -128,6 +135,8 @@ def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
     if kind == "reversed" and not given:
         return None
     if len(given) < len(items_of):
+        if any(x.is_scalar for x in xs):
+            raise Unsound.RAISES(f"{kind} is given a number")
         value = constant(Several(kind, xs))
     elif kind == "reversed":
         value = structure(list, given[0][::-1])
@@ -150,9 +159,24 @@ def _join_dict(builder: Builder, xs: list[Value]) -> Value | None:
 
 def _folded_text(f: Callable[..., str], builder: Builder, xs: list[Value]) -> Value | None:
     """Fold the parts of an f-string."""
-    if not all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
+    if all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
+        return constant(run(f, [x.sample for x in xs], {}))
+    x, *rest = xs
+    texts = all(isinstance(part.sample, str | Message) for part in xs)
+    if not texts and not (f is _intrinsics.format_value and _is_formatted(x, rest[-1])):
         raise NotSupported.TEXT("a text is made of something that is not known")
-    return constant(run(f, [x.sample for x in xs], {}))
+    return constant(Message())
+
+
+def _is_formatted(x: Value, spec: Value) -> bool:
+    """Return whether any value like this one has a text, by the specification of an f-string."""
+    if not spec.is_constant or not all(part.is_scalar or part.is_array for part in leaves(x)):
+        return False
+    if not isinstance(x.fact, Scalar):
+        return spec.sample == "" and (x.is_array or type(x.sample) in (tuple, list))
+    for kind in x.fact.classes:
+        run(format, [kind(1), spec.sample], {})
+    return True
 
 
 def _real(builder: Builder, xs: list[Value]) -> Value | None:
@@ -272,4 +296,5 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     _intrinsics.join_arguments: lambda builder, xs: _joined_sequences(tuple, builder, xs[1:]),
     _intrinsics.join_tuple: partial(_joined_sequences, tuple),
     _intrinsics.join_list: partial(_joined_sequences, list),
+    **PATTERNS,
 }

@@ -46,7 +46,7 @@ def item_of_dict(x: Value, key: Value) -> Value:
     """Return `x[key]`."""
     found = entries_of_dict(x).get(known_key(key))
     if found is None:
-        raise Unsound.RAISES("it looks up a key that does not exist")
+        raise Unsound.RAISES("it looks up a key that does not exist").always(KeyError)
     return found
 
 

@@ -1,0 +1,322 @@
+"""`with` in transformed code: floating-point errors, warnings, `suppress`, objects."""
+
+import contextlib
+import math
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from zygote_lite import code_adjoint, testing, value_and_grad
+
+V = np.array([1.0, 2.0, 3.0])
+
+
+def quiet_logarithm(x, v):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.log(v * x)
+        z = np.where(np.isfinite(y), y, 0.0)
+    return np.sum(z) * x
+
+
+def left_in_a_loop(x, v):
+    s = 0.0
+    for k in range(4):
+        with np.errstate(all="ignore"):
+            y = np.sqrt(v * x)
+            if k == 1:
+                continue
+            if k == 3:
+                break
+            s = s + np.sum(y)
+        s = s + np.sum(v) * x
+    return s
+
+
+def returned_from(x, v):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for w in v:
+            if w > 2.0:
+                return np.exp(w * x)
+        else:
+            x = x * 3.0
+    return np.sum(v) * x
+
+
+def without_warnings(x, v):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=RuntimeWarning)
+        y = np.log(v) * x
+        z = np.where(v > 0.0, y, 0.0)
+    return np.sum(z)
+
+
+def without_warnings_by_option(x, v):
+    with warnings.catch_warnings(action="ignore"):
+        y = np.log(v) * x
+    return np.sum(np.where(v > 0.0, y, 0.0))
+
+
+def errors_are_raised(x, v):
+    try:
+        with np.errstate(all="raise"):
+            np.log(v)
+            y = np.sum(v) * x * x
+    except FloatingPointError:
+        y = x * 3.0
+    return y
+
+
+def inner_state_wins(x, v):
+    with np.errstate(all="raise"):
+        with np.errstate(divide="ignore"):
+            y = np.log(v)
+        z = np.where(v > 0.0, y, 1.0) * x
+    return np.sum(z)
+
+
+def warnings_are_raised(x, v):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            np.log(v)
+    except RuntimeWarning:
+        return x * 3.0
+    return x * x
+
+
+def written_in_it(x, v):
+    y = np.zeros(3)
+    with np.errstate(all="ignore"):
+        y[1:] = v[1:] / x
+    return np.sum(y)
+
+
+def made_in_a_function():
+    return np.errstate(over="ignore")
+
+
+def state_from_a_function(x, v):
+    with made_in_a_function():
+        y = np.exp(v * x)
+    return np.sum(np.where(np.isfinite(y), y, 0.0))
+
+
+def nothing(x, v):
+    with contextlib.nullcontext(), contextlib.nullcontext(x * 2.0) as y:
+        y = y * x
+    return y
+
+
+def suppressed(x, v):
+    y = x
+    with contextlib.suppress(ValueError, ZeroDivisionError):
+        y = y * 2.0
+        y = y * math.sqrt(x) / v[0].item()
+        return y
+    return y * x
+
+
+SILENT = [quiet_logarithm, left_in_a_loop, returned_from, without_warnings, inner_state_wins,
+          without_warnings_by_option, written_in_it, state_from_a_function, nothing]  # fmt: skip
+CHOICES = [(0.5, V), (1.5, V), (0.5, V * 0.0), (0.5, V / 4.0), (300.0, V)]
+
+
+@pytest.mark.parametrize("f", [*SILENT, errors_are_raised, warnings_are_raised])
+def test_transformed_code_answers(f):
+    for x, v in CHOICES:
+        with testing.recorded_only(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = value_and_grad(f, (0, 1))(x, v)
+        if f in (errors_are_raised, warnings_are_raised) and not v.any():
+            for _ in range(3):
+                np.testing.assert_equal(value_and_grad(f, (0, 1))(x, v), want)
+            continue
+        if not np.isfinite(want[0]) or not all(np.isfinite(d).all() for d in want[1]):
+            continue
+        with testing.transformed_only(), warnings.catch_warnings():
+            warnings.simplefilter("error" if f in SILENT and f is not nothing else "default")
+            y, (d, e) = value_and_grad(f, (0, 1))(x, v)
+        assert y == want[0] == f(x, v)
+        assert d == pytest.approx(want[1][0], rel=1e-12)
+        np.testing.assert_allclose(e, want[1][1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", SILENT)
+def test_the_state_is_as_it_was(f):
+    with np.errstate(divide="raise", over="warn"):
+        before, filters = np.geterr(), list(warnings.filters)
+        for x, v in CHOICES:
+            with contextlib.suppress(FloatingPointError):
+                value_and_grad(f)(x, v)
+            assert np.geterr() == before
+            assert list(warnings.filters) == filters
+
+
+def test_what_is_outside_warns():
+    def f(x, v):
+        with np.errstate(divide="ignore"):
+            y = np.where(v > 0.0, np.log(v), 0.0)
+        return np.sum(y + np.where(v > 0.0, np.log(v), 0.0)) * x
+
+    for _ in range(2):
+        value_and_grad(f)(0.5, V)
+    with testing.transformed_only(), pytest.warns(RuntimeWarning, match="divide"):
+        value_and_grad(f)(0.5, V * 0.0)
+
+
+def test_the_text():
+    text = code_adjoint(quiet_logarithm, 0.5, V)
+    head = '    with np.errstate(divide="ignore", invalid="ignore"):'
+    lines = text.partition(head)[2].splitlines()[1:]
+    inside = [line for line in lines if line.startswith("        ")]
+    assert any("np.log" in line for line in inside[:4])
+    assert next(line for line in lines if not line.startswith("        ")).endswith(".sum()")
+    text = code_adjoint(left_in_a_loop, 0.5, V)
+    assert text.partition("def back")[0].count("with np.errstate") == 2
+    assert "with" not in code_adjoint(nothing, 0.5, V)
+
+
+def test_suppress():
+    for x in (0.5, 0.5, -0.5, 0.7, -0.5):
+        with testing.compared():
+            assert value_and_grad(suppressed)(x, V)[0] == suppressed(x, V)
+    with testing.transformed_only():
+        value_and_grad(suppressed)(0.5, V)
+
+
+class Scaled:
+    """A manager written in Python."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __enter__(self):
+        return self.k * 2.0
+
+    def __exit__(self, kind, error, trace):
+        return False
+
+
+class Counted(Scaled):
+    """A manager that counts."""
+
+    count = 0
+
+    def __enter__(self):
+        Counted.count += 1
+        return self.k
+
+
+SCALED = Scaled(3.0)
+COUNTED = Counted(3.0)
+LOCK = threading.Lock()
+
+
+def by_object(x):
+    with SCALED as k:
+        y = x * k
+    return y * x
+
+
+def test_an_object_with_methods_in_python():
+    with testing.transformed_only(), testing.compared():
+        assert value_and_grad(by_object)(2.0) == (24.0, 24.0)
+
+
+def test_its_class_may_change(monkeypatch):
+    for _ in range(3):
+        value_and_grad(by_object)(2.0)
+    monkeypatch.setattr(Scaled, "__enter__", lambda self: self.k)
+    assert value_and_grad(by_object)(2.0) == (12.0, 12.0)
+    monkeypatch.setattr(SCALED, "k", 5.0)
+    assert value_and_grad(by_object)(2.0) == (20.0, 20.0)
+
+
+def by_what_counts(x):
+    with COUNTED as k:
+        return x * x * k
+
+
+def under_a_lock(x):
+    with LOCK:
+        return x * x
+
+
+def state_on_one_path(x):
+    with np.errstate(all="ignore") if x > 1.0 else contextlib.nullcontext():
+        return x * x
+
+
+def entered_twice(x):
+    state = np.errstate(all="ignore")
+    with state:
+        y = x * x
+    try:
+        with state:
+            return y * 5.0
+    except TypeError:
+        return y * 3.0
+
+
+def entered_in_a_loop(x):
+    state = np.errstate(all="ignore")
+    y = x
+    for _ in range(2):
+        try:
+            with state:
+                y = y * x
+        except TypeError:
+            y = y * 3.0
+    return y
+
+
+def filters_on_one_path(x):
+    with warnings.catch_warnings():
+        if x > 1.0:
+            warnings.simplefilter("ignore")
+        return x * np.sum(np.log(V))
+
+
+def filters_for_all(x):
+    warnings.simplefilter("ignore", category=ImportWarning)
+    return x * x
+
+
+def calls_back(x):
+    seen = []
+    with np.errstate(divide="call", call=lambda *given: seen.append(given)):
+        np.log(np.zeros(2))
+    return x * len(seen)
+
+
+def keeps_warnings(x):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        np.log(np.zeros(2))
+    return x * len(found)
+
+
+def opened(x):
+    with open(__file__) as file:
+        return x * x * len(file.name)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        by_what_counts, under_a_lock, state_on_one_path, entered_twice, entered_in_a_loop,
+        filters_on_one_path, filters_for_all, calls_back, keeps_warnings, opened,
+    ],
+)  # fmt: skip
+def test_others_are_recorded(f):
+    assert testing.why_recorded(f, 2.0) is not None
+    with warnings.catch_warnings():
+        for x in (2.0, 0.5, 2.0):
+            count = Counted.count
+            y, d = value_and_grad(f)(x)
+            assert Counted.count - count == (f is by_what_counts)
+            assert y == f(x)
+            assert d == pytest.approx((f(x + 1e-4) - f(x - 1e-4)) / 2e-4)

@@ -1,0 +1,101 @@
+"""`with`: the managers that are known, and what entering and leaving them does.
+
+`np.errstate` and `warnings.catch_warnings` set how operations tell of errors: these are written in
+the same context. `contextlib.nullcontext` sets nothing, and `contextlib.suppress` is a `try`. A
+manager that Python code defines is followed into its `__enter__` and `__exit__`.
+"""
+
+import contextlib
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer.models import classes as _classes
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contexts import Context, error_state, warning_filter
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+def made_context(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """Return what a known manager makes; nothing where a function is none."""
+    given = [*xs, *kws.values()]
+    if f is contextlib.nullcontext and len(given) < 2 and kws.keys() <= {"enter_result"}:
+        context = Context(value=given[0] if given else None)
+    elif f in (np.errstate, warnings.catch_warnings, contextlib.suppress):
+        if not all(x.is_constant for x in given):
+            raise Unsound.EFFECTS(f"it calls {f.__name__} with something that is not known")
+        context = _of_constants(builder, f, xs, {name: x.sample for name, x in kws.items()})
+    elif f in (warnings.simplefilter, warnings.filterwarnings):
+        return _filtered(builder, f, xs, kws)
+    else:
+        return None
+    context.home = builder.out
+    return constant(context)
+
+
+def _of_constants(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Any]) -> Context:
+    if f is contextlib.suppress and not kws:
+        builder.inputs.caught |= {getattr(x.sample, "__name__", "BaseException") for x in xs}
+        return Context()
+    if f is np.errstate and not xs:
+        return error_state(kws)
+    if f is warnings.catch_warnings and not xs and kws.keys() <= {"action", "category"}:
+        return warning_filter(**kws) if kws else Context(manager=f)
+    raise Unsound.EFFECTS(f"it calls {f.__name__} in a way that may have effects")
+
+
+def _filtered(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Filter warnings for the rest of the context that catches them."""
+    catching = [c for c in builder.context if c.manager is warnings.catch_warnings]
+    names = ("action", "category") if f is warnings.simplefilter else ("action",)
+    given = dict(zip(names, xs, strict=False)) | kws
+    known = len(xs) <= len(names) and given.keys() <= {"action", "category"}
+    if not catching or not known or not all(x.is_constant for x in given.values()):
+        raise Unsound.EFFECTS(f"it calls {f.__name__}, which holds for all that runs later")
+    if catching[-1].home is not builder.out:
+        raise Unsound.EFFECTS(f"it calls {f.__name__} on one path only")
+    context = warning_filter(**{name: x.sample for name, x in given.items()})
+    context.home, context.around = builder.out, builder.context
+    builder.context = (*builder.context, context)
+    return constant(None)
+
+
+def enter(builder: Builder, manager: Value) -> Value:
+    """Enter a context; return what `as` names."""
+    context = manager.sample
+    if not isinstance(context, Context):
+        return builder.call(constant(_way_of(builder, manager, "__enter__")), [manager], {})
+    if context.around is not None or context.home is not builder.out:
+        raise Unsound.EFFECTS("a context is entered twice, or not where it was made")
+    context.around = builder.context
+    if context.manager is not None:
+        if builder.compiled:
+            raise NotSupported.COMPILED_CALL("it has a `with` statement")
+        builder.context = (*builder.context, context)
+    return context.value or constant(None)
+
+
+def leave(builder: Builder, manager: Value) -> None:
+    """Leave a context as no exception was raised."""
+    context = manager.sample
+    if isinstance(context, Context):
+        assert context.around is not None
+        builder.context = context.around
+    else:
+        nothing = [constant(None)] * 3
+        builder.call(constant(_way_of(builder, manager, "__exit__")), [manager, *nothing], {})
+
+
+def _way_of(builder: Builder, manager: Value, name: str) -> Any:
+    """Return the function that a class in Python has for entering or leaving."""
+    found = None
+    if manager.is_object:
+        found = _classes.method_of(builder.inputs, type(manager.sample), name)
+    if not isinstance(found, types.FunctionType):
+        raise Unsound.EFFECTS(
+            f"it enters a {type(manager.sample).__name__}, which may have effects"
+        )
+    return found

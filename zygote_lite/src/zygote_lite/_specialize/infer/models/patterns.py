@@ -1,0 +1,97 @@
+"""The patterns of `match`: whether a value has the form that one asks for, and its parts."""
+
+import operator
+from typing import Any
+
+from zygote_lite._ir.intrinsics import (
+    class_parts,
+    mapping_parts,
+    mapping_rest,
+    matches_class,
+    matches_mapping,
+    matches_sequence,
+)
+from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import (
+    ListOf,
+    StandIn,
+    Value,
+    constant,
+    mapping,
+    structure,
+)
+
+_SEQUENCE_FLAG, _MAPPING_FLAG = 1 << 5, 1 << 6  # `Py_TPFLAGS_SEQUENCE`, `Py_TPFLAGS_MAPPING`
+
+
+def _is_of_form(x: Value, flag: int) -> bool:
+    """Return whether the class of a value is one of sequences, or of mappings."""
+    kind = type(x.sample)
+    if x.is_object or isinstance(x.sample, StandIn):
+        raise Unsound.CLASS("a pattern asks for the class of an object")
+    return bool(kind.__flags__ & flag)
+
+
+def _matches_sequence(builder: Builder, xs: list[Value]) -> Value:
+    x, count, star = xs
+    if not _is_of_form(x, _SEQUENCE_FLAG):
+        return constant(False)
+    least = count.sample if star.sample is None else count.sample - 1
+    compare = operator.eq if star.sample is None else operator.ge
+    if isinstance(x.fact, ListOf):
+        return builder.apply(compare, [builder.apply(len, [x]), constant(least)])
+    if x.items is None or type(x.sample) not in (tuple, list):
+        raise NotSupported.CONTAINER(f"a pattern is compared with a {type(x.sample).__name__}")
+    return constant(compare(len(x.items), least))
+
+
+def _matches_mapping(builder: Builder, xs: list[Value]) -> Value:
+    x, keys = xs
+    if not _is_of_form(x, _MAPPING_FLAG):
+        return constant(False)
+    if not _dicts.is_dict(x):
+        raise NotSupported.CONTAINER(f"a pattern is compared with a {type(x.sample).__name__}")
+    return constant(all(key in x.sample for key in _known_keys(keys)))
+
+
+def _mapping_parts(builder: Builder, xs: list[Value]) -> Value:
+    x, keys = xs
+    return structure(tuple, [_dicts.item_of_dict(x, constant(key)) for key in _known_keys(keys)])
+
+
+def _mapping_rest(builder: Builder, xs: list[Value]) -> Value:
+    entries, keys = _dicts.entries_of_dict(xs[0]), _known_keys(xs[1])
+    rest = mapping({key: x for key, x in entries.items() if key not in keys})
+    builder.homes[rest] = builder.out
+    return rest
+
+
+def _known_keys(keys: Value) -> list[Any]:
+    return [_dicts.known_key(key) for key in keys.items or ()]
+
+
+_OF_ONE_PART = (int, float, str, bool, list, tuple, dict)  # `float(x)` names the number itself
+
+
+def _matches_class(builder: Builder, xs: list[Value]) -> Value:
+    x, kind, spec = xs
+    count, names = spec.sample
+    if names or (count and (count > 1 or kind.sample not in _OF_ONE_PART)):
+        raise NotSupported.ATTRIBUTE("a pattern asks for the attributes of an object")
+    return builder.apply(isinstance, [x, kind])
+
+
+def _class_parts(builder: Builder, xs: list[Value]) -> Value:
+    return structure(tuple, [xs[0]])
+
+
+PATTERNS = {
+    matches_sequence: _matches_sequence,
+    matches_mapping: _matches_mapping,
+    matches_class: _matches_class,
+    mapping_parts: _mapping_parts,
+    mapping_rest: _mapping_rest,
+    class_parts: _class_parts,
+}

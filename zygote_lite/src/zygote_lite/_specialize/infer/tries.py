@@ -1,0 +1,380 @@
+"""`try` without handlers: what does not raise is its body, its `else` and its `finally`.
+
+Transformed code has no effects: where it raises, the tape runs the call again, from its start, and
+finds the handler. So no handler is written, with one exception: a `raise` of a plain exception in
+the very body that catches it is a branch to the handler. `finally` is written on each exit.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.traits import declare
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+
+Block = list[ir.Statement]
+_Handlers = Sequence[ir.Handler]
+EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
+MOST_STATEMENTS = 400  # statements: a function that grows beyond is left to the tape
+
+
+@dataclass
+class Thrown(ir.Raise):
+    """`raise` of a new exception, of which nobody has asked but for its class: `kind`."""
+
+    kind: ir.Atom
+
+
+@dataclass
+class Attempt(ir.If):
+    """`first`, then `orelse`; where it is known that `first` always raises an error: `body`.
+
+    Attributes:
+        first: a statement.
+        kind: the variable for the class of the error.
+    """
+
+    first: Block
+    kind: str
+
+
+class Tries:
+    """Write the statements of one function without `try`.
+
+    Attributes:
+        kinds: the names of the classes of exceptions that the function catches.
+        most_attempts: how many statements that may always raise are tried, each with a copy of
+            the handlers.
+    """
+
+    def __init__(self, function: ir.Function, most_attempts: int = 40) -> None:
+        self.function, self.most_attempts = function, most_attempts
+        self.kinds: set[str] = set()
+        self.count = self.attempts = 0
+        self.bound = Counter([*function.names, *function.captured, *_bound_in(function.body)])
+
+    def without(self, body: Block) -> Block:
+        """Return a block without `try`."""
+        out: Block = []
+        for s in body:
+            self.count += 1
+            if self.count > MOST_STATEMENTS:
+                raise NotSupported.TOO_LONG("it is too long")
+            match s:
+                case ir.Try():
+                    out += self.tried(s)
+                case ir.If(body=then, orelse=orelse):
+                    out.append(replace(s, body=self.without(then), orelse=self.without(orelse)))
+                case ir.For(origin, target, iterable, inner, orelse):
+                    inner, orelse = self.without(inner), self.without(orelse)
+                    out.append(ir.For(origin, target, iterable, inner, orelse))
+                case ir.While(origin, before, test, inner, orelse):
+                    inner, orelse = self.without(inner), self.without(orelse)
+                    out.append(ir.While(origin, before, test, inner, orelse))
+                case _:
+                    out.append(s)
+        return out
+
+    def tried(self, s: ir.Try) -> Block:
+        """Return what a `try` does that raises nothing but what it catches itself."""
+        body, orelse = self.without(s.body), self.without(s.orelse)
+        if isinstance(s.origin, ast.With) or s.star:
+            body = [*_of_unknown_kind(body), *orelse]
+        else:
+            body = self.protected(body, orelse, s.handlers)
+        if not isinstance(s.origin, ast.With):
+            self.kinds |= {name for h in s.handlers for name in _classes_named(h.kind)}
+            if not self.kinds.isdisjoint(_FROM_OUTSIDE):
+                raise Unsound.EFFECTS("it catches an interrupt, which comes at any time")
+        if not s.final:
+            return body
+        if any(has(s.final, kind) for kind in (ir.Return, ir.Break, ir.Continue)):
+            self.kinds.add("BaseException")
+        final = self.without(_final_of(s))
+        return [*self.finishing(body, final), *final]
+
+    # -- finally -------------------------------------------------------------------------------
+
+    def finishing(self, body: Block, final: Block, inside: bool = False) -> Block:
+        """Return a block that runs another one before each of its exits.
+
+        Arguments:
+            body: the block.
+            final: the other one.
+            inside: whether the block belongs to a loop in it, whose own exits are none.
+        """
+        out: Block = []
+        for s in body:
+            match s:
+                case ir.Return(origin, value):
+                    if inside and (has(final, ir.Break) or has(final, ir.Continue)):
+                        raise NotSupported.STATEMENT("`finally` leaves a loop around a loop")
+                    if isinstance(value, ir.Name):  # which may be given another value
+                        kept = ir.Name(self.function.fresh("kept"))
+                        out.append(ir.Move(origin, kept.id, value))
+                        value = kept
+                    out += [*self.again(final), ir.Return(origin, value)]
+                case ir.Break() | ir.Continue() if not inside:
+                    out += [*self.again(final), s]
+                case Thrown() if not inside:
+                    out += [*self.again(final), s]
+                case ir.If(body=then, orelse=orelse):
+                    then = self.finishing(then, final, inside)
+                    out.append(replace(s, body=then, orelse=self.finishing(orelse, final, inside)))
+                case ir.For(origin, target, iterable, inner, orelse):
+                    inner = self.finishing(inner, final, inside=True)
+                    orelse = self.finishing(orelse, final, inside)
+                    out.append(ir.For(origin, target, iterable, inner, orelse))
+                case ir.While(origin, before, test, inner, orelse):
+                    inner = self.finishing(inner, final, inside=True)
+                    orelse = self.finishing(orelse, final, inside)
+                    out.append(ir.While(origin, before, test, inner, orelse))
+                case _:
+                    out.append(s)
+        return out
+
+    def again(self, final: Block) -> Block:
+        """Return a further copy of a block, and count its statements."""
+        self.count += sum(1 for _ in ir.every(final))
+        if self.count > MOST_STATEMENTS:
+            raise NotSupported.TOO_LONG("it is too long")
+        return final
+
+    # -- raise ---------------------------------------------------------------------------------
+
+    def protected(self, body: Block, orelse: Block, handlers: _Handlers) -> Block:
+        """Return the body of a `try` with its `else`: a `raise` goes to the handler.
+
+        What follows a branch that raises goes into the other branch.
+        """
+        out: Block = []
+        for i, s in enumerate(body):
+            if isinstance(s, ir.Raise):
+                kind, made = self.kind_of(s, body[:i])
+                return [*(x for x in out if x is not made), *self.handled(s, kind, handlers)]
+            if isinstance(s, ir.If) and _throws(s):
+                rest = body[i + 1 :]
+                then, other = [
+                    self.protected([*inner, *rest], orelse, handlers)
+                    if falls(inner)
+                    else self.protected(inner, [], handlers)
+                    for inner in (s.body, s.orelse)
+                ]
+                return [*out, replace(s, body=then, orelse=other)]
+            if self.may_always_raise(s, body[i + 1 :], handlers):
+                self.attempts += 1
+                rest = self.protected(body[i + 1 :], orelse, handlers)
+                return [*out, self.attempt(s, rest, handlers)]
+            if isinstance(s, ir.Return) and isinstance(s.value, ir.Name):
+                kept = ir.Name(self.function.fresh("kept"))
+                move = ir.Move(s.origin, kept.id, s.value)
+                if self.may_always_raise(move, [], handlers):
+                    returned = ir.Return(s.origin, kept)
+                    return [*out, self.attempt(move, [returned], handlers)]
+            out.append(s)
+        return [*out, *orelse]
+
+    def may_always_raise(self, s: ir.Statement, rest: Block, handlers: _Handlers) -> bool:
+        """Return whether types may settle that a statement always raises what is caught."""
+        if self.attempts >= self.most_attempts:
+            return False
+        if isinstance(s, ir.Call):
+            if isinstance(s.function, ir.Const) or s.function in (_ENTER, _EXIT):
+                return False  # one of our own
+            if any(isinstance(r, ir.Raise) and r.exception == ir.Name(s.target) for r in rest):
+                return False  # it makes an exception
+        names = [name for h in handlers for name in _classes_named(h.kind)]
+        return any(isinstance(s, _ALWAYS.get(name, ())) for name in names)
+
+    def attempt(self, s: ir.Statement, rest: Block, handlers: _Handlers) -> ir.Statement:
+        """Return a statement with what follows it, and the handlers of errors that it raises."""
+        kind = self.function.fresh("kind")
+        raised = ir.Raise(s.origin, None, None)
+        caught = self.handled(raised, ir.Name(kind), handlers)
+        return Attempt(s.origin, ir.Const(False), caught, rest, [s], kind)
+
+    def handled(self, s: ir.Raise, kind: ir.Atom | None, handlers: _Handlers) -> Block:
+        """Return the handler that catches what is raised; which one it is, its class tells."""
+        if kind is None:
+            return _of_unknown_kind([s])
+        chain: Block = [Thrown(s.origin, s.exception, s.cause, kind)]
+        for handler in reversed([*handlers]):
+            kinds = self.atoms_of(handler.kind)
+            if kinds is None or _reads_exception(handler):
+                chain = _of_unknown_kind([s])
+                continue
+            caught = self.protected(self.without(_with_reraise(handler.body, kind)), [], ())
+            matches = self.function.fresh("caught")
+            call = ir.Call(s.origin, matches, ir.Const(catches), [kind, *kinds])
+            chain = [call, ir.If(s.origin, ir.Name(matches), caught, chain)]
+        return chain
+
+    def kind_of(self, s: ir.Raise, before: Block) -> tuple[ir.Atom | None, ir.Call | None]:
+        """Return the class of a new exception that is raised, and the call that makes it."""
+        if isinstance(s, Thrown):
+            return s.kind, None
+        call = None
+        x = s.exception
+        if isinstance(x, ir.Name):
+            made = [s for s in before if isinstance(s, ir.Call) and s.target == x.id]
+            if not made or made[0].keywords or self.bound[x.id] > 1:
+                return None, None
+            call, x = made[0], made[0].function
+        return (x, call) if isinstance(x, ir.Global | ir.Intrinsic) else (None, None)
+
+    def atoms_of(self, kind: ast.expr | None) -> list[ir.Atom] | None:
+        """Return the classes that a handler catches; nothing where they are not known by name."""
+        if kind is None:
+            return [ir.Const(BaseException)]
+        if isinstance(kind, ast.Tuple):
+            parts = [self.atoms_of(part) for part in kind.elts]
+            if any(part is None for part in parts):
+                return None
+            return [atom for part in parts for atom in part or ()]
+        path = _path_of(kind)
+        if not path or path.partition(".")[0] in self.bound:
+            return None
+        return [ir.Global(path)]
+
+
+def catches(kind: Any, *kinds: Any) -> bool:
+    """Return whether a handler for some classes catches a new exception of a class.
+
+    Raises `TypeError` for a class whose exceptions may do more than to be made.
+    """
+    if not all(isinstance(k, type) and issubclass(k, BaseException) for k in (kind, *kinds)):
+        raise TypeError("what is raised or caught is no class of exceptions")
+    if issubclass(kind, UnicodeError | BaseExceptionGroup) or not _has_no_init(kind):
+        raise TypeError("an exception may do more than to be made")
+    return any(k in kind.__mro__ for k in kinds)
+
+
+def _has_no_init(kind: type) -> bool:
+    """Return whether a class and those that it is derived from are Python's own, or NumPy's."""
+    return all(
+        not k.__flags__ & HEAPTYPE or k.__module__.partition(".")[0] == "numpy"
+        for k in kind.__mro__
+    )
+
+
+_FROM_OUTSIDE = {"KeyboardInterrupt", "SystemExit", "GeneratorExit"}
+declare(catches, pure=True)
+
+
+def has(body: Block, kind: type[ir.Statement]) -> bool:
+    """Return whether a block leaves its loop (or its function) by a statement of a kind."""
+    for s in body:
+        if isinstance(s, kind):
+            return True
+        if isinstance(s, ir.For | ir.While) and kind in (ir.Break, ir.Continue):
+            if has(s.orelse, kind):
+                return True
+            continue
+        if any(has(inner, kind) for inner in ir.blocks_of(s)):
+            return True
+    return False
+
+
+def falls(body: Block) -> bool:
+    """Return whether the end of a block may be reached."""
+    if not body:
+        return True
+    last = body[-1]
+    if isinstance(last, ir.If):
+        return falls(last.body) or falls(last.orelse)
+    return not isinstance(last, EXITS)
+
+
+def _final_of(s: ir.Try) -> Block:
+    """Return what `finally` does; of a `with` statement, what leaves the context."""
+    if isinstance(s.origin, ast.With) and isinstance(s.final[0], ir.If):
+        return s.final[0].orelse  # the flag is set where an exception was raised
+    return s.final
+
+
+def _throws(s: ir.If) -> bool:
+    return any(
+        isinstance(inner, ir.Raise) or (isinstance(inner, ir.If) and _throws(inner))
+        for block in (s.body, s.orelse)
+        for inner in block
+    )
+
+
+_ENTER, _EXIT = ir.Intrinsic("enter_context"), ir.Intrinsic("exit_context")
+_READING = (ir.Move, ir.Call, ir.GetItem, ir.GetAttribute, ir.Build)
+_ALWAYS: dict[str, tuple[type[ir.Statement], ...]] = {
+    "TypeError": (ir.Call, ir.GetItem), "AttributeError": (ir.GetAttribute, ir.Call),
+    "KeyError": (ir.GetItem, ir.Call), "IndexError": (ir.GetItem, ir.Call),
+    "LookupError": (ir.GetItem, ir.Call), "NameError": _READING, "UnboundLocalError": _READING,
+    "ValueError": (ir.Call,), "Exception": _READING,
+}  # fmt: skip
+
+
+def _reads_exception(handler: ir.Handler) -> bool:
+    """Return whether a handler asks for the exception itself, or has one that may do so."""
+    if handler.name is None:
+        return False
+    return any(
+        isinstance(s, ir.Try | ir.Class)
+        or (isinstance(s, ir.Closure) and handler.name in s.captured)
+        or any(isinstance(x, ir.Name) and x.id == handler.name for x in ir.atoms_of(s))
+        for s in ir.every(handler.body)
+    )
+
+
+def _of_unknown_kind(body: Block) -> Block:
+    """Return a block of whose exceptions nothing is known: they leave the code."""
+    out: Block = []
+    for s in body:
+        match s:
+            case ir.Raise(origin):
+                out.append(ir.Raise(origin, None, None))
+            case ir.If(body=then, orelse=orelse):
+                out.append(replace(s, body=_of_unknown_kind(then), orelse=_of_unknown_kind(orelse)))
+            case _:
+                out.append(s)
+    return out
+
+
+def _bound_in(body: Block) -> Iterator[str]:
+    """Yield the variables that statements of a block bind, each as often as one does."""
+    for s in ir.every(body):
+        if isinstance(s, ir.Plain):
+            yield from s.targets
+        elif isinstance(s, ir.Try):
+            yield from [h.name for h in s.handlers if h.name is not None]
+        elif isinstance(name := getattr(s, "target", None), str):
+            yield name
+
+
+def _with_reraise(body: Block, kind: ir.Atom) -> Block:
+    """Return the body of a handler: a `raise` alone raises once more what was caught."""
+    out: Block = []
+    for inner in body:
+        if isinstance(inner, ir.Raise) and inner.exception is None:
+            inner = Thrown(inner.origin, None, None, kind)
+        elif isinstance(inner, ir.If):
+            then = _with_reraise(inner.body, kind)
+            inner = replace(inner, body=then, orelse=_with_reraise(inner.orelse, kind))
+        out.append(inner)
+    return out
+
+
+def _path_of(e: ast.expr) -> str:
+    if isinstance(e, ast.Name):
+        return e.id
+    path = _path_of(e.value) if isinstance(e, ast.Attribute) else ""
+    return f"{path}.{e.attr}" if path and isinstance(e, ast.Attribute) else ""
+
+
+def _classes_named(kind: ast.expr | None) -> list[str]:
+    """Return the names of the classes that a handler catches."""
+    if kind is None:
+        return ["BaseException"]
+    if isinstance(kind, ast.Tuple):
+        return [name for part in kind.elts for name in _classes_named(part)]
+    return [kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "BaseException")]
