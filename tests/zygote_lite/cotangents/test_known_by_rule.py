@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from rulescore import RuleSet, Tangent, accumulate, project, zero
-from zygote_lite import DifferentiationError, grad, gradient, hessian, pullback
+from zygote_lite import (
+    DifferentiationError,
+    GradientCheckError,
+    check_gradient,
+    grad,
+    gradient,
+    hessian,
+    jacobian,
+    pullback,
+)
 
 
 class Length:
@@ -303,3 +312,71 @@ def test_second_derivatives_are_refused_where_a_rule_reads_fields(lengths):
     assert grad(square)(Q) == Length(6.0, "1/m")
     with pytest.raises(DifferentiationError):
         hessian(lambda c: square(Q * c))(2.0)
+
+
+class Numbers:
+    """Numbers that are compared one by one, as those of a table are."""
+
+    def __init__(self, data):
+        self.data = np.asarray(data)
+
+    def __eq__(self, other):
+        return self.data == other.data
+
+    __hash__ = None
+
+
+def total(x):
+    return np.sum(x.data)
+
+
+@pytest.fixture
+def numbers(new_rule_set):
+    """Declare what `Numbers` are, and the rule of their total."""
+
+    @new_rule_set.method(project)
+    def _(dx: object, x: Numbers):
+        return dx if isinstance(dx, Numbers) else Numbers(dx)
+
+    @new_rule_set(total)
+    def _(x: Numbers):
+        return total(x), lambda dy: (Numbers(np.full(np.shape(x.data), dy)),)
+
+
+@pytest.fixture
+def new_rule_set():
+    rule = RuleSet("numbers")
+    rule.register()
+    yield rule
+    rule.unregister()
+
+
+def weighted(x, w):
+    return total(x) * np.sum(w * w)
+
+
+def test_check_gradient_says_what_it_cannot_move(numbers):
+    x, w = Numbers([1.0, 2.0]), np.array([0.5, 1.5])
+    with pytest.warns(RuntimeWarning, match="1 of 3 .* how to move a Numbers"):
+        check_gradient(weighted, x, w)
+    check_gradient(weighted, x, w, argnums=1)
+    with pytest.raises(GradientCheckError, match="nothing could be checked"):
+        check_gradient(weighted, x, w, argnums=0)
+
+
+def test_check_gradient_compares_what_goes_by_value(new_rule_set, numbers):
+    given = iter(range(100))
+
+    @new_rule_set(weighted)
+    def _(x: Numbers, w: np.ndarray):
+        return weighted(x, w), lambda dy: (Numbers(np.full(2, next(given))), 2 * w * total(x))
+
+    with pytest.raises(GradientCheckError, match="something else when called again"):
+        check_gradient(weighted, Numbers([1.0, 2.0]), np.array([0.5, 1.5]))
+
+
+@pytest.mark.usefixtures("numbers")
+def test_what_goes_by_value_has_no_jacobian():
+    for x in (Numbers([1.0, 2.0]), [1.0, Numbers([1.0, 2.0])]):
+        with pytest.raises(TypeError, match=r"the Jacobian of .* needs real numbers"):
+            jacobian(lambda x: np.ones(2) * total(x[1] if isinstance(x, list) else x))(x)

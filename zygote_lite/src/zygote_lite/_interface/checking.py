@@ -20,8 +20,10 @@ from zygote_lite._cotangents.kinds import (
     TUPLE,
     address_of,
     entries_of,
+    is_known_by_rule,
     kind_of,
     tuple_like,
+    within,
 )
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.differences import derivative, quietly
@@ -135,6 +137,12 @@ class _Check:
         self.zero = 0.0 if self.size else _LEAST * min(1.0, abs(float(value)))
         for number, place, leaf, d in known:
             self.agrees_with_differences(number, place, leaf, d)
+        self.unsure += [
+            f"argument {number}: it is not known how to move a {type(x).__qualname__}"
+            for number in self.numbers
+            for x in within(self.xs[number])
+            if is_known_by_rule(type(x))
+        ]
         self.tell_what_is_unsure()
 
     def copies(self) -> tuple[Any, ...]:

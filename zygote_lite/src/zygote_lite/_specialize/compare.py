@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import Tangent
+from rulescore import Tangent, goes_by_value
 
 _NUMBER_TYPES = (int, float, complex, np.ndarray, np.generic)
 
@@ -91,6 +91,8 @@ def _entries(x: Any) -> dict[Any, Any] | None:
         return dict(enumerate(x))
     if isinstance(x, dict | Tangent):
         return dict(x.items())
+    if goes_by_value(type(x)):  # it may be compared entry by entry, or by identity alone
+        return getattr(x, "__dict__", None)
     return None
 
 

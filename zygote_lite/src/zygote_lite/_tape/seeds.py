@@ -22,6 +22,7 @@ from zygote_lite._cotangents.kinds import (
     cotangent_like,
     entries_of,
     held_by,
+    is_known_by_rule,
     kind_of,
     within,
 )
@@ -176,9 +177,10 @@ def _refuse_others(f: Any, y: Any, x: Any, number: int) -> None:
     for whole in (y, x):
         for leaf in within(whole):
             is_leaf = kind_of(leaf) not in _STRUCTURES or isinstance(leaf, Number)
-            if not is_leaf or is_real_array(leaf):
+            is_known = is_known_by_rule(type(leaf))  # as a whole, which has no rows
+            if not is_leaf or (is_real_array(leaf) and not is_known):
                 continue
-            if leaf is not whole and not _may_have_gradient(leaf):
+            if leaf is not whole and not is_known and not _may_have_gradient(leaf):
                 continue
             inside = "" if leaf is whole else f"; inside is {describe(leaf)}"
             raise TypeError(
