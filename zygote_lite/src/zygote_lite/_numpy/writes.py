@@ -7,7 +7,6 @@ them, so that values saved before the write are right. Arrays that are never wri
 this.
 """
 
-import functools
 import operator
 import types
 from typing import Any
@@ -28,7 +27,7 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
 )
 from zygote_lite._cotangents.run import current_store
-from zygote_lite._ir.operators import BINARY, Binary
+from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
@@ -192,8 +191,10 @@ def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, 
     return x, at_x
 
 
-def _array_in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
+@handlers.desugared(*IN_PLACE, of=np.ndarray, given=True)
+def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     """Resolve `a += b` on an array: the operator, and a write of the whole array."""
+    of = IN_PLACE[in_place]
     if not isinstance(a, np.ndarray):
         return None
     try:
@@ -204,12 +205,6 @@ def _array_in_place(of: Binary, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Tra
         return write_whole(tape, a, nodes[1], value, node, of.ufunc)
     of.in_place(a.copy(), b)  # raises what Python raises: of three shapes
     raise refused
-
-
-for _operator in BINARY.values():
-    handlers.desugared(_operator.in_place, of=np.ndarray)(
-        functools.partial(_array_in_place, _operator)
-    )
 
 
 @handlers.by_option("out")

@@ -4,7 +4,6 @@ They are resolved to the methods as Python does, and so what these do is recorde
 """
 
 import collections
-import functools
 import math
 import operator
 import types
@@ -15,7 +14,7 @@ import numpy as np
 from zygote_lite._activity.classes import bind_method, may_have_methods, member_of
 from zygote_lite._cotangents.kinds import OBJECT, is_written_in_python, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
-from zygote_lite._ir.operators import BINARY, REFLECTED
+from zygote_lite._ir.operators import BINARY, IN_PLACE, REFLECTED
 from zygote_lite._python.library.builtins import KEYS
 from zygote_lite._tape.tape import Tape
 
@@ -32,14 +31,37 @@ def _is_one_object(t: type) -> bool:
     return is_written_in_python(t) and not any(hasattr(t, name) for name in _ARRAY_PROTOCOLS)
 
 
-def _of_keys(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
+_BINARY_METHODS: dict[Any, tuple[str, ...]] = {
+    **{of.function: of.methods[:2] for of in BINARY.values()},
+    **{
+        getattr(operator, name): (f"__{name}__", f"__{other}__")
+        for name, other in REFLECTED.items()
+    },
+    divmod: ("__divmod__", "__rdivmod__"),
+}
+"""The functions of two operands: each with its method, and that of the right operand."""
+_METHODS_ASKED: dict[Any, tuple[str, Any]] = {
+    operator.neg: ("__neg__", None), operator.pos: ("__pos__", None),
+    operator.invert: ("__invert__", None), operator.abs: ("__abs__", None),
+    abs: ("__abs__", None), float: ("__float__", None), complex: ("__complex__", None),
+    len: ("__len__", None), round: ("__round__", None), math.floor: ("__floor__", None),
+    math.ceil: ("__ceil__", None), math.trunc: ("__trunc__", None),
+    reversed: ("__reversed__", None), operator.delitem: ("__delitem__", None),
+    int: ("__int__", int), operator.index: ("__index__", operator.index),
+    dir: ("__dir__", sorted), hash: ("__hash__", lambda y: hash(y) if isinstance(y, int) else y),
+}  # fmt: skip
+"""Functions that ask an operand for a method, and, without a gradient, what they make of it."""
+
+
+@handlers.desugared(*_BINARY_METHODS, of=KEYS, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced:
     return f(a, b), None  # keys carry no gradient
 
 
-def _binary_operator(
-    f: Any, name: str, reflected: str, tape: Tape, nodes: Nodes, a: Any, b: Any
-) -> Traced | None:
+@handlers.desugared(*_BINARY_METHODS, of=may_have_methods, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     """Resolve an operator of user classes as Python does: left, then reflected right."""
+    name, reflected = _BINARY_METHODS[f]
     left, right = bind_method(type(a), name), bind_method(type(b), reflected)
     if left is None and right is None:
         return None
@@ -82,8 +104,10 @@ _EXTENDING: dict[Any, Any] = {
 }
 
 
-def _in_place(f: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
+@handlers.desugared(*IN_PLACE, given=True)
+def _(in_place: Any, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Traced | None:
     """Resolve an operator in place, which a container may have and a number has not."""
+    f, name = IN_PLACE[in_place].function, IN_PLACE[in_place].methods[2]
     if type(a) is list and name == "__imul__":
         value, node = tape.call((None, nodes[1], nodes[2]), f, a, b)
         tape.call((None, nodes[1], None, node), operator.setitem, a, slice(None), value)
@@ -105,10 +129,10 @@ def _in_place(f: Any, name: str, tape: Tape, nodes: Nodes, a: Any, b: Any) -> Tr
     return None
 
 
-def _by_method(
-    name: str, make: Any, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any
-) -> Traced | None:
+@handlers.desugared(*_METHODS_ASKED, of=may_have_methods, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, x: Any = None, *xs: Any) -> Traced | None:
     """Resolve a call that asks an object for a method, which may have side effects."""
+    name, make = _METHODS_ASKED[f]
     method = bind_method(type(x), name)
     if method is None or (xs and name not in ("__round__", "__delitem__")):
         return None
@@ -129,38 +153,6 @@ def _truth_of(tape: Tape, nodes: Nodes, *xs: Any) -> Traced | None:
 def _(tape: Tape, nodes: Nodes, x: Any) -> Traced | None:
     found = _truth_of(tape, nodes, x)
     return None if found is None else (not found[0], None)
-
-
-_BINARY_METHODS: list[tuple[Any, str, str]] = [
-    *((of.function, *of.methods[:2]) for of in BINARY.values()),
-    *(
-        (getattr(operator, name), f"__{name}__", f"__{other}__")
-        for name, other in REFLECTED.items()
-    ),
-    (divmod, "__divmod__", "__rdivmod__"),
-]
-"""The functions of two operands: each with its method, and that of the right operand."""
-_METHODS_ASKED: dict[Any, tuple[str, Any]] = {
-    operator.neg: ("__neg__", None), operator.pos: ("__pos__", None),
-    operator.invert: ("__invert__", None), operator.abs: ("__abs__", None),
-    abs: ("__abs__", None), float: ("__float__", None), complex: ("__complex__", None),
-    len: ("__len__", None), round: ("__round__", None), math.floor: ("__floor__", None),
-    math.ceil: ("__ceil__", None), math.trunc: ("__trunc__", None),
-    reversed: ("__reversed__", None), operator.delitem: ("__delitem__", None),
-    int: ("__int__", int), operator.index: ("__index__", operator.index),
-    dir: ("__dir__", sorted), hash: ("__hash__", lambda y: hash(y) if isinstance(y, int) else y),
-}  # fmt: skip
-"""Functions that ask an operand for a method, and, without a gradient, what they make of it."""
-
-for _f, _name, _reflected in _BINARY_METHODS:
-    handlers.desugared(_f, of=may_have_methods)(
-        functools.partial(_binary_operator, _f, _name, _reflected)
-    )
-    handlers.desugared(_f, of=KEYS)(functools.partial(_of_keys, _f))
-for _f, (_name, _made) in _METHODS_ASKED.items():
-    handlers.desugared(_f, of=may_have_methods)(functools.partial(_by_method, _name, _made))
-for _of in BINARY.values():
-    handlers.desugared(_of.in_place)(functools.partial(_in_place, _of.function, _of.methods[2]))
 
 
 @handlers.desugared(operator.getitem)

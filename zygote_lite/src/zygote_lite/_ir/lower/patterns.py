@@ -17,15 +17,14 @@ class Patterns(Expressions):
                 self.call(p, matched, "operator.eq", [subject, self.expression(value)])
             case ast.MatchSingleton(value):
                 self.call(p, matched, "operator.is_", [subject, ir.Const(value)])
-            case ast.MatchAs(None, None):
-                self.out.append(ir.Move(p, matched, ir.Const(True)))
             case ast.MatchAs(inner, name):
                 if inner is None:
                     self.out.append(ir.Move(p, matched, ir.Const(True)))
                 else:
                     self.pattern(inner, subject, matched)
-                bind = ir.Move(p, str(name), subject)
-                self.out.append(ir.If(p, ir.Name(matched), [bind], []))
+                if name is not None:
+                    bind = ir.Move(p, name, subject)
+                    self.out.append(ir.If(p, ir.Name(matched), [bind], []))
             case ast.MatchOr(patterns):
                 self.pattern(patterns[0], subject, matched)
                 for other in patterns[1:]:

@@ -1,7 +1,6 @@
 """Dicts and sets: what writes moves the cotangents of the entries; keys and views of dicts."""
 
 import collections
-import functools
 import operator
 import types
 from collections.abc import Callable
@@ -322,9 +321,6 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     return tape.call(nodes, f, *map(_shown, xs), **kws)
 
 
-def _ask_method(name: str, tape: Tape, nodes: Nodes, x: Any, *xs: Any) -> Traced:
-    return tape.call((None, nodes[1], None, *nodes[2:]), invoke, _shown(x), name, *xs)
-
-
-for _name in ("get", "keys", "values", "items", "copy"):
-    handlers.desugared(getattr(Proxy, _name))(functools.partial(_ask_method, _name))
+@handlers.desugared(Proxy.get, Proxy.keys, Proxy.values, Proxy.items, Proxy.copy, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any) -> Traced:
+    return tape.call((None, nodes[1], None, *nodes[2:]), invoke, _shown(x), f.__name__, *xs)

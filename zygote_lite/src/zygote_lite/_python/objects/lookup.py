@@ -141,10 +141,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     return True, None
 
 
-def _by_hook(
-    f: Any, of_object: Any, tape: Tape, nodes: Nodes, x: Any, name: str, *value: Any
-) -> Traced | None:
+@handlers.desugared(setattr, delattr, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, x: Any, name: str, *value: Any) -> Traced | None:
     """Resolve `setattr` or `delattr`: the method of the class, or what that of `object` does."""
+    of_object: Any = object.__setattr__ if f is setattr else object.__delattr__
     if type(x) in weakref.ProxyTypes:
         return tape.call(nodes, f, referent(x), name, *value)
     hook = hook_of(type(x), of_object.__name__)
@@ -179,9 +179,7 @@ def _by_descriptor(
     return None
 
 
-for _f, _of_object in ((setattr, object.__setattr__), (delattr, object.__delattr__)):
-    handlers.desugared(_f)(functools.partial(_by_hook, _f, _of_object))
-    handlers.desugared(_of_object)(functools.partial(_by_descriptor, _of_object))
+handlers.desugared(*_ACCESSORS, given=True)(_by_descriptor)
 
 
 @handlers.desugared(vars)
