@@ -101,3 +101,24 @@ def test_what_a_closure_captures_is_differentiated():
         _, back = pullback(f, 2.0)
         d_f, dx = back(1.0)
         assert (d_f.w, dx) == (2.0, 3.0)
+
+
+def with_a_function_that_it_makes(x):
+    return x * 2.0, lambda y: y * x
+
+
+def with_a_method(x):
+    return np.sum(x), (x.sum, 1)
+
+
+@pytest.mark.parametrize(
+    ("f", "called"),
+    [(with_a_function_that_it_makes, lambda y: y(2.0)), (with_a_method, lambda y: y[0]())],
+)
+def test_functions_in_a_value_are_functions(f, called):
+    x = np.array([1.0, 3.0])
+    for _ in range(4):
+        y, back = pullback(f, x)
+        assert is_alike(called(y[1]), called(f(x)[1]))
+        dy = np.ones_like(y[0]), None
+        assert is_alike(back(dy), by_tape(f, (x,), dy)[1])

@@ -248,6 +248,10 @@ def _refuse_unspecialized_value(result: Value, as_pullback: bool = False) -> Non
                 _refuse_unspecialized_value(item, as_pullback)
             elif not (item.is_array or item.is_scalar or item.is_constant) or item.where:
                 raise Unsound.NO_FLOAT("a part of its value is no number")
+            elif type(item.sample).__module__.startswith(
+                "zygote_lite."
+            ):  # it stands for a function
+                raise Unsound.NO_FLOAT("a part of its value is a function that it makes")
         return
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
         raise Unsound.NO_FLOAT("its value is not a float")
