@@ -88,3 +88,12 @@ def test_a_length_that_may_be_left_open_is_not_taken_for_known():
         x = np.arange(1.0, 1.0 + size)
         with testing.compared(), testing.strict():
             np.testing.assert_array_equal(gradient(f, x, n)[0], 2.0 * x)
+
+
+def test_a_sum_over_the_axes_that_were_stretched_is_written():
+    def f(x, y):
+        return np.sum(x * y)
+
+    x, y = np.ones((3, 1)), np.arange(12.0).reshape(3, 4)
+    assert "(dt2 * y).sum(axis=1, keepdims=True)" in code_adjoint(f, x, y)
+    assert "(dt2 * y).sum(0)" in code_adjoint(f, np.ones(4), y)

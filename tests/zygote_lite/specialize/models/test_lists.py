@@ -20,6 +20,7 @@ from zygote_lite import DifferentiationError, testing, value_and_grad
 from zygote_lite._interface.gradients import raw_value_and_gradient
 from zygote_lite._specialize import driver as _specialize
 from zygote_lite._specialize.entry import compile_text
+from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 
 RNG = np.random.default_rng(0)
@@ -550,3 +551,11 @@ def test_items_without_a_gradient_need_no_engine(f):
     assert assert_agreement(f, first, ([-1.0, -2.0],), ([2.0, 3.0, 1.0, -1.0],), ([0.5],), ([],))
     assert None in raw_value_and_gradient(f, 0)(*first)[1]
     assert answers(f, first)
+
+
+def test_what_holds_for_a_list_holds_for_all_its_rows():
+    row = [1.0, 2.0]
+    for one_kind in (row, [1, 2], [row, [3.0]], [[1], [2, 3]]):
+        assert fact_of_list(one_kind) is not None
+    for others in ([], [1.0, 2], [row, [1]], [row, []], [[], []], [row, row], [row, 1.0]):
+        assert fact_of_list(others) is None

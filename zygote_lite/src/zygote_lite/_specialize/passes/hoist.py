@@ -41,7 +41,7 @@ def _is_sure(op: Op) -> bool:
     # Before the loop it runs even if there is no iteration, and ahead of what precedes it in the
     # body. So it must have no effect: not an exception (`x / 0.0`, `2 ** n`), not a warning
     # (NumPy's numbers), not memory (arrays). Sums and products of floats have none.
-    if op.check or op.keywords or op.target.fact != _FLOAT or not all(map(_is_real, op.arguments)):
+    if op.check or op.target.fact != _FLOAT or not all(map(_is_real, op.arguments)):
         return False
     if op.function is operator.truediv:
         divisor = op.arguments[1]

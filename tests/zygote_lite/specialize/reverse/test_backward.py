@@ -1,0 +1,71 @@
+"""The reverse pass of a loop that is left by `break`: what the last iteration did before counts."""
+
+import numpy as np
+import pytest
+
+from zygote_lite import value_and_grad
+from zygote_lite.testing import recorded_only, transformed_only
+
+X = np.array([0.5, 2.0, 0.1])
+
+
+def written(x):
+    a = np.zeros(3)
+    for i in range(3):
+        if x[i] > 1.0:
+            a[i] = x[i] * 5.0
+            break
+        a[i] = x[i] * x[i]
+    return np.sum(a)
+
+
+def appended(x):
+    out = []
+    for i in range(3):
+        if x[i] > 1.0:
+            out.append(x[i] * 5.0)
+            break
+        out.append(x[i] * x[i])
+    return sum(out)
+
+
+def assigned(x):
+    s = 0.0
+    for i in range(3):
+        if x[i] > 1.0:
+            s = s * x[i]
+            break
+        s = s + x[i] * x[i]
+    return s
+
+
+def in_a_loop(x):
+    s = 0.0
+    for i in range(3):
+        if x[i] > 1.0:
+            for j in range(2):
+                s = s + x[j] * x[i]
+            break
+        s = s + x[i] * x[i]
+    return s
+
+
+def in_a_branch(x):
+    a = np.zeros(3)
+    for i in range(3):
+        if x[i] > 1.0:
+            if x[0] < 1.0:
+                a[0] = x[i] * x[0]
+            break
+        a[i] = x[i] * x[i]
+    return np.sum(a)
+
+
+@pytest.mark.parametrize("f", [written, appended, assigned, in_a_loop, in_a_branch])
+def test_a_break_after_something_that_counts(f):
+    with recorded_only():
+        y, d = value_and_grad(f)(X)
+    with transformed_only():
+        got = value_and_grad(f)(X)
+    assert got[0] == y
+    np.testing.assert_allclose(got[1], d)
