@@ -1,17 +1,15 @@
 """Cotangents of the entries of a deque or list, which shift when entries come and go."""
 
-import collections
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 
+@dataclass(eq=False)
 class Places:
     """Hold the cotangents of the entries of a deque by their places, as a dict would."""
 
-    __slots__ = ("places",)
-
-    def __init__(self, count: int) -> None:
-        self.places: collections.deque[Any] = collections.deque([None] * count)
+    places: Any
 
     def get(self, i: int, default: Any = None) -> Any:
         """Return the cotangent of one entry."""
@@ -38,12 +36,6 @@ class Row(Places):
 
     It ends where the last cotangent is, or before entries of the list that have none.
     """
-
-    __slots__ = ()
-    places: Any
-
-    def __init__(self, slots: dict[int, Any]) -> None:
-        self.places = [slots.get(i) for i in range(max(slots, default=-1) + 1)]
 
     def get(self, i: int, default: Any = None) -> Any:
         """Return the cotangent of one entry."""

@@ -54,7 +54,8 @@ class Store:
         try:
             return self.entries[address][1]  # type: ignore[no-any-return]
         except KeyError:
-            slots: Any = Places(len(x)) if isinstance(x, collections.deque) else {}
+            is_deque = isinstance(x, collections.deque)
+            slots: Any = Places(collections.deque([None] * len(x))) if is_deque else {}
             self.entries[address] = (x, slots)
             return slots  # type: ignore[no-any-return]
 
@@ -63,7 +64,7 @@ class Store:
         slots: Any = self.slots(x)
         if isinstance(slots, Row):
             return slots
-        row = Row(slots)
+        row = Row([slots.get(i) for i in range(max(slots, default=-1) + 1)])
         self.entries[id(x)] = (x, row)
         return row
 
