@@ -114,25 +114,21 @@ def plan_rule(
     Raises `NoRuleError` where a gradient would have to pass through an option.
     """
     named = moved(f, xs, kws, flags) if kws else {}
-    names = list(named)
-    arguments = (*xs, *named.values())
     options = {name: value for name, value in kws.items() if name not in named}
     if "out" in options and options["out"] is None and takes_out(f):
         del options["out"]  # as if it were not given
     if isinstance(f, np.ufunc) and f.signature is None and options.get("where") is True:
         del options["where"]
-    asked = {"ad": ad, **options}
-    rule = find_rule(f, *arguments, **asked)
+    rule = find_rule(f, *xs, *named.values(), **{"ad": ad, **options})
     if rule is None and kws:
         for name in positional_run(f, xs, kws, named):  # a rule may have no options of these names
             named[name] = options.pop(name)
-            del asked[name]
-            rule = find_rule(f, *xs, *named.values(), **asked)
+            rule = find_rule(f, *xs, *named.values(), **{"ad": ad, **options})
             if rule is not None:
                 break
-        names, arguments = list(named), (*xs, *named.values())
     if rule is None:
         return None
+    names, arguments = list(named), (*xs, *named.values())
     if rule.kind == "constant":
         return rule, arguments, options, names
     active = _active_option(rule, flags, xs, kws, names)
