@@ -21,6 +21,7 @@ import numpy as np
 from tests.zygote_lite.checks.oracles import is_alike
 from tests.zygote_lite.fuzz.generate import arrays as array_programs
 from tests.zygote_lite.fuzz.generate import branches as branch_programs
+from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
@@ -101,8 +102,13 @@ def of_calls(seed):
     return around, choices, numbers
 
 
+def of_structures(seed):
+    """Return a program whose loops and branches rebind tuples, lists and dicts."""
+    return carried_programs.load(seed), carried_programs.arguments(seed), (0, 1)
+
+
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries)
-KINDS = (*WHOLE, of_calls, of_islands)
+KINDS = (*WHOLE, of_structures, of_calls, of_islands)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

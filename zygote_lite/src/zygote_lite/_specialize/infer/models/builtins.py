@@ -26,6 +26,7 @@ from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import exactly
 from zygote_lite._specialize.typed.values import (
+    INTS,
     TRUTHS,
     ArrayOf,
     ListOf,
@@ -82,7 +83,8 @@ def _length(builder: Builder, xs: list[Value]) -> Value | None:
 def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
     """Return what stands for `[a] * n`: item by item, where that is not too long."""
     x, count = xs
-    if type(x.sample) is not list or x.items is None or not count.is_scalar:
+    is_count = isinstance(count.fact, Scalar) and count.fact.classes <= INTS | TRUTHS
+    if type(x.sample) is not list or x.items is None or not is_count:
         return None
     if builder.uniform:
         return _lists.repeated(builder, x, count)

@@ -61,10 +61,17 @@ def of_lists(
         if f in _JOINERS and not kws and (f is np.concatenate or _rank(first.item) == 1):
             return _concatenated(builder, xs[0], stem)
     takes_arrays = isinstance(f, np.ufunc) or f in _REDUCTIONS
+    if f in _REDUCTIONS and xs and _holds_arrays(xs[0]):
+        return builder.apply(f, [builder.apply(np.array, [xs[0]]), *xs[1:]], kws, stem)
     if takes_arrays and any(map(_is_list, xs)):
         given = [_array_of(builder, np.array, x) if _is_list(x) else x for x in xs]
         return builder.apply(f, given, kws, stem)
     return None
+
+
+def _holds_arrays(x: Value) -> bool:
+    """Return whether a value is a list of arrays that are known one by one."""
+    return type(x.sample) is list and bool(x.items) and all(item.is_array for item in x.items or ())
 
 
 def _is_list(x: Value) -> bool:
