@@ -1,6 +1,6 @@
 """The workloads, in the order of the table."""
 
-from benchmarks.workloads import arrays, elements, networks, scalars
+from benchmarks.workloads import arrays, elements, fits, networks, scalars
 
 WORKLOADS = (
     scalars.EXPRESSION,
@@ -17,5 +17,7 @@ WORKLOADS = (
     networks.LOGISTIC,
     elements.MATMUL,
     elements.INDEXING,
+    fits.TRAJECTORY,
+    fits.CURVE_FIT,
     networks.HVP,
 )

@@ -33,11 +33,14 @@ from zygote_lite._specialize.infer.normalize import (
 from zygote_lite._specialize.infer.tries import has
 from zygote_lite._specialize.typed.builder import Builder, Env, Tables
 from zygote_lite._specialize.typed.nodes import (
+    Append,
     Branch,
     Loop,
     Moves,
+    Node,
     Op,
     add_at_ends,
+    inner_blocks,
     is_made_in,
     leaves,
 )
@@ -56,6 +59,7 @@ from zygote_lite._specialize.typed.values import (
 )
 
 _Forms = dict[str, Form]
+_MOST_SAMPLES = 100_000  # items of the sample of a list
 _MOST_UNROLLED = 64  # iterations of a loop that is unrolled
 
 
@@ -165,6 +169,8 @@ def repeat(
     # values from before the loop: the flag is known, so the read is not reached, and the end of the
     # iteration tells what the variable is. The rehearsal itself is thrown away.
     is_first = any(name in head and name not in env and builder.is_ours(name) for name in carried)
+    depth = len(builder.grown)
+    builder.grown.append({})
     while True:
         used = set(builder.used)
         written, mark = dict(builder.written), len(builder.changed)
@@ -186,6 +192,9 @@ def repeat(
         builder.go_back_to(tables)
         builder.used = used
         builder.written = written
+    for x, length in builder.grown[depth].items():
+        _give_length(x, length + _appended(loop, x))
+    del builder.grown[depth:]
     builder.note_moved([env[name] for name in carried if name in env])
     builder.out.append(Moves(origin, [
         pair for name in carried if name in env for pair in moves_to(phis[name], env[name])
@@ -225,6 +234,23 @@ def _attributes_carried(
 
 def _without_places(env: Env) -> Env:
     return {name: x for name, x in env.items() if not is_place(name)}
+
+
+def _appended(node: Node, x: Value) -> int:
+    """Return how many items the code appends to a list, for the arguments of this call."""
+    if isinstance(node, Append):
+        return int(node.array is x)
+    counts = [sum(_appended(inner, x) for inner in block) for block in inner_blocks(node)]
+    if isinstance(node, Loop) and node.iterable is not None:
+        return counts[0] * len(node.iterable.sample)
+    return max(counts, default=0)
+
+
+def _give_length(x: Value, length: int) -> None:
+    """Give the sample of a list the length that it has after a loop, where that is not too long."""
+    if 0 < length < _MOST_SAMPLES:
+        del x.sample[length:]
+        x.sample.extend(x.sample[-1:] * (length - len(x.sample)))
 
 
 def _after(builder: Builder, phi: Value) -> Value:

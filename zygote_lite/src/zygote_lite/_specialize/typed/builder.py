@@ -107,6 +107,7 @@ class Builder(ABC):
         self.unified: list[Value] = []
         self.changed: list[Value] = []  # arrays and lists of which a write tells something new
         self.uniform = False  # whether lists are taken as lists of any length
+        self.grown: list[dict[Value, int]] = []  # for each loop, lists before what it appends
         self.walked: list[Value] = []  # what a loop walks over
         self.moved: set[Value] = set()  # values that another variable takes on some path
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what

@@ -96,8 +96,8 @@ def from_items(builder: Builder, x: Value) -> None:
         refuse_second_list(item)
         if not (item.is_scalar or item.is_array):
             raise NotSupported.LIST_OPERATION("it changes a list of something other than numbers")
-    outer, loop = builder.out, builder.loop
-    builder.out, builder.loop = block, x.scope
+    outer, loop, grown = builder.out, builder.loop, builder.grown
+    builder.out, builder.loop, builder.grown = block, x.scope, []
     made = new_list(builder, builder.titles.get(x, ""))
     x.fact, x.name, x.made = made.fact, made.name, True
     builder.inputs.names.add(x.name)  # whatever is written again
@@ -109,7 +109,7 @@ def from_items(builder: Builder, x: Value) -> None:
     x.sample.clear()
     for item in items:
         append(builder, x, item)
-    builder.out, builder.loop = outer, loop
+    builder.out, builder.loop, builder.grown = outer, loop, grown
     builder.changed.append(x)
 
 
@@ -341,6 +341,8 @@ def append(builder: Builder, x: Value, value: Value) -> None:
         builder.note_moved([value])
     else:
         raise NotSupported.LIST_OPERATION("it appends something other than a number or an array")
+    for lengths in builder.grown:
+        lengths.setdefault(x, len(x.sample))
     x.sample.append(value.sample)
     if value.active:
         activate(builder, x)
