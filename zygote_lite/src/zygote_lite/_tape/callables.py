@@ -18,7 +18,7 @@ from zygote_lite._cotangents.registry import (
     Traced,
 )
 from zygote_lite._ir.intrinsics import build_tuple, invoke
-from zygote_lite._tape.effects import descriptor_of
+from zygote_lite._tape.inactive import descriptor_of
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()

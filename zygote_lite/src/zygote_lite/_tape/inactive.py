@@ -1,20 +1,85 @@
-"""Calls without active operands: they are simply run, but for what may come to be active."""
+"""Calls without active operands: they are simply run, but for what may come to be active.
 
+Which values such a call may change is told as far as its function shows.
+"""
+
+import functools
 import inspect
 import types
+from numbers import Number
 from typing import Any
 
+import numpy as np
+
+from rulescore import find_rule
 from zygote_lite._activity.activity import captured_within, reaches_active
 from zygote_lite._activity.classes import member_of
-from zygote_lite._activity.saved import guarded
-from zygote_lite._activity.side_effects import hooks_called, unknown_hooks
-from zygote_lite._cotangents.registry import DESUGARED, STRUCTURAL, Traced
+from zygote_lite._activity.saved import guarded, is_writer
+from zygote_lite._activity.side_effects import hooks_called, may_write, unknown_hooks
+from zygote_lite._cotangents.kinds import OBJECT, VALUE, kind_of
+from zygote_lite._cotangents.registry import DESUGARED, STRUCTURAL, Traced, has_handler
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.intrinsics import refuse_locals
-from zygote_lite._tape.effects import is_harmless, may_change
+from zygote_lite._ir.intrinsics import invoke, read_cell, refuse_locals
 from zygote_lite._tape.functions import RecordedFunctions
 from zygote_lite._tape.refusal import hook_refusal, refuse_frame
 from zygote_lite.errors import DifferentiationError
+
+CALLS_PYTHON = (types.FunctionType, types.MethodType, type, functools.partial)
+
+
+def may_change(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Return whether a call may change anything, as far as the code of its function tells."""
+    kind = None
+    if f is invoke:
+        kind, f = type(xs[0]), member_of(type(xs[0]), xs[1])
+    return not isinstance(f, types.FunctionType) or may_write(f, kind)
+
+
+def is_resolved_later(f: Any) -> bool:
+    """Return whether a callable stands for another call, which takes generators as they are."""
+    if isinstance(f, types.BuiltinFunctionType | types.MethodWrapperType):
+        return not isinstance(f.__self__, types.ModuleType | None)
+    return isinstance(f, CALLS_PYTHON)
+
+
+def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
+    """Return whether an inactive call cannot change anything that was saved."""
+    if f is read_cell:
+        return True
+    if is_writer(f, kws):
+        return False
+    if isinstance(f, CALLS_PYTHON) or (getattr(f, "__module__", None) or "").startswith(
+        "numpy.random"
+    ):
+        return False
+    owner = getattr(f, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType | type):
+        descriptor = descriptor_of(f)  # a bound method: what it is bound to may change
+        if descriptor is None or is_writer(descriptor, kws):
+            return False
+        f, xs = descriptor, (owner, *xs)
+    if all(isinstance(x, Number | str | bytes | None) for x in (*xs, *kws.values())):
+        return True
+    if has_handler(f):
+        return all(kind_of(x) != OBJECT and not is_opaque(x) for x in xs)
+    return find_rule(f, *xs) is not None
+
+
+def is_opaque(x: Any) -> bool:
+    """Return whether a value is an object written in C, such as an iterator, and no number."""
+    return kind_of(x) == VALUE and not isinstance(x, Number | np.generic | np.ndarray)
+
+
+def descriptor_of(f: Any) -> Any:
+    """Return the method of a built-in type that a bound method is of."""
+    owner = getattr(f, "__objclass__", None)
+    if owner is not None:
+        return owner.__dict__.get(f.__name__)
+    for base in type(f.__self__).__mro__:
+        member = base.__dict__.get(f.__name__)
+        if isinstance(member, types.MethodDescriptorType | types.WrapperDescriptorType):
+            return member
+    return None
 
 
 class InactiveCalls(RecordedFunctions):

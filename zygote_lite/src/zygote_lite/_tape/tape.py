@@ -43,8 +43,8 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
-from zygote_lite._tape.effects import is_opaque, is_resolved_later
 from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.inactive import is_opaque, is_resolved_later
 from zygote_lite._tape.iteration import Iteration
 from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.refusal import (
