@@ -19,7 +19,7 @@ from zygote_lite import (
     testing,
     value_and_grad,
 )
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import DifferentiationError, NoRuleError
 
 calls = []  # what a function does to it keeps that function recorded
 
@@ -121,6 +121,42 @@ def test_calls_by_keyword():
     assert_composed(of_keywords, damped, 1.5, 0.25)
 
 
+def of_position(a, b=1.0, /, c=2.0):
+    return a * b + c * c
+
+
+def test_a_default_that_can_be_given_by_position_only():
+    def f(x):
+        calls.clear()
+        return of_position(x, c=3.0 * x) + of_position(x, x, c=x)
+
+    want = recorded(f, 1.5)
+    assert want[1] == (1.0 + 18.0 * 1.5 + 4.0 * 1.5,)
+    assert answers(f, 1.5) == [want] * 6
+
+
+def of_text(x, s):
+    return x * float(s)
+
+
+def of_text_inside(x, parts):
+    return x * float(parts["s"][0])
+
+
+@pytest.mark.parametrize(
+    ("inner", "held"), [(of_text, lambda s: s), (of_text_inside, lambda s: {"s": (s,)})]
+)
+def test_numbers_that_are_made_of_active_texts_are_refused(inner, held):
+    def f(x, is_active):
+        calls.clear()
+        return inner(x, held(f"{x:.3f}" if is_active else "2.0"))
+
+    for _ in range(5):
+        assert gradient(lambda x: f(x, False), 1.5) == (2.0,)
+        with pytest.raises(NoRuleError, match="text"):
+            gradient(lambda x: f(x, True), 1.5)
+
+
 # -- what is active around the function -----------------------------------------------------------
 
 
@@ -154,6 +190,22 @@ def test_an_attribute_of_an_object_that_is_active():
     for _ in range(5):
         assert both(3.0, False) == (6.0, 2.0)
         assert both(3.0, True) == (27.0, 27.0)
+
+
+def test_an_integer_of_an_object_that_is_active():
+    holder = types.SimpleNamespace(n=2)
+
+    def inner(y):
+        return y * holder.n
+
+    def f(x, y):
+        calls.clear()
+        holder.n = x
+        z = inner(y)
+        holder.n = 2
+        return z
+
+    assert answers(f, 2, 1.5) == [(3.0, (1.5, 2.0))] * 6
 
 
 def test_an_active_default():
@@ -293,6 +345,32 @@ def test_a_gradient_that_is_not_finite_needs_what_is_around_to_stay():
     assert len(testing.programs(inner)) == 1
     with pytest.raises(DifferentiationError, match="has changed since it was called"):
         value_and_grad(f)(x, True)
+
+
+def test_the_same_where_there_is_code_for_what_it_has_changed_to():
+    is_rooted = False
+
+    def inner(x):
+        return np.sqrt(x) if is_rooted else 2.0 * x
+
+    def change(to):
+        nonlocal is_rooted
+        is_rooted = to
+
+    def f(x, to):
+        calls.clear()
+        y = inner(x)
+        change(to)
+        return np.sum(y)
+
+    for now in (False, True):
+        for _ in range(20):
+            change(now)
+            value_and_grad(f)(np.ones(2), now)
+    assert len(testing.programs(inner)) == 2
+    change(True)
+    with pytest.raises(DifferentiationError, match="has changed since it was called"):
+        value_and_grad(lambda x: f(x, False))(np.array([0.0, 4.0]))
 
 
 def test_an_error_of_a_later_call_is_the_users():

@@ -8,15 +8,16 @@ from around it is no part of a gradient by then.
 
 import inspect
 import math
+import operator
 import types
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import reaches_active
+from zygote_lite._activity.activity import holds_text, reaches_active
 from zygote_lite._activity.saved import note_captured_deeply
 from zygote_lite._cotangents.kinds import INERT, kind_of
-from zygote_lite._cotangents.registry import BY_CODE, Handlers, Nodes, Traced
+from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, state, take
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.places import name_of, place_of, where
@@ -84,9 +85,9 @@ def _by_position(
     There are none where it cannot be written so.
     """
     code = f.__code__
-    names = code.co_varnames[code.co_posonlyargcount : code.co_argcount]
-    left = names[max(0, len(xs) - code.co_posonlyargcount) :][: len(kws)]
-    if {*left} != {*kws}:  # a default in between, or one that is given by name only
+    left = code.co_varnames[len(xs) : code.co_argcount][: len(kws)]
+    by_position_only = code.co_posonlyargcount > len(xs)  # one is left out: it has its default
+    if by_position_only or {*left} != {*kws}:  # others in between, or what is given by name only
         return nodes[:1], ()
     by_name = dict(zip(kws, nodes[1 + len(xs) :], strict=True))
     return (*nodes[: 1 + len(xs)], *map(by_name.get, left)), (*xs, *map(kws.get, left))
@@ -94,6 +95,8 @@ def _by_position(
 
 def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
     """Return which arguments are differentiated; none where one is not followed by the code."""
+    if state.has_texts and any(map(_holds_text, xs, nodes[1:])):
+        return ()  # the tape refuses to make numbers of them
     numbers = []
     for i, x in enumerate(xs):
         by_address = type(x) not in _BY_VALUE and kind_of(x) != INERT
@@ -102,6 +105,13 @@ def _differentiated(nodes: Nodes, xs: tuple[Any, ...]) -> tuple[int, ...]:
                 return ()
             numbers.append(i)
     return tuple(numbers)
+
+
+def _holds_text(x: Any, node: NodeId) -> bool:
+    """Return whether a text that was made of active values is an argument, or in one."""
+    if type(x) in _OF_PARTS:
+        return any(_holds_text(part, None) for part in (x.values() if type(x) is dict else x))
+    return holds_text(x, node is not None)
 
 
 def _answer(known: Specializations, f: Any, xs: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -146,7 +156,7 @@ class CalleePullback:
     def recorded(self, dy: Any) -> tuple[Any, ...]:
         """Return the cotangents by the tape."""
         now, _ = _answer(self.known, self.f, self.xs)
-        if now is None or any(a is not b for a, b in zip(now[2], self.outside, strict=True)):
+        if now is None or not self.is_by_the_same_code(*now):
             raise DifferentiationError(
                 f"{where()}: {name_of(self.f)} has a gradient that is not finite, and what it "
                 "reads from around it has changed since it was called: pass that as an argument"
@@ -154,6 +164,11 @@ class CalleePullback:
         _, back = handed_in(self.f, *self.xs)
         given = (False, *self.known.active)
         return tuple([d if flag else None for d, flag in zip(back(dy), given, strict=True)])
+
+    def is_by_the_same_code(self, y: Any, back: Any, outside: tuple[Any, ...]) -> bool:
+        """Return whether another answer is of the code that gave this one, with the same inputs."""
+        known = self.back.back if isinstance(self.back, WatchedPullback) else self.back
+        return back.__code__ is known.__code__ and all(map(operator.is_, outside, self.outside))
 
 
 def finite_cotangents(back: Any, y: Any, dy: Any) -> tuple[Any, ...] | None:

@@ -129,7 +129,7 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
     tests = ["f.__code__ is code"]
     if form != AS_RULE:
         tests.append("state.active is None")
-    elif made.inputs.given:  # what the tape has found to be active may be read
+    elif made.inputs.given or made.inputs.has_numbers:  # they may be active on the tape
         tests.append("not reaches_active(f)")
     lists = []
     for name, x in zip(names, made.arguments, strict=True):

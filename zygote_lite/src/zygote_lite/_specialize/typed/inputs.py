@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite._specialize.typed.values import NUMBERS, Value, constant
 
 
 class Inputs:
@@ -16,6 +16,7 @@ class Inputs:
     Attributes:
         bound: objects that the expressions of the guards name.
         guards: expressions that must be true, in their order, and each once.
+        has_numbers: whether there are numbers among what the guards demand to be as it is.
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
         places: whether items of lists are replaced.
@@ -40,6 +41,7 @@ class Inputs:
         self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
+        self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
 
     def name_for(self, x: Any, stem: str) -> str:
@@ -53,6 +55,7 @@ class Inputs:
 
     def guard(self, expression: str, x: Any) -> None:
         """Demand that an expression is the object that it is now."""
+        self.has_numbers |= isinstance(x, (*NUMBERS, tuple))
         self.guards[f"{expression} is {self.name_for(x, 'o')}"] = None
 
     def guard_function(self, f: Any) -> None:
