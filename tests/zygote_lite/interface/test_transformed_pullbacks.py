@@ -8,6 +8,8 @@ from tests.zygote_lite.checks.oracles import is_alike
 from zygote_lite import pullback, testing
 from zygote_lite.errors import DifferentiationError
 
+WEIGHTS = np.array([0.5, 2.0])
+
 
 def both(x, p):
     return np.sin(x) * p["w"], (x[0] * x[1], 3)
@@ -57,6 +59,25 @@ def test_gradients_share_no_memory_with_anything():
         _, dx, dx2 = back(dy)
         dx[0] = 7.0
         assert x.tolist() == dy.tolist() == dx2.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x, lambda x: x * 1.0, lambda x: x[1:], lambda x: (x + x, 1.0 * x, x + x),
+     lambda x: (x * WEIGHTS, WEIGHTS / 1.0)],
+    ids=("itself", "times one", "a view", "several", "weights"),
+)  # fmt: skip
+def test_values_share_memory_as_those_of_the_function_do(f):
+    x = np.ones(2)
+
+    def shared(y):
+        arrays = (*y, x, WEIGHTS) if isinstance(y, tuple) else (y, x, WEIGHTS)
+        return [np.may_share_memory(a, b) for a in arrays for b in arrays]
+
+    want = shared(f(x))
+    with testing.transformed_only():
+        for _ in range(4):
+            assert shared(pullback(f, x)[0]) == want
 
 
 def test_a_cotangent_of_another_shape_is_refused():

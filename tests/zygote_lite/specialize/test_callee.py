@@ -251,6 +251,33 @@ def test_writes_to_what_was_given_and_to_what_came_back(inner):
     check_gradient(f, x)
 
 
+def equal_ones(x):
+    rows = np.zeros((2, len(x)))
+    rows[0] = x
+    return x * 1.0, x / 1, x * 2.0, x * 2.0, rows, rows[0]
+
+
+def the_same_ones(x):
+    y = x * 2.0
+    return x, x[:], y, y, y[::-1], y**1.0
+
+
+@pytest.mark.parametrize("inner", [equal_ones, the_same_ones])
+def test_writes_to_arrays_that_are_equal_and_to_arrays_that_are_the_same(inner):
+    def f(x):
+        calls.clear()
+        parts = inner(x * 1.5)
+        total = 0.0
+        for i, part in enumerate(parts):
+            part[..., i % 3] *= x[1] + i
+            total = total + sum(np.sum(y**2) for y in parts)
+        return total
+
+    x = np.array([0.5, -1.0, 2.0])
+    assert_composed(f, inner, x)
+    check_gradient(f, x)
+
+
 def test_a_list_that_changes_after_the_call():
     def inner(xs):
         return xs[0] * xs[1]

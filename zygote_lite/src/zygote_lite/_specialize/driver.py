@@ -80,9 +80,13 @@ def _items_of_lists(x: Any) -> int:
 
 def _specialized(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
-    strong: bool, inputs: Inputs, uniform: bool,
+    strong: bool, inputs: Inputs, uniform: bool, distinct: bool = False,
 ) -> Specialized:  # fmt: skip
-    """Return the code, with lists of any length (`uniform`), or item by item."""
+    """Return the code, with lists of any length (`uniform`), or item by item.
+
+    Where arrays that are returned may be one, or one that was given, it is made once more, with
+    each array for itself (`distinct`): `x * 1.0` is not `x` for who writes to it.
+    """
     builder, arguments, names, result = _interpreted(
         inputs,
         f,
@@ -92,7 +96,10 @@ def _specialized(
         compiled=compiled,
         strong=strong,
         has_islands=not compiled,
+        distinct=distinct,
     )
+    if as_pullback and not distinct and _may_be_shared(builder, result):
+        return _specialized(f, xs, active, True, compiled, strong, inputs, uniform, distinct=True)
     forward = builder.out
     checked = _checked(builder, result) if not compiled else result
     if any(active) or not compiled:
@@ -110,6 +117,13 @@ def _specialized(
         inputs, f, name, names, arguments, active, forward, backward, checked, gradients,
         parameter, compiled,
     )  # fmt: skip
+
+
+def _may_be_shared(builder: Interpreter, result: Value) -> bool:
+    """Return whether arrays in a result may share memory with each other, or are not new."""
+    arrays = [x for x in leaves(result) if x.is_array]
+    roots = {builder.storage(x) for x in arrays}
+    return len(roots) < len(arrays) or not all(map(builder.is_own, arrays))
 
 
 def _checked(builder: Interpreter, x: Value) -> Value:
@@ -140,11 +154,13 @@ def _interpreted(
     compiled: bool = False,
     strong: bool = False,
     has_islands: bool = False,
+    distinct: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
+    builder.distinct = distinct
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))

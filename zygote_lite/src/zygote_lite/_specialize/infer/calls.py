@@ -98,6 +98,8 @@ def call(
         found = (special(builder, xs) if special is not None else None) or decided(f, xs)
     if found is None and not kws:
         found = simplified(f, xs)
+        if found is not None and found.is_array and builder.distinct:
+            found = None
     if found is not None:
         return found
     operands = [*xs, *kws.values()]
@@ -280,7 +282,7 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
         return call(builder, operator.getitem, [x, index], {}, stem)
     if x.made and not (builder.reverse or builder.plain):
         stored = stored_at(builder.out, x, index)
-        if stored is not None:
+        if stored is not None and not (stored.is_array and builder.distinct):
             return stored
     if isinstance(x.fact, ListOf):
         return _lists.item_of_list(builder, x, index, stem)

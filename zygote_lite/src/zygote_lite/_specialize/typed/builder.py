@@ -98,6 +98,7 @@ class Builder(ABC):
         self.twice = False  # whether that is to come
         self.strong = False  # whether a zero cotangent stays a zero where it meets an infinity
         self.compiled = False  # whether the code is for Numba
+        self.distinct = False  # whether arrays that are equal are still made one by one
         self.has_islands = False  # whether the tape may answer calls inside
         self.uncertain: set[Value] = set()  # variables that may have no value
         self.operations = 0
@@ -345,6 +346,11 @@ class Builder(ABC):
             return self.storage(made.snapshot_of)
         return x
 
+    def is_own(self, x: Value) -> bool:
+        """Return whether a value is no array, or one that the code has made itself."""
+        root = self.storage(x)
+        return not x.is_array or (root in self.definitions and root.fresh)
+
     def note_shape(self, target: Value, f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
         """Note which other value surely has the shape of a new one, or has it as its value."""
         arrays = [x for x in xs if x.is_array]
@@ -392,6 +398,8 @@ class Builder(ABC):
             return None
         operands = [*xs, *kws.values()]
         if any(x.reverse or x.may_be_written for y in operands for x in leaves(y)):
+            return None
+        if self.distinct and not self.reverse and any(x.is_array for x in operands):
             return None
         if not is_hashable(f) or traits_of(f).creates or (kws and self.reverse):
             return None
