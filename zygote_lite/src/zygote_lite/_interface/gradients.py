@@ -192,11 +192,6 @@ def _first(found: Any, known: Any, function: Any, given: Any) -> Any:
     return found[0]
 
 
-def _second(found: Any, known: Any, function: Any, given: Any) -> Any:
-    """Return the gradient of what transformed code gives."""
-    return found[1]
-
-
 def jit(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return `f` compiled with Numba: for its value, and wherever its gradient is asked for.
 

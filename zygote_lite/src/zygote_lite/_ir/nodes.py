@@ -260,7 +260,7 @@ class Function:
     """A lowered function.
 
     Attributes:
-        name, filename: of the user's function.
+        name: of the user's function.
         parameters: the user's parameter list, defaults left out.
         names: the parameters in the order of the signature: positional, `*`, keyword-only, `**`.
         captured: variables of enclosing functions that it reads.
@@ -273,7 +273,6 @@ class Function:
     """
 
     name: str
-    filename: str
     parameters: ast.arguments
     names: list[str]
     captured: list[str]

@@ -160,9 +160,7 @@ class _Recorder:
         out.append(self.call(origin, "operator.truth", [test], [self.node(test)], value))
         return ir.Name(value)
 
-    def assign(
-        self, origin: ast.AST, target: str, out: list[ir.Statement]
-    ) -> tuple[str, str, list[ir.Statement]]:
+    def assign(self, origin: ast.AST, target: str) -> tuple[str, str, list[ir.Statement]]:
         """Return where a new value of `target` goes, its companion, and what then must follow."""
         if target not in self.cells:
             return target, self.companion(target), []
@@ -213,14 +211,14 @@ class _Recorder:
                 if target == ir.DISCARD:
                     target = companion = self.function.discard
                 else:
-                    target, companion, then = self.assign(origin, target, out)
+                    target, companion, then = self.assign(origin, target)
                 out.append(
                     ir.RecordedCall(origin, target, companion, nodes, function, arguments, keywords)
                 )
                 out += then
             case ir.Move(origin, target, source):
                 source = self.read(origin, source, out)
-                target, companion, then = self.assign(origin, target, out)
+                target, companion, then = self.assign(origin, target)
                 out.append(ir.Track(origin, [target, companion], [source, self.node(source)]))
                 out += then
             case ir.Closure(origin, target):
@@ -242,7 +240,7 @@ class _Recorder:
             case ir.For(origin, target, iterable, body, orelse):
                 iterable = self.read(origin, iterable, out)
                 node = self.node(iterable)
-                target, companion, then = self.assign(origin, target, out)
+                target, companion, then = self.assign(origin, target)
                 whole = [*then, *self.block(body)]
                 out.append(
                     ir.ForEach(
@@ -266,7 +264,7 @@ class _Recorder:
                 out.append(ir.Raise(origin, exception, cause))
             case ir.Yield(origin, target, value):
                 value = self.read(origin, value, out)
-                target, companion, then = self.assign(origin, target, out)
+                target, companion, then = self.assign(origin, target)
                 pair = [value, self.node(value)]
                 out.append(ir.Track(origin, [target, companion], pair, yields=True))
                 out += then

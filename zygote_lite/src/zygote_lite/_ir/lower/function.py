@@ -52,7 +52,6 @@ class _Lowering(Classes, Folds, Patterns):
                 self.out.append(ir.Return(end, ir.Const(None)))
         return ir.Function(
             code.co_name,
-            code.co_filename,
             node.args,
             [p.arg for p in in_signature_order(node.args)],
             list(code.co_freevars),
