@@ -103,6 +103,19 @@ def lru_cached(x):
 
 
 @works("`functools.lru_cache` on functions defined inside", (0.5,))
+def small_cache(x):
+    log = [1.0]
+
+    @functools.lru_cache(maxsize=1)
+    def scaled(n):
+        return x * n * log[0]
+
+    y = scaled(2.0) * scaled(3.0)  # which the second takes the place of
+    log[0] = 5.0
+    return y * scaled(2.0)
+
+
+@works("`functools.lru_cache` on functions defined inside", (0.5,))
 def inner_cache(x):
     calls = []
 

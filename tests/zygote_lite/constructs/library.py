@@ -208,6 +208,12 @@ def copies_by_state(x):
     return a.v * b.v + sum(c[1]) * c[0] + copy.copy(a).v * len(a.cache) + b.cache["v"]
 
 
+@works("`copy.copy`, `copy.deepcopy`", (0.5,))
+def reduced_by_hand(x):
+    state = Held(x * x).__reduce_ex__(2)[2]
+    return state["v"] * x
+
+
 class Held:
     """An object to be copied."""
 

@@ -183,6 +183,22 @@ def global_is_rebound(x, y):
     return RATE * _quicken(3.0) * x + RATE * y
 
 
+wave = math.sin
+
+
+@works("a function or method that its arguments rebind", (1.3, 0.7))
+def global_function_is_rebound(x, y):
+    global wave
+    wave = math.sin
+
+    def change(z):
+        global wave
+        wave = math.cos
+        return z
+
+    return wave(change(x)) + wave(y)
+
+
 @works("a chain of comparisons assigned to its own operand", (1.3, 0.7), (1.1, 0.7))
 def chain_to_its_operand(x, y):
     kept = x

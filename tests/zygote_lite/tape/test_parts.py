@@ -158,6 +158,28 @@ def test_called_pullbacks_in_transformed_code_compute_only_what_is_needed():
         rule.unregister()
 
 
+def test_a_rule_of_a_python_function_takes_lists_as_they_are():
+    class Twice(list):
+        def __iter__(self):
+            return iter([2.0 * x for x in list.__iter__(self)])
+
+    rule = RuleSet("of_lists")
+
+    def first(xs):
+        return xs[0]
+
+    @rule(first)
+    def _(xs: list):
+        return xs[0], lambda dy: ([7.0 * dy, *[None] * (len(xs) - 1)],)
+
+    rule.register()
+    try:
+        with recorded_only():
+            assert gradient(lambda x: first(Twice([x, x])) * 3.0, 2.0) == (21.0,)
+    finally:
+        rule.unregister()
+
+
 def test_einsum_is_called_for_the_parts_that_are_needed():
     f = grad(lambda x, w: np.sum(np.einsum("ij,jk->ik", x, w) ** 2), argnums=1)
     with transformed_only():

@@ -169,7 +169,7 @@ def _(nodes: Nodes, x: list[Any], values: Any) -> ValueAndPullback | None:
 @handlers.structural(list.__iadd__)
 @handlers.structural(operator.iadd, of=list)
 def _(nodes: Nodes, x: Any, values: Any) -> ValueAndPullback | None:
-    return _extend_list(x, values, x) if isinstance(x, list) else None
+    return _extend_list(x, values, x)
 
 
 def _extend_list(x: list[Any], values: Any, y: Any) -> ValueAndPullback | None:
