@@ -5,12 +5,14 @@ import collections
 import heapq
 import itertools
 import operator
+import re
 import types
 from collections.abc import Iterator
 
 import pytest
 
 from zygote_lite import DifferentiationError, gradient, pullback
+from zygote_lite._python.library.c_iterators import _differ, look_ahead
 
 
 def squares(x):
@@ -191,3 +193,22 @@ def test_a_mapping_says_by_its_keys_what_a_dict_is_made_of():
 
     assert pullback(f, 2.0)[0] == f(2.0)
     assert gradient(f, 2.0) == (9.0,)
+
+
+def test_an_iterator_that_cannot_be_looked_into_is_left_alone():
+    for make in (lambda: map(str, [1, 2]), lambda: re.finditer("a", "aa")):
+        it = make()
+        assert look_ahead(None, it) is None
+        assert len([*it]) == len([*make()])
+    it = iter("text")
+    assert look_ahead(None, it, 1) == ("e", None)
+    assert [*it] == [*"text"]
+
+
+def test_which_elements_cannot_be_the_same():
+    one, other = [1.0], [1.0]
+    assert not _differ(one, one)
+    assert _differ(one, other)
+    assert _differ(1.0, "1")
+    assert not _differ(1000.5, float("1000.5"))
+    assert not _differ((1.0,), (2.0,))
