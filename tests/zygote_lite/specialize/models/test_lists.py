@@ -559,3 +559,14 @@ def test_what_holds_for_a_list_holds_for_all_its_rows():
         assert fact_of_list(one_kind) is not None
     for others in ([], [1.0, 2], [row, [1]], [row, []], [[], []], [row, row], [row, 1.0]):
         assert fact_of_list(others) is None
+
+
+def test_a_repeated_list_holds_numbers_of_all_its_classes():
+    def f(x, n):
+        s = 0.0
+        for v in [1.0, 2] * n:
+            s = s + (x * x if isinstance(v, float) else x)
+        return s
+
+    with testing.transformed_only():
+        assert value_and_grad(f)(3.0, 2) == (24.0, 14.0)
