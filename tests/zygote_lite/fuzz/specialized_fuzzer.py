@@ -22,6 +22,7 @@ from tests.zygote_lite.checks.oracles import is_alike
 from tests.zygote_lite.fuzz.generate import arrays as array_programs
 from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import carried as carried_programs
+from tests.zygote_lite.fuzz.generate import cells as cell_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
@@ -83,6 +84,11 @@ def of_islands(seed):
     return island_programs.load(seed), island_programs.arguments(seed), (0, 1)
 
 
+def of_cells(seed):
+    """Return a program whose functions inside assign variables of the function around."""
+    return cell_programs.load(seed), cell_programs.arguments(seed), (0, 1, 2)
+
+
 def of_tries(seed):
     """Return a program that raises, and catches some of it."""
     return try_programs.load(seed), try_programs.arguments(seed), (0, 1, 2)
@@ -107,7 +113,8 @@ def of_structures(seed):
     return carried_programs.load(seed), carried_programs.arguments(seed), (0, 1)
 
 
-WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries)
+WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
+         of_cells)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_calls, of_islands)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 

@@ -189,25 +189,6 @@ def has_a_computed_key(x, n):
     return entries[3]
 
 
-@provokes(Unsound.LATE_BINDING, 2.0)
-def rebinds_what_a_closure_reads(x):
-    k = x
-
-    def inner():
-        return x * k
-
-    k = x * x
-    return inner()
-
-
-@provokes(Unsound.LATE_BINDING, 2.0)
-def reads_the_variable_of_a_loop(x):
-    functions = []
-    for k in (1.0, 2.0, 3.0):
-        functions.append(lambda: x * x * k)
-    return functions[0]() + functions[1]()
-
-
 @provokes(Unsound.UNSET, 2.0)
 def assigns_on_one_path(x):
     if x > 1.0:

@@ -6,16 +6,18 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.source import definition_of
+from zygote_lite._specialize.infer.cells import is_cell
 from zygote_lite._specialize.typed.builder import Builder, Env
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.values import Local, Value, constant
 
 
 def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) -> Value:
     """Return a function that is defined inside, with the variables that it reads."""
     frame = builder.frames[-1]
-    if any(frame.times[name] + (name in frame.variables) > 1 for name in s.captured):
-        raise Unsound.LATE_BINDING("a variable that a function defined inside reads is rebound")
+    kept = [name for name in s.captured if not is_cell(env.get(name))]
+    if any(frame.times[name] + (name in frame.variables) > 1 for name in kept):
+        raise NotSupported.STATEMENT("a function inside reads a variable of a comprehension")
     code = _code_of(frame.code, s.definition)
     if code is None:
         raise NotSupported.STATEMENT("it has a class or a generator expression inside")

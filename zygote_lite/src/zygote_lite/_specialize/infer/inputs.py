@@ -1,10 +1,12 @@
 """The inputs of interpretation: lowered functions, arguments, and the globals that they read."""
 
+import ast
 import functools
 import inspect
 import types
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,29 @@ from zygote_lite._specialize.typed.values import (
     structure,
 )
 
-_Lowered = tuple[list[ir.Statement], str, Counter[str], set[str]]
-_lowered: dict[Any, tuple[dict[str, Any], _Lowered]] = {}  # holds the globals
+
+@dataclass(frozen=True)
+class Lowered:
+    """The normalized body of a function, and what is known of it.
+
+    Attributes:
+        body: its statements.
+        result: the variable of its result.
+        times: how often it assigns each variable.
+        caught: the names of the classes of exceptions that it catches.
+        cells: its variables that functions inside share, and that are given several values.
+        nonlocals: the variables of enclosing functions that it assigns.
+    """
+
+    body: list[ir.Statement]
+    result: str
+    times: Counter[str]
+    caught: set[str]
+    cells: list[str]
+    nonlocals: list[str]
+
+
+_lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
 _MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum))  # fmt: skip
@@ -49,19 +72,35 @@ _MOST_ENTRIES = 256  # entries of a dict
 _MOST_TUPLES = 4096  # in a tuple from outside
 
 
-def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> _Lowered:
-    """Return the normalized body of a function, and what is known of it.
-
-    That is the variable of its result, its assignments, and what exceptions it catches.
-    """
+def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> Lowered:
+    """Return the normalized body of a function, and what is known of it."""
     key = (code, id(globals_))
     known = _lowered.get(key)
     if known is None:
         if len(_lowered) >= _MOST_LOWERED:
             _lowered.clear()
-        body, result, caught = normalize(lower(code, globals_, folded=True))
-        known = _lowered[key] = globals_, (body, result, assignments(body), caught)
+        function = lower(code, globals_, folded=True)
+        body, result, caught = normalize(function)
+        times = assignments(body)
+        cells = [
+            name for name in function.shared
+            if times[name] + (name in function.names) > 1 or name in _assigned_inside(function)
+        ]  # fmt: skip
+        found = Lowered(body, result, times, caught, cells, function.nonlocals)
+        known = _lowered[key] = globals_, found
     return known[1]
+
+
+def _assigned_inside(function: ir.Function) -> set[str]:
+    """Return the variables that functions defined inside declare as `nonlocal`."""
+    return {
+        name
+        for s in ir.every(function.body)
+        if isinstance(s, ir.Closure)
+        for node in ast.walk(s.definition)
+        if isinstance(node, ast.Nonlocal)
+        for name in node.names
+    }
 
 
 def _is_fixed(x: tuple[Any, ...]) -> bool:

@@ -14,6 +14,7 @@ from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer import inputs
+from zygote_lite._specialize.infer.cells import assign, contents, is_cell, with_cells
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import (
     Pairs,
@@ -89,13 +90,17 @@ class Interpreter(Builder):
             raise Unsound.ITERATOR(
                 f"{code.co_name} is given an iterator, which can be walked over only once"
             )
-        body, result, times, caught = lowered_code(code, globals_)
-        self.inputs.caught |= caught
+        lowered = lowered_code(code, globals_)
+        result = lowered.result
+        self.inputs.caught |= lowered.caught
+        if not all(is_cell(env.get(name)) for name in lowered.nonlocals):
+            raise NotSupported.STATEMENT("it assigns variables of an enclosing function")
         given = {id(leaf) for x in env.values() for leaf in leaves(x)}
-        self.frames.append(Frame(code, globals_, times, {*env}, given))
+        self.frames.append(Frame(code, globals_, lowered.times, {*env}, given))
         origin = self.origin
         try:
-            env = self.block(body, env, {result}) or {}
+            env = with_cells(self, lowered.cells, env)
+            env = self.block(lowered.body, env, {result}) or {}
         except NotSpecializable as reason:
             reason.origin = reason.origin or self.origin
             reason.raises = None  # what the function has done before is not known here
@@ -124,11 +129,15 @@ class Interpreter(Builder):
         """Write statements, after each of which some variables may be read."""
         for s, needed in zip(body, rest, strict=True):
             self.origin = s.origin if hasattr(s.origin, "lineno") else self.origin
+            target = getattr(s, "target", ir.DISCARD)
+            before = env.get(target)
             done = self.statement(s, env, needed)
             if done is None:
                 return None
             env = done
-            target = getattr(s, "target", ir.DISCARD)
+            if before is not None and is_cell(before) and env[target] is not before:
+                assign(self, before, env[target])
+                env[target] = before
             if env.get(target) in self.iterators and not self.is_ours(target):
                 raise Unsound.ITERATOR(
                     f"`{target}` is an iterator, which can be walked over only once"
@@ -186,7 +195,7 @@ class Interpreter(Builder):
                 env[target] = closure(self, s, [self.atom(x, env) for x in defaults], env)
             case ir.Delete(_, name):
                 self.atom(ir.Name(name), env)
-                if name in after:
+                if name in after or is_cell(env[name]):
                     raise Unsound.UNSET(f"`{name}` may be read after `del`")
                 del env[name]
             case Attempt():
@@ -243,8 +252,9 @@ class Interpreter(Builder):
                     error = Unsound.UNSET(f"`{name}` may have no value")
                     own = not self.is_ours(name)  # and not one of a function around it
                     raise error.always(UnboundLocalError) if own else error
-                self.demand_value(env[name])
-                return env[name]
+                x = contents(env[name], name) if is_cell(env[name]) else env[name]
+                self.demand_value(x)
+                return x
             case ir.Const(value):
                 return constant(value)
             case ir.Global(path):

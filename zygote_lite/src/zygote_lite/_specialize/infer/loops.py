@@ -27,7 +27,6 @@ from zygote_lite._specialize.infer.models.items import Several, known_items
 from zygote_lite._specialize.infer.normalize import (
     Walk,
     assigned,
-    captures,
     live_in_loop,
 )
 from zygote_lite._specialize.infer.tries import has
@@ -87,8 +86,6 @@ def iterate(
         return _over(builder, s, target, iterable, body, env, after)
     if len(items) > _MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
-    if captures(body, target):  # unrolled, each would keep the value of its own iteration
-        raise Unsound.LATE_BINDING("a function defined inside reads the variable of a loop")
     walked = len(builder.walked)
     builder.walked += builder.iterators.get(iterable, [])
     if type(iterable.sample) in (dict, list):  # Python looks at what it holds by then

@@ -26,10 +26,8 @@ def normalize(function: ir.Function) -> tuple[Block, str, set[str]]:
     The third are the names of the classes of exceptions that it catches. Raises `NotSpecializable`
     for statements that are not run backwards from a structure.
     """
-    if function.is_generator or function.nonlocals:
-        raise NotSupported.STATEMENT(
-            "it is a generator, or assigns variables of an enclosing function"
-        )
+    if function.is_generator:
+        raise NotSupported.STATEMENT("it is a generator")
     try:
         return _Normalizer(function, Tries(function)).run()
     except NotSpecializable as reason:
@@ -88,6 +86,13 @@ class _Normalizer:
                     then, orelse = self.block(then, loop), self.block(orelse, loop)
                     out.append(replace(s, body=then, orelse=orelse))
                 case ir.For(origin, target, iterable, inner, orelse):
+                    if target in (
+                        *self.function.shared,
+                        *self.function.nonlocals,
+                    ):  # each iteration gives it another value
+                        given = self.function.fresh("given")
+                        inner = [ir.Move(origin, target, ir.Name(given)), *inner]
+                        target = given
                     flags = self.flags(inner)
                     turn = self.block(inner, flags)
                     item, left = self.function.fresh("item"), flags.broke or flags.returned
@@ -185,11 +190,6 @@ def assigned(body: Block) -> set[str]:
     """Return the variables that a block may assign."""
     targets = {getattr(s, "target", ir.DISCARD) for s in ir.every(body)}
     return targets - {ir.DISCARD}
-
-
-def captures(body: Block, name: str) -> bool:
-    """Return whether a function that a block defines reads a variable."""
-    return any(isinstance(s, ir.Closure) and name in s.captured for s in ir.every(body))
 
 
 def assignments(body: Block) -> Counter[str]:

@@ -100,10 +100,6 @@ class Unsound(Reason):
         "A key of a dict is computed, or has an equality of its own: two keys that look different "
         "may be one entry."
     )
-    LATE_BINDING = (
-        "A function that is defined inside reads a variable that is assigned again: it would keep "
-        "the value from where it was defined."
-    )
     UNSET = (
         "A variable may have no value: Python raises an error where it is read, the code goes on."
     )

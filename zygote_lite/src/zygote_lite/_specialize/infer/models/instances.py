@@ -64,7 +64,7 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
     if find_rule(kind, *[x.sample for x in xs], **{n: x.sample for n, x in kws.items()}):
         raise Unsound.OWN_RULE(f"{kind.__name__} has a rule")
     known = settle(builder.inputs, kind)
-    x = _new(builder, kind)
+    x = new_object(builder, kind)
     init = of_class(kind, "__init__")
     if init is object.__init__:
         if xs or kws:
@@ -91,7 +91,8 @@ def initialized(
     return constant(None)
 
 
-def _new(builder: Builder, kind: type) -> Value:
+def new_object(builder: Builder, kind: type) -> Value:
+    """Return an object without attributes."""
     x = Value(Other(kind), object.__new__(kind))
     x.fields = {}
     builder.objects.append(x)
@@ -213,7 +214,7 @@ def shallow_copy(builder: Builder, x: Value) -> Value:
         raise NotSupported.METHOD(f"a {kind.__name__} says itself how it is copied")
     assert x.fields is not None
     settle(builder.inputs, kind)
-    made = _new(builder, kind)
+    made = new_object(builder, kind)
     made.fields = x.fields
     return made
 
