@@ -775,3 +775,17 @@ def test_messages():
         assert testing.why_recorded(f, 0.5, V, argnums=0) is not None
         for x in (0.5, 0.5, 1.5, 0.5):
             assert value_and_grad(f)(x, V)[0] == f(x, V)
+
+
+def test_a_list_times_one():
+    def f(x):
+        try:
+            y = x * 1.0
+        except TypeError:
+            y = x
+        return y[0] * 2.0
+
+    for x in ([1.0], [2.0, 3.0], np.array([1.0]), (1.0, 2.0)):
+        with testing.compared():
+            for _ in range(3):
+                assert value_and_grad(f)(x)[0] == f(x)
