@@ -68,6 +68,17 @@ def give(slots: dict[Any, Any], key: Any, d: Any) -> None:
         slots[key] = accumulate(slots.get(key), d)
 
 
+def entry_back(x: Any, key: Any, count: int) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the pullback of reading an entry of a container, by a call of `count` operands."""
+    nothing = (None,) * count
+
+    def read_back(dy: Any) -> tuple[Any, ...]:
+        give(slots_of(x), key, dy)
+        return nothing
+
+    return read_back
+
+
 def take_slots(x: Any) -> dict[Any, Any]:
     """Return the cotangents of the entries of a container at its creation, and forget them."""
     entry = current_store().entries.pop(address_of(x), None)
