@@ -172,10 +172,45 @@ def counts_globally(x):
     return x * x
 
 
+def draws_by_another_name(x):
+    generator = np.random
+    return x * len({1}) * generator.normal()
+
+
+def with_default(note):
+    def inner(x, note=note):
+        if note is not None:
+            note({float(np.sum(x))})
+        return x * len({1})
+
+    return inner
+
+
+quiet, loud = with_default(None), with_default(log.append)
+
+
+def notes_by_a_function_with_the_same_code(x):
+    return quiet(x) * loud(x) * len({1})
+
+
+class Scale(float):
+    def __rmul__(self, other):
+        log.append(other)
+        return float(self) * other
+
+
+scale = Scale(2.0)
+
+
+def multiplies_by_what_notes(x):
+    return len({1}) * float(np.sum(x)) * scale
+
+
 @pytest.mark.parametrize(
     "inner",
     [prints, notes, draws, writes, saves, makes_objects, calls_what_prints, counts_in_a_default,
-     counts_in_a_list, counts_globally],
+     counts_in_a_list, counts_globally, draws_by_another_name,
+     notes_by_a_function_with_the_same_code, multiplies_by_what_notes],
 )  # fmt: skip
 def test_what_may_have_effects_is_no_island(inner):
     def f(x):
@@ -221,7 +256,74 @@ def test_effects_of_what_is_called_are_not_known_for_ever(monkeypatch):
     assert calls == [4, 4, 4]
 
 
+def of_one_object(x, y):
+    return x * y if x is y else (x + y) * len({1})
+
+
+def of_memory(x, y):
+    return x * y if np.shares_memory(x, y) else (x + y) * len({1})
+
+
+def of_own_memory(x, y):
+    return (x if x.flags.writeable else 2.0 * y) * len({1})
+
+
+@pytest.mark.parametrize("inner", [of_one_object, of_memory, of_own_memory])
+def test_what_asks_for_objects_and_memory_is_no_island(inner):
+    def f(x):
+        y = x * 1.5
+        return np.sum(inner(y, y) * x) + np.sum(inner(y, x))
+
+    with testing.recorded_only():
+        want = value_and_grad(f)(X)
+    for _ in range(4):
+        assert_close(value_and_grad(f)(X), want)
+    assert "island" not in code_adjoint(f, X)
+
+
+def counted_down(x, n):
+    while n != 0:
+        n, x = n - 1, x * 1.5
+    return x * len({1})
+
+
+def test_what_does_not_end_on_a_path_that_is_not_taken():
+    def f(x, n):
+        return counted_down(x, n) * x if n > 0 else x * x
+
+    for _ in range(4):
+        assert gradient(f, 2.0, -1)[0] == 4.0
+    for _ in range(4):
+        assert gradient(f, 2.0, 2)[0] == 9.0
+
+
 # -- later calls ----------------------------------------------------------------------------------
+
+
+note = None
+
+
+def tells(x):
+    ones = {1}
+    if note is not None:
+        note(float(x))
+    return x * len(ones)
+
+
+def test_a_global_that_was_none_and_is_a_function_later(monkeypatch):
+    def f(x):
+        y = tells(x)
+        if y > 2.0:
+            raise ValueError("too large")
+        return y * y
+
+    for _ in range(4):
+        assert gradient(f, 1.5) == (3.0,)
+    seen = []
+    monkeypatch.setitem(globals(), "note", seen.append)
+    with pytest.raises(ValueError, match="too large"):
+        gradient(f, 3.0)
+    assert seen == [3.0]
 
 
 def picky(x):

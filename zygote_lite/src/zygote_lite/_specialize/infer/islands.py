@@ -11,8 +11,11 @@ and it calls nothing that may have effects. All of this is told from its source,
 
 import ast
 import builtins
+import contextlib
 import operator
+import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,7 @@ from zygote_lite._specialize.rules.inlined import be_active, snapshot
 from zygote_lite._specialize.rules.pullback import CalledPullback
 from zygote_lite._specialize.typed.abstract_eval import sealed
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Scalar, Value, can_carry, constant, is_hashable
 from zygote_lite._tape.run import Pullback, recorded_quietly
 from zygote_lite.errors import DifferentiationError
@@ -34,12 +37,15 @@ _MOST_DEEP = 8  # functions that call each other
 _WRITING = {"write_global", "write_cell", "setattr", "delattr", "enter_context", "note_class",
             "resume", "locals", "set_defaults"}  # fmt: skip
 _OUTPUT = {"tofile", "dump"}  # methods of arrays
+_OF_MEMORY = {"base", "flags", "strides", "data", "ctypes", "__array_interface__"}
+_ASK_FOR_MEMORY = {np.shares_memory, np.may_share_memory, np.isfortran}
+_MOST_STEPS = 200_000  # of a call on samples
 _MAKING = {list, dict, tuple, set, frozenset, float, int, bool, str, range, enumerate, zip,
            reversed, slice, complex, map, filter}  # fmt: skip
 _PURE = {sorted, next, iter, isinstance, issubclass, callable, any, all, sum, min, max, len, abs,
          divmod, pow, round, repr, format, chr, ord}  # fmt: skip
 _unknown = object()
-_CONSTANTS = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, types.EllipsisType)
+_CONSTANTS = {int, float, complex, bool, str, bytes, type(None), types.EllipsisType}
 
 
 # -- what code calls -----------------------------------------------------------------------------
@@ -94,8 +100,10 @@ def inlined_or_island(
             raise  # the samples that it was given have been written to
         builder.give_up(state)
         try:
-            _Effects(builder).look(f, 0)
-            y = _island(builder, f, xs, stem)
+            effects = _Effects(builder)
+            effects.look(f, 0)
+            with _ending(effects.files):
+                y = _island(builder, f, xs, stem)
         except (NotSpecializable, DifferentiationError):  # it has no source, or no IR
             builder.give_up(state)
             raise reason from None
@@ -111,8 +119,7 @@ def _may_be_island(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Val
         and not kws
         and all(f.__code__ != frame.code for frame in builder.frames)
         and all(
-            isinstance(x.sample, _CONSTANTS) if x.is_constant else x.is_array or x.is_scalar
-            for x in xs
+            _is_known_constant(x.sample) if x.is_constant else x.is_array or x.is_scalar for x in xs
         )
         and all(can_carry(x.fact) for x in xs if x.active)
     )
@@ -135,6 +142,35 @@ def _island(builder: Builder, f: Any, xs: list[Value], stem: str) -> Value:
     return op.target
 
 
+@contextlib.contextmanager
+def _ending(files: set[str]) -> Iterator[None]:
+    """Raise `NotSpecializable` where code of some files does not come to an end.
+
+    Samples are not those of a call, on a path that is not taken now: a loop may never end there.
+    """
+    left, before = _MOST_STEPS, sys.gettrace()
+
+    def step(frame: types.FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        left -= 1
+        is_within = frame.f_code.co_filename in files
+        if left < 0 and is_within:
+            raise _EndlessError
+        return step if is_within else None
+
+    sys.settrace(step)
+    try:
+        yield
+    except _EndlessError:
+        raise NotSupported.TOO_LONG("a call on the samples takes too many steps") from None
+    finally:
+        sys.settrace(before)
+
+
+class _EndlessError(BaseException):
+    """Stop a call, whichever errors it handles itself."""
+
+
 def _refuse_other_values(y: Value) -> None:
     if not (y.is_array or isinstance(y.fact, Scalar)):
         raise Unsound.NO_FLOAT("the value of a function that is not followed is no number")
@@ -151,12 +187,14 @@ class _Effects:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
-        self.seen: set[types.CodeType] = set()
+        self.seen: set[types.FunctionType] = set()
+        self.files: set[str] = set()
 
     def look(self, f: types.FunctionType, depth: int) -> None:
-        if f.__code__ in self.seen:
+        if f in self.seen:
             return
-        self.seen.add(f.__code__)
+        self.seen.add(f)
+        self.files.add(f.__code__.co_filename)
         self.builder.inputs.guard_function(f)
         if depth > _MOST_DEEP or f.__closure__ or f.__dict__:
             raise Unsound.EFFECTS(f"{f.__name__} is a closure, or deep inside")
@@ -173,6 +211,8 @@ class _Effects:
                     self.kind(handler.kind, f)
             if getattr(s, "name", "") in _OUTPUT:
                 raise Unsound.EFFECTS(f"{f.__name__} writes to a file")
+            if getattr(s, "name", "") in _OF_MEMORY or _compares_objects(s):
+                raise Unsound.IDENTITY(f"{f.__name__} asks which object or memory a value is")
             for atom in ir.atoms_of(s):
                 self.atom(atom, f, depth)
 
@@ -200,7 +240,11 @@ class _Effects:
         x = f.__globals__.get(head, getattr(builtins, head, None))
         for part in rest:
             x = vars(x).get(part) if isinstance(x, types.ModuleType) else _unknown
-        if not isinstance(x, _CONSTANTS):  # those that cannot be called may well change
+        if (
+            _is_known_constant(x) and not rest and head in f.__globals__
+        ):  # it may well change, not its type
+            self.builder.inputs.guard_type(f.__globals__, head)
+        else:
             self.builder.global_value(f.__globals__, path)
         self.value(x, path, depth)
 
@@ -213,17 +257,31 @@ class _Effects:
                 issubclass(x, BaseException) and x.__module__ == "builtins"
             ):
                 raise Unsound.EFFECTS(f"it makes instances of {x.__name__}")
-        elif isinstance(x, tuple):
+        elif type(x) is tuple:
             for part in x:
                 self.value(part, name, depth)
-        elif not (
-            isinstance(x, (*_CONSTANTS, types.ModuleType)) or (is_hashable(x) and _is_known(x))
-        ):
+        elif not (_is_known_constant(x) or (is_hashable(x) and _is_known(x))):
             raise Unsound.EFFECTS(f"it reads {name}, which may have effects")
 
 
 def _is_known(f: Any) -> bool:
-    return f in _PURE or is_pure(f)
+    return f in _PURE or (is_pure(f) and f not in _ASK_FOR_MEMORY)
+
+
+def _is_known_constant(x: Any) -> bool:
+    """Return whether a value is a constant whose operators and methods are Python's or NumPy's."""
+    return type(x) in _CONSTANTS or (
+        isinstance(x, np.generic | np.dtype) and type(x).__module__.partition(".")[0] == "numpy"
+    )
+
+
+def _compares_objects(s: ir.Statement) -> bool:
+    """Return whether a statement asks whether two objects are one: an island is given views."""
+    return (
+        isinstance(s, ir.Call)
+        and s.function in (ir.Intrinsic("operator.is_"), ir.Intrinsic("operator.is_not"))
+        and not any(isinstance(x, ir.Const) for x in s.arguments)
+    )
 
 
 _NOT_ALLOWED = (ir.SetAttribute, ir.Closure, ir.Class, ir.Plain, ir.Yield)

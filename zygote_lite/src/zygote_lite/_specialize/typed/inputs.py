@@ -58,6 +58,13 @@ class Inputs:
         self.has_numbers |= isinstance(x, (*NUMBERS, tuple))
         self.guards[f"{expression} is {self.name_for(x, 'o')}"] = None
 
+    def guard_type(self, globals_: dict[str, Any], name: str) -> None:
+        """Demand that a global is of the type that it is now, as the tape is to read it."""
+        x = globals_[name]
+        self.has_numbers |= isinstance(x, (*NUMBERS,))
+        within = self.name_for(globals_, "g")
+        self.guards[f"type({within}[{name!r}]) is {self.name_for(type(x), 'o')}"] = None
+
     def guard_function(self, f: Any) -> None:
         """Demand that a function whose body is taken over still has this body."""
         name = self.name_for(f, "f")
