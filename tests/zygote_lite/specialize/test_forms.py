@@ -181,6 +181,55 @@ def array_that_stays(x, n):
     return state[0] + np.sum(state[1] ** 2)
 
 
+# -- what is of its kind from the first iteration on --------------------------------------------
+
+
+@tried((A([1.0, 2.0]), 70), (A([1.0, 2.0]), 0), (A([1.0, 2.0]), 1), (1.0, 3), (A([1.0]), 2))
+def total_that_starts_as_an_integer(x, n):
+    total = 0
+    for i in range(n):
+        total = total + x * i
+    return np.sum(total * x)
+
+
+@tried((A([1.0, 3.0, 2.0]),), (A([1.0]),), (A([]),), ([1.0, 3.0],), ((1.0, 3.0, 0.5, 4.0),))
+def best_so_far(x):
+    best = None
+    for v in x:
+        if best is None or v > best:
+            best = v
+    return best * best if best is not None else 0.0
+
+
+@tried((A([1.0, 3.0, 2.0]),), (A([1.0]),), (A([]),))
+def differences_to_the_last(x):
+    last, s = None, 0.0
+    for i, v in enumerate(x):
+        if last is not None:
+            s += (v - last) ** 2 * i
+        last = v
+    return s
+
+
+@tried((A([1.0, 3.0]), 2, 70), (A([1.0, 3.0]), 5, 6), (A([1.0, 3.0]), 5, 5), (A([1.0]), 6, 5))
+def range_from_a_start(x, start, stop):
+    state = None
+    for i in range(start, stop):
+        state = (x * i, i) if state is None else (state[0] * 0.5 + x, state[1] + 1)
+    return np.sum(state[0]) * state[1] if state is not None else x[0]
+
+
+@tried((A([[1.0, 3.0], [0.5, 2.0]]), 2), (A([[1.0, 3.0], [0.5, 2.0]]), 0), (np.ones((0, 2)), 2))
+def sums_in_sums(rows, n):
+    whole = 0
+    for row in rows:
+        part = 0.0
+        for j in range(n):
+            part = part + row * j
+        whole = whole + part * row
+    return np.sum(whole * 1.5)
+
+
 @pytest.mark.parametrize(("f", "choices"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
 def test_is_transformed_and_right(f, choices):
     numbers = tuple(i for i, x in enumerate(choices[0]) if type(x) is not int)
@@ -200,6 +249,15 @@ def test_an_entry_that_does_not_change_is_no_variable():
     (text,) = testing.programs(array_that_stays)
     assert "state_0 = " in text
     assert "state_1" not in text
+
+
+def test_the_first_iteration_stands_before_the_loop():
+    testing.forget(differences_to_the_last)
+    with testing.transformed_only():
+        value_and_grad(differences_to_the_last)(A([1.0, 3.0, 2.0]))
+    (text,) = testing.programs(differences_to_the_last)
+    assert "None" not in text
+    assert "range(1, " in text
 
 
 # -- what is recorded --------------------------------------------------------------------------
@@ -272,6 +330,14 @@ def function_of_a_loop(x, n):
     for i in range(n):
         t = (t[1](t[0]), math.cos if i % 2 else math.sin)
     return t[0]
+
+
+@left((A([1.0, 3.0]), 3), (A([1.0, 3.0]), 0))
+def kind_of_every_second_iteration(x, n):
+    total = 0
+    for i in range(n):
+        total = total + x if i % 2 else i
+    return np.sum(total) + x[0]
 
 
 @left((2.0,), (0.5,))

@@ -148,7 +148,7 @@ class Author:
         i = f"i{self.loops}"
         head = self.choice(
             f"for {i} in range(n):", f"for {i} in range(n):", f"for {i} in range(2):",
-            f"for {i}, w in enumerate(x):", f"for {i}, w in zip(k, m):", f"for {i} in list(traj):",
+            f"for {i}, w in enumerate(x):", f"for {i}, w in zip(k, m):", f"for {i} in traj[-3:]:",
         )  # fmt: skip
         body = [line for _ in range(self.source.randint(2, 5))
                 for line in self.statement(depth, loop=True)]  # fmt: skip

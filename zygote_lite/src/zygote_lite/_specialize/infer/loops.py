@@ -123,14 +123,14 @@ def _without_break(body: list[ir.Statement]) -> list[ir.Statement]:
 
 def _over(
     builder: Builder,
-    s: ir.For,
+    s: Walk,
     target: str,
     iterable: Value,
     body: Any,
     env: Env,
     after: set[str],
 ) -> Env | None:
-    walked = len(builder.walked)
+    walked, tables = len(builder.walked), builder.tables()
     builder.walked += lists_of(iterable)
     counter, element = counted(builder, iterable, stem_of(target))
 
@@ -140,8 +140,38 @@ def _over(
 
     try:
         return repeat(builder, s, counter, body, env, after, start, assigned_more={target})
+    except NotSpecializable as reason:
+        unrolled = counter.iterable.is_constant and len(counter.iterable.sample) <= _MOST_UNROLLED
+        if reason.reason not in _KINDS_DIFFER or s.left or unrolled:
+            raise
+        builder.go_back_to(tables)
+        parts = _first_and_rest(builder, counter.iterable)
+        if parts is None:
+            raise
+        # `total = 0` or `last = None` is of its kind from the first iteration on
+        first, rest = parts
+        one = builder.block(body, start(dict(env), first), live_in_loop(body, after) | after)
+        if one is None:
+            raise
+        following = Counter(rest, counter.stem, first.sample + 1)
+        return repeat(builder, s, following, body, one, after, start, assigned_more={target})
     finally:
         del builder.walked[walked:]
+
+
+_KINDS_DIFFER = (NotSupported.DEPENDS_ON_PATH, Unsound.IDENTITY)
+
+
+def _first_and_rest(builder: Builder, x: Value) -> tuple[Value, Value] | None:
+    """Return the first number of a range, and the range of the others; leave where it is empty."""
+    if x.is_constant:
+        return (constant(x.sample[0]), constant(x.sample[1:])) if x.sample else None
+    made = builder.definitions.get(x)
+    if made is None or made.function is not range or len(made.arguments) > 2 or not x.sample:
+        return None
+    start, stop = made.arguments if len(made.arguments) == 2 else (constant(0), *made.arguments)
+    leave_where(builder, builder.apply(operator.le, [stop, start]))
+    return start, builder.apply(range, [builder.apply(operator.add, [start, constant(1)]), stop])
 
 
 def repeat(
@@ -377,9 +407,14 @@ def _demand_equal(builder: Builder, n: Value, other: Value) -> None:
         if differ.sample:
             raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
         return
+    leave_where(builder, differ)
+
+
+def leave_where(builder: Builder, test: Value) -> None:
+    """Leave the code where a test holds."""
     nothing = builder.value(Other(type(None)), None)
     leave = Op(builder.origin, nothing, abandon, [], required=True)
-    builder.out.append(Branch(builder.origin, differ, [leave], []))
+    builder.out.append(Branch(builder.origin, test, [leave], []))
 
 
 def lists_of(x: Value) -> list[Value]:
