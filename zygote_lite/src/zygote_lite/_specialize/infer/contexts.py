@@ -18,9 +18,14 @@ from zygote_lite._specialize.typed.contexts import Context, error_state, warning
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 
+_KNOWN = {np.errstate, warnings.catch_warnings, warnings.simplefilter, warnings.filterwarnings,
+          contextlib.nullcontext, contextlib.suppress}  # fmt: skip
+
 
 def made_context(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
     """Return what a known manager makes; nothing where a function is none."""
+    if f not in _KNOWN:
+        return None
     given = [*xs, *kws.values()]
     if f is contextlib.nullcontext and len(given) < 2 and kws.keys() <= {"enter_result"}:
         context = Context(value=given[0] if given else None)
@@ -28,10 +33,10 @@ def made_context(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         if not all(x.is_constant for x in given):
             raise Unsound.EFFECTS(f"it calls {f.__name__} with something that is not known")
         context = _of_constants(builder, f, xs, {name: x.sample for name, x in kws.items()})
-    elif f in (warnings.simplefilter, warnings.filterwarnings):
+    elif f is not contextlib.nullcontext:
         return _filtered(builder, f, xs, kws)
     else:
-        return None
+        raise Unsound.RAISES("nullcontext is given too much")
     context.home = builder.out
     return constant(context)
 

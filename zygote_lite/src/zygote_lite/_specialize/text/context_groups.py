@@ -17,9 +17,6 @@ def by_context(nodes: list[Node]) -> Iterator[tuple[Contexts, list[Node]]]:
     What no context matters to is in any; where the nodes inside a branch or a loop run in several,
     it is in none, and they are grouped in their own block.
     """
-    if not any(node.context for node in walk(nodes)):
-        yield NOWHERE, nodes
-        return
     context, group, last = NOWHERE, list[Node](), 0
     for node in nodes:
         found = _contexts_of(node)

@@ -70,7 +70,7 @@ class Writer(Speller):
 
     text: Text = field(default_factory=Text)
     depth: int = 0
-    within_context: bool = False
+    takes_any: bool = True  # whether no node of the block needs a context of its own
     uses: Counter[Value] = field(default_factory=Counter)
     first: dict[str, Value] = field(default_factory=dict)
     shared: Counter[str] = field(default_factory=Counter)  # how many further values have a name
@@ -80,6 +80,7 @@ class Writer(Speller):
         """Count how often each value is read."""
         for block in blocks:
             for node in walk(block):
+                self.takes_any = self.takes_any and not node.context
                 self.uses.update(reads_of(node))
                 for x in assigned_by(node):
                     self.shared[x.name] += self.first.setdefault(x.name, x) is not x
@@ -101,7 +102,7 @@ class Writer(Speller):
 
     def block(self, nodes: list[Node]) -> None:
         """Write the lines of a block: what runs in a context in a `with` of its own."""
-        if self.within_context:
+        if self.takes_any:
             self.nodes(nodes)
             return
         for context, group in by_context(nodes):
@@ -109,10 +110,10 @@ class Writer(Speller):
                 self.origin = group[0].origin
                 self.line(f"with {', '.join(map(self.manager, context))}:")
                 self.depth += 1
-            self.within_context = bool(context)
+            self.takes_any = bool(context)
             self.nodes(group)
             self.depth -= bool(context)
-            self.within_context = False
+            self.takes_any = False
 
     def manager(self, context: Context) -> str:
         """Return the text that makes a context."""
