@@ -648,6 +648,30 @@ def test_other_exceptions_leave_the_code(f):
     assert not answers[0].is_transformed
 
 
+def test_exceptions_of_the_users_leave_the_code_where_they_are_raised():
+    testing.forget(raises_what_counts)
+    with testing.transformed_only(), testing.compared():
+        assert value_and_grad(raises_what_counts)(0.5) == (0.5, 1.0)
+    assert value_and_grad(raises_what_counts)(1.5) == (2.25, 3.0)
+
+
+def refuses_a_value_before_a_type(x):
+    try:
+        return math.log(x, "e") * x
+    except TypeError:
+        return x * 2.0
+    except ValueError:
+        return x * 3.0
+
+
+def test_a_value_is_refused_before_a_type():
+    for x in (0.5, 0.5, 0.5, -0.5, 0.5, -0.5):
+        with testing.compared():
+            assert value_and_grad(refuses_a_value_before_a_type)(x)[0] == (
+                refuses_a_value_before_a_type(x)
+            )
+
+
 def test_an_interrupt_is_not_caught_by_the_code():
     def f(x):
         y = x

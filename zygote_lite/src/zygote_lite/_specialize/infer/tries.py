@@ -13,7 +13,6 @@ from typing import Any
 
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.traits import declare
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 
 Block = list[ir.Statement]
@@ -262,7 +261,6 @@ def _has_no_init(kind: type) -> bool:
 
 
 _FROM_OUTSIDE = {"KeyboardInterrupt", "SystemExit", "GeneratorExit"}
-declare(catches, pure=True)
 
 
 def has(body: Block, kind: type[ir.Statement]) -> bool:

@@ -140,6 +140,9 @@ def refuse_types(f: Any, xs: list[Value]) -> None:
 
     Other errors may come of the values, and those of arrays of their shape.
     """
+    is_operator = f is getattr(operator, getattr(f, "__name__", ""), None)
+    if len(xs) > 1 and not is_operator and not isinstance(f, np.ufunc):
+        return  # the value of one operand may be refused before the type of another
     if not all(map(_has_one_type, xs)):
         return
     try:

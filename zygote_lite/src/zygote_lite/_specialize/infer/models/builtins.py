@@ -18,13 +18,14 @@ from zygote_lite._specialize.infer.models.arrays import parts_of_array
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
 from zygote_lite._specialize.infer.normalize import imported_member, imported_module
+from zygote_lite._specialize.infer.tries import catches
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import exactly
+from zygote_lite._specialize.typed.runtime import abandon, exactly
 from zygote_lite._specialize.typed.values import (
     INTS,
     TRUTHS,
@@ -272,6 +273,15 @@ def _compensated(builder: Builder, start: Value, items: list[Value]) -> Value:
     return op.target
 
 
+def _catches(builder: Builder, xs: list[Value]) -> Value:
+    """Return whether a handler catches an exception; leave the code where that is not known."""
+    try:
+        return constant(catches(*[x.sample for x in xs]))
+    except TypeError:
+        builder.demand(abandon)
+        return constant(False)
+
+
 SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     len: _length,
     operator.mul: _repeated_list,
@@ -299,4 +309,5 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     _intrinsics.join_tuple: partial(_joined_sequences, tuple),
     _intrinsics.join_list: partial(_joined_sequences, list),
     **PATTERNS,
+    catches: _catches,
 }
