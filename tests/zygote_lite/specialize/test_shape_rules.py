@@ -1,10 +1,14 @@
 """What is known of the shape of a result: no test of it at run time, and none that is wrong."""
 
+import operator
+
 import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import code_adjoint, gradient, testing
+from zygote_lite._specialize.typed.shape_rules import axes_of_result
+from zygote_lite._specialize.typed.values import constant
 
 LEFT = "left to the generic engine"  # the test at run time whether a type is as it was
 SHAPES = [(4, 3), (2, 5), (3, 3), (1, 3), (4, 1), (1, 1)]
@@ -97,3 +101,18 @@ def test_a_sum_over_the_axes_that_were_stretched_is_written():
     x, y = np.ones((3, 1)), np.arange(12.0).reshape(3, 4)
     assert "(dt2 * y).sum(axis=1, keepdims=True)" in code_adjoint(f, x, y)
     assert "(dt2 * y).sum(0)" in code_adjoint(f, np.ones(4), y)
+
+
+class Unhashable:
+    __hash__ = None
+
+    def __call__(self, x):
+        return x
+
+
+def test_nothing_is_known_of_what_is_no_array_and_of_other_functions():
+    text, place = constant("text"), constant(0)
+    for f in (np.transpose, np.matrix_transpose, Unhashable()):
+        assert axes_of_result(f, [text], {}, 2) is None
+    assert axes_of_result(operator.getitem, [text, place], {}, 0) is None
+    assert axes_of_result(operator.getitem, [constant((2, 3)), place], {}, 0) == ()
