@@ -1,11 +1,13 @@
 """What is changed after a pullback has saved it, by code that no gradient passes through."""
 
+import contextlib
 import heapq
 import random
 
 import numpy as np
 import pytest
 
+from rulescore import RuleSet
 from zygote_lite import DifferentiationError, gradient, hessian, pullback
 from zygote_lite.testing import recorded_only
 
@@ -68,6 +70,89 @@ def test_a_constant_array_that_is_overwritten_later(write):
         return np.sum(y)
 
     np.testing.assert_array_equal(gradient(f, X)[0], [0.0, 1.0, 2.0, 3.0])
+
+
+class Layer:
+    """An object that the pullback of a rule reads."""
+
+    def __init__(self, w):
+        self.w = w
+
+    def __call__(self, x):
+        return np.sum(x * self.w)
+
+
+class Slotted:
+    """Another one, without a dict."""
+
+    __slots__ = ("w",)
+    __init__, __call__ = Layer.__init__, Layer.__call__
+
+
+class Both(Slotted):
+    """Another one, with a dict beside its slot."""
+
+
+KINDS = [Layer, Slotted, Both]
+
+
+def applied(x, layer):
+    return layer(x)
+
+
+@pytest.fixture
+def layers():
+    """Declare rules whose pullbacks read an object that they were given."""
+    rule = RuleSet("of_layers")
+
+    @rule(applied)
+    def _(x: np.ndarray, layer: object):
+        return np.sum(x * layer.w), lambda dy: (dy * layer.w, None)
+
+    for kind in KINDS:
+
+        @rule.of_instances
+        def _(layer: kind, x: np.ndarray):
+            return np.sum(x * layer.w), lambda dy: (None, dy * layer.w)
+
+    rule.register()
+    yield
+    rule.unregister()
+
+
+CHANGES = {
+    "an attribute": lambda layer: setattr(layer, "w", 9.0),
+    "by object": lambda layer: object.__setattr__(layer, "w", 9.0),
+    "by its dict": lambda layer: getattr(layer, "__dict__", {}).update(w=9.0),
+    "by vars": lambda layer: hasattr(layer, "__dict__") and vars(layer).__setitem__("w", 9.0),
+    "made again": lambda layer: layer.__init__(9.0),
+    "in place": lambda layer: layer.w.fill(9.0),
+    "of an array": lambda layer: layer.w.__setitem__(0, 9.0),
+    "taken away": lambda layer: delattr(layer, "w"),
+}
+
+
+@pytest.mark.usefixtures("layers")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("call", [applied, lambda x, layer: layer(x)], ids=["given", "called"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_an_object_that_a_pullback_reads_is_changed_later(change, call, kind):
+    def f(x):
+        layer = kind(np.arange(4.0))
+        made.append(layer)
+        y = call(x, layer)
+        change(layer)
+        return y
+
+    for mode in (recorded_only, contextlib.nullcontext):
+        made = []
+        with mode():
+            for _ in range(3):
+                np.testing.assert_array_equal(gradient(f, X)[0], np.arange(4.0))
+    expected = kind(np.arange(4.0))
+    change(expected)
+    assert hasattr(made[-1], "w") == hasattr(expected, "w")
+    assert str(getattr(made[-1], "w", None)) == str(getattr(expected, "w", None))
 
 
 def test_a_constant_array_that_is_the_out_of_a_function():

@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.kinds import DICT, LIST, TUPLE, entries_of, kind_of, owner_of
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    LIST,
+    OBJECT,
+    TUPLE,
+    dict_of,
+    entries_of,
+    kind_of,
+    owner_of,
+    slot_names,
+)
 from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
@@ -47,9 +57,17 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
         return
     for x in (f, *xs):
         kind = kind_of(x)
-        if kind in (LIST, DICT):
-            captured[id(x)] = x
-        held = entries_of(x) if kind in (LIST, DICT, TUPLE) else ((None, x),)
+        held: Any = ((None, x),)
+        if kind == OBJECT and not isinstance(x, np.ndarray):
+            fields, held = dict_of(x), entries_of(x)
+            if type(fields) is dict:
+                captured[id(fields)] = fields
+            if slot_names(type(x)):
+                captured[id(x)] = x
+        elif kind in (LIST, DICT, TUPLE):
+            held = entries_of(x)
+            if kind != TUPLE:
+                captured[id(x)] = x
         for _, entry in held:
             if isinstance(entry, np.ndarray):
                 owner = owner_of(entry)
@@ -75,6 +93,7 @@ def note_captured_deeply(given: tuple[Any, ...]) -> None:
 
 def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -> tuple[Any, Any]:
     """Run an inactive call that can reach what pullbacks saved; log what it changed of that."""
+    held = [_contents(x) for x in held]
     before = [np.copy(x) if isinstance(x, np.ndarray) else x.copy() for x in held]
     y = f(*xs, **kws)
     changed = [(x, old) for x, old in zip(held, before, strict=True) if not _is_unchanged(x, old)]
@@ -99,15 +118,46 @@ def guarded(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], held: list[Any]) -
     return y, UndoOnly(guarded_back)
 
 
+def _contents(x: Any) -> Any:
+    """Return the array, list or dict that a value is, or that has the fields of an object."""
+    if isinstance(x, np.ndarray) or kind_of(x) != OBJECT:
+        return x
+    return _Slots(x) if slot_names(type(x)) else dict_of(x)
+
+
+class _Slots:
+    """The fields of an object with slots, and in its `__dict__` if it has one."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def copy(self) -> dict[Any, Any]:
+        """Return what the fields hold now."""
+        return dict(entries_of(self.of))
+
+    def refill(self, old: dict[Any, Any]) -> None:
+        """Put back what the fields held."""
+        for name in self.copy().keys() - old.keys():
+            object.__delattr__(self.of, name)
+        for name, value in old.items():
+            object.__setattr__(self.of, name, value)
+
+
 def _is_unchanged(x: Any, old: Any) -> bool:
     if isinstance(x, np.ndarray):
         return bool(x.tobytes() == old.tobytes())
+    x = x.copy() if isinstance(x, _Slots) else x
     if isinstance(x, dict):
         return list(x) == list(old) and all(x[k] is old[k] for k in x)
     return len(x) == len(old) and all(a is b for a, b in zip(x, old, strict=True))
 
 
 def _refill(x: Any, old: Any) -> None:
+    if isinstance(x, _Slots):
+        x.refill(old)
+        return
     x.clear()
     x.update(old) if isinstance(x, dict) else x.extend(old)
 
