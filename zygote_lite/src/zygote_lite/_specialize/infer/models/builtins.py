@@ -84,15 +84,17 @@ def _length(builder: Builder, xs: list[Value]) -> Value | None:
 def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
     """Return what stands for `[a] * n`: item by item, where that is not too long."""
     x, count = xs
-    is_count = isinstance(count.fact, Scalar) and count.fact.classes <= INTS | TRUTHS
-    if type(x.sample) is not list or x.items is None or not is_count:
+    if type(x.sample) is not list:
         return None
+    is_count = isinstance(count.fact, Scalar) and count.fact.classes <= INTS | TRUTHS
+    if x.items is None or not is_count:
+        raise NotSupported.LIST_OPERATION("it repeats a list of any length, or not a whole number")
     if builder.uniform:
         return _lists.repeated(builder, x, count)
     builder.inputs.lists = True
     if not count.is_constant or len(x.items) * count.sample > _MOST_REPEATED:
         raise NotSupported.UNKNOWN_LENGTH("a list is repeated how often is not known")
-    return builder.build("list", x.items * count.sample)
+    return structure(list, x.items * count.sample)  # one that is written is no structure
 
 
 def _joined_lists(builder: Builder, xs: list[Value]) -> Value | None:
