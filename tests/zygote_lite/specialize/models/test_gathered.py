@@ -257,6 +257,25 @@ def place_that_is_computed(x, i):
     return a[0] * a[1]
 
 
+@left(([0.3, 0.5], 2), ([0.3, 0.5], 0))
+def list_times_a_float(x, n):
+    held = [x[0]]
+    for _ in range(n):
+        held.append(x[1])
+    z = x * 1.0
+    return z[0] + sum(held)
+
+
+@left(([0.3, 0.5], 2), ([0.3, 0.5], 0))
+def list_times_one(x, n):
+    held = [x[0]]
+    for _ in range(n):
+        held.append(x[1])
+    again = held * 1
+    again.append(x[0])
+    return sum(held) * x[0]
+
+
 @left((X, 3), (X, 1), (X, 0))
 def arrays_of_two_ranks(x, n):
     out = []
