@@ -356,6 +356,15 @@ def test_what_needs_the_engine_is_refused_with_place_and_reason():
         export_adjoint(f, 1.0)
 
 
+def of_a_set(x):
+    return x * max({2.0, 3.0})
+
+
+def test_a_call_that_the_tape_answers_is_refused_by_name():
+    with pytest.raises(DifferentiationError, match=r"of_a_set is recorded: it makes a set"):
+        export_adjoint(lambda x: of_a_set(x) * x, 1.5)
+
+
 def opaque(x):
     return x * 3.0
 

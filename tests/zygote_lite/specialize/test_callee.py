@@ -251,6 +251,23 @@ def test_writes_to_what_was_given_and_to_what_came_back(inner):
     check_gradient(f, x)
 
 
+def product_of(pair):
+    return pair[0] @ pair[1]
+
+
+def test_an_array_that_is_in_a_list_twice_and_is_written():
+    def f(x):
+        calls.clear()
+        a = x * 1.5
+        y = product_of([a, a])
+        a[0] = y * x[1]
+        return y + product_of([a, a]) + product_of((a, a[:]))
+
+    x = np.array([0.5, -1.0])
+    assert_composed(f, product_of, x)
+    check_gradient(f, x)
+
+
 def equal_ones(x):
     rows = np.zeros((2, len(x)))
     rows[0] = x

@@ -80,6 +80,8 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
     inner = public.removesuffix("_value_and_gradient") + "_adjoint"
     if any(leaf.where for x in made.arguments for leaf in leaves(x)):
         raise NotSupported.EXPORT("an argument is an object")
+    for name, reason in made.inputs.islands.items():
+        raise NotSupported.EXPORT(f"{name} is recorded: {reason}")
     if made.inputs.caught:
         raise NotSupported.EXPORT("it catches exceptions, after which the tape would answer")
     outside = [value.name for value, _ in made.inputs.given.values()]

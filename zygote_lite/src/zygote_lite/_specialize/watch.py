@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, Protocol
 
+import numpy as np
+
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_gradient
@@ -212,10 +214,21 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
             derivative = inside(partial(inside_gradient, f, numbers[0], False))(_derivative())
             _, back = recorded(active.flags, derivative, tuple(arguments), {})
             return back(v)[1 + numbers[0]]
+        if known.form == AS_RULE:  # an array that was written has one cotangent for all its places
+            xs = tuple(map(_copied, xs))
         y, back = recorded(active.flags, f, xs, {})
         if known.form in (PULLBACK, AS_RULE):
             return y, back
         return y, gradient_by(f, y, back, active)
+
+
+def _copied(x: Any) -> Any:
+    """Return an argument with copies for its arrays: transformed code writes to none of them."""
+    if type(x) is np.ndarray:
+        return x.copy(order="K")
+    if type(x) in (tuple, list):
+        return type(x)(map(_copied, x))
+    return {key: _copied(part) for key, part in x.items()} if type(x) is dict else x
 
 
 def _derivative() -> Any:
