@@ -80,6 +80,22 @@ def test_values_share_memory_as_those_of_the_function_do(f):
             assert shared(pullback(f, x)[0]) == want
 
 
+@pytest.mark.parametrize("of_argument", [float, np.float64, np.float32])
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32])
+def test_a_gradient_has_the_type_of_its_argument(of_argument, kind):
+    x = of_argument(2.0)
+
+    def f(x):
+        return 3.0 * x, (x * x,)
+
+    with testing.transformed_only():
+        _, back = pullback(f, x)
+    dy = kind(1.0), (kind(1.0),)
+    dx = back(dy)[1]
+    assert dx == 7.0
+    assert type(dx) is type(by_tape(f, (x,), dy)[1][1]) is type(x)
+
+
 def test_a_cotangent_of_another_shape_is_refused():
     def f(x):
         return 2.0 * x

@@ -175,6 +175,7 @@ def finite_cotangents(back: Any, y: Any, dy: Any) -> tuple[Any, ...] | None:
     """Return what a pullback of transformed code gives; `None` where the tape has to answer."""
     if not _fits(dy, y):
         return None
+    dy = _of_the_types(dy, y)
     try:
         found: tuple[Any, ...] = back(dy)
     except (InternalError, TierMismatch):
@@ -191,6 +192,13 @@ def _fits(dy: Any, y: Any) -> bool:
     if type(y) is tuple:
         return type(dy) is tuple and all(map(_fits, dy, y))
     return type(y) not in FLOATS or type(dy) in FLOATS
+
+
+def _of_the_types(dy: Any, y: Any) -> Any:
+    """Return a cotangent whose numbers have the types of those of the value."""
+    if type(y) is tuple:
+        return tuple(map(_of_the_types, dy, y))
+    return dy if type(dy) is type(y) or type(y) not in FLOATS else type(y)(dy)
 
 
 def _is_finite(d: Any) -> bool:
