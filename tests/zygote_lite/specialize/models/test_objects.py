@@ -386,7 +386,7 @@ def test_objects_as_constant_arguments():
     assert is_alike(outcome(lambda: value_and_grad(of_an_argument, (0,))(X, model, other)), want)
 
 
-def test_a_differentiated_object_stays_generic():
+def test_a_differentiated_object():
     def f(thing, x):
         return thing(x)
 

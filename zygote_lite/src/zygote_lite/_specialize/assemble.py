@@ -1,13 +1,13 @@
 """Assemble both passes: choose the gradients to return, run the passes, and write the text."""
 
 import ast
-import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._specialize.numba.checks import prepare
 from zygote_lite._specialize.numba.precompute import compute_early
 from zygote_lite._specialize.numba.writer import CompiledWriter
@@ -44,6 +44,7 @@ from zygote_lite._specialize.typed.values import (
     constant,
     in_form_of,
     parts_of,
+    paths_of,
 )
 
 Gradients = dict[Value, Value | None]
@@ -139,7 +140,8 @@ def written(
         values, ends = [], writer.checked(result, found)
     else:
         ends = _ends(writer, arguments, active, gradients, parameter is not None)
-        whole = _is_whole(ends, [x for x, flag in zip(arguments, active, strict=True) if flag])
+        flagged = [x for x, flag in zip(arguments, active, strict=True) if flag]
+        whole = all(_is_whole(x, gradients) for x in flagged)
     writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
     if parameter is not None:
         writer.depth = 1
@@ -192,7 +194,7 @@ def _keeps_zeros(node: Node) -> bool:
 
 def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
     """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
-    inputs = [leaf for x in arguments for leaf in leaves(x)]
+    inputs = [leaf for x in arguments for _, leaf in paths_of(x, "")]
     has_numpy = any(
         v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY)
         for v in (*backward.builder.definitions, *inputs)
@@ -233,10 +235,17 @@ def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | 
                     writer.renamed[x] = writer.namer(x.name)
 
 
-def _is_whole(ends: list[str], arguments: list[Value]) -> bool:
-    """Return whether texts of gradients have no `None`, and no list, which may hold one."""
-    lists = any(isinstance(leaf.fact, ListOf) for x in arguments for leaf in leaves(x))
-    return not lists and not any(re.search(r"\bNone\b", end) for end in ends)
+def _is_whole(x: Value, gradients: Gradients) -> bool:
+    """Return whether a gradient has no `None` where there may be a number, nor a list."""
+    if x.read is not None:
+        fields = vars(x.sample)
+        parts = [x.read.get(name) for name, field in fields.items() if kind_of(field) != INERT]
+        return bool(parts) and all(
+            part is not None and _is_whole(part, gradients) for part in parts
+        )
+    if x.items is not None:
+        return bool(x.items) and all(_is_whole(part, gradients) for _, part in parts_of(x))
+    return gradients.get(x) is not None and not isinstance(x.fact, ListOf)
 
 
 def _ends(
@@ -251,5 +260,8 @@ def _ends(
 
     given = zip(arguments, active, strict=True)
     if as_pullback:  # the first is of the function itself
-        return ["None", *(in_form_of(x, text) if flag else "None" for x, flag in given)]
-    return [in_form_of(x, text) for x, flag in given if flag]
+        return [
+            "None",
+            *(in_form_of(x, text, writer.bind) if flag else "None" for x, flag in given),
+        ]
+    return [in_form_of(x, text, writer.bind) for x, flag in given if flag]

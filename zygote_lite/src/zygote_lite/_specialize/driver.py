@@ -13,6 +13,7 @@ from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, gradients_of, written
 from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
+from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -100,6 +101,7 @@ def _specialized(
     )
     if as_pullback and not distinct and _may_be_shared(builder, result):
         return _specialized(f, xs, active, True, compiled, strong, inputs, uniform, distinct=True)
+    _differentiated.complete(builder, arguments)
     forward = builder.out
     checked = _checked(builder, result) if not compiled else result
     if any(active) or not compiled:
@@ -198,7 +200,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     if result.active:
         first.block(forward)
     slope = first.cotangents.get(x)
-    is_structure = x.items is not None
+    is_structure = x.items is not None or x.is_object
     if not is_structure and (fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample)):
         raise Unsound.COTANGENT_TYPE("the vector does not have the type and shape of the argument")
     if is_structure or slope is None or not slope.active:

@@ -138,8 +138,13 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
     if len(lists) > 1:  # a list or dict that is there twice has one gradient
         tests.append(f"are_distinct({', '.join(lists)})")
     tests += made.inputs.guards
-    if lists and made.inputs.containers:  # what is differentiated may be read from outside too
-        tests.append(f"are_apart(({', '.join(lists)},), {', '.join(made.inputs.containers)})")
+    inside, others = made.inputs.differentiated, [*made.inputs.containers]
+    if inside:  # it may be an entry of two, or be read from outside too
+        others += [f"{name}.__dict__" for name in made.inputs.objects]
+        lists += inside
+        tests += [f"are_distinct({', '.join(lists)})"] if len(lists) > 1 else []
+    if lists and others:  # what is differentiated may be read from outside too
+        tests.append(f"are_apart(({', '.join(lists)},), {', '.join(others)})")
     given = [f"e{i}" for i in range(len(made.inputs.given))]
     for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):
         tests += map(str, guards_of(expression, outer, name))

@@ -13,6 +13,7 @@ import numpy as np
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
@@ -342,7 +343,9 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
     if isinstance(fact, Other | ListOf):
         if type(x) in _CONSTANT_TYPES:
             return constant(x)
-        if not active and _objects.is_plain(x):
+        if _objects.is_plain(x):
+            if active:
+                return _differentiated.differentiated_object(builder, x, expression)
             return _objects.known_object(builder.inputs, x, expression)
         raise NotSupported.ARGUMENT_TYPE(f"the argument {name} is of the type {type(x).__name__}")
     value = Value(fact, x, builder.name(name))

@@ -20,6 +20,9 @@ class Inputs:
         given: values that are read when the code is entered, with the expressions for them.
         lists: whether there are any lists.
         places: whether items of lists are replaced.
+        differentiated: expressions for what has one gradient: the lists and dicts in objects that
+            are differentiated, and the attributes of these objects.
+        objects: the variables that hold objects which are not differentiated.
         names: those of the values that are read: they are taken for good.
         containers: the variables that hold lists and dicts that are read.
         holders: the variables that hold objects and structures, by the expressions for them.
@@ -32,6 +35,8 @@ class Inputs:
     def __init__(self, f: Any) -> None:
         self.f = f
         self.lists = self.places = False
+        self.differentiated: list[str] = []
+        self.objects: dict[str, None] = {}
         self.names: set[str] = set()
         self.containers: dict[str, None] = {}
         self.holders: dict[str, str] = {}

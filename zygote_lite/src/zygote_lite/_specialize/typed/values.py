@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import Tangent
 from zygote_lite._ir.traits import declare
 from zygote_lite._specialize.typed.reasons import NotSupported
 
@@ -76,6 +77,7 @@ class Value:
         where: of an object from outside, the expression for it.
         sizes: of an array that the code is given, the lengths of axes that it is made for.
         fields: of an object that the function has made, its attributes.
+        read: of an object that is differentiated, the attributes that are read.
     """
 
     fact: Fact
@@ -97,6 +99,7 @@ class Value:
     where: str | None = None
     sizes: dict[int, int] | None = None
     fields: "dict[str, Value] | None" = None
+    read: "dict[str, Value] | None" = None
 
     def __repr__(self) -> str:
         return f"<{self.name or repr(self.sample)}: {self.fact}>"
@@ -257,16 +260,36 @@ def _quoted(key: Any) -> str:
 
 def paths_of(x: Value, path: str) -> list[tuple[str, Value]]:
     """Return the leaves of a structure, each with the expression for it."""
+    if x.read is not None:
+        parts = [(repr(name), part) for name, part in x.read.items()]
+        return [found for at, part in parts for found in paths_of(part, f"{path}[{at}]")]
     if x.items is None:
         return [(path, x)]
     return [found for at, part in parts_of(x) for found in paths_of(part, f"{path}[{at}]")]
 
 
-def in_form_of(x: Value, text: Callable[[Value], str]) -> str:
-    """Return the text of the gradient of an argument, in its form, from those of its parts."""
+def in_form_of(
+    x: Value, text: Callable[[Value], str], named: Callable[[Any], str] | None = None
+) -> str:
+    """Return the text of the gradient of an argument, in its form, from those of its parts.
+
+    Arguments:
+        x: the argument.
+        text: gives the text of a part.
+        named: gives the names of classes, where objects are among the parts.
+    """
+    if x.read is not None and named is not None:
+        fields = {
+            name: in_form_of(x.read[name], text, named) if name in x.read else "None"
+            for name in vars(x.sample)
+        }
+        if {*fields.values()} <= {"None"}:
+            return "None"
+        given = [f"{name}={part}" for name, part in fields.items()]
+        return f"{named(Tangent)}({', '.join([named(type(x.sample)), *given])})"
     if x.items is None:
         return text(x)
-    parts = [(at, in_form_of(part, text)) for at, part in parts_of(x)]
+    parts = [(at, in_form_of(part, text, named)) for at, part in parts_of(x)]
     texts = [part for _, part in parts]
     if {*texts} <= {"None"}:
         return "None"

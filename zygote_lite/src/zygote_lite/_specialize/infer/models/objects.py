@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
@@ -49,11 +50,12 @@ def is_plain(x: Any) -> bool:
 def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
     """Return an object from outside, and demand that it is one of its class."""
     value = Value(Other(type(x)), x)
-    value.where = _holder(inputs, type(x), expression)
+    value.where = holder(inputs, type(x), expression)
+    inputs.objects[value.where] = None
     return value
 
 
-def _holder(inputs: "Inputs", kind: type, expression: str) -> str:
+def holder(inputs: "Inputs", kind: type, expression: str) -> str:
     """Return the variable that holds what an expression reads, and demand that it is of a class."""
     if expression not in inputs.holders:
         name = inputs.holders[expression] = f"v{len(inputs.holders)}"
@@ -74,7 +76,7 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         raise NotSupported.TOO_LONG(
             f"{stem} is a {type(x).__name__} of many items that is not an argument"
         )
-    held = _holder(inputs, type(x), expression)
+    held = holder(inputs, type(x), expression)
     if type(x) is not tuple:
         inputs.containers[held] = None
 
@@ -109,6 +111,8 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
+        if x.read is not None:
+            return _differentiated.attribute_of_differentiated(builder, x, name)
         return builder.read(vars(owner)[name], expression, name, changes=True)
     if isinstance(found, types.FunctionType):
         _guard_method(inputs, x, name, found)
