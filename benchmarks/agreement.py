@@ -29,9 +29,17 @@ def check(workload, engine_name, found, expected):
 
 
 def compare(what, found, expected):
-    """Compare two numbers, arrays, or lists of numbers."""
+    """Compare two numbers, arrays, or lists of numbers, and objects by their fields."""
     if found is None:
         raise DisagreementError(f"{what}: is missing")
+    if isinstance(expected, dict):
+        for name, part in expected.items():
+            compare(f"{what}, {name}", found[name], part)
+        return
+    if isinstance(expected, list) and isinstance(expected[0], dict):
+        for i, (ours, by_hand) in enumerate(zip(found, expected, strict=True)):
+            compare(f"{what}, {i}", ours, by_hand)
+        return
     found, expected = np.asarray(found), np.asarray(expected)
     if found.dtype != expected.dtype or found.shape != expected.shape:
         raise DisagreementError(

@@ -1,6 +1,6 @@
 """The workloads, in the order of the table."""
 
-from benchmarks.workloads import arrays, elements, fits, networks, scalars
+from benchmarks.workloads import arrays, elements, fits, networks, objects, scalars
 
 WORKLOADS = (
     scalars.EXPRESSION,
@@ -20,4 +20,7 @@ WORKLOADS = (
     fits.TRAJECTORY,
     fits.CURVE_FIT,
     networks.HVP,
+    objects.LAYERS,
+    objects.KALMAN,
+    objects.BODIES,
 )

@@ -1,5 +1,6 @@
 """The benchmarks: gradients by hand are right, engines are checked, figures are computed."""
 
+import copy
 import subprocess
 import sys
 import warnings
@@ -53,6 +54,9 @@ def test_the_gradient_by_hand_is_that_of_finite_differences(workload):
         assert value == pytest.approx(workload.f(*arguments), rel=1e-12)
         assert len(gradients) == len(workload.argnums)
         for number, gradient in zip(workload.argnums, gradients):
+            if isinstance(gradient, dict):
+                check_model(workload.f, arguments, gradient["layers"], rng)
+                continue
             assert np.shape(gradient) == np.shape(arguments[number])
             assert type(gradient) is type(arguments[number]) or isinstance(gradient, float)
             for _ in range(3):
@@ -60,6 +64,25 @@ def test_the_gradient_by_hand_is_that_of_finite_differences(workload):
                 expected = difference(workload.f, arguments, number, direction)
                 found = np.sum(np.asarray(gradient) * direction)
                 assert found == pytest.approx(float(expected), rel=1e-6, abs=1e-8)
+
+
+def check_model(f, arguments, gradients, rng):
+    """Compare the gradients of layers with finite differences."""
+    model, *rest = arguments
+    for layer, parts in zip(model.layers, gradients, strict=True):
+        assert parts.keys() == vars(layer).keys()
+        for name, gradient in parts.items():
+
+            def moved_model(x, layer=layer, name=name):
+                own = copy.copy(layer)
+                setattr(own, name, x)
+                layers = [own if one is layer else one for one in model.layers]
+                return f(type(model)(layers), *rest)
+
+            direction = rng.normal(size=gradient.shape)
+            expected = difference(moved_model, [getattr(layer, name)], 0, direction)
+            found = np.sum(gradient * direction)
+            assert found == pytest.approx(float(expected), rel=1e-6, abs=1e-8)
 
 
 def flat_gradient(parameters, X, label):
@@ -94,9 +117,17 @@ def test_another_engine_gives_the_gradient_by_hand(name):
 
 @by_workload
 def test_arguments_are_the_same_each_time_and_not_shared(workload):
-    for x, y in zip(workload.make_arguments(small=True), workload.make_arguments(small=True)):
+    first, second = (parts_of(workload.make_arguments(small=True)) for _ in range(2))
+    for x, y in zip(first, second, strict=True):
         np.testing.assert_array_equal(x, y)
         assert not isinstance(x, np.ndarray) or not np.shares_memory(x, y)
+
+
+def parts_of(x):
+    """Return the numbers and arrays in arguments, and in the objects among them."""
+    if isinstance(x, tuple | list):
+        return [part for item in x for part in parts_of(item)]
+    return parts_of([*vars(x).values()]) if hasattr(x, "__dict__") else [x]
 
 
 def test_names_are_unique():

@@ -1,4 +1,4 @@
-"""Objects that are differentiated: transformed code reads their attributes, and gives `Tangent`s."""
+"""Objects that are differentiated: their attributes are read at entry; a `Tangent` is given."""
 
 import copy
 import functools
@@ -281,9 +281,7 @@ def test_what_is_recorded():
     holder = types.SimpleNamespace(f=lambda x: (x * weight).sum(), weight=weight)
     for _ in range(4):
         want = generic_of(of_what_a_closure_holds, (holder, 1.5))
-        assert is_alike(
-            outcome(lambda: value_and_grad(of_what_a_closure_holds)(holder, 1.5)), want
-        )
+        assert is_alike(outcome(lambda: value_and_grad(of_what_a_closure_holds)(holder, 1.5)), want)
 
 
 def test_methods_partials_and_objects_are_functions():
