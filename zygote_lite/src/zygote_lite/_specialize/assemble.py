@@ -243,6 +243,8 @@ def _is_whole(x: Value, gradients: Gradients) -> bool:
         return bool(parts) and all(
             part is not None and _is_whole(part, gradients) for part in parts
         )
+    if x.fields is not None:
+        return bool(x.fields) and all(_is_whole(part, gradients) for part in x.fields.values())
     if x.items is not None:
         return bool(x.items) and all(_is_whole(part, gradients) for _, part in parts_of(x))
     return gradients.get(x) is not None and not isinstance(x.fact, ListOf)

@@ -57,7 +57,7 @@ def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) ->
         exported: whether the tests stand in a module of their own: there they assign nothing, and
             need nothing but NumPy and functions that can be written out.
     """
-    if x.where is not None:  # among what is read from outside
+    if x.is_object:  # among what is read from outside
         return []
     first, name = (f"({name} := {path})", name) if name else (path, path)
     if x.items is not None:

@@ -16,6 +16,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import gathered as _gathered
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models.items import Several, as_they_are_now, strict_zip
@@ -51,6 +52,7 @@ from zygote_lite._specialize.typed.values import (
     can_carry,
     constant,
     is_hashable,
+    is_named,
     is_one,
     structure,
 )
@@ -74,6 +76,8 @@ def call(
         return context
     if isinstance(f, type) and _instances.can_be_made(f):
         return _instances.construct(builder, f, xs, kws)
+    if _named.is_named_tuple(f):
+        return _named.construct_named(builder, f, xs, kws)
     if any(x.is_object for x in xs):
         found = _operators.of_objects(builder, f, xs, kws)
         if found is not None:
@@ -348,6 +352,8 @@ def _method_call(
             return call(builder, getattr(kind, f.name), [owner, *xs], kws, stem)
     if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
         return builder.append(owner, xs[0])
+    if is_named(owner):
+        return _named.method_of_named(builder, owner, f.name, xs, kws)
     if _dicts.is_dict(owner):
         return _dicts.method(builder, owner, f.name, xs, kws)
     if owner.where is not None:

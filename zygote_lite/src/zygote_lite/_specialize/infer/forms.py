@@ -5,7 +5,7 @@ same kind, and the same length or keys. Its entries are variables like others. W
 (text, `None`, a function, an object, a list of any length) is the same value on all paths.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +21,10 @@ from zygote_lite._specialize.typed.values import (
     Value,
     composition_of,
     constant,
+    is_named,
     join_facts,
     mapping,
+    named_tuple,
     stem_of,
     structure,
 )
@@ -65,6 +67,8 @@ UNKNOWN_YET = Entry(Other(type(None)), None, False)
 
 def split(x: Value) -> list[Value] | None:
     """Return the entries of a structure; `None` for what is none."""
+    if x.fields is not None and is_named(x):
+        return [*x.fields.values()]
     if type(x.sample) not in KINDS:
         return None
     if x.items is not None:
@@ -141,12 +145,19 @@ def variable_of(
     """Return a value of a form, with variables that `new` makes for its entries."""
     if isinstance(form, Entry):
         return form.same or new(form, f"{stem}_{at}" if stem and at else stem)
-    names = [_entry_name(key, i) for i, key in enumerate(form.keys or range(len(form.entries)))]
+    fields: Any = getattr(form.kind, "_fields", range(len(form.entries)))
+    keys = form.keys or fields
+    names = [_entry_name(key, i) for i, key in enumerate(keys)]
     within = f"{stem}_{at}" if stem and at else stem
     parts = [variable_of(e, new, within, n) for e, n in zip(form.entries, names, strict=True)]
-    if form.kind is dict:
-        return mapping(dict(zip(form.keys, parts, strict=True)))
-    return structure(form.kind, parts)
+    return _of_entries(form.kind, form.keys, parts)
+
+
+def _of_entries(kind: type, keys: Iterable[Any], parts: list[Value]) -> Value:
+    """Return a structure made of entries."""
+    if kind is dict:
+        return mapping(dict(zip(keys, parts, strict=True)))
+    return structure(kind, parts) if kind in KINDS else named_tuple(kind, parts)
 
 
 def _entry_name(key: Any, place: int) -> str:
@@ -211,10 +222,9 @@ def without_unchanged(form: Form, phi: Value, before: Value, ends: list[Value]) 
 
 def settle_lists(builder: Builder, x: Value) -> None:
     """Note that lists and dicts have another name on some path: nothing may change them later."""
-    if x.items is not None:
-        builder.homes.pop(x, None)
-        for item in x.items:
-            settle_lists(builder, item)
+    builder.homes.pop(x, None)
+    for item in x.items or (x.fields or {}).values():
+        settle_lists(builder, item)
 
 
 def with_entries(x: Value, others: dict[Value, Value]) -> Value:
@@ -223,9 +233,7 @@ def with_entries(x: Value, others: dict[Value, Value]) -> Value:
     if entries is None:
         return others.get(x, x)
     parts = [with_entries(entry, others) for entry in entries]
-    if type(x.sample) is dict:
-        return mapping(dict(zip(x.sample, parts, strict=True)))
-    return structure(type(x.sample), parts)
+    return _of_entries(type(x.sample), x.sample, parts)
 
 
 def may_be_unset(builder: Builder, x: Value | None) -> bool:
@@ -243,4 +251,5 @@ def note_unset(builder: Builder, name: str, x: Value) -> None:
 
 def variables_in(x: Value) -> list[Value]:
     """Return the entries of a structure that are variables of the code, or the value itself."""
-    return [leaf for leaf in leaves(x) if leaf.name] if x.items is not None else [x]
+    is_one = x.items is None and not is_named(x)
+    return [x] if is_one else [leaf for leaf in leaves(x) if leaf.name]

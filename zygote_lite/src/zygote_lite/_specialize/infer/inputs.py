@@ -15,8 +15,9 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
-from zygote_lite._specialize.infer.models.classes import of_class
+from zygote_lite._specialize.infer.models.classes import is_plain, of_class
 from zygote_lite._specialize.infer.normalize import assignments, normalize
 from zygote_lite._specialize.typed.builder import Builder, Env
 from zygote_lite._specialize.typed.plugins import is_of_plugin
@@ -340,10 +341,12 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
                  for i, part in enumerate(x)]  # fmt: skip
         return structure(type(x), items)
     fact = fact_of(x)
+    if _named.is_named_tuple(type(x)):
+        return _differentiated.fields_of_named(builder, x, expression, name, active=active)
     if isinstance(fact, Other | ListOf):
         if type(x) in _CONSTANT_TYPES:
             return constant(x)
-        if _objects.is_plain(x):
+        if is_plain(x):
             if active:
                 return _differentiated.differentiated_object(builder, x, expression)
             return _objects.known_object(builder.inputs, x, expression)

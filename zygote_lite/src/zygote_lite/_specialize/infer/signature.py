@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from zygote_lite._specialize.infer.models.classes import is_plain
 from zygote_lite._specialize.infer.models.lists import fact_of_list
-from zygote_lite._specialize.infer.models.objects import is_plain
+from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.values import Other, fact_of
 
@@ -44,6 +45,8 @@ def _signature_of(x: Any) -> Any:
         return _uniform(x) or (type(x), *map(_signature_of, x))
     if type(x) is dict and all(type(key) is str for key in x):
         return dict, tuple(x), *map(_signature_of, x.values())
+    if is_named_tuple(type(x)):
+        return type(x), *map(_signature_of, x)
     fact = fact_of(x)
     if isinstance(fact, Other):
         if isinstance(x, str | None):

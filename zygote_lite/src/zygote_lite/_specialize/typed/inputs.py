@@ -58,6 +58,13 @@ class Inputs:
         self.bound[name] = x
         return name
 
+    def holder(self, kind: type, expression: str) -> str:
+        """Return the variable for what an expression reads, and demand that it is of a class."""
+        if expression not in self.holders:
+            name = self.holders[expression] = f"v{len(self.holders)}"
+            self.guards[f"type({name} := {expression}) is {self.name_for(kind, 'o')}"] = None
+        return self.holders[expression]
+
     def guard(self, expression: str, x: Any) -> None:
         """Demand that an expression is the object that it is now."""
         self.has_numbers |= isinstance(x, (*NUMBERS, tuple))

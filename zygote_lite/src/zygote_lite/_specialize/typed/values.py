@@ -235,6 +235,18 @@ def structure(kind: type, items: list[Value]) -> Value:
     return value
 
 
+def named_tuple(kind: Any, fields: list[Value]) -> Value:
+    """Return a named tuple whose fields are known one by one."""
+    value = Value(Other(kind), tuple.__new__(kind, [x.sample for x in fields]))
+    value.fields = dict(zip(kind._fields, fields, strict=True))
+    return value
+
+
+def is_named(x: Value) -> bool:
+    """Return whether a value is a named tuple."""
+    return x.fields is not None and isinstance(x.sample, tuple)
+
+
 def mapping(entries: dict[Any, Value]) -> Value:
     """Return a dict whose keys are known: its items are keys and values that alternate."""
     value = Value(Other(dict), {key: x.sample for key, x in entries.items()})
@@ -263,6 +275,9 @@ def paths_of(x: Value, path: str) -> list[tuple[str, Value]]:
     if x.read is not None:
         parts = [(repr(name), part) for name, part in x.read.items()]
         return [found for at, part in parts for found in paths_of(part, f"{path}[{at}]")]
+    if x.fields is not None:
+        given = enumerate(x.fields.values())
+        return [found for i, part in given for found in paths_of(part, f"{path}[{i}]")]
     if x.items is None:
         return [(path, x)]
     return [found for at, part in parts_of(x) for found in paths_of(part, f"{path}[{at}]")]
@@ -287,6 +302,10 @@ def in_form_of(
             return "None"
         given = [f"{name}={part}" for name, part in fields.items()]
         return f"{named(Tangent)}({', '.join([named(type(x.sample)), *given])})"
+    if x.fields is not None and named is not None:
+        inside = [in_form_of(part, text, named) for part in x.fields.values()]
+        whole = f"{named(type(x.sample))}({', '.join(inside)})"
+        return "None" if {*inside} <= {"None"} else whole
     if x.items is None:
         return text(x)
     parts = [(at, in_form_of(part, text, named)) for at, part in parts_of(x)]

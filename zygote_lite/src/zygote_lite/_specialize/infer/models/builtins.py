@@ -41,7 +41,7 @@ from zygote_lite._specialize.typed.values import (
 
 def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
     x, count, star = xs
-    items = known_items(x) if x.items is not None else None
+    items = known_items(x) if x.items is not None or x.is_object else None
     if items is not None:
         try:
             parts = run(unpack, [items, count.sample, star.sample], {})

@@ -16,7 +16,20 @@ from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Method, Value, constant
 
 ABSENT = object()
+_COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _names: dict[frozenset[str], frozenset[str]] = {}  # one object for equal sets: guards name it
+
+
+def is_plain(x: Any) -> bool:
+    """Return whether an object keeps its attributes in a dict, and none is computed by its class.
+
+    Descriptors, as properties are, have to be looked for one by one.
+    """
+    for base in type(x).__mro__[:-1]:
+        computes = not _COMPUTING.isdisjoint(vars(base))
+        if (computes or not base.__flags__ & HEAPTYPE) and base is not types.SimpleNamespace:
+            return False
+    return type(getattr(x, "__dict__", None)) is dict
 
 
 def of_class(kind: type, name: str) -> Any:

@@ -19,7 +19,8 @@ from zygote_lite._cotangents.kinds import (
     kind_of,
     slot_names,
 )
-from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models.classes import is_plain, settle
+from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.values import (
@@ -29,10 +30,11 @@ from zygote_lite._specialize.typed.values import (
     Value,
     fact_of,
     mapping,
+    named_tuple,
     structure,
 )
 
-_MOST_PARTS = 256  # attributes and items of what is differentiated
+_MOST_ATTRIBUTES = 256  # attributes and items of what is differentiated
 
 
 def differentiated_object(builder: Builder, x: Any, expression: str) -> Value:
@@ -46,7 +48,7 @@ def differentiated_object(builder: Builder, x: Any, expression: str) -> Value:
     if not all(type(name) is str and name.isidentifier() for name in fields):
         raise NotSupported.KEYS("an object has attributes that have no names")
     value = Value(Other(type(x)), x)
-    value.where = _objects.holder(inputs, type(x), expression)
+    value.where = inputs.holder(type(x), expression)
     value.active, value.read = True, {}
     inputs.differentiated.append(f"{value.where}.__dict__")
     inputs.guards[f"are_keys({value.where}.__dict__, {tuple(fields)!r})"] = None
@@ -67,7 +69,7 @@ def _part(builder: Builder, x: Any, expression: str, stem: str) -> Value:
     if kind == INERT or (kind == FUNCTION and not held_by(x)):
         return builder.read(x, expression, stem)
     inputs.taken += 1
-    if inputs.taken > _MOST_PARTS:
+    if inputs.taken > _MOST_ATTRIBUTES:
         raise NotSupported.TOO_LONG("what is differentiated has many attributes and items")
     fact = fact_of(x)
     if not isinstance(fact, Other):
@@ -77,16 +79,18 @@ def _part(builder: Builder, x: Any, expression: str, stem: str) -> Value:
         inputs.names.add(value.name)
         inputs.given[expression] = (value, expression)
         return value
+    if is_named_tuple(type(x)):
+        return fields_of_named(builder, x, expression, stem, active=True)
     if type(x) in (tuple, list, dict):
         return _structure(builder, x, expression, stem)
-    if _objects.is_plain(x):
+    if is_plain(x):
         return differentiated_object(builder, x, expression)
     raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
 
 
 def _structure(builder: Builder, x: Any, expression: str, stem: str) -> Value:
     inputs = builder.inputs
-    held = _objects.holder(inputs, type(x), expression)
+    held = inputs.holder(type(x), expression)
     if type(x) is not tuple:
         inputs.differentiated.append(held)
 
@@ -103,12 +107,30 @@ def _structure(builder: Builder, x: Any, expression: str, stem: str) -> Value:
     return structure(type(x), [part(item, i) for i, item in enumerate(x)])
 
 
+def fields_of_named(builder: Builder, x: Any, expression: str, stem: str, *, active: bool) -> Value:
+    """Return a named tuple that is given."""
+    kind = type(x)
+    if builder.compiled:
+        raise NotSupported.COMPILED_VALUE(f"a {kind.__name__} is given")
+    held = builder.inputs.holder(kind, expression)
+    builder.inputs.guard(f"{settle(builder.inputs, kind)}.__new__", kind.__new__)
+    fields = []
+    for i, (name, item) in enumerate(zip(kind._fields, x, strict=True)):
+        at, within = f"{held}[{i}]", f"{stem}_{name}"
+        fields.append(
+            _part(builder, item, at, within)
+            if active
+            else builder.read(item, at, within, changes=True)
+        )
+    return named_tuple(kind, fields)
+
+
 def complete(builder: Builder, arguments: list[Value]) -> None:
     """Look at the attributes that are not read, of all objects that are differentiated."""
     waiting = [*arguments]
     while waiting:
         x = waiting.pop()
-        waiting += x.items or []
+        waiting += x.items or (x.fields or {}).values()
         if x.read is None:
             continue
         for name, field in vars(x.sample).items():

@@ -21,10 +21,11 @@ from zygote_lite._specialize.infer.models.classes import (
     of_class,
     settle,
 )
+from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import LOST, Other, Value, constant
+from zygote_lite._specialize.typed.values import LOST, Other, Value, constant, is_named
 
 _DECIDING = {"__new__", "__del__", "__setattr__", "__delattr__", "__getattr__", "__class__",
              "__getattribute__"}  # fmt: skip
@@ -150,6 +151,8 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
     found = of_class(kind, name)
     if name == "__class__":
         return constant(kind)
+    if name in OF_NAMED and is_named(x):
+        return attribute_of_named(builder, x, name)
     if name == "__dict__":
         raise NotSupported.ATTRIBUTE("it reads the attributes of an object as a dict")
     if not isinstance(found, property) and name in x.fields:
@@ -174,6 +177,8 @@ def set_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
     if x.fields is None:
         raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
     kind = type(x.sample)
+    if is_named(x):
+        raise Unsound.RAISES(f"the attributes of a {kind.__name__} cannot be assigned")
     if any("__setattr__" in vars(base) for base in kind.__mro__[:-1]):
         raise Unsound.RAISES(f"the attributes of a {kind.__name__} cannot be assigned")
     found = of_class(kind, name)
@@ -193,7 +198,7 @@ def set_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
 
 def put(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Set an attribute in the table of an object, whatever its class says."""
-    if x.fields is None:
+    if x.fields is None or is_named(x):
         raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
     if name in ("__class__", "__dict__"):
         raise NotSupported.ATTRIBUTE(f"it sets the attribute {name} of an object")
@@ -209,6 +214,8 @@ def put(builder: Builder, x: Value, name: str, value: Value) -> None:
 
 def shallow_copy(builder: Builder, x: Value) -> Value:
     """Return `copy.copy(x)`."""
+    if is_named(x):
+        return x
     kind = type(x.sample)
     if any(of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING):
         raise NotSupported.METHOD(f"a {kind.__name__} says itself how it is copied")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.typed.values import Value, constant, structure
+from zygote_lite._specialize.typed.values import Value, constant, is_named, structure
 
 
 @dataclass(eq=False)
@@ -24,6 +24,8 @@ def known_items(x: Value) -> list[Value] | None:
         return x.items[::2]
     if x.items is not None and type(x.sample) in (list, tuple):
         return x.items
+    if x.fields is not None and is_named(x):
+        return [*x.fields.values()]
     if x.is_constant and isinstance(x.sample, tuple | str):
         return [constant(part) for part in x.sample]
     return None

@@ -14,10 +14,12 @@ from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     bound_to,
+    is_plain,
     method_of,
     of_class,
     settle,
 )
+from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -32,41 +34,22 @@ from zygote_lite._specialize.typed.values import (
 )
 
 _MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
-_COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
-
-
-def is_plain(x: Any) -> bool:
-    """Return whether an object keeps its attributes in a dict, and none is computed by its class.
-
-    Descriptors, as properties are, have to be looked for one by one.
-    """
-    for base in type(x).__mro__[:-1]:
-        computes = not _COMPUTING.isdisjoint(vars(base))
-        if (computes or not base.__flags__ & HEAPTYPE) and base is not types.SimpleNamespace:
-            return False
-    return type(getattr(x, "__dict__", None)) is dict
 
 
 def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
     """Return an object from outside, and demand that it is one of its class."""
     value = Value(Other(type(x)), x)
-    value.where = holder(inputs, type(x), expression)
+    value.where = inputs.holder(type(x), expression)
     inputs.objects[value.where] = None
     return value
-
-
-def holder(inputs: "Inputs", kind: type, expression: str) -> str:
-    """Return the variable that holds what an expression reads, and demand that it is of a class."""
-    if expression not in inputs.holders:
-        name = inputs.holders[expression] = f"v{len(inputs.holders)}"
-        inputs.guards[f"type({name} := {expression}) is {inputs.name_for(kind, 'o')}"] = None
-    return inputs.holders[expression]
 
 
 def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, stem: str) -> Value:
     """Return an object or a structure that is read from outside."""
     if is_plain(x):
         return known_object(inputs, x, expression)
+    if is_named_tuple(type(x)):
+        return _differentiated.fields_of_named(builder, x, expression, stem, active=False)
     if type(x) not in (tuple, list, dict):
         raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
     if expression in inputs.structures:
@@ -76,7 +59,7 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         raise NotSupported.TOO_LONG(
             f"{stem} is a {type(x).__name__} of many items that is not an argument"
         )
-    held = holder(inputs, type(x), expression)
+    held = inputs.holder(type(x), expression)
     if type(x) is not tuple:
         inputs.containers[held] = None
 

@@ -8,9 +8,17 @@ from typing import Any
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models.classes import ABSENT, method_of, of_class, settle
+from zygote_lite._specialize.infer.models.named import item_of_named
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import LOST, Scalar, Value, constant, is_hashable
+from zygote_lite._specialize.typed.values import (
+    LOST,
+    Scalar,
+    Value,
+    constant,
+    is_hashable,
+    is_named,
+)
 
 _BINARY = {b.function: b.methods for b in BINARY.values()}
 _ASSIGNING = {b.in_place: b.methods for b in BINARY.values()}
@@ -42,6 +50,10 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     if f in (operator.truth, bool, operator.not_):
         truth = truth_of(builder, xs[0])
         return builder.apply(operator.not_, [truth]) if f is operator.not_ else truth
+    if is_named(xs[0]) and f in (len, operator.getitem):
+        if f is len:
+            return constant(len(xs[0].sample))
+        return item_of_named(xs[0], xs[1])
     if f in _OF_ONE and xs[0].is_object:
         own = _method(builder, xs[0], _OF_ONE[f])
         if own is None:
@@ -119,6 +131,8 @@ def _is_written_by_dataclass(f: Any) -> bool:
 
 def truth_of(builder: Builder, x: Value) -> Value:
     """Return the truth of an object."""
+    if is_named(x):
+        return constant(bool(x.fields))
     for name in ("__bool__", "__len__"):
         own = _method(builder, x, name)
         if own is not None:
