@@ -24,6 +24,7 @@ from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import cells as cell_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
+from tests.zygote_lite.fuzz.generate import instances as instance_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
@@ -94,6 +95,11 @@ def of_tries(seed):
     return try_programs.load(seed), try_programs.arguments(seed), (0, 1, 2)
 
 
+def of_instances(seed):
+    """Return a program with objects, by numbers and by an object."""
+    return instance_programs.load(seed), instance_programs.arguments(seed), (0, 1, 2)
+
+
 def of_calls(seed):
     """Return a program of another kind, called from a function that is recorded."""
     kind = WHOLE[seed // len(KINDS) % len(WHOLE)]
@@ -114,7 +120,7 @@ def of_structures(seed):
 
 
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
-         of_cells)  # fmt: skip
+         of_cells, of_instances)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_calls, of_islands)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 

@@ -332,6 +332,80 @@ def kalman(noise, zs, f, h):
     return total + kf.x.sum()
 
 
+def rebound(x, n):
+    p, v = Vec(x, 1.0), Vec(0.5, x)
+    best = p
+    for i in range(n):
+        p = p + v * 0.1
+        v = v + (-p) * 0.1 if p.x > 0.3 * i else Vec(v.y, v.x)
+        if abs(p) > abs(best):
+            best = p
+    return p.dot(v) + best.x
+
+
+class Walker:
+    """It holds objects that it replaces."""
+
+    def __init__(self, x):
+        self.p, self.v = Vec(x, 0.0), Vec(0.0, x)
+        self.past = [self.p]
+
+    def step(self, h):
+        self.v = self.v + (-self.p) * h
+        self.p = self.p + self.v * h
+
+
+def replaced(x, n):
+    w = Walker(x)
+    for _ in range(n):
+        w.step(0.1)
+    return w.p.dot(w.v) + w.past[0].x
+
+
+def chosen(x, n):
+    s = State(x) if n > 2 else State(x * x, x)
+    while s.pos < 4.0:
+        s = dataclasses.replace(s, pos=s.pos + 0.5, log=s.log)
+    return s.energy()
+
+
+def written_before_it_is_replaced(x, n):
+    s = State(x)
+    other = s
+    for _ in range(n):
+        s.vel = s.vel + 0.1 * s.pos
+        s = State(s.pos * 0.9, s.vel)
+    return s.vel * other.vel
+
+
+def written_after_a_choice(x, n):
+    s = State(x)
+    t = State(x * x)
+    u = s if n > 2 else t
+    s.pos = 3.0 * x
+    u.vel = x
+    return u.pos * s.vel + t.vel
+
+
+def written_through_the_last_one(x, n):
+    s = State(x)
+    last = s
+    for i in range(n):
+        s.pos = s.pos + 0.1
+        last.vel = last.vel + x
+        last = State(s.pos, s.vel * i) if i % 2 else s
+    return last.pos * s.vel
+
+
+def asked_for_identity(x, n):
+    s = State(x)
+    t = s
+    for i in range(n):
+        if i == 1:
+            t = State(x * x)
+    return x * 3.0 if t is s else t.pos * x
+
+
 MOVES = np.array([[1.0, 0.1], [0.0, 1.0]])
 CASES = [
     (operators, [(1.5,), (-0.5,), (np.float64(2.0),), (2,)]),
@@ -348,6 +422,9 @@ CASES = [
     (loops, [(1.5, 4), (0.5, 3), (1.5, 0), (np.float64(0.5), 2)]),
     (loop_left, [(1.5, 4), (0.5, 3), (1.5, 0), (7.0, 2)]),
     (bodies, [(1.5, 4), (0.5, 0), (np.float64(0.5), 2)]),
+    (rebound, [(1.5, 5), (0.5, 0), (-0.7, 3), (np.float32(0.5), 2)]),
+    (replaced, [(1.5, 5), (0.5, 0), (np.float64(0.5), 2)]),
+    (chosen, [(1.6, 5), (0.6, 0), (-0.7, 2)]),
     (kalman, [(0.5, np.arange(4.0), MOVES, np.array([1.0, 0.5])),
               (0.25, np.ones(1), MOVES, np.array([1.0, 0.5]))]),
 ]  # fmt: skip
@@ -581,6 +658,19 @@ def test_what_is_recorded(f):
     assert testing.why_recorded(f, 1.5)
     for x in (1.5, 1.5, 1.5, 0.5):
         assert is_alike(outcome(lambda x=x: value_and_grad(f)(x)), generic(f, (x,), 0))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [written_before_it_is_replaced, written_after_a_choice, written_through_the_last_one,
+     asked_for_identity],
+)  # fmt: skip
+def test_objects_that_have_other_names_on_some_paths(f):
+    """What is written to one of them is seen under the other name: the tape tells."""
+    for xs in [(1.5, n) for n in (3, 3, 3, 0, 1, 2, 5)]:
+        want = generic(f, xs, (0,))
+        assert is_alike(outcome(lambda xs=xs: value_and_grad(f, (0,))(*xs)), ("value", want[1]))
+    assert testing.why_recorded(f, 1.5, 3)
 
 
 @pytest.mark.parametrize("f", [unset_on_a_path, other_kind_on_a_path])

@@ -25,6 +25,7 @@ from zygote_lite._specialize.typed.values import (
     join_facts,
     mapping,
     named_tuple,
+    settled_instance,
     stem_of,
     structure,
 )
@@ -67,8 +68,8 @@ UNKNOWN_YET = Entry(Other(type(None)), None, False)
 
 def split(x: Value) -> list[Value] | None:
     """Return the entries of a structure; `None` for what is none."""
-    if x.fields is not None and is_named(x):
-        return [*x.fields.values()]
+    if x.fields is not None and (is_named(x) or x.moved):
+        return _entries_of_object(x)
     if type(x.sample) not in KINDS:
         return None
     if x.items is not None:
@@ -84,11 +85,45 @@ def form_of(builder: Builder, x: Value, within: bool = False) -> Form:
         raise Unsound.ITERATOR("an iterator, which can be walked over only once, has two names")
     entries = split(x)
     if entries is not None:
-        keys = tuple(x.sample) if type(x.sample) is dict else ()
         parts = [form_of(builder, entry, True) for entry in entries]
-        return Parts(type(x.sample), keys, tuple(parts))
+        return Parts(type(x.sample), _keys_of(x), tuple(parts))
     settled = _is_no_variable(x) or (within and x.is_constant and isinstance(x.fact, Other))
     return Entry(x.fact, x.sample, x.active, x, x if settled else None)
+
+
+def _keys_of(x: Value) -> tuple[Any, ...]:
+    """Return the keys of a dict, or the names of the attributes of an object made inside."""
+    if x.fields is not None:
+        return tuple(x.fields if is_named(x) else sorted(x.fields))
+    return tuple(x.sample) if type(x.sample) is dict else ()
+
+
+def _entries_of_object(x: Value) -> list[Value]:
+    return [(x.fields or {})[name] for name in _keys_of(x)]
+
+
+def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
+    """Return the form of an object in whose place another may stand, attribute by attribute.
+
+    From now on nothing may be assigned to it. Raises `NotSpecializable` where something was, unless
+    it is made anew in each iteration, and so is another object by then.
+    """
+    x = form.same if isinstance(form, Entry) else None
+    if x is None or x.fields is None:
+        return form
+    is_new = x.scope is builder.loop
+    if later:  # at the end of an iteration of a loop that is in `builder.loop`
+        is_new = not is_new and (builder.loop is None or _is_inside(x.scope, builder.loop))
+    if x in builder.assigned and not is_new:
+        raise Unsound.SHARED_WRITE("an object that is assigned to has another name on some path")
+    x.moved = True
+    return form_of(builder, x)
+
+
+def _is_inside(scope: Any, loop: Any) -> bool:
+    while scope is not None and scope is not loop:
+        scope = scope.outer
+    return scope is loop
 
 
 def _is_no_variable(x: Value) -> bool:
@@ -97,19 +132,22 @@ def _is_no_variable(x: Value) -> bool:
     return known or isinstance(x.sample, StandIn)
 
 
-def join_forms(a: Form, b: Form, name: str, later: bool = False) -> Form:
+def join_forms(builder: Builder, a: Form, b: Form, name: str, later: bool = False) -> Form:
     """Return what holds on the paths of either form.
 
     The sample is that of the first, or, where `later` and the second adds something, that one's.
     Raises `NotSpecializable` where no one form holds on both.
     """
+    if isinstance(a, Parts) or isinstance(b, Parts) or not _are_one(a.same, b.same):
+        a, b = _settled_object(builder, a, later), _settled_object(builder, b, later)
     if isinstance(a, Parts) and isinstance(b, Parts):
         if (a.kind, a.keys, len(a.entries)) != (b.kind, b.keys, len(b.entries)):
             raise NotSupported.DEPENDS_ON_PATH(
                 f"`{name}` is a structure of another length, kind or keys on another path"
             )
         pairs = zip(a.entries, b.entries, strict=True)
-        return Parts(a.kind, a.keys, tuple([join_forms(x, y, name, later) for x, y in pairs]))
+        entries = [join_forms(builder, x, y, name, later) for x, y in pairs]
+        return Parts(a.kind, a.keys, tuple(entries))
     if isinstance(a, Parts) or isinstance(b, Parts):
         raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a structure on one path only")
     if a.same is not None or b.same is not None:
@@ -145,8 +183,7 @@ def variable_of(
     """Return a value of a form, with variables that `new` makes for its entries."""
     if isinstance(form, Entry):
         return form.same or new(form, f"{stem}_{at}" if stem and at else stem)
-    fields: Any = getattr(form.kind, "_fields", range(len(form.entries)))
-    keys = form.keys or fields
+    keys = form.keys or range(len(form.entries))
     names = [_entry_name(key, i) for i, key in enumerate(keys)]
     within = f"{stem}_{at}" if stem and at else stem
     parts = [variable_of(e, new, within, n) for e, n in zip(form.entries, names, strict=True)]
@@ -157,7 +194,11 @@ def _of_entries(kind: type, keys: Iterable[Any], parts: list[Value]) -> Value:
     """Return a structure made of entries."""
     if kind is dict:
         return mapping(dict(zip(keys, parts, strict=True)))
-    return structure(kind, parts) if kind in KINDS else named_tuple(kind, parts)
+    if kind in KINDS:
+        return structure(kind, parts)
+    if issubclass(kind, tuple):
+        return named_tuple(kind, parts)
+    return settled_instance(kind, dict(zip(keys, parts, strict=True)))
 
 
 def _entry_name(key: Any, place: int) -> str:
@@ -173,7 +214,7 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
     assert b is not None
     if alone and split(a) is None and not a.name:
         raise Unsound.UNSET(f"`{name}` is assigned on one path only")
-    form = join_forms(form_of(builder, a), form_of(builder, b), name)
+    form = join_forms(builder, form_of(builder, a), form_of(builder, b), name)
     if isinstance(form, Entry) and form.same is not None:
         kind = composition_of(form.same)
         raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a {kind} that depends on the path")
@@ -199,6 +240,8 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
 def moves_to(target: Value, source: Value) -> Pairs:
     """Return the moves that give a variable a value: where it is a structure, its entries."""
     parts, given = split(target), split(source)
+    if target.fields is not None and given is None and source.fields is not None:
+        given = _entries_of_object(source)
     if parts is None:
         return [(target, source)] if target.name and target is not source else []
     if given is None or len(given) != len(parts):
@@ -233,7 +276,7 @@ def with_entries(x: Value, others: dict[Value, Value]) -> Value:
     if entries is None:
         return others.get(x, x)
     parts = [with_entries(entry, others) for entry in entries]
-    return _of_entries(type(x.sample), x.sample, parts)
+    return _of_entries(type(x.sample), _keys_of(x), parts)
 
 
 def may_be_unset(builder: Builder, x: Value | None) -> bool:
@@ -251,5 +294,5 @@ def note_unset(builder: Builder, name: str, x: Value) -> None:
 
 def variables_in(x: Value) -> list[Value]:
     """Return the entries of a structure that are variables of the code, or the value itself."""
-    is_one = x.items is None and not is_named(x)
+    is_one = x.items is None and x.fields is None
     return [x] if is_one else [leaf for leaf in leaves(x) if leaf.name]

@@ -298,8 +298,12 @@ def _joined_ends(
         for name in [name for name in carried if name in end]:
             settle_lists(builder, end[name])
             form = form_of(builder, end[name])
-            found[name] = join_forms(found[name], form, name, later=True) if name in found else form
+            found[name] = _joined(builder, found.get(name), form, name)
     return found
+
+
+def _joined(builder: Builder, known: Form | None, form: Form, name: str) -> Form:
+    return form if known is None else join_forms(builder, known, form, name, later=True)
 
 
 def _without_unchanged(

@@ -268,6 +268,8 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
         if known.sample is None and type(other.sample) is not type(None):
             return constant(f is operator.is_not)
     if a.fields is not None and b.fields is not None:
+        if a is not b and (a.moved or b.moved or isinstance(a.sample, tuple)):
+            raise Unsound.IDENTITY("it asks whether an object is one that stands for several")
         return constant((a is b) is (f is operator.is_))
     if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
         raise Unsound.IDENTITY("it asks whether two values are one object")

@@ -113,6 +113,8 @@ class Builder(ABC):
         self.moved: set[Value] = set()  # values that another variable takes on some path
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
         self.objects: list[Value] = []  # those that the function makes
+        self.making: list[Value] = []  # those whose `__init__` is being written
+        self.assigned: set[Value] = set()  # those that are assigned to after that
         self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
         self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
         self.context = NOWHERE  # what `with` has set

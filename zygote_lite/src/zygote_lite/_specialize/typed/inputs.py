@@ -35,7 +35,7 @@ class Inputs:
     def __init__(self, f: Any) -> None:
         self.f = f
         self.lists = self.places = False
-        self.differentiated: list[str] = []
+        self.differentiated: dict[str, None] = {}
         self.objects: dict[str, None] = {}
         self.names: set[str] = set()
         self.containers: dict[str, None] = {}

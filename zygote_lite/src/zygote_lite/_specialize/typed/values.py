@@ -69,7 +69,8 @@ class Value:
         lengths: of a number or tuple that stands for lengths of axes, what is known of those.
         made: whether the function itself allocated it, by a function such as `np.zeros`.
         row_of: of a row of a list of lists, that list and the index.
-        moved: of a list, whether it was appended to another.
+        moved: of a list, whether it was appended to another; of an object made inside, whether
+            another object may stand in its place.
         base: the array that it is a view of.
         shaped: a value that has the same shape, in every run.
         spread: the value that it was broadcast from, if it was.
@@ -239,6 +240,13 @@ def named_tuple(kind: Any, fields: list[Value]) -> Value:
     """Return a named tuple whose fields are known one by one."""
     value = Value(Other(kind), tuple.__new__(kind, [x.sample for x in fields]))
     value.fields = dict(zip(kind._fields, fields, strict=True))
+    return value
+
+
+def settled_instance(kind: type, fields: dict[str, Value]) -> Value:
+    """Return an object that stands for one of several, of which none is assigned to any more."""
+    value = Value(Other(kind), object.__new__(kind))
+    value.fields, value.moved = fields, True
     return value
 
 

@@ -50,7 +50,7 @@ def differentiated_object(builder: Builder, x: Any, expression: str) -> Value:
     value = Value(Other(type(x)), x)
     value.where = inputs.holder(type(x), expression)
     value.active, value.read = True, {}
-    inputs.differentiated.append(f"{value.where}.__dict__")
+    inputs.differentiated[f"{value.where}.__dict__"] = None
     inputs.guards[f"are_keys({value.where}.__dict__, {tuple(fields)!r})"] = None
     return value
 
@@ -92,7 +92,7 @@ def _structure(builder: Builder, x: Any, expression: str, stem: str) -> Value:
     inputs = builder.inputs
     held = inputs.holder(type(x), expression)
     if type(x) is not tuple:
-        inputs.differentiated.append(held)
+        inputs.differentiated[held] = None
 
     def part(item: Any, at: Any) -> Value:
         name = f"{stem}_{at}" if f"{stem}_{at}".isidentifier() else stem

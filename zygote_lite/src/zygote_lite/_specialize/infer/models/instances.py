@@ -25,7 +25,7 @@ from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_na
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import LOST, Other, Value, constant, is_named
+from zygote_lite._specialize.typed.values import LOST, Other, Value, constant, is_named, named_tuple
 
 _DECIDING = {"__new__", "__del__", "__setattr__", "__delattr__", "__getattr__", "__class__",
              "__getattribute__"}  # fmt: skip
@@ -74,7 +74,9 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
     if not isinstance(init, types.FunctionType):
         raise NotSupported.METHOD(f"the `__init__` of {kind.__name__} is no Python function")
     builder.inputs.guard(f"{known}.__init__", init)
+    builder.making.append(x)
     result = initialized(builder, x, init, xs, kws)
+    builder.making.remove(x)
     if not (result.is_constant and result.sample is None):
         raise Unsound.RAISES(f"the `__init__` of {kind.__name__} returns a value")
     return x
@@ -95,7 +97,7 @@ def initialized(
 def new_object(builder: Builder, kind: type) -> Value:
     """Return an object without attributes."""
     x = Value(Other(kind), object.__new__(kind))
-    x.fields = {}
+    x.fields, x.scope = {}, builder.loop
     builder.objects.append(x)
     return x
 
@@ -204,6 +206,10 @@ def put(builder: Builder, x: Value, name: str, value: Value) -> None:
         raise NotSupported.ATTRIBUTE(f"it sets the attribute {name} of an object")
     if value in builder.iterators:
         raise Unsound.ITERATOR("an object holds an iterator, which can be walked over only once")
+    if x.moved:
+        raise Unsound.SHARED_WRITE("an object is assigned to that may be one of several")
+    if x not in builder.making:
+        builder.assigned.add(x)
     if holds(value, x):
         raise NotSupported.CONTAINER("an object is reached from its own attributes")
     x.fields = {**x.fields, name: value}
@@ -214,9 +220,9 @@ def put(builder: Builder, x: Value, name: str, value: Value) -> None:
 
 def shallow_copy(builder: Builder, x: Value) -> Value:
     """Return `copy.copy(x)`."""
+    kind: Any = type(x.sample)
     if is_named(x):
-        return x
-    kind = type(x.sample)
+        return named_tuple(kind, [*(x.fields or {}).values()])
     if any(of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING):
         raise NotSupported.METHOD(f"a {kind.__name__} says itself how it is copied")
     assert x.fields is not None

@@ -147,6 +147,9 @@ def _by_name(builder: Builder, f: Any, x: Value, name: Value, *more: Value) -> V
     if f is setattr:
         _instances.set_attribute(builder, x, text, more[0])
         return constant(None)
+    if isinstance(of_class(type(x.sample), text), property):  # what raises is left to the tape
+        value = builder.attribute(x, text)
+        return constant(True) if f is hasattr else value
     there = has_attribute(builder, x, text)
     if f is hasattr:
         return constant(there)
