@@ -114,7 +114,7 @@ def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
     is_new = x.scope is builder.loop
     if later:  # at the end of an iteration of a loop that is in `builder.loop`
         is_new = not is_new and (builder.loop is None or _is_inside(x.scope, builder.loop))
-    if x in builder.assigned and not is_new:
+    if x in builder.unsettled or (x in builder.assigned and not is_new):
         raise Unsound.SHARED_WRITE("an object that is assigned to has another name on some path")
     x.moved = True
     return form_of(builder, x)

@@ -37,7 +37,7 @@ from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
 from zygote_lite._specialize.typed.abstract_eval import classes_of, run
-from zygote_lite._specialize.typed.builder import Builder, Env, Frame
+from zygote_lite._specialize.typed.builder import Builder, End, Env, Frame
 from zygote_lite._specialize.typed.nodes import (
     Branch,
     Moves,
@@ -208,7 +208,7 @@ class Interpreter(Builder):
                 return repeat(self, s, None, body, env, after, lambda turn, _: turn)
             case ir.Break():
                 names, ends, objects = self.breaks[-1]
-                now = {**env, **self.places(objects)}
+                now = End({**env, **self.places(objects)}, self.tables())
                 ends.append(now)
                 pairs = [
                     pair for name, phi in names.items() if name in now
@@ -377,6 +377,8 @@ class Interpreter(Builder):
         if first is None or second is None:
             return second if first is None else first
         joined = dict(env)
+        now = self.tables()  # where paths assign to an object, it is not one and the same on both
+        self.unsettled = {x for x in before if one[x] is not now[x]}
         left: Pairs = []
         right: Pairs = []
         for name in sorted(after & (first.keys() | second.keys())):
@@ -391,6 +393,7 @@ class Interpreter(Builder):
             for known, moves in ((a, left), (b, right)):
                 moves += self.moves_of(name, value, known)
         join_attributes(self, before, one, left, right)
+        self.unsettled = set()
         node.joined = [value for value, _ in (*left, *right)]
         self.note_moved([source for _, source in (*left, *right)])
         add_at_ends(then, self.origin, left)

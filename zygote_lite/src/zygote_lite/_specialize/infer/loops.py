@@ -30,7 +30,7 @@ from zygote_lite._specialize.infer.normalize import (
     live_in_loop,
 )
 from zygote_lite._specialize.infer.tries import has
-from zygote_lite._specialize.typed.builder import Builder, Env, Tables
+from zygote_lite._specialize.typed.builder import Builder, End, Env, Tables
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Branch,
@@ -295,14 +295,16 @@ def _joined_ends(
     """Return what holds for the variables that a loop carries, at some ends of its body too."""
     found = dict(forms)
     for end in ends:
+        if isinstance(end, End):
+            builder.go_back_to(end.tables)
         for name in [name for name in carried if name in end]:
             settle_lists(builder, end[name])
             form = form_of(builder, end[name])
-            found[name] = _joined(builder, found.get(name), form, name)
+            found[name] = _joined_form(builder, found.get(name), form, name)
     return found
 
 
-def _joined(builder: Builder, known: Form | None, form: Form, name: str) -> Form:
+def _joined_form(builder: Builder, known: Form | None, form: Form, name: str) -> Form:
     return form if known is None else join_forms(builder, known, form, name, later=True)
 
 
@@ -365,7 +367,7 @@ def _turn(
         builder.breaks.pop()
         builder.loop = loop.outer
     if end is not None:
-        end |= builder.places(tables)
+        end = End(end | builder.places(tables), builder.tables())
         ends.append(end)
         pairs = [pair for n in carried if n in end for pair in moves_to(names[n], end[n])]
         builder.note_moved([source for _, source in pairs])

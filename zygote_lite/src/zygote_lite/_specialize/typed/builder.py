@@ -51,6 +51,14 @@ Tables = dict[Value, dict[str, Value]]
 Made = TypeVar("Made")
 
 
+class End(Env):
+    """The variables at an end of an iteration, and the attributes of objects there."""
+
+    def __init__(self, variables: Env, tables: Tables) -> None:
+        super().__init__(variables)
+        self.tables = tables
+
+
 @dataclass(eq=False)
 class Frame:
     """A function whose body is being written.
@@ -115,6 +123,7 @@ class Builder(ABC):
         self.objects: list[Value] = []  # those that the function makes
         self.making: list[Value] = []  # those whose `__init__` is being written
         self.assigned: set[Value] = set()  # those that are assigned to after that
+        self.unsettled: set[Value] = set()  # those that the paths assign to which are joined now
         self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
         self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
         self.context = NOWHERE  # what `with` has set

@@ -208,7 +208,7 @@ def put(builder: Builder, x: Value, name: str, value: Value) -> None:
         raise Unsound.ITERATOR("an object holds an iterator, which can be walked over only once")
     if x.moved:
         raise Unsound.SHARED_WRITE("an object is assigned to that may be one of several")
-    if x not in builder.making:
+    if x not in builder.making or x.scope is not builder.loop:
         builder.assigned.add(x)
     if holds(value, x):
         raise NotSupported.CONTAINER("an object is reached from its own attributes")
