@@ -31,7 +31,9 @@ from zygote_lite._specialize.typed.values import (
 )
 
 KINDS = (tuple, list, dict)
-_OWN = "zygote_lite."  # objects of classes there are cells: each is the one that functions share
+_OF_CODE = (
+    "zygote_lite."  # objects of classes there are cells: each is the one that functions share
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
     it is made anew in each iteration, and so is another object by then.
     """
     x = form.same if isinstance(form, Entry) else None
-    if x is None or x.fields is None or type(x.sample).__module__.startswith(_OWN):
+    if x is None or x.fields is None or type(x.sample).__module__.startswith(_OF_CODE):
         return form
     is_new = x.scope is builder.loop
     if later:  # at the end of an iteration of a loop that is in `builder.loop`
