@@ -63,7 +63,8 @@ def is_active(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) ->
                     or _is_class_active(active, xs[0])
                 )
         elif not _has_methods(f, xs) and not any(kind_of(x) == FUNCTION for x in kws.values()):
-            return _is_any_active(active, xs)
+            is_written = f in _ATTRIBUTE_WRITERS and id(dict_of(xs[0])) in active
+            return is_written or _is_any_active(active, xs)
     return reaches_active(f, *xs, *kws.values())
 
 
