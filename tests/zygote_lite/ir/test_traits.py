@@ -144,6 +144,7 @@ def test_writers_change_their_first_argument(f):
         ([3, 1, 2], 0, 7), ([1, 3, 2], 5), ({1: 2},), ({1: 2}, 1),
         ({1: 2}, {2: 3}), ({1: 2}, 3, 4), ({1, 2},), ({1, 2}, 1), ({1, 2}, 7), ({1, 2}, {7}),
         (a, 2.0), (a,), (a, 0, 7.0), (bits, 3), (A, A + 1.0), (lambda: None, "name", 1),
+        ([1, 2, 3],), (a, a > 2.0, np.array([7.0])),
     ]  # fmt: skip
     changed = False
     for given in tries:

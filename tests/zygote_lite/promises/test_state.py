@@ -155,15 +155,70 @@ def test_an_object_that_a_pullback_reads_is_changed_later(change, call, kind):
     assert str(getattr(made[-1], "w", None)) == str(getattr(expected, "w", None))
 
 
-def test_a_constant_array_that_is_the_out_of_a_function():
-    def f(x):
-        c = np.arange(4.0)
-        y = x * c
-        np.add(c, 5.0, out=c)
-        return np.sum(y)
+def with_out(x):
+    c = np.arange(4.0)
+    y = x * c
+    np.add(c, 5.0, out=c)
+    return np.sum(y)
 
+
+def with_putmask(x):
+    c = np.arange(4.0)
+    y = x * c
+    np.putmask(c, c > 1.0, 9.0)
+    return np.sum(y)
+
+
+def with_place(x):
+    c = np.arange(4.0)
+    y = x * c
+    np.place(c, c > 1.0, [9.0])
+    return np.sum(y)
+
+
+def with_put(x):
+    c = np.arange(4.0)
+    y = x * c
+    np.put(c, [1], 9.0)
+    return np.sum(y)
+
+
+def with_partition(x):
+    c = np.arange(4.0)
+    y = x * c
+    c[::-1].partition(1)
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("f", [with_out, with_putmask, with_place, with_put, with_partition])
+def test_a_constant_array_that_a_function_writes_into_later(f):
     with recorded_only():
         np.testing.assert_array_equal(gradient(f, X)[0], [0.0, 1.0, 2.0, 3.0])
+
+
+def test_a_heap_of_the_largest_that_a_pullback_reads_is_changed_later():
+    rule = RuleSet("of_heaps")
+
+    def times_first(x, heap):
+        return x * heap[0]
+
+    @rule(times_first)
+    def _(x: float, heap: list):
+        return x * heap[0], lambda dy: (dy * heap[0], None)
+
+    def f(x):
+        heap = [2.0, 3.0]
+        y = times_first(x, heap)
+        largest_first(heap)
+        return y
+
+    largest_first = getattr(heapq, "heapify_max", None) or heapq._heapify_max
+    rule.register()
+    try:
+        with recorded_only():
+            assert gradient(f, 5.0) == (2.0,)
+    finally:
+        rule.unregister()
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,13 @@ declare(
     dict.update, dict.setdefault, dict.clear, dict.__setitem__, dict.popitem, list.__delitem__,
     set.add, set.discard, set.remove, set.pop, set.clear, set.update, heapq.heapify,
     heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop, bisect.insort_left,
-    bisect.insort_right, *IN_PLACE, writes=True,
+    bisect.insort_right, np.place, np.putmask, *IN_PLACE, writes=True,
 )  # fmt: skip
+_OF_LARGEST = ("heapify_max", "heappop_max", "heapreplace_max", "heappush_max", "heappushpop_max")
+for _name in _OF_LARGEST:  # until Python 3.14 they have an underscore, and some are not there
+    for _found in (getattr(heapq, _name, None), getattr(heapq, f"_{_name}", None)):
+        if _found is not None:
+            declare(_found, writes=True)
 
 TEXT_METHODS = {
     "startswith", "endswith", "removeprefix", "removesuffix", "replace", "lower", "upper",
