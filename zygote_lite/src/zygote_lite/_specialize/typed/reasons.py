@@ -108,8 +108,8 @@ class Unsound(Reason):
         "contents would be those at the time when the code was made."
     )
     COMPUTED_ATTRIBUTE = (
-        "An attribute is computed where it is read (a property, `__getattr__`): its value would be "
-        "the one at the time when the code was made."
+        "An attribute is computed where it is read (a descriptor, `__getattr__`): its value would "
+        "be the one at the time when the code was made."
     )
     REPLACED = (
         "A name of Python's own (`__import__`, a fold that is written as a loop) stands for "
