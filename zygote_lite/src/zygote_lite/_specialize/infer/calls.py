@@ -152,6 +152,11 @@ def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         raise NotSupported.NO_RULE(
             f"there is no rule for {getattr(f, '__name__', f)} of these types"
         )
+    if any(leaf.active and isinstance(leaf.sample, str) for x in xs for leaf in leaves(x)) and (
+        rule.kind != "constant"
+        or (isinstance(f, type) and issubclass(f, int | float | complex | np.number))
+    ):
+        raise Unsound.NO_FLOAT("a number is made of the text of a differentiated argument")
     xs = [as_they_are_now(x) for x in xs]
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
@@ -159,6 +164,8 @@ def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         found = inactive(builder, f, xs, kws, stem)
         if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
             raise Unsound.NO_FLOAT("bytes are made of a differentiated argument")
+        if isinstance(found.sample, str):
+            found.active = True  # so that numbers that are made of it are refused
         return found
     if rule.kind == "instance" or rule.needs_ad:
         raise _asks_for_more(rule)
