@@ -10,7 +10,7 @@ writes the page of the documentation anew, and prints why cases are recorded.
 
 import copy
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from tests.zygote_lite.constructs import (
@@ -29,7 +29,7 @@ from tests.zygote_lite.constructs import (
 from zygote_lite import testing
 
 PAGE = Path(__file__).parents[3] / "docs" / "constructs.md"
-TRANSFORMED, RECORDED = "transformed", "recorded"
+TRANSFORMED, WITH_ISLAND, RECORDED = "transformed", "with an island", "recorded"
 GROUPS = {
     "Statements": statements,
     "Calls and classes": calls,
@@ -56,12 +56,16 @@ CASES = {
 
 
 def why_recorded(case):
-    """Return why the tape answers the gradient of a case, for each of its inputs that it does."""
+    """Return why the tape answers the gradient of a case, for each of its inputs that it does.
+
+    An island in its transformed code, where the tape answers a call, is a reason, too.
+    """
     testing.forget(case.function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = [testing.why_recorded(case.function, *copy.deepcopy(xs)) for xs in case.inputs]
-    return [reason for reason in found if reason is not None]
+    islands = [WITH_ISLAND for text in testing.programs(case.function) if "island(" in text]
+    return [reason for reason in found if reason is not None] + islands
 
 
 def reasons_of_cases():
@@ -81,6 +85,13 @@ def listed(reasons):
     return "\n".join(lines)
 
 
+def tier_of(reasons):
+    """Return by what the gradient of cases is answered, from the reasons why some are recorded."""
+    if not reasons:
+        return TRANSFORMED
+    return WITH_ISLAND if {*reasons} == {WITH_ISLAND} else RECORDED
+
+
 def table_of_constructs(reasons):
     """Return the page of the documentation that says what works and what is a clear error.
 
@@ -94,20 +105,19 @@ def table_of_constructs(reasons):
         "tests, or several (`tests/zygote_lite/constructs`): *works* is a gradient equal to finite "
         "differences, with the value, the arguments and the side effects of the plain call; "
         "*clear error* is an error that names the user's file and line. *Transformed* code answers "
-        "the gradient of all cases of a line, with all their inputs, or the tape has *recorded* "
-        "one of them: `python -m tests.zygote_lite.constructs.table` says why.",
+        "the gradient of all cases of a line, with all their inputs, or does so *with an island*, "
+        "a call inside that is left to the tape, or the tape has *recorded* one of them: "
+        "`python -m tests.zygote_lite.constructs.table` says why.",
     ]
     for title, module in GROUPS.items():
         lines += ["", f"## {title}", "", "| construct | gradient | by |", "|---|---|---|"]
-        seen, recorded = {}, set()
+        seen, reasons_of = {}, defaultdict(list)
         for case in vars(module)["CASES"]:
             seen.setdefault(case.construct, case.verdict)
             assert seen[case.construct] == case.verdict, case.construct
-            if reasons.get(name_of(module, case)):
-                recorded.add(case.construct)
+            reasons_of[case.construct] += reasons.get(name_of(module, case), ())
         for construct, verdict in seen.items():
-            tier = RECORDED if construct in recorded else TRANSFORMED
-            by = tier if verdict == "works" else ""
+            by = tier_of(reasons_of[construct]) if verdict == "works" else ""
             lines.append(
                 f"| {construct.replace('|', '&#124;')} | {verdict} | {by} |".replace("  ", " ")
             )

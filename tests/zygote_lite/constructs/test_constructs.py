@@ -2,6 +2,7 @@
 
 import copy
 import linecache
+import types
 
 import numpy as np
 import pytest
@@ -11,9 +12,14 @@ from tests.zygote_lite.checks.finite_differences import slopes
 from tests.zygote_lite.constructs.table import (
     CASES,
     PAGE,
+    RECORDED,
+    TRANSFORMED,
+    WITH_ISLAND,
     listed,
     reasons_of_cases,
     table_of_constructs,
+    tier_of,
+    why_recorded,
 )
 from zygote_lite import DifferentiationError, gradient, pullback
 
@@ -91,3 +97,18 @@ def test_the_page_is_what_the_cases_make():
     assert PAGE.read_text() == table_of_constructs(reasons), (
         "write it anew: python -m tests.zygote_lite.constructs.table"
     )
+
+
+def test_an_island_is_told_from_what_is_recorded_and_transformed():
+    cases = {
+        WITH_ISLAND: lambda x: odd(x, 3) * x,
+        TRANSFORMED: lambda x: x * x,
+        RECORDED: lambda x: x * len({1}),
+    }
+    for tier, f in cases.items():
+        case = types.SimpleNamespace(function=f, inputs=[(2.0,)])
+        assert tier_of(why_recorded(case)) == tier
+
+
+def odd(x, n):
+    return x * len({i % 2 for i in range(n)})
