@@ -52,11 +52,6 @@ def rows(done):
     ]
 
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="math.cbrt and math.exp2 came with Python 3.11"
-)
-
-
 def test_list_shows_the_rules_by_plugin(command, tmp_path):
     done = command("list")
     place = tmp_path / "rules_demo.py"

@@ -19,6 +19,8 @@ def bind(limit):
     return lambda x: limit * x
 
 
+GONE = None
+
 WITHOUT = [
     lambda x: 1,
     lambda x: None,
@@ -55,7 +57,7 @@ WITH = [
     lambda x: HUGE * x,
     lambda x: NAN,
     lambda x: 1e300,
-    lambda x: no_such_name,  # noqa: F821
+    lambda x: GONE,
     lambda x: np.no_such_function(x),
     lambda x: x(1.0),
     lambda x: np,
@@ -69,6 +71,7 @@ WITH = [
     lambda x, y: (x, (y, 1 / y)),
     bind(0.5),
 ]
+del globals()["GONE"]  # a name that is not there
 
 
 @pytest.mark.parametrize("partials", WITHOUT, ids=range(len(WITHOUT)))

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import importlib
 import operator
+import runpy
 import sys
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
@@ -383,11 +384,13 @@ def test_a_plugin_with_a_declaration_without_body_is_broken(install, python):
     assert "could not be loaded" in done.stderr
 
 
-def test_functions_made_on_the_line_of_their_declaration_have_rules(rule):
+def test_functions_made_on_the_line_of_their_declaration_have_rules(rule, tmp_path):
     def f(x): return x  # fmt: skip
 
     rule(f)(lambda x: (x, None))
-    g = lambda x: x; rule(g)(lambda x: (x, None))  # fmt: skip # noqa: E702
+    module = tmp_path / "on_one_line.py"
+    module.write_text("g = lambda x: x; rule(g)(lambda x: (x, None))\n", encoding="utf8")
+    g = runpy.run_path(str(module), {"rule": rule})["g"]
 
     @rule(h := lambda x: x)
     def _(x):

@@ -41,7 +41,7 @@ from rules_nnlib._losses import (
 from rules_nnlib._softmax import logsoftmax, logsumexp, softmax
 from rulescore import RuleSet, hookimpl
 
-__all__ = [  # noqa: RUF022 (grouped)
+__all__ = [
     # sigmoids
     "sigmoid",
     "tanh_act",

@@ -20,7 +20,7 @@ from rulescore._table import find_rule, generation, rrule, when_changed
 from rulescore._tangent import Tangent, accumulate
 from rulescore._why import why
 
-__all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
+__all__ = [
     # the verb
     "rrule",
     # declaring rules

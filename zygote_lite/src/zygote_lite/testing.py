@@ -45,7 +45,7 @@ from zygote_lite.modes import (
     switched,
 )
 
-__all__ = [  # noqa: RUF022 - in the order of the documentation
+__all__ = [
     # switches
     "recorded_only",
     "transformed_only",
