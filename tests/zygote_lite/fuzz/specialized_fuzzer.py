@@ -8,8 +8,6 @@ from FIRST on, of all kinds in turn, and prints what it finds.
 
 import collections
 import copy
-import linecache
-import math
 import multiprocessing
 import random
 import sys
@@ -61,18 +59,7 @@ def of_folds(seed):
 
 def of_lists(seed):
     """Return a program on lists, half of them too long to be taken item by item."""
-    text, name = list_programs.program(seed), f"<list program {seed}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"math": math}
-    exec(compile(text, name, "exec"), space)
-    source = np.random.default_rng(seed)
-    many = seed % 2  # numbers, which are not taken one by one
-    sizes = ((5, 20, 3), (4, 17, 4), (1, 1, 1)) if many else ((5, 3, 4), (4, 2, 2), (1, 1, 1))
-    choices = [
-        (source.normal(size=n).tolist(), source.normal(size=(m, k)).tolist(), source.normal())
-        for n, m, k in sizes
-    ]
-    return space["f"], [(x, y, float(p)) for x, y, p in choices], (0, 1, 2)
+    return list_programs.load(seed), list_programs.arguments(seed, many=seed % 2), (0, 1, 2)
 
 
 def of_branches(seed):

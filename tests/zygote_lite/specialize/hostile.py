@@ -4,10 +4,11 @@
 must give the same all the same. Many were once silently wrong.
 """
 
-import linecache
 import math
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 TRIED = []
 A = np.array
@@ -743,8 +744,4 @@ def view_program(expression):
         f"    v = {expression}\n    y[0, 1] = x[0] * x[1]\n    y[1, 0] = x[1] ** 2\n"
         "    y[0, 0] = 3.0 * x[1]\n    return np.sum(v**3) + x[0]\n"
     )
-    filename = f"<view {expression}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    space = {"np": np, "__name__": "view"}
-    exec(compile(text, filename, "exec"), space)
-    return space["f"]
+    return texts.load(text, f"<view {expression}>", np=np, __name__="view")

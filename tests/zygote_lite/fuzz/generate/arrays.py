@@ -5,11 +5,12 @@ long as it, and a count. It is made from a number, and is run with several choic
 other branches, other numbers of turns, other shapes and dtypes.
 """
 
-import linecache
 import math
 import random
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 NUMBER, VECTOR, COLUMN, MATRIX = "number", "vector", "column", "matrix"  # a column: one per row
 HELPERS = """
@@ -416,11 +417,8 @@ def program(seed):
 
 def load(text, name):
     """Return the function `f` of a program."""
-    filename = f"<program {name}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    space = {"np": np, "math": math, "k0": 2, "__name__": "program"}
-    exec(compile(text, filename, "exec"), space)
-    return space["f"]
+    names = {"np": np, "math": math, "k0": 2, "__name__": "program"}
+    return texts.load(text, f"<program {name}>", **names)
 
 
 def arguments(seed):

@@ -6,11 +6,12 @@ the tape answers `None` or a zero, and transformed code may answer the other one
 """
 
 import copy
-import linecache
 import math
 import random
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 MODES = ("all", "some", "none")
 HEADER = "def f(a, v, items, p, n, mode):\n"
@@ -45,11 +46,7 @@ def arguments(seed):
 
 def load(seed):
     """Return the function of a number."""
-    text, name = program(seed), f"<program of branches {seed}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np, "math": math}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    return texts.load(program(seed), f"<program of branches {seed}>", np=np, math=math)
 
 
 def derivatives(f, xs, step=1e-30):

@@ -1,10 +1,11 @@
 """Random programs with functions inside that read and assign variables of the function around."""
 
-import linecache
 import math
 import random
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 HEADER = "def f(x, y, v, n):\n"
 VARIABLES = ("a", "b", "c", "x")
@@ -33,11 +34,7 @@ def arguments(seed):
 
 def load(seed):
     """Return the function of a number."""
-    text, name = program(seed), f"<program of cells {seed}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np, "math": math}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    return texts.load(program(seed), f"<program of cells {seed}>", np=np, math=math)
 
 
 class Author:

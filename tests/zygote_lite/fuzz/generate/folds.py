@@ -1,11 +1,12 @@
 """Random programs in which a built-in function uses up a comprehension."""
 
 import functools
-import linecache
 import math
 import random
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 _NAMES = ["i", "v", "x", "found", "total"]
 
@@ -117,11 +118,8 @@ class Writer:
 
 def program(seed):
     """Return a function, with its source where the engine looks for it."""
-    text, filename = Writer(seed).program(), f"<fold {seed}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    space = {"math": math, "functools": functools}
-    exec(compile(text, filename, "exec"), space)
-    return space["f"]
+    text = Writer(seed).program()
+    return texts.load(text, f"<fold {seed}>", math=math, functools=functools)
 
 
 def arguments(seed):

@@ -1,13 +1,14 @@
 """Random programs with objects: made inside, written, aliased, given, and rebound named tuples."""
 
 import copy
-import linecache
 import math
 import random
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 
 class Vec:
@@ -99,11 +100,7 @@ def program(seed):
 
 def load(seed):
     """Return the function of a number."""
-    text, name = program(seed), f"<program of objects {seed}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = dict(SPACE)
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    return texts.load(program(seed), f"<program of objects {seed}>", **SPACE)
 
 
 def arguments(seed):

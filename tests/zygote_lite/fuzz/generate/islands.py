@@ -4,10 +4,11 @@ The helpers are called in straight code, in loops and branches, with numbers and
 some are not differentiated; a helper may raise, or give a value of another type.
 """
 
-import linecache
 import random
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 EXPRESSIONS = (
     "x * y",
@@ -66,11 +67,7 @@ def statement(source, depth):
 
 def load(seed):
     """Return the function of a number."""
-    text, name = program(seed), f"<program of islands {seed}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    return texts.load(program(seed), f"<program of islands {seed}>", np=np)
 
 
 def arguments(seed):

@@ -1,6 +1,11 @@
 """Random programs on lists of numbers, and lists of those: appended to, written, walked over."""
 
+import math
 import random
+
+import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 
 class Writer:
@@ -140,3 +145,22 @@ class Writer:
 def program(seed):
     """Return the text of the program of a seed."""
     return Writer(seed).program()
+
+
+def load(seed):
+    """Return the function of a seed."""
+    return texts.load(program(seed), f"<list program {seed}>", math=math)
+
+
+def arguments(seed, many=False):
+    """Return choices of arguments; `many` numbers are not taken one by one."""
+    source = np.random.default_rng(seed)
+    sizes = ((5, 20, 3), (4, 17, 4), (1, 1, 1)) if many else ((5, 3, 4), (4, 2, 2), (1, 1, 1))
+    return [
+        (
+            source.normal(size=n).tolist(),
+            source.normal(size=(m, k)).tolist(),
+            float(source.normal()),
+        )
+        for n, m, k in sizes
+    ]

@@ -4,11 +4,12 @@ A program is the text of `f(x, p)`: an array or a list of numbers, and a number.
 overlap: the same ones by several indices, parts of arrays, items appended.
 """
 
-import linecache
 import math
 import random
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 INDICES = ("i", "i", "j", "0", "-1", "2", "i - 1")
 PARTS = ("[1:-1]", "[2:]", "[:-2]", "[1:3]", "[::2]")
@@ -101,11 +102,7 @@ def program(seed, lists):
 
 def load(text, seed):
     """Compile a program so that its source is found."""
-    file = f"<places {seed}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space = {"np": np, "math": math}
-    exec(compile(text, file, "exec"), space)
-    return space["f"]
+    return texts.load(text, f"<places {seed}>", np=np, math=math)
 
 
 def arguments(seed, lists):

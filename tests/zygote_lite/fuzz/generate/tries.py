@@ -5,12 +5,13 @@ arguments of one program are chosen so that later calls raise where the first on
 """
 
 import contextlib
-import linecache
 import math
 import random
 import warnings
 
 import numpy as np
+
+from tests.zygote_lite.checks import texts
 
 HEADER = "def f(x, y, v, n, mode):\n"
 VARIABLES = ("a", "b", "c")
@@ -52,11 +53,8 @@ def arguments(seed):
 
 def load(seed):
     """Return the function of a number."""
-    text, name = program(seed), f"<program of tries {seed}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np, "math": math, "contextlib": contextlib, "warnings": warnings}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    names = {"np": np, "math": math, "contextlib": contextlib, "warnings": warnings}
+    return texts.load(program(seed), f"<program of tries {seed}>", **names)
 
 
 class Author:

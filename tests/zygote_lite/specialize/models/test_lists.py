@@ -1,7 +1,6 @@
 """Lists of numbers of any length in specialized code: as the generic engine has them."""
 
 import copy
-import linecache
 import math
 from unittest import mock
 
@@ -15,7 +14,7 @@ from tests.zygote_lite.checks.oracles import (
     is_nothing,
     outcome,
 )
-from tests.zygote_lite.fuzz.generate.lists import program
+from tests.zygote_lite.fuzz.generate import lists as list_programs
 from zygote_lite import DifferentiationError, testing, value_and_grad
 from zygote_lite._interface.gradients import raw_value_and_gradient
 from zygote_lite._specialize import driver as _specialize
@@ -368,14 +367,6 @@ def test_gradient_of_a_list_is_a_new_list_each_time():
     assert differentiated(xs)[1] == kept == [2 * x for x in xs]
 
 
-def loaded(seed):
-    text, name = program(seed), f"<list program {seed}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"math": math}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
-
-
 def filled(d, like):
     if isinstance(like, list):
         return [filled(v, x) for v, x in zip(d or [None] * len(like), like, strict=True)]
@@ -384,12 +375,7 @@ def filled(d, like):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_program(seed):
-    f = loaded(seed)
-    rng = np.random.default_rng(seed)
-    choices = [
-        (rng.normal(size=n).tolist(), rng.normal(size=(m, k)).tolist(), float(rng.normal()))
-        for n, m, k in ((5, 3, 4), (4, 2, 2), (1, 1, 1))
-    ]
+    f, choices = list_programs.load(seed), list_programs.arguments(seed)
     with mock.patch.object(_specialize, "_MOST_ITEMS_OF_LISTS", 0):
         made = outcome(lambda: _specialize.specialize(f, choices[0], (True, True, True)))
     if made[0] == "error":
