@@ -21,10 +21,12 @@ from zygote_lite._specialize.guards import Test, checks_of, class_in, guards_of,
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.text.spell import constant_text, spelled
 from zygote_lite._specialize.text.writer import LEAVE
+from zygote_lite._specialize.typed.facts import MANY, ONE, ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import UNSET, Unset, are_distinct, are_numbers
-from zygote_lite._specialize.typed.values import MANY, ONE, ArrayOf, ListOf, Scalar, Value, parts_of
+from zygote_lite._specialize.typed.structures import parts_of
+from zygote_lite._specialize.typed.values import Value
 from zygote_lite.errors import DifferentiationError
 
 _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out

@@ -21,6 +21,7 @@ from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.rules.contributions import IndexRule
 from zygote_lite._specialize.rules.scalar import ScalarRule
 from zygote_lite._specialize.text.writer import Text, Writer
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Other, Scalar
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import (
     Append,
@@ -34,18 +35,8 @@ from zygote_lite._specialize.typed.nodes import (
 )
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import list_cotangent
-from zygote_lite._specialize.typed.values import (
-    FLOATS,
-    ArrayOf,
-    ListOf,
-    Other,
-    Scalar,
-    Value,
-    constant,
-    in_form_of,
-    parts_of,
-    paths_of,
-)
+from zygote_lite._specialize.typed.structures import in_form_of, parts_of, paths_of
+from zygote_lite._specialize.typed.values import Value, constant
 
 Gradients = dict[Value, Value | None]
 

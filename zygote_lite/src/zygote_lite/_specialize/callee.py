@@ -24,8 +24,8 @@ from zygote_lite._ir.places import name_of, place_of, where
 from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.guards import is_finite
+from zygote_lite._specialize.typed.facts import FLOATS
 from zygote_lite._specialize.typed.plugins import is_of_plugin
-from zygote_lite._specialize.typed.values import FLOATS
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.tape import Tape, handed_in

@@ -17,21 +17,13 @@ from zygote_lite._specialize.infer.models import differentiated as _differentiat
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Fact, Scalar, fact_of
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import as_it_is
-from zygote_lite._specialize.typed.values import (
-    FLOATS,
-    ArrayOf,
-    Fact,
-    Scalar,
-    Value,
-    constant,
-    fact_of,
-    shape_root,
-    structure,
-)
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
 _MODULES = {"np", "math"}  # what the code names so

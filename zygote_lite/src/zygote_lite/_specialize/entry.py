@@ -18,9 +18,9 @@ from zygote_lite._specialize.driver import specialize, specialize_twice
 from zygote_lite._specialize.guards import checks_of, dtype_name, guards_of, is_finite, lists_in
 from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
 from zygote_lite._specialize.trials import Trials
+from zygote_lite._specialize.typed.facts import DTYPES, ArrayOf
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._specialize.typed.runtime import are_apart, are_distinct, are_keys, are_numbers
-from zygote_lite._specialize.typed.values import DTYPES, ArrayOf
 from zygote_lite._specialize.watch import AS_RULE, GRADIENT, PRODUCT, PULLBACK, report
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import InternalError, current, left

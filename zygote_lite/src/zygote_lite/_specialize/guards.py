@@ -7,16 +7,9 @@ import numpy as np
 
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.text.spell import spelled
-from zygote_lite._specialize.typed.values import (
-    MANY,
-    ONE,
-    ArrayOf,
-    ListOf,
-    Scalar,
-    Value,
-    parts_of,
-    paths_of,
-)
+from zygote_lite._specialize.typed.facts import MANY, ONE, ArrayOf, ListOf, Scalar
+from zygote_lite._specialize.typed.structures import parts_of, paths_of
+from zygote_lite._specialize.typed.values import Value
 
 _LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
 _vdot = np.vdot._implementation  # type: ignore[attr-defined]

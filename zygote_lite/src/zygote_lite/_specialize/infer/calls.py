@@ -31,31 +31,15 @@ from zygote_lite._specialize.typed.abstract_eval import (
     run,
 )
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Scalar, can_carry
+from zygote_lite._specialize.typed.functions import Attribute, attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import Local, Message, Method, StandIn, Super
 from zygote_lite._specialize.typed.store_forwarding import stored_at
-from zygote_lite._specialize.typed.values import (
-    FLOATS,
-    FOLDED,
-    ArrayOf,
-    Attribute,
-    ListOf,
-    Local,
-    Message,
-    Method,
-    Scalar,
-    StandIn,
-    Super,
-    Value,
-    attribute_of,
-    can_carry,
-    constant,
-    is_hashable,
-    is_named,
-    is_one,
-    structure,
-)
+from zygote_lite._specialize.typed.structures import is_named, structure
+from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
 
 
 def call(

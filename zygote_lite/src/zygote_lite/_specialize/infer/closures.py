@@ -9,7 +9,8 @@ from zygote_lite._ir.source import definition_of
 from zygote_lite._specialize.infer.cells import is_cell
 from zygote_lite._specialize.typed.builder import Builder, Env
 from zygote_lite._specialize.typed.reasons import NotSupported
-from zygote_lite._specialize.typed.values import Local, Value, constant
+from zygote_lite._specialize.typed.stand_ins import Local
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) -> Value:

@@ -10,25 +10,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Fact, ListOf, Other, join_facts
+from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import StandIn
 from zygote_lite._specialize.typed.store_forwarding import value_key
-from zygote_lite._specialize.typed.values import (
-    Fact,
-    ListOf,
-    Other,
-    StandIn,
-    Value,
+from zygote_lite._specialize.typed.structures import (
     composition_of,
-    constant,
     is_named,
-    join_facts,
     mapping,
     named_tuple,
     settled_instance,
-    stem_of,
     structure,
 )
+from zygote_lite._specialize.typed.values import Value, constant
 
 KINDS = (tuple, list, dict)
 _OF_CODE = (

@@ -20,20 +20,12 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
 from zygote_lite._specialize.infer.normalize import assignments, normalize
 from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import (
-    NUMBERS,
-    ArrayOf,
-    ListOf,
-    Local,
-    Other,
-    Value,
-    constant,
-    fact_of,
-    mapping,
-    structure,
-)
+from zygote_lite._specialize.typed.stand_ins import Local
+from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 @dataclass(frozen=True)

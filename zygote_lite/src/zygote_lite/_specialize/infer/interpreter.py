@@ -38,6 +38,8 @@ from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
 from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder, End, Env, Frame
+from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
+from zygote_lite._specialize.typed.naming import is_temporary, stem_of
 from zygote_lite._specialize.typed.nodes import (
     Branch,
     Moves,
@@ -49,21 +51,9 @@ from zygote_lite._specialize.typed.nodes import (
 )
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon
-from zygote_lite._specialize.typed.values import (
-    TRUTHS,
-    ListOf,
-    Local,
-    Method,
-    Scalar,
-    StandIn,
-    Super,
-    Value,
-    constant,
-    is_temporary,
-    mapping,
-    stem_of,
-    structure,
-)
+from zygote_lite._specialize.typed.stand_ins import Local, Method, StandIn, Super
+from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 _DEEP = 20  # calls inside calls
 

@@ -28,8 +28,10 @@ from zygote_lite._specialize.rules.inlined import be_active, snapshot
 from zygote_lite._specialize.rules.pullback import CalledPullback
 from zygote_lite._specialize.typed.abstract_eval import sealed
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Scalar, can_carry
+from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.values import Scalar, Value, can_carry, constant, is_hashable
+from zygote_lite._specialize.typed.values import Value, constant
 from zygote_lite._tape.run import Pullback, recorded_quietly
 from zygote_lite.errors import DifferentiationError
 

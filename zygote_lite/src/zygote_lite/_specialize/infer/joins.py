@@ -3,7 +3,8 @@
 from zygote_lite._specialize.infer.forms import Pairs, joined_value, moves_to
 from zygote_lite._specialize.typed.builder import Builder, Tables
 from zygote_lite._specialize.typed.reasons import NotSpecializable
-from zygote_lite._specialize.typed.values import LOST, Value
+from zygote_lite._specialize.typed.stand_ins import LOST
+from zygote_lite._specialize.typed.values import Value
 
 
 def join_attributes(

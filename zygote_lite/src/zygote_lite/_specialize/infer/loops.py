@@ -31,6 +31,8 @@ from zygote_lite._specialize.infer.normalize import (
 )
 from zygote_lite._specialize.infer.tries import has
 from zygote_lite._specialize.typed.builder import Builder, End, Env, Tables
+from zygote_lite._specialize.typed.facts import ListOf, Other, Scalar
+from zygote_lite._specialize.typed.naming import is_place, stem_of
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Branch,
@@ -45,17 +47,9 @@ from zygote_lite._specialize.typed.nodes import (
 )
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon
-from zygote_lite._specialize.typed.values import (
-    LOST,
-    ListOf,
-    Other,
-    Scalar,
-    Value,
-    constant,
-    is_place,
-    stem_of,
-    structure,
-)
+from zygote_lite._specialize.typed.stand_ins import LOST
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 _Forms = dict[str, Form]
 _MOST_SAMPLES = 100_000  # items of the sample of a list

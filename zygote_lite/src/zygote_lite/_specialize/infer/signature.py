@@ -5,8 +5,8 @@ from typing import Any
 from zygote_lite._specialize.infer.models.classes import is_plain
 from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.models.named import is_named_tuple
+from zygote_lite._specialize.typed.facts import Other, fact_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
-from zygote_lite._specialize.typed.values import Other, fact_of
 
 _LONG = 16  # items of a list: longer ones are told apart by what they hold, not by length
 _MOST_STRUCTURES = 4096  # tuples, lists and dicts that are taken item by item

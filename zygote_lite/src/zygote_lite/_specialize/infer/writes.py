@@ -5,19 +5,12 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.rules.inlined import snapshot
 from zygote_lite._specialize.typed.builder import Builder, Env, key_of_part
+from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, can_carry, shares_axes
+from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import (
-    ArrayOf,
-    ListOf,
-    Local,
-    Method,
-    Value,
-    can_carry,
-    is_temporary,
-    shape_root,
-    shares_axes,
-)
+from zygote_lite._specialize.typed.stand_ins import Local, Method
+from zygote_lite._specialize.typed.values import Value, shape_root
 
 
 def refuse_other_kind(x: Value, result: Value) -> None:

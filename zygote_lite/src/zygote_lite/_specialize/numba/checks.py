@@ -13,6 +13,8 @@ import numpy as np
 from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.numba import arithmetic as _machine
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
+from zygote_lite._specialize.typed.facts import ArrayOf, Scalar
+from zygote_lite._specialize.typed.functions import Attribute, is_hashable
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Branch,
@@ -27,14 +29,7 @@ from zygote_lite._specialize.typed.nodes import (
 )
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET, abandon, has_length, has_value, same_shape
-from zygote_lite._specialize.typed.values import (
-    ArrayOf,
-    Attribute,
-    Scalar,
-    Value,
-    constant,
-    is_hashable,
-)
+from zygote_lite._specialize.typed.values import Value, constant
 
 _FLOATS = frozenset((float, np.float64))
 _INTEGER_TYPES = frozenset((int, np.int64, np.intp))

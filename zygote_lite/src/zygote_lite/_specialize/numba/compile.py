@@ -16,9 +16,11 @@ from zygote_lite._specialize.numba.checks import (
     refuse_other_arrays,
 )
 from zygote_lite._specialize.text.spell import spelled
+from zygote_lite._specialize.typed.facts import ArrayOf, Scalar
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import ArrayOf, Scalar, Value, in_form_of, paths_of
+from zygote_lite._specialize.typed.structures import in_form_of, paths_of
+from zygote_lite._specialize.typed.values import Value
 
 _NO_NUMBA = NotSupported.NUMBA('Numba is not installed (pip install "zygote_lite[jit]")')
 MISSING = str(_NO_NUMBA)

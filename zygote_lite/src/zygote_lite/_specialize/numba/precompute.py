@@ -8,6 +8,7 @@ than one of them.
 import operator
 
 from zygote_lite._specialize.numba.arithmetic import COSTLY
+from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.nodes import (
     Backwards,
     Loop,
@@ -18,7 +19,6 @@ from zygote_lite._specialize.typed.nodes import (
     may_stop,
     walk,
 )
-from zygote_lite._specialize.typed.values import is_hashable
 
 
 def compute_early(backward: list[Node]) -> None:

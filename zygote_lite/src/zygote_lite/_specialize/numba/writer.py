@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from zygote_lite._specialize.numba.arithmetic import FLOAT, INTEGER, MIXED, TRUTH
 from zygote_lite._specialize.numba.checks import kind_of_number
 from zygote_lite._specialize.text.writer import Writer
+from zygote_lite._specialize.typed.facts import ArrayOf
 from zygote_lite._specialize.typed.nodes import Loop, Node, may_stop, walk
 from zygote_lite._specialize.typed.reasons import NotSpecializable
-from zygote_lite._specialize.typed.values import ArrayOf, Value
+from zygote_lite._specialize.typed.values import Value
 
 _ZEROS = {FLOAT: "0.0", MIXED: "0.0", INTEGER: "0", TRUTH: "False"}
 _DTYPES = {FLOAT: "np.float64", INTEGER: "np.int64", TRUTH: "np.bool_"}

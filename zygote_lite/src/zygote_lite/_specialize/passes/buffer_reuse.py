@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 
 from zygote_lite._ir.operators import BINARY
+from zygote_lite._specialize.typed.facts import ArrayOf
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Branch,
@@ -19,7 +20,7 @@ from zygote_lite._specialize.typed.nodes import (
     walk,
 )
 from zygote_lite._specialize.typed.runtime import has_length, has_value, same_shape
-from zygote_lite._specialize.typed.values import ArrayOf, Value, shape_root
+from zygote_lite._specialize.typed.values import Value, shape_root
 
 LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to read
 HUGE = 16_384  # entries: from here on, to ask the system for memory is what costs

@@ -3,8 +3,9 @@
 import operator
 
 from zygote_lite._ir.traits import traits_of
+from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, assigned_by, inner_blocks, walk
-from zygote_lite._specialize.typed.values import Scalar, Value
+from zygote_lite._specialize.typed.values import Value
 
 _FLOAT = Scalar(frozenset((float,)))
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
+from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.nodes import (
     Backwards,
     Branch,
@@ -18,7 +19,7 @@ from zygote_lite._specialize.typed.nodes import (
     walk,
 )
 from zygote_lite._specialize.typed.runtime import abandon
-from zygote_lite._specialize.typed.values import Other, Value
+from zygote_lite._specialize.typed.values import Value
 
 
 def keep_records(

@@ -9,23 +9,12 @@ import numpy as np
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import MANY, ArrayOf, Fact, ListOf, Scalar, shares_axes
 from zygote_lite._specialize.typed.nodes import AddInto, Node
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import duplicate, zeros, zeros_if_set
-from zygote_lite._specialize.typed.values import (
-    MANY,
-    ArrayOf,
-    Fact,
-    ListOf,
-    Scalar,
-    Value,
-    constant,
-    list_root,
-    path_of,
-    shape_root,
-    shares_axes,
-    structure,
-)
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, list_root, path_of, shape_root
 
 Cotangents = dict[Value, Value]
 

@@ -9,6 +9,7 @@ from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import result_of
+from zygote_lite._specialize.typed.facts import FLOATS, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Backwards,
@@ -26,15 +27,7 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import zeros_or
 from zygote_lite._specialize.typed.store_forwarding import Sum, sums_in_place
-from zygote_lite._specialize.typed.values import (
-    FLOATS,
-    ListOf,
-    Scalar,
-    Value,
-    constant,
-    list_root,
-    path_of,
-)
+from zygote_lite._specialize.typed.values import Value, constant, list_root, path_of
 
 
 @dataclass(eq=False)

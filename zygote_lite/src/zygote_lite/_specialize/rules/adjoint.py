@@ -9,7 +9,8 @@ from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.rules.pullback import NO_COTANGENT, cotangents_of, has_kind_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported
-from zygote_lite._specialize.typed.values import Value, constant, structure
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 @dataclass(eq=False)

@@ -17,18 +17,13 @@ from zygote_lite._specialize.rules.pullback import (
 from zygote_lite._specialize.rules.scalar import ScalarRule
 from zygote_lite._specialize.typed.abstract_eval import mark_made, shares_memory
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Scalar, can_carry
+from zygote_lite._specialize.typed.functions import Attribute
 from zygote_lite._specialize.typed.nodes import Op, StoreItem, leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.values import (
-    Attribute,
-    Scalar,
-    Value,
-    can_carry,
-    constant,
-    shape_root,
-    structure,
-)
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 
 def active_call(

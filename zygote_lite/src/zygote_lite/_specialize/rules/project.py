@@ -6,18 +6,10 @@ import numpy as np
 
 from rulescore import project
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Other, Scalar, can_carry
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import same_shape
-from zygote_lite._specialize.typed.values import (
-    UNKNOWN,
-    ArrayOf,
-    Other,
-    Scalar,
-    Value,
-    can_carry,
-    constant,
-    shape_root,
-)
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 
 def projected(builder: Builder, d: Value, x: Value) -> Value:

@@ -6,9 +6,11 @@ from typing import Any
 
 from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import ArrayOf
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import call_back, call_parts
-from zygote_lite._specialize.typed.values import ArrayOf, Local, Value, constant, shape_root
+from zygote_lite._specialize.typed.stand_ins import Local
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 NO_COTANGENT = constant(None)
 

@@ -7,17 +7,10 @@ from typing import Any
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import ArrayOf, Scalar, can_carry, shares_axes
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import chosen_product, strong_product
-from zygote_lite._specialize.typed.values import (
-    ArrayOf,
-    Scalar,
-    Value,
-    can_carry,
-    constant,
-    is_one,
-    shares_axes,
-)
+from zygote_lite._specialize.typed.values import Value, constant, is_one
 
 
 @dataclass(eq=False)

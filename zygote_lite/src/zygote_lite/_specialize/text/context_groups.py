@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from zygote_lite._specialize.typed.contexts import NOWHERE, Context
+from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.nodes import Node, Op, StoreItem, reads_of, walk
 from zygote_lite._specialize.typed.runtime import abandon, has_value, same_shape
-from zygote_lite._specialize.typed.values import Scalar, Value
+from zygote_lite._specialize.typed.values import Value
 
 Contexts = tuple[Context, ...]
 _PYTHON_NUMBERS = {float, int, bool}

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
+from zygote_lite._specialize.typed.functions import Attribute, is_hashable
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_parts
-from zygote_lite._specialize.typed.values import Attribute, Value, is_hashable
+from zygote_lite._specialize.typed.values import Value
 
 METHODS = (np.sum, np.mean, np.max, np.min, np.prod)  # quicker as methods of an array
 _SPELLED_IN = {

@@ -12,6 +12,7 @@ from zygote_lite._specialize.passes.buffer_reuse import SWAPPED, WRITES_OVER, is
 from zygote_lite._specialize.text.context_groups import by_context
 from zygote_lite._specialize.text.spell import ATOM, Speller, spelled
 from zygote_lite._specialize.typed.contexts import Context
+from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import (
     AddInto,
     Append,
@@ -40,7 +41,7 @@ from zygote_lite._specialize.typed.runtime import (
     has_value,
     same_shape,
 )
-from zygote_lite._specialize.typed.values import ArrayOf, ListOf, Scalar, Value
+from zygote_lite._specialize.typed.values import Value
 
 _WIDTH = 76
 _TEMPORARY = re.compile(r"d?t\d+(_\d+)?$")

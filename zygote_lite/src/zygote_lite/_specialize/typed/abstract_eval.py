@@ -16,24 +16,22 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.traits import traits_of
-from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
-from zygote_lite._specialize.typed.values import (
+from zygote_lite._specialize.typed.facts import (
     FLOATS,
-    FOLDED,
     NUMBERS,
     ArrayOf,
     Axes,
     Fact,
     Other,
     Scalar,
-    StandIn,
-    Value,
-    constant,
     fact_of,
-    is_hashable,
     without_lengths,
 )
+from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
+from zygote_lite._specialize.typed.stand_ins import StandIn
+from zygote_lite._specialize.typed.values import FOLDED, Value, constant
 
 
 @dataclass

@@ -22,23 +22,15 @@ from zygote_lite._specialize.typed.abstract_eval import (
     shares_memory,
 )
 from zygote_lite._specialize.typed.contexts import NOWHERE
+from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Fact, Other, without_lengths
+from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_value, same_shape
 from zygote_lite._specialize.typed.shape_rules import SHAPE_AT
 from zygote_lite._specialize.typed.store_forwarding import value_key
-from zygote_lite._specialize.typed.values import (
-    UNKNOWN,
-    ArrayOf,
-    Fact,
-    Other,
-    Value,
-    attribute_of,
-    is_hashable,
-    shape_root,
-    without_lengths,
-)
+from zygote_lite._specialize.typed.values import Value, shape_root
 
 _MOST_OPERATIONS = 1000  # operations
 _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`

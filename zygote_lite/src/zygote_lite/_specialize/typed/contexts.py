@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.values import StandIn, Value
+from zygote_lite._specialize.typed.stand_ins import StandIn
+from zygote_lite._specialize.typed.values import Value
 
 
 @dataclass(eq=False)

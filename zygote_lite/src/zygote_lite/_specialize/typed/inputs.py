@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.values import NUMBERS, Value, constant
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 class Inputs:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zygote_lite._specialize.typed.contexts import NOWHERE, Context
-from zygote_lite._specialize.typed.values import Method, Super, Value
+from zygote_lite._specialize.typed.stand_ins import Method, Super
+from zygote_lite._specialize.typed.values import Value
 
 
 @dataclass(eq=False)

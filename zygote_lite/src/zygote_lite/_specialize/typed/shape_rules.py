@@ -11,19 +11,11 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.traits import is_elementwise, traits_of
+from zygote_lite._specialize.typed.facts import MANY, ONE, UNKNOWN, ArrayOf, Axes, Scalar
+from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.runtime import exactly
-from zygote_lite._specialize.typed.values import (
-    MANY,
-    ONE,
-    UNKNOWN,
-    ArrayOf,
-    Axes,
-    Scalar,
-    Value,
-    attribute_of,
-    is_hashable,
-)
+from zygote_lite._specialize.typed.values import Value
 
 _HARMLESS_OPTIONS = {"dtype", "order"}
 

@@ -3,6 +3,7 @@
 import operator
 from typing import Any
 
+from zygote_lite._specialize.typed.facts import INTS, ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Node,
@@ -12,16 +13,7 @@ from zygote_lite._specialize.typed.nodes import (
     leaves,
     reads_of,
 )
-from zygote_lite._specialize.typed.values import (
-    FOLDED,
-    INTS,
-    ArrayOf,
-    ListOf,
-    Scalar,
-    Value,
-    list_root,
-    path_of,
-)
+from zygote_lite._specialize.typed.values import FOLDED, Value, list_root, path_of
 
 Sum = tuple[Op, Value]
 _FAR = 100  # nodes that are looked through

@@ -8,16 +8,11 @@ apart.
 import operator
 
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import INTS, Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
-from zygote_lite._specialize.typed.values import (
-    INTS,
-    Scalar,
-    Value,
-    constant,
-    shape_root,
-    structure,
-)
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _MOST_PARTS = 16
 

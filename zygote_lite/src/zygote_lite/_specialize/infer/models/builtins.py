@@ -22,21 +22,14 @@ from zygote_lite._specialize.infer.tries import catches
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import INTS, TRUTHS, ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon, exactly
-from zygote_lite._specialize.typed.values import (
-    INTS,
-    TRUTHS,
-    ArrayOf,
-    ListOf,
-    Message,
-    Scalar,
-    Value,
-    constant,
-    structure,
-)
+from zygote_lite._specialize.typed.stand_ins import Message
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 def _unpack(builder: Builder, xs: list[Value]) -> Value | None:

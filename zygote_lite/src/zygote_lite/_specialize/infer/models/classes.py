@@ -13,7 +13,8 @@ from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import Method, Value, constant
+from zygote_lite._specialize.typed.stand_ins import Method
+from zygote_lite._specialize.typed.values import Value, constant
 
 ABSENT = object()
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}

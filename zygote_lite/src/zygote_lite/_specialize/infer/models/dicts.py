@@ -10,7 +10,8 @@ from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import Value, constant, mapping, structure
+from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 _KEYS = (str, int, bool, float, type(None), type)
 

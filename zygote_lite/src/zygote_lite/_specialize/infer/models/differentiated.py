@@ -22,17 +22,10 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._specialize.infer.models.classes import is_plain, settle
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, Other, fact_of
 from zygote_lite._specialize.typed.reasons import NotSupported
-from zygote_lite._specialize.typed.values import (
-    NUMBERS,
-    ArrayOf,
-    Other,
-    Value,
-    fact_of,
-    mapping,
-    named_tuple,
-    structure,
-)
+from zygote_lite._specialize.typed.structures import mapping, named_tuple, structure
+from zygote_lite._specialize.typed.values import Value
 
 _MOST_ATTRIBUTES = 256  # attributes and items of what is differentiated
 

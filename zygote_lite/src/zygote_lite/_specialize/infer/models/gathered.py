@@ -16,23 +16,21 @@ from zygote_lite._specialize.infer.models.items import as_they_are_now
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result, run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.reasons import NotSupported
-from zygote_lite._specialize.typed.runtime import pieces, zeros
-from zygote_lite._specialize.typed.values import (
+from zygote_lite._specialize.typed.facts import (
     UNKNOWN,
     ArrayOf,
     Fact,
     ListOf,
     Other,
     Scalar,
-    Value,
     can_carry,
-    constant,
     fact_of,
-    is_hashable,
-    list_root,
-    structure,
 )
+from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.runtime import pieces, zeros
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, list_root
 
 _FLOAT64 = {float, np.float64}
 _PLAIN_NUMBERS = _FLOAT64 | {int, bool, np.int64, np.bool_}

@@ -23,9 +23,12 @@ from zygote_lite._specialize.infer.models.classes import (
 )
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import LOST, Other, Value, constant, is_named, named_tuple
+from zygote_lite._specialize.typed.stand_ins import LOST
+from zygote_lite._specialize.typed.structures import is_named, named_tuple
+from zygote_lite._specialize.typed.values import Value, constant
 
 _DECIDING = {"__new__", "__del__", "__setattr__", "__delattr__", "__getattr__", "__class__",
              "__getattribute__"}  # fmt: skip

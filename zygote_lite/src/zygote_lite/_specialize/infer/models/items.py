@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from zygote_lite._specialize.typed.values import Value, constant, is_named, structure
+from zygote_lite._specialize.typed.structures import is_named, structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 @dataclass(eq=False)

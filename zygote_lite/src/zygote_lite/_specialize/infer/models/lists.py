@@ -19,10 +19,7 @@ from zygote_lite._specialize.rules.contributions import (
 )
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.nodes import Append, Op, StoreItem
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import zeros
-from zygote_lite._specialize.typed.values import (
+from zygote_lite._specialize.typed.facts import (
     INTS,
     NUMBERS,
     TRUTHS,
@@ -30,15 +27,16 @@ from zygote_lite._specialize.typed.values import (
     Fact,
     ListOf,
     Scalar,
-    Value,
     can_carry,
-    constant,
     fact_of,
     join_facts,
-    list_root,
-    structure,
     without_lengths,
 )
+from zygote_lite._specialize.typed.nodes import Append, Op, StoreItem
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import zeros
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, list_root
 
 # -- what is known of a list -------------------------------------------------------------------
 

@@ -10,14 +10,9 @@ from zygote_lite._specialize.infer.models.classes import settle
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import (
-    Method,
-    Value,
-    constant,
-    mapping,
-    named_tuple,
-    structure,
-)
+from zygote_lite._specialize.typed.stand_ins import Method
+from zygote_lite._specialize.typed.structures import mapping, named_tuple, structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 _OF_TUPLES = {"__new__", "__init__", "__getattribute__", "__getattr__", "__setattr__", "__iter__",
              "__getitem__", "__len__", "__contains__", "__reversed__", "__class__", "__del__",

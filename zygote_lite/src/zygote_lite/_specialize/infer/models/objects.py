@@ -21,17 +21,12 @@ from zygote_lite._specialize.infer.models.classes import (
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import (
-    Method,
-    Other,
-    Super,
-    Value,
-    constant,
-    mapping,
-    structure,
-)
+from zygote_lite._specialize.typed.stand_ins import Method, Super
+from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 _MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
 

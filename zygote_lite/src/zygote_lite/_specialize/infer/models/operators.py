@@ -10,15 +10,12 @@ from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models.classes import ABSENT, method_of, of_class, settle
 from zygote_lite._specialize.infer.models.named import item_of_named
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Scalar
+from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import (
-    LOST,
-    Scalar,
-    Value,
-    constant,
-    is_hashable,
-    is_named,
-)
+from zygote_lite._specialize.typed.stand_ins import LOST
+from zygote_lite._specialize.typed.structures import is_named
+from zygote_lite._specialize.typed.values import Value, constant
 
 _BINARY = {b.function: b.methods for b in BINARY.values()}
 _ASSIGNING = {b.in_place: b.methods for b in BINARY.values()}

@@ -13,15 +13,11 @@ from zygote_lite._ir.intrinsics import (
 )
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.values import (
-    ListOf,
-    StandIn,
-    Value,
-    constant,
-    mapping,
-    structure,
-)
+from zygote_lite._specialize.typed.stand_ins import StandIn
+from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.values import Value, constant
 
 _SEQUENCE_FLAG, _MAPPING_FLAG = 1 << 5, 1 << 6  # `Py_TPFLAGS_SEQUENCE`, `Py_TPFLAGS_MAPPING`
 

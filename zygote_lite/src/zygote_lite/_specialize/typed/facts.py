@@ -1,0 +1,101 @@
+"""Facts: what holds for a value in every run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.typed.reasons import NotSupported
+
+ONE, MANY, UNKNOWN = "1", "n", "?"  # what is known of the length of an axis
+Axes = tuple[str, ...]
+FLOATS = frozenset((float, np.float64, np.float32))
+INTS = frozenset((int, np.int64, np.int32, np.intp))
+TRUTHS = frozenset((bool, np.bool_))
+NUMBERS = FLOATS | INTS | TRUTHS
+DTYPES = frozenset(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "u1", "?")))
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number, of one of several classes."""
+
+    classes: frozenset[type]
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """A NumPy array with at least one axis: its dtype, and the abstract length of each axis."""
+
+    dtype: np.dtype[Any]
+    axes: Axes
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list of any length, and what holds for each item: a number, or a list of numbers."""
+
+    item: "Fact | None"
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value of a type that carries no gradient, or a structure, which tells its own parts."""
+
+    type: type
+
+
+Fact = Scalar | ArrayOf | ListOf | Other
+
+
+def fact_of(sample: Any) -> Fact:
+    """Return what holds for all values that are like a sample."""
+    kind = type(sample)
+    if kind in NUMBERS:
+        return Scalar(frozenset((kind,)))
+    if kind is np.ndarray and sample.ndim and sample.dtype in DTYPES:
+        axes = tuple([ONE if n == 1 else MANY for n in sample.shape])
+        return ArrayOf(sample.dtype, axes)
+    return Other(kind)
+
+
+def without_lengths(fact: Fact) -> Fact:
+    """Return a fact without the lengths of axes."""
+    if isinstance(fact, ArrayOf):
+        return ArrayOf(fact.dtype, (UNKNOWN,) * len(fact.axes))
+    return fact
+
+
+def join_facts(a: Fact, b: Fact) -> Fact:
+    """Return what holds for values of either fact.
+
+    Raises `NotSpecializable` where little would hold.
+    """
+    if a == b:
+        return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return Scalar(a.classes | b.classes)
+    if isinstance(a, ArrayOf) and isinstance(b, ArrayOf) and (a.dtype, len(a.axes)) == (
+        b.dtype, len(b.axes)
+    ):  # fmt: skip
+        axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
+        return ArrayOf(a.dtype, axes)
+    raise NotSupported.DEPENDS_ON_PATH(f"a variable is {a} on one path and {b} on another")
+
+
+def can_carry(fact: Fact) -> bool:
+    """Return whether a gradient may pass through values of a fact."""
+    if isinstance(fact, Scalar):
+        return bool(fact.classes & FLOATS)
+    if isinstance(fact, ListOf):
+        return fact.item is not None and can_carry(fact.item)
+    return isinstance(fact, ArrayOf) and fact.dtype.kind == "f"
+
+
+def shares_axes(a: Fact, b: Fact) -> bool:
+    """Return whether arrays of two facts surely have one shape, if they broadcast together."""
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return True
+    if isinstance(a, ArrayOf) and isinstance(b, ArrayOf):
+        return a.axes == b.axes and UNKNOWN not in a.axes
+    return False

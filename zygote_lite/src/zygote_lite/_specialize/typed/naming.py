@@ -1,0 +1,16 @@
+"""Names of values: the user's, the engine's own, and those of attributes."""
+
+
+def is_temporary(name: str) -> bool:
+    """Return whether a name is the engine's own, and not the user's."""
+    return name[:1] == "t" and name[1:].isdigit()
+
+
+def stem_of(name: str) -> str:
+    """Return what a value is named after: nothing, for a temporary; an attribute by its name."""
+    return "" if is_temporary(name) else name.rpartition(".")[2]
+
+
+def is_place(name: str) -> bool:
+    """Return whether a name stands for an attribute of an object made inside."""
+    return "." in name

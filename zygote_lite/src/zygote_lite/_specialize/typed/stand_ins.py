@@ -1,0 +1,53 @@
+"""Stand-ins: what the code does not make, such as a function or method that is not called yet."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+class StandIn:
+    """Stand, while the code is made, for an object that it does not make."""
+
+
+@dataclass(eq=False)
+class Local(StandIn):
+    """A function defined inside, not called yet: its code, and the variables around it."""
+
+    code: Any
+    globals: dict[str, Any]
+    around: dict[str, Value]
+    defaults: dict[str, Value]
+
+
+@dataclass(eq=False)
+class Method(StandIn):
+    """A method that was looked up, not called yet: of a class of the user's, its function."""
+
+    owner: Value
+    name: str
+    function: Any = None
+
+
+@dataclass(eq=False)
+class Super(StandIn):
+    """What `super()` gives: an object, and the class whose ancestors are asked."""
+
+    kind: type
+    owner: Value
+
+
+@dataclass(eq=False)
+class Lost(StandIn):
+    """Stand for an attribute that no variable can hold on two paths: none may read it."""
+
+
+class Message(StandIn):
+    """A text that is made of something that is not known: only errors may take it."""
+
+    def __bool__(self) -> bool:
+        raise NotSupported.TEXT("it asks whether a text is empty")
+
+
+LOST = constant(Lost())
