@@ -26,7 +26,7 @@ from zygote_lite._specialize.infer.forms import (
 )
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled, lowered_code
 from zygote_lite._specialize.infer.joins import join_attributes
-from zygote_lite._specialize.infer.loops import is_left, iterate, repeat
+from zygote_lite._specialize.infer.loops import is_left, repeat
 from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import instances as _instances
@@ -35,6 +35,7 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.tries import Attempt
+from zygote_lite._specialize.infer.walks import iterate
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
 from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder, End, Env, Frame

@@ -1,8 +1,6 @@
-"""Loops in typed code: the iterables, and the variables carried from iteration to iteration."""
+"""Loops in typed code, and the variables carried from iteration to iteration."""
 
-import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
@@ -23,149 +21,26 @@ from zygote_lite._specialize.infer.forms import (
     with_entries,
     without_unchanged,
 )
-from zygote_lite._specialize.infer.models.items import Several, known_items
-from zygote_lite._specialize.infer.normalize import (
-    Walk,
-    assigned,
-    live_in_loop,
-)
+from zygote_lite._specialize.infer.normalize import assigned, live_in_loop
 from zygote_lite._specialize.infer.tries import has
 from zygote_lite._specialize.typed.builder import Builder, End, Env, Tables
-from zygote_lite._specialize.typed.facts import ListOf, Other, Scalar
 from zygote_lite._specialize.typed.naming import is_place, stem_of
 from zygote_lite._specialize.typed.nodes import (
     Append,
-    Branch,
     Loop,
     Moves,
     Node,
-    Op,
     add_at_ends,
     inner_blocks,
     is_made_in,
-    leaves,
 )
-from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import UNSET, abandon
+from zygote_lite._specialize.typed.reasons import NotSpecializable
+from zygote_lite._specialize.typed.runtime import UNSET
 from zygote_lite._specialize.typed.stand_ins import LOST
-from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _Forms = dict[str, Form]
 _MOST_SAMPLES = 100_000  # items of the sample of a list
-_MOST_UNROLLED = 64  # iterations of a loop that is unrolled
-
-
-def iterate(
-    builder: Builder,
-    s: Walk,
-    target: str,
-    iterable: Value,
-    body: Any,
-    env: Env,
-    after: set[str],
-) -> Env | None:
-    items, tables = known_items(iterable), builder.tables()
-    if items is None and type(iterable.sample) is range and iterable.is_constant:
-        try:
-            if builder.twice and len(iterable.sample) <= _MOST_UNROLLED:
-                raise NotSupported.SECOND_ORDER("a loop that is differentiated twice")
-            return _over(builder, s, target, iterable, body, env, after)
-        except NotSpecializable:
-            if len(iterable.sample) > _MOST_UNROLLED:
-                raise
-            builder.go_back_to(tables)
-            items = [constant(i) for i in iterable.sample]
-    if items is None:
-        return _over(builder, s, target, iterable, body, env, after)
-    if len(items) > _MOST_UNROLLED:
-        raise NotSupported.TOO_LONG("a loop walks over a long structure")
-    walked = len(builder.walked)
-    builder.walked += builder.iterators.get(iterable, [])
-    if type(iterable.sample) in (dict, list):  # Python looks at what it holds by then
-        builder.walked.append(iterable)
-    builder.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
-    turn, place = body, target
-    if s.left:
-        place = s.item
-        turn = [ir.If(s.origin, ir.Name(s.left), [], [
-            ir.Move(s.origin, target, ir.Name(place)), *_without_break(body)
-        ])]  # fmt: skip
-    try:
-        for item in items:
-            env[place] = item
-            done = builder.block(turn, env, live_in_loop(turn, after) | after)
-            if done is None:
-                return None
-            env = done
-    finally:
-        del builder.walked[walked:]
-    return env
-
-
-def _without_break(body: list[ir.Statement]) -> list[ir.Statement]:
-    """Return an iteration of an unrolled loop: a flag tells that it was left."""
-    turn: list[ir.Statement] = []
-    for s in body:
-        if isinstance(s, ir.If):
-            then, orelse = map(_without_break, (s.body, s.orelse))
-            turn.append(replace(s, body=then, orelse=orelse))
-        elif not isinstance(s, ir.Break):
-            turn.append(s)
-    return turn
-
-
-def _over(
-    builder: Builder,
-    s: Walk,
-    target: str,
-    iterable: Value,
-    body: Any,
-    env: Env,
-    after: set[str],
-) -> Env | None:
-    walked, tables = len(builder.walked), builder.tables()
-    builder.walked += lists_of(iterable)
-    counter, element = counted(builder, iterable, stem_of(target))
-
-    def start(turn: Env, place: Any) -> Env:
-        turn[target] = element(place)
-        return turn
-
-    try:
-        return repeat(builder, s, counter, body, env, after, start, assigned_more={target})
-    except NotSpecializable as reason:
-        unrolled = counter.iterable.is_constant and len(counter.iterable.sample) <= _MOST_UNROLLED
-        if reason.reason not in _KINDS_DIFFER or s.left or unrolled:
-            raise
-        builder.go_back_to(tables)
-        parts = _first_and_rest(builder, counter.iterable)
-        if parts is None:
-            raise
-        # `total = 0` or `last = None` is of its kind from the first iteration on
-        first, rest = parts
-        one = builder.block(body, start(dict(env), first), live_in_loop(body, after) | after)
-        if one is None:
-            raise
-        following = Counter(rest, counter.stem, first.sample + 1)
-        return repeat(builder, s, following, body, one, after, start, assigned_more={target})
-    finally:
-        del builder.walked[walked:]
-
-
-_KINDS_DIFFER = (NotSupported.DEPENDS_ON_PATH, Unsound.IDENTITY)
-
-
-def _first_and_rest(builder: Builder, x: Value) -> tuple[Value, Value] | None:
-    """Return the first number of a range, and the range of the others; leave where it is empty."""
-    if x.is_constant:
-        return (constant(x.sample[0]), constant(x.sample[1:])) if x.sample else None
-    made = builder.definitions.get(x)
-    if made is None or made.function is not range or len(made.arguments) > 2 or not x.sample:
-        return None
-    start, stop = made.arguments if len(made.arguments) == 2 else (constant(0), *made.arguments)
-    leave_where(builder, builder.apply(operator.le, [stop, start]))
-    return start, builder.apply(range, [builder.apply(operator.add, [start, constant(1)]), stop])
 
 
 def repeat(
@@ -372,73 +247,3 @@ def _turn(
 def is_left(body: list[ir.Statement]) -> bool:
     """Return whether a loop may be left by `break`."""
     return has(body, ir.Break)
-
-
-# -- what is walked over -------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class Counter:
-    """The counter of a loop: a range, and the first index as its sample."""
-
-    iterable: Value
-    stem: str
-    sample: int
-
-    def begin(self, builder: Builder) -> Value:
-        """Return the loop variable, a new one each time that the loop is written."""
-        return builder.value(Scalar(frozenset((int,))), self.sample, self.stem)
-
-
-def counted(builder: Builder, x: Value, stem: str) -> tuple[Counter, Callable[[Value], Value]]:
-    """Return the counter of a loop, and the function that gives the element of an iteration."""
-    if type(x.sample) is range:
-        sample = x.sample[0] if len(x.sample) else x.sample.start
-        return Counter(x, stem, sample), lambda i: i
-    length, element = _elements(builder, x, stem)
-    whole = builder.apply(range, [length])
-    return Counter(whole, "i", 0), element
-
-
-def _demand_equal(builder: Builder, n: Value, other: Value) -> None:
-    """Leave the code if two lengths differ."""
-    differ = builder.apply(operator.ne, [n, other])
-    if differ.is_constant:
-        if differ.sample:
-            raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
-        return
-    leave_where(builder, differ)
-
-
-def leave_where(builder: Builder, test: Value) -> None:
-    """Leave the code where a test holds."""
-    nothing = builder.value(Other(type(None)), None)
-    leave = Op(builder.origin, nothing, abandon, [], required=True)
-    builder.out.append(Branch(builder.origin, test, [leave], []))
-
-
-def lists_of(x: Value) -> list[Value]:
-    """Return the lists of unknown length that an iterable walks over."""
-    if isinstance(x.sample, Several):
-        return [y for part in x.sample.parts for y in lists_of(part)]
-    return [x] if isinstance(x.fact, ListOf) else []
-
-
-def _elements(builder: Builder, x: Value, stem: str = "") -> tuple[Value, Callable[[Value], Value]]:
-    """Return the length of an iterable, and a function from an index to the element."""
-    if x.is_array or isinstance(x.fact, ListOf):
-        return builder.apply(len, [x]), lambda i: builder.item(x, i, stem)
-    if isinstance(x.sample, Several):
-        several = x.sample
-        parts = [_elements(builder, part) for part in several.parts]
-        if several.kind == "enumerate":
-            return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
-        if several.kind in ("zip", "strict zip"):
-            length = parts[0][0]
-            if several.kind == "strict zip":
-                for other, _ in parts[1:]:
-                    _demand_equal(builder, length, other)
-            elif parts[1:]:
-                length = builder.apply(min, [n for n, _ in parts])
-            return length, lambda i: structure(tuple, [at(i) for _, at in parts])
-    raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")
