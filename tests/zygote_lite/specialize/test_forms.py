@@ -1,27 +1,16 @@
 """Tuples, lists and dicts that loops rebind or branches decide: each entry is a variable."""
 
-import copy
 import math
 
 import numpy as np
-import pytest
 
-from tests.zygote_lite.checks.finite_differences import slopes
+from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.oracles import assert_agreement, is_alike
 from zygote_lite import testing, value_and_grad
 
 A = np.array
 PROGRAMS = []
-
-
-def tried(*choices):
-    """Note a program that is transformed, with choices of its arguments."""
-
-    def add(f):
-        PROGRAMS.append((f, choices))
-        return f
-
-    return add
+tried = programs.declaring(PROGRAMS)  # transformed
 
 
 @tried((1.0, 0.5, 0.1, 70), (1.0, 0.5, 0.1, 0), (2, 0.5, 0.1, 3), (np.float64(1.0), 0.5, 0.1, 2))
@@ -230,16 +219,9 @@ def sums_in_sums(rows, n):
     return np.sum(whole * 1.5)
 
 
-@pytest.mark.parametrize(("f", "choices"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
+@programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
-    numbers = tuple(i for i, x in enumerate(choices[0]) if type(x) is not int)
-    first = choices[0]
-    with testing.transformed_only():
-        _, found = value_and_grad(f, numbers)(*copy.deepcopy(first))
-    exact = slopes(lambda *xs: f(*xs, *first[len(xs) :]), first[: len(numbers)])
-    for d, (_, want, _) in zip(found, exact, strict=True):
-        np.testing.assert_allclose(d, want, rtol=1e-6, atol=1e-8)
-    assert assert_agreement(f, *choices, argnums=numbers)
+    programs.assert_transformed(f, choices, programs.not_counts(choices[0]))
 
 
 def test_an_entry_that_does_not_change_is_no_variable():
@@ -263,16 +245,7 @@ def test_the_first_iteration_stands_before_the_loop():
 # -- what is recorded --------------------------------------------------------------------------
 
 RECORDED = []
-
-
-def left(*choices):
-    """Note a program that is not transformed, with choices of its arguments."""
-
-    def add(f):
-        RECORDED.append((f, choices))
-        return f
-
-    return add
+left = programs.declaring(RECORDED)  # not transformed
 
 
 @left((2.0, 5, 0), (2.0, 5, 1))
@@ -346,7 +319,7 @@ def kinds_of_a_branch(x):
     return t[0] * t[1] * (1 if isinstance(t, tuple) else 2)
 
 
-@pytest.mark.parametrize(("f", "choices"), RECORDED, ids=lambda x: getattr(x, "__name__", ""))
+@programs.for_each(RECORDED)
 def test_is_recorded_and_right(f, choices):
     assert not assert_agreement(f, *choices, argnums=(0,))
 

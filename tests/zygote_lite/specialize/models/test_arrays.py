@@ -1,28 +1,17 @@
 """Arrays that are taken apart: unpacked, or given to a function by `*`."""
 
-import copy
 import math
 
 import numpy as np
 import pytest
 
-from tests.zygote_lite.checks.finite_differences import slopes
-from tests.zygote_lite.checks.oracles import assert_agreement
+from tests.zygote_lite.checks import programs
 from zygote_lite import DifferentiationError, testing, value_and_grad
 
 A = np.array
 GRID = np.linspace(0.0, 1.0, 20)
 PROGRAMS = []
-
-
-def tried(*choices):
-    """Note a program that is transformed, with choices of its arguments."""
-
-    def add(f):
-        PROGRAMS.append((f, choices))
-        return f
-
-    return add
+tried = programs.declaring(PROGRAMS)  # transformed
 
 
 @tried((A([1.0, 2.0]),), (A([1.0, 2.0], np.float32),), ([1.0, 2.0],), ((1, 2.0),), (A([1, 2]),),
@@ -123,17 +112,11 @@ def written_meanwhile(x, n):
     return s
 
 
-@pytest.mark.parametrize(("f", "choices"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
+@programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     first = choices[0]
     count = sum(isinstance(x, np.ndarray | float) and x is not GRID for x in first)
-    numbers = tuple(range(count))
-    with testing.transformed_only():
-        _, found = value_and_grad(f, numbers)(*copy.deepcopy(first))
-    exact = slopes(lambda *xs: f(*xs, *first[count:]), first[:count])
-    for d, (_, want, _) in zip(found, exact, strict=True):
-        np.testing.assert_allclose(d, want, rtol=1e-6, atol=1e-8)
-    assert assert_agreement(f, *choices, argnums=numbers, tolerance=1e-6)
+    programs.assert_transformed(f, choices, tuple(range(count)), tolerance=1e-6)
 
 
 def test_each_length_has_code_of_its_own():

@@ -1,28 +1,18 @@
 """Lists that a function fills: with numbers or arrays, which NumPy is given then."""
 
-import copy
 import math
 
 import numpy as np
 import pytest
 
-from tests.zygote_lite.checks.finite_differences import slopes
+from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.oracles import assert_agreement
 from zygote_lite import hvp, pullback, testing, value_and_grad
 
 A = np.array
 X = A([0.3, -0.5])
 PROGRAMS = []
-
-
-def tried(*choices):
-    """Note a program that is transformed, with choices of its arguments."""
-
-    def add(f):
-        PROGRAMS.append((f, choices))
-        return f
-
-    return add
+tried = programs.declaring(PROGRAMS)  # transformed
 
 
 @tried((X, 70), (X, 1), (X, 0), (np.float32(X), 5), (A([0.3]), 4), (0.3, 4))
@@ -137,16 +127,10 @@ def of_different_lengths(x, rows):
     return np.sum(whole * whole)
 
 
-@pytest.mark.parametrize(("f", "choices"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
+@programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
-    first = choices[0]
-    numbers = tuple(i for i, x in enumerate(first) if type(x) is not int)
-    with testing.transformed_only():
-        _, found = value_and_grad(f, numbers)(*copy.deepcopy(first))
-    exact = slopes(lambda *xs: f(*xs, *first[len(xs) :]), first[: len(numbers)])
-    for d, (_, want, _) in zip(found, exact, strict=True):
-        np.testing.assert_allclose(d, want, rtol=1e-5, atol=1e-8)
-    assert assert_agreement(f, *choices, argnums=numbers, tolerance=1e-5)
+    numbers = programs.not_counts(choices[0])
+    programs.assert_transformed(f, choices, numbers, by_differences=1e-5, tolerance=1e-5)
 
 
 def test_a_trajectory_is_what_one_writes_by_hand():
@@ -178,16 +162,7 @@ def test_the_hessian_of_an_array_of_numbers():
 # -- what is recorded --------------------------------------------------------------------------
 
 RECORDED = []
-
-
-def left(*choices):
-    """Note a program that is not transformed, with choices of its arguments."""
-
-    def add(f):
-        RECORDED.append((f, choices))
-        return f
-
-    return add
+left = programs.declaring(RECORDED)  # not transformed
 
 
 @left((X, 3), (X, 0))
@@ -284,6 +259,6 @@ def arrays_of_two_ranks(x, n):
     return sum([np.sum(v) for v in out]) + x[0]
 
 
-@pytest.mark.parametrize(("f", "choices"), RECORDED, ids=lambda x: getattr(x, "__name__", ""))
+@programs.for_each(RECORDED)
 def test_is_recorded_and_right(f, choices):
     assert not assert_agreement(f, *choices, argnums=(0,))
