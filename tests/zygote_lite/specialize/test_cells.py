@@ -5,44 +5,14 @@ import copy
 import numpy as np
 import pytest
 
+from tests.zygote_lite.constructs.statements import (
+    late_binding,
+    nonlocal_state,
+    nonlocal_two_levels,
+)
 from zygote_lite import testing, value_and_grad
 
 V = np.array([0.5, 1.5])
-
-
-def sums_up(x):
-    total = x
-
-    def add(v):
-        nonlocal total
-        total = total * v + v
-
-    add(x)
-    add(x * 2.0)
-    return total * x
-
-
-def through_two_levels(x):
-    a = x
-
-    def outer():
-        def inner(k):
-            nonlocal a
-            a = a * x + k
-
-        for i in range(3):
-            inner(i)
-
-    outer()
-    return a * a
-
-
-def sees_a_later_value(x):
-    k = 2.0
-    f = lambda v: v * k
-    a = f(x)
-    k = x
-    return a + f(x)
 
 
 def functions_of_a_loop(x):
@@ -131,7 +101,7 @@ def kept_in_try(x):
 
 
 TRANSFORMED = [
-    sums_up, through_two_levels, sees_a_later_value, functions_of_a_loop, assigned_on_one_path,
+    nonlocal_state, nonlocal_two_levels, late_binding, functions_of_a_loop, assigned_on_one_path,
     loop_variable_of_another_function, in_a_comprehension, array_that_is_rebound, kept_in_try,
 ]  # fmt: skip
 

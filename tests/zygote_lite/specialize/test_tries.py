@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import check_gradient
+from tests.zygote_lite.constructs.statements import break_through_finally, return_in_try_in_loop
 from zygote_lite import DifferentiationError, code_adjoint, testing, value_and_grad
 from zygote_lite._specialize.infer.tries import catches
 
@@ -29,32 +30,6 @@ def root(x):
     finally:
         x = x * 2.0
     return y * x
-
-
-def returns_from_a_loop(x):
-    y = x
-    for i in range(4):
-        try:
-            if i == 2:
-                return y * y
-            y = y * x + 1.0
-        finally:
-            y = y * 2.0
-    return y
-
-
-def leaves_and_goes_on(x):
-    y = x
-    for i in range(5):
-        try:
-            if i == 1:
-                continue
-            if i == 3:
-                break
-            y = y * x
-        finally:
-            y = y + x * i
-    return y
 
 
 def returns_what_finally_rebinds(x):
@@ -200,7 +175,7 @@ def catches_all_groups(x):
 
 
 ANSWERED = [
-    (returns_from_a_loop, (0.5, 1.5, -0.5)), (leaves_and_goes_on, (0.5, 1.5, -0.5)),
+    (return_in_try_in_loop, (0.5, 1.5, -0.5)), (break_through_finally, (0.5, 1.5, -0.5)),
     (returns_what_finally_rebinds, (0.5, -2.0)), (finally_leaves_the_loop, (0.5, -1.5)),
     (returns_through_two, (0.5, 1.5, 3.0)), (newton, (1.3, 2.1)),
     (raised_and_caught, (0.5, 1.5, 2.5)),
