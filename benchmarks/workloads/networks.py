@@ -15,10 +15,8 @@ def moons(w1, b1, w2, b2, w3, b3, X, label):
     return -np.mean(log_p[np.arange(len(label)), label])
 
 
-def moons_by_hand(w1, b1, w2, b2, w3, b3, X, label):
-    h1 = np.tanh(X @ w1 + b1)
-    h2 = np.tanh(h1 @ w2 + b2)
-    z = h2 @ w3 + b3
+def cross_entropy_by_hand(z, label):
+    """Return the mean cross-entropy of the softmax of `z`, and its gradient by `z`."""
     n = len(label)
     picked = np.arange(n), label
     p = np.exp(z)
@@ -27,6 +25,14 @@ def moons_by_hand(w1, b1, w2, b2, w3, b3, X, label):
     p /= total
     p[picked] -= 1.0
     p /= n
+    return value, p
+
+
+def moons_by_hand(w1, b1, w2, b2, w3, b3, X, label):
+    h1 = np.tanh(X @ w1 + b1)
+    h2 = np.tanh(h1 @ w2 + b2)
+    z = h2 @ w3 + b3
+    value, p = cross_entropy_by_hand(z, label)
     da2 = p @ w3.T
     da2 *= 1.0 - h2 * h2
     da1 = da2 @ w2.T
@@ -89,14 +95,7 @@ def mnist_by_hand(w1, b1, w2, b2, w3, b3, X, label):
     z = h2 @ w3
     z += b3
     z -= z.max(axis=1, keepdims=True)
-    n = len(label)
-    picked = np.arange(n), label
-    p = np.exp(z)
-    total = p.sum(axis=1, keepdims=True)
-    value = (np.log(total).sum() - z[picked].sum()) / n
-    p /= total
-    p[picked] -= 1.0
-    p /= n
+    value, p = cross_entropy_by_hand(z, label)
     da2 = p @ w3.T
     da2 *= h2 > 0.0
     da1 = da2 @ w2.T
