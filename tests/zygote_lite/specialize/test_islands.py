@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from rulescore import RuleSet
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import check_gradient
 from zygote_lite import code_adjoint, gradient, hvp, jacobian, testing, value_and_grad
+from zygote_lite._specialize.infer.islands import island
 
 X = np.array([1.0, 2.0, 0.5])
 log = []
@@ -89,7 +91,52 @@ def test_the_answer_is_the_tapes(f, xs):
 def test_the_code_shows_the_island_and_says_why():
     text = code_adjoint(in_straight_code, X)
     assert text.startswith("# odd_sum is recorded: it makes a set")
-    assert "island(odd_sum, x, 5)" in text
+    assert "island(odd_sum, x, 5, only=(0,))" in text
+
+
+def test_what_is_not_differentiated_costs_nothing_going_back():
+    y, back = island(of_both, X, 2.0 * X, only=(0,))
+    np.testing.assert_array_equal(y, of_both(X, 2.0 * X))
+    _, dx, d_data = back(np.ones(3))
+    np.testing.assert_allclose(dx, 3.0 / (2.0 * X))
+    assert d_data is None
+
+
+def test_what_the_program_has_a_rule_for_is_no_island():
+    called = []
+    rule = RuleSet("of a test")
+
+    @rule(noted)
+    def _(x: np.ndarray):
+        called.append("forward")
+
+        def back(dy):
+            called.append("back")
+            return (2.0 * dy * x,)
+
+        return x * x, back
+
+    rule.register()
+    try:
+        for _ in range(4):
+            called.clear()
+            assert_close(gradient(of_noted, X)[0], 2.0 * X)
+            assert called == ["forward", "back"]
+        assert "island(" not in code_adjoint(of_noted, X)
+    finally:
+        rule.unregister()
+
+
+def noted(x):
+    return x * x
+
+
+def noted_oddly(x):
+    return noted(x) * len({1})
+
+
+def of_noted(x):
+    return np.sum(noted_oddly(x))
 
 
 def test_the_same_for_pullbacks_and_jacobians():

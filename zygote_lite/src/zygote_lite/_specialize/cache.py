@@ -16,6 +16,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
 from zygote_lite._specialize.infer.signature import signature
 from zygote_lite._specialize.numba.compile import MISSING
+from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.watch import AS_RULE, GRADIENT, watch
 from zygote_lite.modes import RECORDED, current, watching
@@ -130,10 +131,15 @@ class Specializations:
         return 1 if self.compiled else _FIRST
 
     def make_later(self, f: Any, xs: tuple[Any, ...]) -> None:
-        """Count a run of the tape that calls the function; make code after it, where it is due."""
+        """Count a run of the tape that calls the function; make code after it, where it is due.
+
+        Functions of plugins stay recorded: the bodies of rules, say.
+        """
         if self.run is state.run:
             return
         self.run = state.run
+        if is_of_plugin(f.__globals__):
+            return
         key = self.key_of(xs)
         # another thread may be making code, and wait for what this one holds
         if not isinstance(key, NotSpecializable) and self.lock.acquire(blocking=False):

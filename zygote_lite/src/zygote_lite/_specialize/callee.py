@@ -25,7 +25,6 @@ from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.guards import is_finite
 from zygote_lite._specialize.typed.facts import FLOATS
-from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.tape import Tape, handed_in
@@ -73,7 +72,6 @@ def _may_be_transformed(tape: Tape, f: types.FunctionType) -> bool:
         or (state.given and f is state.given[0])  # it has been tried as a whole
         or id(f) in tape.defaults  # which may be active
         or code in BY_CODE
-        or is_of_plugin(f.__globals__)
     )
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import why
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
@@ -30,6 +31,7 @@ from zygote_lite._specialize.typed.abstract_eval import sealed
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar, can_carry
 from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 from zygote_lite._tape.run import Pullback, recorded_quietly
@@ -53,10 +55,17 @@ _CONSTANTS = {int, float, complex, bool, str, bytes, type(None), types.EllipsisT
 # -- what code calls -----------------------------------------------------------------------------
 
 
-def island(f: Any, *xs: Any) -> tuple[Any, "IslandPullback"]:
-    """Return the value of a call and its pullback, by the tape."""
-    y, back = recorded_quietly((None, *(True for _ in xs)), f, tuple(map(sealed, xs)), {})
-    return y, IslandPullback(back, xs)
+def island(f: Any, *xs: Any, only: tuple[int, ...] | None = None) -> tuple[Any, "IslandPullback"]:
+    """Return the value of a call and its pullback, by the tape.
+
+    Arguments:
+        f: the function.
+        xs: its arguments.
+        only: the numbers of those that are differentiated; without it, all.
+    """
+    flags = [True if only is None or i in only else None for i in range(len(xs))]
+    y, back = recorded_quietly((None, *flags), f, tuple(map(sealed, xs)), {})
+    return y, IslandPullback(back, xs, flags)
 
 
 def unfollowed(f: Any, *xs: Any) -> Any:
@@ -65,19 +74,22 @@ def unfollowed(f: Any, *xs: Any) -> Any:
 
 
 class IslandPullback:
-    """Map the cotangent of the value of an island to those of its arguments; none is `None`."""
+    """Map the cotangent of the value of an island to those of its arguments.
 
-    __slots__ = ("back", "xs")
+    There is a zero where no gradient came to an argument that is differentiated.
+    """
 
-    def __init__(self, back: Pullback, xs: tuple[Any, ...]) -> None:
-        self.back, self.xs = back, xs
+    __slots__ = ("back", "flags", "xs")
+
+    def __init__(self, back: Pullback, xs: tuple[Any, ...], flags: list[Any]) -> None:
+        self.back, self.xs, self.flags = back, xs, flags
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
-        _, *found = self.back(dy)
-        return None, *map(filled, found, self.xs)
+        given = zip(self.back(dy)[1:], self.xs, self.flags, strict=True)
+        return None, *[filled(d, x) if flag else None for d, x, flag in given]
 
     def only(self, needed: tuple[bool, ...]) -> "IslandPullback":
-        """Return the pullback itself: the tape gives all cotangents at once."""
+        """Return the pullback itself: which cotangents are needed was told to the tape."""
         return self
 
 
@@ -134,7 +146,9 @@ def _island(builder: Builder, f: Any, xs: list[Value], stem: str) -> Value:
         found.required = True
         return found.target
     given = [constant(f), *(snapshot(builder, x) for x in xs)]
-    both = builder.operation(island, given, certain=True).target
+    numbers = tuple([i for i, x in enumerate(xs) if x.active])
+    only = {} if len(numbers) == len(xs) else {"only": constant(numbers)}
+    both = builder.operation(island, given, only, certain=True).target
     op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
     be_active(op, xs)
     op.check = True
@@ -252,6 +266,8 @@ class _Effects:
 
     def value(self, x: Any, name: str, depth: int) -> None:
         """Look at a value from around a function: it may be called, or be a constant."""
+        if callable(x) and not all(_is_of_plugin(rule) for _, rule in why(x)):
+            raise Unsound.EFFECTS(f"a rule of the program for {name} might have effects")
         if isinstance(x, types.FunctionType) and not is_pure(x):
             self.look(x, depth + 1)
         elif isinstance(x, type):
@@ -264,6 +280,11 @@ class _Effects:
                 self.value(part, name, depth)
         elif not (_is_known_constant(x) or (is_hashable(x) and _is_known(x))):
             raise Unsound.EFFECTS(f"it reads {name}, which may have effects")
+
+
+def _is_of_plugin(rule: Any) -> bool:
+    written = rule.partials or (rule.body,)
+    return all(is_of_plugin({"__name__": getattr(f, "__module__", None)}) for f in written)
 
 
 def _is_known(f: Any) -> bool:

@@ -239,17 +239,19 @@ class Builder(ABC):
     def attempt(self) -> Any:
         """Return what `give_up` needs to forget an attempt to write the body of a function."""
         kept = {name: copy.copy(getattr(self, name)) for name in _OF_ATTEMPTS}
-        return self.mark(), len(self.unified), len(self.changed), len(self.walked), kept
+        lengths = len(self.unified), len(self.changed), len(self.walked)
+        return self.mark(), lengths, kept, self.inputs.attempt()
 
     def give_up(self, attempt: Any) -> None:
         """Forget what was written since an attempt began: nothing that was there has changed."""
-        mark, unified, changed, walked, kept = attempt
+        mark, (unified, changed, walked), kept, inputs = attempt
         self.back_to(mark)
+        self.inputs.give_up(inputs)
         while len(self.unified) > unified:
             self.unified.pop().shaped = None
         del self.changed[changed:], self.walked[walked:]
         for name, value in kept.items():
-            setattr(self, name, value)
+            setattr(self, name, copy.copy(value))
 
     def settle_home(self, x: Value) -> None:
         """Note that a list or a dict is made here: it may be changed in this block."""

@@ -1,5 +1,6 @@
 """The free variables of specialized code, and the guards under which they are constants."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.values import Value, constant
+
+_FOR_GOOD = ("f", "bound", "names")
 
 
 class Inputs:
@@ -49,6 +52,14 @@ class Inputs:
         self.guards: dict[str, None] = {}
         self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
+
+    def attempt(self) -> dict[str, Any]:
+        """Return what `give_up` needs to forget what is read and demanded from here on."""
+        return {name: copy.copy(x) for name, x in vars(self).items() if name not in _FOR_GOOD}
+
+    def give_up(self, attempt: dict[str, Any]) -> None:
+        """Forget what was read and demanded since an attempt began."""
+        vars(self).update({name: copy.copy(x) for name, x in attempt.items()})
 
     def name_for(self, x: Any, stem: str) -> str:
         """Return the name under which an object is bound for the guards."""
