@@ -4,56 +4,32 @@ Calls of Python functions are inlined, branches whose test is known are resolved
 operation gets its reverse, from its rule.
 """
 
-import builtins
-import types
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._specialize.infer import builds, inputs, reads
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import contexts as _contexts
-from zygote_lite._specialize.infer import inputs
-from zygote_lite._specialize.infer.cells import assign, contents, is_cell, with_cells
+from zygote_lite._specialize.infer.branches import interpret_branch
+from zygote_lite._specialize.infer.cells import assign, is_cell, with_cells
 from zygote_lite._specialize.infer.closures import closure
-from zygote_lite._specialize.infer.forms import (
-    Pairs,
-    joined_value,
-    may_be_unset,
-    moves_to,
-    note_unset,
-    variables_in,
-)
-from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled, lowered_code
-from zygote_lite._specialize.infer.joins import join_attributes
+from zygote_lite._specialize.infer.forms import moves_to
+from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
 from zygote_lite._specialize.infer.loops import is_left, repeat
-from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import instances as _instances
-from zygote_lite._specialize.infer.models import lists as _lists
-from zygote_lite._specialize.infer.models import objects as _objects
-from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.walks import iterate
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
-from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder, End, Env, Frame
-from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
+from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.naming import is_temporary, stem_of
-from zygote_lite._specialize.typed.nodes import (
-    Branch,
-    Moves,
-    Record,
-    Stop,
-    add_at_ends,
-    holds,
-    leaves,
-)
+from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import UNSET, abandon
-from zygote_lite._specialize.typed.stand_ins import Local, Method, StandIn, Super
-from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.runtime import abandon
+from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.values import Value, constant
 
 _DEEP = 20  # calls inside calls
@@ -70,6 +46,10 @@ class Interpreter(Builder):
     read = inputs.read
     read_path = inputs.read_path
     global_value = inputs.global_value
+    atom = reads.value_of_atom
+    attribute = reads.read_attribute
+    build = builds.build_structure
+    append = builds.append_item
 
     # -- functions -----------------------------------------------------------------------------
 
@@ -192,7 +172,7 @@ class Interpreter(Builder):
             case Attempt():
                 return self.tried(s, env, after)
             case ir.If(_, test, body, orelse):
-                return self.branch(s, self.atom(test, env), body, orelse, env, after)
+                return interpret_branch(self, s, self.atom(test, env), body, orelse, env, after)
             case Walk(_, target, iterable, body):
                 return iterate(self, s, target, self.atom(iterable, env), body, env, after)
             case ir.While(_, _, _, body, _):
@@ -234,93 +214,6 @@ class Interpreter(Builder):
         self.context = context
         return found
 
-    # -- what is read from outside -------------------------------------------------------------
-
-    def atom(self, atom: ir.Atom, env: Env) -> Value:
-        match atom:
-            case ir.Name(name):
-                if name not in env:
-                    error = Unsound.UNSET(f"`{name}` may have no value")
-                    own = not self.is_ours(name)  # and not one of a function around it
-                    raise error.always(UnboundLocalError) if own else error
-                x = contents(env[name], name) if is_cell(env[name]) else env[name]
-                self.demand_value(x)
-                return x
-            case ir.Const(value):
-                return constant(value)
-            case ir.Global(path):
-                return self.global_value(self.frames[-1].globals, path)
-            case ir.Intrinsic(path):
-                return constant(_intrinsic(path))
-
-    def build(self, kind: str, items: list[Value]) -> Value:
-        if any(x in self.iterators for x in items):
-            raise Unsound.ITERATOR(
-                f"it makes a {kind} of iterators, which can be walked over only once"
-            )
-        if kind == "dict":
-            pairs = zip(items[::2], items[1::2], strict=True)
-            value = mapping({_dicts.known_key(k): v for k, v in pairs})
-            self.settle_home(value)
-            return value
-        if kind == "set":
-            raise NotSupported.CONTAINER("it makes a set")
-        if kind == "list" and not items and self.uniform:
-            return _lists.new_list(self)
-        self.inputs.lists = self.inputs.lists or kind == "list"
-        made = structure({"tuple": tuple, "list": list, "slice": slice}[kind], items)
-        if kind == "list":
-            self.settle_home(made)
-        return made
-
-    def append(self, x: Value, item: Value) -> Value:
-        """Write `x.append(item)`, for a list whose items are known one by one."""
-        if isinstance(x.fact, ListOf):
-            _lists.append(self, x, item)
-            return constant(None)
-        if x in self.walked:
-            raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
-        if self.uniform and x in self.homes and self.homes[x] is not self.out:
-            _lists.from_items(self, x)
-            return self.append(x, item)
-        if self.homes.get(x) is not self.out:
-            raise Unsound.WRITES_ELSEWHERE(
-                "it appends to a list that it has not made in the same block"
-            )
-        assert x.items is not None
-        if holds(item, x):
-            raise NotSupported.CONTAINER("a list is reached from its own items")
-        x.items.append(item)
-        x.sample.append(item.sample)
-        x.active = x.active or item.active
-        return constant(None)
-
-    def attribute(self, x: Value, name: str) -> Value:
-        if x.is_array:
-            return _calls.array_attribute(self, x, name)
-        if x.is_object or isinstance(x.sample, Super):
-            return _objects.attribute(self, x, name)
-        if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
-            return x
-        if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
-            if not all(hasattr(kind, name) for kind in classes_of(x)):
-                raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
-                    AttributeError
-                )
-            return constant(Method(x, name))
-        if x.is_constant and not isinstance(x.sample, StandIn):
-            changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
-            if not changes or is_settled(self, self.frames[-1].globals):
-                return constant(run(getattr, [x.sample, name], {}))
-            if isinstance(x.sample, type) and type(of_class(x.sample, name)) is classmethod:
-                return _classes.class_method(self, x, name)
-            found = attribute_that_stays(x.sample, name)
-            owner = self.inputs.name_for(x.sample, "o")
-            return self.read(found, f"{owner}.{name}", name)
-        raise NotSupported.ATTRIBUTE(
-            f"it reads the attribute {name} of a {type(x.sample).__name__}"
-        )
-
     # -- calls ---------------------------------------------------------------------------------
 
     def call(self, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = "") -> Value:
@@ -342,77 +235,3 @@ class Interpreter(Builder):
         if not isinstance(f, Local) and not is_settled(self, f.__globals__):
             self.inputs.guard_function(f)
         return self.body_of(f, xs, kws)
-
-    # -- branches: each path is interpreted separately, then the variables are joined -------------
-
-    def branch(
-        self, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
-    ) -> Env | None:
-        if test in self.iterators:
-            raise Unsound.ITERATOR("it asks for the truth of an iterator")
-        if test.is_object:
-            test = self.apply(bool, [test])
-        if test.is_constant or test.items is not None:
-            return self.block(body if test.sample else orelse, env, after)
-        if test.is_array:
-            raise NotSupported.TRUTH("it asks for the truth of an array")
-        before = self.tables()
-        then, first = self.nested(lambda: self.block(body, env, after))
-        one = self.tables()
-        self.go_back_to(before)
-        other, second = self.nested(lambda: self.block(orelse, env, after))
-        node = Branch(self.origin, test, then, other)
-        self.out.append(node)
-        if second is None:
-            self.go_back_to(one)
-        if first is None or second is None:
-            return second if first is None else first
-        joined = dict(env)
-        now = self.tables()  # where paths assign to an object, it is not one and the same on both
-        self.unsettled = {x for x in before if one[x] is not now[x]}
-        left: Pairs = []
-        right: Pairs = []
-        for name in sorted(after & (first.keys() | second.keys())):
-            a, b = first.get(name), second.get(name)
-            if a is b and a is not None:
-                joined[name] = a
-                continue
-            joined[name] = value = joined_value(self, a, b, name)
-            unset = [x for x in (a, b) if may_be_unset(self, x)]
-            if any(x is not None or not self.is_ours(name) for x in unset):
-                note_unset(self, name, value)
-            for known, moves in ((a, left), (b, right)):
-                moves += self.moves_of(name, value, known)
-        join_attributes(self, before, one, left, right)
-        self.unsettled = set()
-        node.joined = [value for value, _ in (*left, *right)]
-        self.note_moved([source for _, source in (*left, *right)])
-        add_at_ends(then, self.origin, left)
-        add_at_ends(other, self.origin, right)
-        return joined
-
-    def no_value(self, name: str, joined: Value) -> Value | None:
-        """Return what is assigned on a path that leaves a variable without a value, if anything.
-
-        It may seem to have one: in a function called in a loop, that of an earlier iteration; Numba
-        takes zero.
-        """
-        if self.is_ours(name):  # none of our own is read too early
-            return constant(None)
-        may_be_stale = self.compiled or (self.loop is not None and len(self.frames) > 1)
-        return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None
-
-    def moves_of(self, name: str, joined: Value, known: Value | None) -> Pairs:
-        """Return what is assigned to a variable on a path, with the value that it has there."""
-        if known is not None:
-            return moves_to(joined, known)
-        given = [(x, self.no_value(name, x)) for x in variables_in(joined)]
-        return [(x, nothing) for x, nothing in given if nothing is not None]
-
-
-def _intrinsic(path: str) -> Any:
-    head, *rest = path.split(".")
-    value = INTRINSICS.get(head, getattr(builtins, head, None))
-    for name in rest:
-        value = getattr(value, name)
-    return value

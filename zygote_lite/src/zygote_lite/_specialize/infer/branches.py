@@ -1,0 +1,87 @@
+"""Branches: each path is interpreted separately, then the variables are joined."""
+
+from typing import Any
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.infer.forms import (
+    Pairs,
+    joined_value,
+    may_be_unset,
+    moves_to,
+    note_unset,
+    variables_in,
+)
+from zygote_lite._specialize.infer.joins import join_attributes
+from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.nodes import Branch, add_at_ends
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import UNSET
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+def interpret_branch(
+    builder: Builder, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
+) -> Env | None:
+    """Write an `if` statement; return the variables after it, or `None` if that is not reached."""
+    if test in builder.iterators:
+        raise Unsound.ITERATOR("it asks for the truth of an iterator")
+    if test.is_object:
+        test = builder.apply(bool, [test])
+    if test.is_constant or test.items is not None:
+        return builder.block(body if test.sample else orelse, env, after)
+    if test.is_array:
+        raise NotSupported.TRUTH("it asks for the truth of an array")
+    before = builder.tables()
+    then, first = builder.nested(lambda: builder.block(body, env, after))
+    one = builder.tables()
+    builder.go_back_to(before)
+    other, second = builder.nested(lambda: builder.block(orelse, env, after))
+    node = Branch(builder.origin, test, then, other)
+    builder.out.append(node)
+    if second is None:
+        builder.go_back_to(one)
+    if first is None or second is None:
+        return second if first is None else first
+    joined = dict(env)
+    now = builder.tables()  # where paths assign to an object, it is not one and the same on both
+    builder.unsettled = {x for x in before if one[x] is not now[x]}
+    left: Pairs = []
+    right: Pairs = []
+    for name in sorted(after & (first.keys() | second.keys())):
+        a, b = first.get(name), second.get(name)
+        if a is b and a is not None:
+            joined[name] = a
+            continue
+        joined[name] = value = joined_value(builder, a, b, name)
+        unset = [x for x in (a, b) if may_be_unset(builder, x)]
+        if any(x is not None or not builder.is_ours(name) for x in unset):
+            note_unset(builder, name, value)
+        for known, moves in ((a, left), (b, right)):
+            moves += _moves_of(builder, name, value, known)
+    join_attributes(builder, before, one, left, right)
+    builder.unsettled = set()
+    node.joined = [value for value, _ in (*left, *right)]
+    builder.note_moved([source for _, source in (*left, *right)])
+    add_at_ends(then, builder.origin, left)
+    add_at_ends(other, builder.origin, right)
+    return joined
+
+
+def _moves_of(builder: Builder, name: str, joined: Value, known: Value | None) -> Pairs:
+    """Return what is assigned to a variable on a path, with the value that it has there."""
+    if known is not None:
+        return moves_to(joined, known)
+    given = [(x, _no_value(builder, name, x)) for x in variables_in(joined)]
+    return [(x, nothing) for x, nothing in given if nothing is not None]
+
+
+def _no_value(builder: Builder, name: str, joined: Value) -> Value | None:
+    """Return what is assigned on a path that leaves a variable without a value, if anything.
+
+    It may seem to have one: in a function called in a loop, that of an earlier iteration; Numba
+    takes zero.
+    """
+    if builder.is_ours(name):  # none of our own is read too early
+        return constant(None)
+    may_be_stale = builder.compiled or (builder.loop is not None and len(builder.frames) > 1)
+    return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None

@@ -1,0 +1,55 @@
+"""Tuples, lists, dicts and slices that statements build, and what is appended to lists."""
+
+from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import ListOf
+from zygote_lite._specialize.typed.nodes import holds
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+def build_structure(builder: Builder, kind: str, items: list[Value]) -> Value:
+    """Return a new tuple, list, dict or slice."""
+    if any(x in builder.iterators for x in items):
+        raise Unsound.ITERATOR(
+            f"it makes a {kind} of iterators, which can be walked over only once"
+        )
+    if kind == "dict":
+        pairs = zip(items[::2], items[1::2], strict=True)
+        value = mapping({_dicts.known_key(k): v for k, v in pairs})
+        builder.settle_home(value)
+        return value
+    if kind == "set":
+        raise NotSupported.CONTAINER("it makes a set")
+    if kind == "list" and not items and builder.uniform:
+        return _lists.new_list(builder)
+    builder.inputs.lists = builder.inputs.lists or kind == "list"
+    made = structure({"tuple": tuple, "list": list, "slice": slice}[kind], items)
+    if kind == "list":
+        builder.settle_home(made)
+    return made
+
+
+def append_item(builder: Builder, x: Value, item: Value) -> Value:
+    """Write `x.append(item)`, for a list whose items are known one by one."""
+    if isinstance(x.fact, ListOf):
+        _lists.append(builder, x, item)
+        return constant(None)
+    if x in builder.walked:
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
+    if builder.uniform and x in builder.homes and builder.homes[x] is not builder.out:
+        _lists.from_items(builder, x)
+        return builder.append(x, item)
+    if builder.homes.get(x) is not builder.out:
+        raise Unsound.WRITES_ELSEWHERE(
+            "it appends to a list that it has not made in the same block"
+        )
+    assert x.items is not None
+    if holds(item, x):
+        raise NotSupported.CONTAINER("a list is reached from its own items")
+    x.items.append(item)
+    x.sample.append(item.sample)
+    x.active = x.active or item.active
+    return constant(None)

@@ -1,0 +1,73 @@
+"""What statements read: variables, constants, globals and attributes."""
+
+import builtins
+import types
+from typing import Any
+
+from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.intrinsics import INTRINSICS
+from zygote_lite._specialize.infer import calls as _calls
+from zygote_lite._specialize.infer.cells import contents, is_cell
+from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
+from zygote_lite._specialize.infer.models import classes as _classes
+from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models.classes import of_class
+from zygote_lite._specialize.typed.abstract_eval import classes_of, run
+from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import Method, StandIn, Super
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+def value_of_atom(builder: Builder, atom: ir.Atom, env: Env) -> Value:
+    """Return the value of a variable, constant, global or intrinsic."""
+    match atom:
+        case ir.Name(name):
+            if name not in env:
+                error = Unsound.UNSET(f"`{name}` may have no value")
+                own = not builder.is_ours(name)  # and not one of a function around it
+                raise error.always(UnboundLocalError) if own else error
+            x = contents(env[name], name) if is_cell(env[name]) else env[name]
+            builder.demand_value(x)
+            return x
+        case ir.Const(value):
+            return constant(value)
+        case ir.Global(path):
+            return builder.global_value(builder.frames[-1].globals, path)
+        case ir.Intrinsic(path):
+            return constant(_intrinsic(path))
+
+
+def _intrinsic(path: str) -> Any:
+    head, *rest = path.split(".")
+    value = INTRINSICS.get(head, getattr(builtins, head, None))
+    for name in rest:
+        value = getattr(value, name)
+    return value
+
+
+def read_attribute(builder: Builder, x: Value, name: str) -> Value:
+    """Write `x.name`, and return it."""
+    if x.is_array:
+        return _calls.array_attribute(builder, x, name)
+    if x.is_object or isinstance(x.sample, Super):
+        return _objects.attribute(builder, x, name)
+    if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
+        return x
+    if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
+        if not all(hasattr(kind, name) for kind in classes_of(x)):
+            raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
+                AttributeError
+            )
+        return constant(Method(x, name))
+    if x.is_constant and not isinstance(x.sample, StandIn):
+        changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
+        if not changes or is_settled(builder, builder.frames[-1].globals):
+            return constant(run(getattr, [x.sample, name], {}))
+        if isinstance(x.sample, type) and type(of_class(x.sample, name)) is classmethod:
+            return _classes.class_method(builder, x, name)
+        found = attribute_that_stays(x.sample, name)
+        owner = builder.inputs.name_for(x.sample, "o")
+        return builder.read(found, f"{owner}.{name}", name)
+    raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of a {type(x.sample).__name__}")
