@@ -12,7 +12,8 @@ from zygote_lite._specialize.infer.forms import (
     variables_in,
 )
 from zygote_lite._specialize.infer.joins import join_attributes
-from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.nodes import Branch, add_at_ends
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET

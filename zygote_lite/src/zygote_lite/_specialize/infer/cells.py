@@ -5,7 +5,8 @@ The variable is the attribute of an object that is never made: see `models.insta
 """
 
 from zygote_lite._specialize.infer.models.instances import new_object, put
-from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST
 from zygote_lite._specialize.typed.values import Value

@@ -7,7 +7,8 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.source import definition_of
 from zygote_lite._specialize.infer.cells import is_cell
-from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.values import Value, constant

@@ -19,7 +19,8 @@ from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
 from zygote_lite._specialize.infer.normalize import assignments, normalize
-from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound

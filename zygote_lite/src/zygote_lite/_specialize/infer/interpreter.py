@@ -23,7 +23,8 @@ from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.walks import iterate
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
-from zygote_lite._specialize.typed.builder import Builder, End, Env, Frame
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import End, Env, Frame
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.naming import is_temporary, stem_of
 from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves

@@ -1,7 +1,8 @@
 """The attributes of objects that the function makes, where the paths of a branch join."""
 
 from zygote_lite._specialize.infer.forms import Pairs, joined_value, moves_to
-from zygote_lite._specialize.typed.builder import Builder, Tables
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Tables
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._specialize.typed.stand_ins import LOST
 from zygote_lite._specialize.typed.values import Value

@@ -13,7 +13,8 @@ from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.typed.abstract_eval import classes_of, run
-from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Method, StandIn, Super

@@ -9,7 +9,8 @@ from zygote_lite._specialize.infer.counters import Counter, counted, leave_where
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.normalize import Walk, live_in_loop
-from zygote_lite._specialize.typed.builder import Builder, Env
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound

@@ -4,7 +4,8 @@ from zygote_lite._specialize.infer.calls import try_store
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.rules.inlined import snapshot
-from zygote_lite._specialize.typed.builder import Builder, Env, key_of_part
+from zygote_lite._specialize.typed.builder import Builder, key_of_part
+from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, can_carry, shares_axes
 from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem, leaves

@@ -1,0 +1,211 @@
+"""Drafts of typed code: what is written so far, new names, and marks to go back to."""
+
+import ast
+import copy
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from zygote_lite._specialize.typed.contexts import NOWHERE
+from zygote_lite._specialize.typed.facts import Fact
+from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
+from zygote_lite._specialize.typed.values import Value
+
+_OF_ATTEMPTS = ("written", "uncertain", "moved", "iterators", "operations", "homes", "origin")
+
+Env = dict[str, Value]
+Tables = dict[Value, dict[str, Value]]
+Made = TypeVar("Made")
+
+
+class End(Env):
+    """The variables at an end of an iteration, and the attributes of objects there."""
+
+    def __init__(self, variables: Env, tables: Tables) -> None:
+        super().__init__(variables)
+        self.tables = tables
+
+
+@dataclass(eq=False)
+class Frame:
+    """A function whose body is being written.
+
+    Attributes:
+        code: its code.
+        globals: its globals.
+        times: how often it assigns each variable.
+        variables: those that have a value at its start.
+        given: the identities of the values that these hold.
+    """
+
+    code: types.CodeType
+    globals: dict[str, Any]
+    times: Counter[str]
+    variables: set[str]
+    given: set[int]
+
+
+class Draft:
+    """Typed code that is being written for one specialization.
+
+    Attributes:
+        inputs: what the code is given, besides the user's arguments, and what is guarded.
+        out: the nodes of the block that is being written.
+        loop: the loop that it is in.
+        written: the arrays that are written in place.
+        reverse: whether it is the reverse pass that is being written.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.out: list[Node] = []
+        self.loop: Loop | None = None
+        self.written: dict[Value, int] = {}
+        self.used: set[str] = set()
+        self.frames: list[Frame] = []  # the functions whose bodies are being written
+        self.reverse = False
+        self.known: dict[Any, Value] = {}
+        self.definitions: dict[Value, Op] = {}
+        self.origin: ast.AST = ast.Pass()
+        self.breaks: list[tuple[Env, list[Env], Tables]] = []  # of loops: carried, ends, objects
+        self.poles = False  # whether the reverse pass may meet a pole of a rule
+        self.recording = False  # of the reverse pass, to differentiate it again
+        self.twice = False  # whether that is to come
+        self.strong = False  # whether a zero cotangent stays a zero where it meets an infinity
+        self.compiled = False  # whether the code is for Numba
+        self.distinct = False  # whether arrays that are equal are still made one by one
+        self.has_islands = False  # whether the tape may answer calls inside
+        self.uncertain: set[Value] = set()  # variables that may have no value
+        self.operations = 0
+        self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
+        self.titles: dict[Value, str] = {}  # of lists, the variables that they are assigned to
+        self.shapes: dict[Any, Value] = {}
+        self.unified: list[Value] = []
+        self.changed: list[Value] = []  # arrays and lists of which a write tells something new
+        self.uniform = False  # whether lists are taken as lists of any length
+        self.grown: list[dict[Value, int]] = []  # for each loop, lists before what it appends
+        self.walked: list[Value] = []  # what a loop walks over
+        self.moved: set[Value] = set()  # values that another variable takes on some path
+        self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
+        self.objects: list[Value] = []  # those that the function makes
+        self.making: list[Value] = []  # those whose `__init__` is being written
+        self.assigned: set[Value] = set()  # those that are assigned to after that
+        self.unsettled: set[Value] = set()  # those that the paths assign to which are joined now
+        self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
+        self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
+        self.context = NOWHERE  # what `with` has set
+        self.plain = False  # in the body of a rule, through which no gradient passes
+
+    @property
+    def follows(self) -> bool:
+        """Whether what depends on a differentiated argument is to be run backwards."""
+        return self.recording or not (self.plain or self.reverse)
+
+    # -- blocks --------------------------------------------------------------------------------
+
+    def nested(self, work: Callable[[], Made]) -> tuple[list[Node], Made]:
+        """Write a block of its own, and return it with what `work` returned."""
+        outer, self.out = self.out, []
+        known, mark = dict(self.known), len(self.unified)
+        try:
+            return self.out, work()
+        finally:
+            self.out, self.known = outer, known
+            while len(self.unified) > mark:  # known only where the block has been run
+                self.unified.pop().shaped = None
+
+    def tables(self) -> Tables:
+        """Return the attributes that the objects made inside have now."""
+        return {x: x.fields for x in self.objects if x.fields is not None}
+
+    def go_back_to(self, tables: Tables) -> None:
+        """Give objects the attributes back that they had."""
+        for x, fields in tables.items():
+            x.fields = fields
+
+    def places(self, objects: Iterable[Value]) -> Env:
+        """Return the attributes of objects as variables, each under a name of its own."""
+        found: Env = {}
+        for x in objects:
+            number = self.numbers.setdefault(x, len(self.numbers))
+            found |= {f"{number}.{name}": value for name, value in (x.fields or {}).items()}
+        return found
+
+    def put_in_places(self, objects: Iterable[Value], places: Env) -> None:
+        """Give objects the attributes that variables of theirs stand for."""
+        of = {str(self.numbers[x]): x for x in objects}
+        for x in of.values():
+            x.fields = {}
+        for place, value in places.items():
+            number, _, name = place.partition(".")
+            if name and number in of:
+                x = of[number]
+                x.fields = {**(x.fields or {}), name: value}
+
+    def mark(self) -> Any:
+        """Return what `back_to` needs to forget what is written from here on."""
+        return len(self.out), set(self.used), dict(self.known), dict(self.shapes)
+
+    def back_to(self, mark: Any) -> None:
+        """Forget what was written since the mark was made."""
+        length, self.used, self.known, self.shapes = mark
+        del self.out[length:]
+
+    def attempt(self) -> Any:
+        """Return what `give_up` needs to forget an attempt to write the body of a function."""
+        kept = {name: copy.copy(getattr(self, name)) for name in _OF_ATTEMPTS}
+        lengths = len(self.unified), len(self.changed), len(self.walked)
+        return self.mark(), lengths, kept, self.inputs.attempt()
+
+    def give_up(self, attempt: Any) -> None:
+        """Forget what was written since an attempt began: nothing that was there has changed."""
+        mark, (unified, changed, walked), kept, inputs = attempt
+        self.back_to(mark)
+        self.inputs.give_up(inputs)
+        while len(self.unified) > unified:
+            self.unified.pop().shaped = None
+        del self.changed[changed:], self.walked[walked:]
+        for name, value in kept.items():
+            setattr(self, name, copy.copy(value))
+
+    def settle_home(self, x: Value) -> None:
+        """Note that a list or a dict is made here: it may be changed in this block."""
+        self.homes[x], x.scope = self.out, self.loop
+
+    def note_moved(self, values: list[Value]) -> None:
+        """Note that another variable may hold what these variables hold."""
+        self.moved.update(leaf for x in values for leaf in leaves(x) if leaf.is_array)
+
+    def is_ours(self, name: str) -> bool:
+        """Return whether a variable of the function being written is the engine's own."""
+        code = self.frames[-1].code
+        return name not in (*code.co_varnames, *code.co_cellvars)
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def name(self, stem: str) -> str:
+        """Return a name that is not taken yet, and take it."""
+        name, n = stem, 0
+        while name in self.used or name in self.inputs.names:
+            n += 1
+            name = f"{stem}_{n}" if stem[-1:].isdigit() else f"{stem}{n}"
+        self.used.add(name)
+        return name
+
+    def temporary(self) -> str:
+        """Return the name of a new value that the user has no name for."""
+        n = 1
+        while f"t{n}" in self.used or f"t{n}" in self.inputs.names:
+            n += 1
+        return self.name(f"t{n}")
+
+    def value(self, fact: Fact, sample: Any, stem: str = "") -> Value:
+        """Return a new value, in the scope of the loop that is being written."""
+        name = self.name(stem) if stem else self.temporary()
+        value = Value(fact, sample, name)
+        value.scope = self.loop
+        value.reverse = self.reverse
+        return value
