@@ -1,8 +1,8 @@
-"""What the tests of the engine share: the check of a gradient, and an engine without rules_base."""
+"""What the tests of the engine share: checking a gradient, rules, an engine without rules_base."""
 
 import pytest
 
-from rulescore import plugins
+from rulescore import RuleSet, plugins
 from tests.zygote_lite.checks.finite_differences import check_gradient
 
 
@@ -10,6 +10,15 @@ from tests.zygote_lite.checks.finite_differences import check_gradient
 def check():
     """Give `check_gradient`."""
     return check_gradient
+
+
+@pytest.fixture
+def rules():
+    """Give a rule set of the test's own, which is taken back after it."""
+    ruleset = RuleSet("rules_of_the_test")
+    ruleset.register()
+    yield ruleset
+    ruleset.unregister()
 
 
 @pytest.fixture

@@ -331,24 +331,16 @@ def total(x):
 
 
 @pytest.fixture
-def numbers(new_rule_set):
+def numbers(rules):
     """Declare what `Numbers` are, and the rule of their total."""
 
-    @new_rule_set.method(project)
+    @rules.method(project)
     def _(dx: object, x: Numbers):
         return dx if isinstance(dx, Numbers) else Numbers(dx)
 
-    @new_rule_set(total)
+    @rules(total)
     def _(x: Numbers):
         return total(x), lambda dy: (Numbers(np.full(np.shape(x.data), dy)),)
-
-
-@pytest.fixture
-def new_rule_set():
-    rule = RuleSet("numbers")
-    rule.register()
-    yield rule
-    rule.unregister()
 
 
 def weighted(x, w):
@@ -364,10 +356,10 @@ def test_check_gradient_says_what_it_cannot_move(numbers):
         check_gradient(weighted, x, w, argnums=0)
 
 
-def test_check_gradient_compares_what_goes_by_value(new_rule_set, numbers):
+def test_check_gradient_compares_what_goes_by_value(rules, numbers):
     given = iter(range(100))
 
-    @new_rule_set(weighted)
+    @rules(weighted)
     def _(x: Numbers, w: np.ndarray):
         return weighted(x, w), lambda dy: (Numbers(np.full(2, next(given))), 2 * w * total(x))
 

@@ -9,7 +9,6 @@ import warnings
 import numpy as np
 import pytest
 
-from rulescore import RuleSet
 from tests.zygote_lite.checks.oracles import (
     answers,
     assert_agreement,
@@ -603,14 +602,6 @@ def scaled(x):
 
 def logarithm(x):
     return math.log(abs(x)) if x else 0.0
-
-
-@pytest.fixture
-def rules():
-    own = RuleSet("own")
-    own.register()
-    yield own
-    own.unregister()
 
 
 def test_a_rule_is_called_as_often_as_the_generic_engine_calls_it(rules):
