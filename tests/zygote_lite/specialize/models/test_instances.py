@@ -750,3 +750,71 @@ def test_a_default_of_a_dataclass_that_changes():
     assert value_and_grad(f)(1.5) == generic(f, (1.5,), 0)[1]
     Two.__dataclass_fields__["c"].default_factory = lambda: [5.0]
     assert value_and_grad(f)(1.5) == generic(f, (1.5,), 0)[1]
+
+
+class Answering:
+    """What its special methods return is what it holds."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __len__(self):
+        return self.held
+
+    def __float__(self):
+        return self.held
+
+    def __int__(self):
+        return self.held
+
+    def __contains__(self, x):
+        return x * self.held
+
+    @functools.cached_property
+    def kept(self):
+        return 2.0 * self.held
+
+    @functools.cached_property
+    def missing(self):
+        raise AttributeError
+
+
+def asked_before_it_changed(x):
+    a = Answering(x)
+    there = hasattr(a, "kept")
+    a.held = x * x
+    return a.kept * there
+
+
+@pytest.mark.parametrize(
+    ("f", "want"),
+    [
+        (lambda x: (x in Answering(3.0)) * x, (1.5, 1.0)),
+        (lambda x: (0.0 in Answering(x)) * x + x, (1.5, 1.0)),
+        (asked_before_it_changed, (3.0, 2.0)),
+        (lambda x: 3.0 * x if hasattr(Answering(x), "missing") else x, (1.5, 1.0)),
+    ],
+    ids=["contains", "contains_active", "hasattr_kept", "hasattr_missing"],
+)
+def test_what_builtins_make_of_special_methods(f, want):
+    for _ in range(4):
+        assert value_and_grad(f)(1.5) == want
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: len(Answering(-1)) * x,
+        lambda x: len(Answering(2.0)) * x,
+        lambda x: float(Answering(1)) * x,
+        lambda x: int(Answering(1.5)) * x,
+        lambda x: x if Answering(2.0) else 2.0 * x,
+    ],
+    ids=["negative_length", "length", "float", "int", "truth"],
+)
+def test_special_methods_that_return_what_python_does_not_take(f):
+    assert "raises" in testing.why_recorded(f, 1.5)
+    for _ in range(4):
+        with pytest.raises((TypeError, ValueError)):
+            f(1.5)
+        assert is_alike(outcome(lambda: value_and_grad(f)(1.5)), generic(f, (1.5,), 0))

@@ -132,7 +132,10 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str) -> Traced | None:
     found = [member.fget] if isinstance(member, property) else []
     found.append(bind_method(type(member), "__get__"))
     found += [bind_method(type(x), hook) for hook in ("__getattribute__", "__getattr__")]
-    if not any(isinstance(f, types.FunctionType) and may_write(f, type(x)) for f in found):
+    kept = isinstance(member, functools.cached_property) and name not in fields_of(x)
+    if not (
+        kept or any(isinstance(f, types.FunctionType) and may_write(f, type(x)) for f in found)
+    ):
         return None
     try:
         tape.call((None, nodes[1], None), getattr, x, name)

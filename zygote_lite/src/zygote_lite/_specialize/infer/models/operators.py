@@ -2,7 +2,9 @@
 
 import copy
 import dataclasses
+import functools
 import operator
+import types
 from typing import Any
 
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
@@ -26,6 +28,9 @@ _OF_ONE: dict[Any, str] = {
     int: "__int__", operator.getitem: "__getitem__", operator.contains: "__contains__",
     round: "__round__",
 }  # fmt: skip
+
+
+_CLASS_GIVEN = {len: int, float: float, int: int}
 
 
 def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
@@ -55,7 +60,12 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
         own = _method(builder, xs[0], _OF_ONE[f])
         if own is None:
             raise NotSupported.METHOD(f"{type(xs[0].sample).__name__} has no {_OF_ONE[f]}")
-        return builder.apply(own, xs)
+        found = builder.apply(own, xs)
+        if f is operator.contains:
+            return builder.apply(operator.truth, [found])
+        if f in _CLASS_GIVEN:
+            _refuse_other_class(found, _CLASS_GIVEN[f], _OF_ONE[f])
+        return found
     if f in (getattr, hasattr, setattr) and len(xs) > 1 and xs[0].is_object:
         return _by_name(builder, f, *xs)
     if f is object.__setattr__ and len(xs) == 3 and xs[0].fields is not None:
@@ -75,6 +85,13 @@ def holds_object(x: Value) -> bool:
 
 def _method(builder: Builder, x: Value, name: str) -> Any:
     return method_of(builder.inputs, type(x.sample), name) if x.is_object else None
+
+
+def _refuse_other_class(found: Value, kind: type, name: str) -> None:
+    """Refuse what a special method may not return: Python raises an error, or converts it."""
+    known = found.fact.classes if isinstance(found.fact, Scalar) else {type(found.sample)}
+    if known != {kind} or (name == "__len__" and found.is_constant and found.sample < 0):
+        raise Unsound.RAISES(f"a {name} returns what Python does not take for one")
 
 
 def _of_method(builder: Builder, method: Any, xs: list[Value]) -> Value | None:
@@ -133,7 +150,9 @@ def truth_of(builder: Builder, x: Value) -> Value:
     for name in ("__bool__", "__len__"):
         own = _method(builder, x, name)
         if own is not None:
-            return builder.apply(operator.truth, [builder.apply(own, [x])])
+            found = builder.apply(own, [x])
+            _refuse_other_class(found, bool if name == "__bool__" else int, name)
+            return builder.apply(operator.truth, [found])
     settle(builder.inputs, type(x.sample))
     return constant(True)
 
@@ -144,7 +163,8 @@ def _by_name(builder: Builder, f: Any, x: Value, name: Value, *more: Value) -> V
     if f is setattr:
         _instances.set_attribute(builder, x, text, more[0])
         return constant(None)
-    if isinstance(of_class(type(x.sample), text), property):  # what raises is left to the tape
+    computed = (property, functools.cached_property)
+    if isinstance(of_class(type(x.sample), text), computed):  # what raises is left to the tape
         value = builder.attribute(x, text)
         return constant(True) if f is hasattr else value
     there = has_attribute(builder, x, text)
@@ -162,7 +182,8 @@ def has_attribute(builder: Builder, x: Value, name: str) -> bool:
     if of_class(kind, "__getattr__") is not ABSENT:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     found = of_class(kind, name)
-    if hasattr(type(found), "__set__"):  # its getter may raise
+    plain = isinstance(found, types.FunctionType | classmethod | staticmethod)
+    if hasattr(type(found), "__get__") and not plain:  # its getter may raise, or write
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if x.fields is not None:
         if name in x.fields and x.fields[name] is LOST:
