@@ -502,6 +502,20 @@ def test_readers_and_writers_in_threads(new_ruleset):
     assert rrule(f, "a")[0] == "a"
 
 
+def test_the_generation_is_told_while_another_thread_loads_the_last_section(monkeypatch):
+    asked = []
+
+    class Modules:
+        def __len__(self):
+            monkeypatch.setattr("rulescore._table._wake", None)  # there is no section left
+            return 1
+
+    monkeypatch.setattr("rulescore._table._wake", lambda: asked.append(True))
+    monkeypatch.setattr("rulescore._table.modules", Modules())
+    assert isinstance(generation(), int)
+    assert asked == [True]
+
+
 def test_the_first_call_from_many_threads_loads_the_plugins_once(install, python):
     install(
         "rules_slow",

@@ -45,8 +45,9 @@ def generation() -> int:
     It is asked before code is used that was made with the rules, so sections of plugins whose
     libraries have been imported meanwhile are loaded first.
     """
-    if _wake is not None and len(modules) != _quiet:  # as many modules are nearly always the same
-        _wake()
+    load_due = _wake  # which another thread may take away meanwhile
+    if load_due is not None and len(modules) != _quiet:  # as many are nearly always the same
+        load_due()
     return _generation
 
 
