@@ -581,6 +581,15 @@ def calls_written(x):
     return total
 
 
+@works("`iter(f, sentinel)`, of what becomes active: it calls nothing after its end", (0.7,))
+def calls_at_an_end(x):
+    values = [1.0, 2.0, None, 9.0, None]
+    it = iter(lambda: values.pop(0), None)
+    first = next(it)
+    values[0] = x
+    return first + next(it) + sum(it, 0.0) + sum(it, 0.0) + len(values) * x
+
+
 @works("a generator that a loop leaves: its `finally` runs then", (0.7,))
 def left_generator(x):
     log = [1.0]

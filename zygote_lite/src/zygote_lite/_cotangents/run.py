@@ -34,6 +34,7 @@ class State(threading.local):
     written: dict[int, Any] | None = None  # arrays that were written in place
     given: tuple[Any, ...] = ()  # what the run was given: the function and its arguments
     held: dict[int, Any]  # holders of numbers that carry no gradient, within the arguments
+    ended: dict[int, Any]  # iterators in C that were found to be over, and do not know it
     has_texts = False  # whether texts made of active values are among what is active
     store: Store | None = None
     clean: dict[int, Any]  # what is reached by the names of globals and reaches nothing active
@@ -45,6 +46,7 @@ class State(threading.local):
     def __init__(self) -> None:
         self.clean = {}
         self.held = {}
+        self.ended = {}
         self.later = []
 
 

@@ -32,6 +32,7 @@ class Run:
             state.active = state.captured = state.written = None
             state.given = ()
             state.held.clear()
+            state.ended.clear()
             state.clean.clear()
             later, state.later, state.run = state.later, [], None
             for do in later:

@@ -230,14 +230,28 @@ def _(tape: Tape, it: Any) -> Traced:
     return _called(tape, f, row)
 
 
-@_for(_STEPS, filter, itertools.filterfalse, itertools.starmap, type(iter(int, 0)))
-def _(tape: Tape, it: Any) -> Traced:
+def _first_of_another(tape: Tape, kind: Any, sources: Any) -> Traced:
     """Take the first element of another such iterator over the same source: it has no state."""
-    is_calling = isinstance(it, type(iter(int, 0)))
-    kind, sources = it.__reduce__() if is_calling else (type(it), _sources(it)[::-1])
     (made_by,) = IN_PYTHON[id(kind)].for_all
     again, _ = tape.call((None,) * (1 + len(sources)), made_by, *sources)
     return tape.call((None, None), next, again)
+
+
+@_for(_STEPS, filter, itertools.filterfalse, itertools.starmap)
+def _(tape: Tape, it: Any) -> Traced:
+    return _first_of_another(tape, type(it), _sources(it)[::-1])
+
+
+@_for(_STEPS, type(iter(int, 0)))
+def _(tape: Tape, it: Any) -> Traced:
+    """Call the function once more, unless the sentinel has been met: then the iterator is over."""
+    if id(it) in state.ended:
+        raise StopIteration
+    try:
+        return _first_of_another(tape, *it.__reduce__())
+    except StopIteration:
+        state.ended[id(it)] = it
+        raise
 
 
 @_for(_STEPS, itertools.islice, itertools.chain)
