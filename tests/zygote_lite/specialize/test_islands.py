@@ -373,6 +373,71 @@ def test_a_global_that_was_none_and_is_a_function_later(monkeypatch):
     assert seen == [3.0]
 
 
+def doubled(x):
+    return 2.0 * x
+
+
+def of_a_default(x, way=doubled):
+    ones = {1}
+    return way(x) * len(ones)
+
+
+def of_a_keyword(x, *, way=doubled):
+    ones = {1}
+    return way(x) * len(ones)
+
+
+def of_a_default_inside(x):
+    ones = {1}
+    return of_a_default(x) * len(ones)
+
+
+def of_a_number(x, factor=2.0):
+    ones = {1}
+    return x * factor * len(ones)
+
+
+@pytest.mark.parametrize(
+    ("inner", "owner"),
+    [
+        (of_a_default, of_a_default),
+        (of_a_keyword, of_a_keyword),
+        (of_a_default_inside, of_a_default),
+    ],
+)
+def test_a_default_that_is_another_function_later(monkeypatch, inner, owner):
+    def f(x):
+        y = inner(x)
+        if y > 4.0:
+            raise ValueError("too large")
+        return y * y
+
+    def telling(x):
+        seen.append(float(x))
+        return 3.0 * x
+
+    seen = []
+    for _ in range(4):
+        assert gradient(f, 1.5) == (12.0,)
+    if owner.__kwdefaults__:
+        monkeypatch.setattr(owner, "__kwdefaults__", {"way": telling})
+    else:
+        monkeypatch.setattr(owner, "__defaults__", (telling,))
+    with pytest.raises(ValueError, match="too large"):
+        gradient(f, 3.0)
+    assert seen == [3.0]
+
+
+def test_a_default_that_is_another_number_later(monkeypatch):
+    def f(x):
+        return of_a_number(x) * x
+
+    assert testing.why_recorded(f, 1.5) is None
+    for factor in (2.0, 2.0, 2.0, 5.0, 3, np.float32(2.0), np.array(4.0)):
+        monkeypatch.setattr(of_a_number, "__defaults__", (factor,))
+        assert gradient(f, 1.5) == (3.0 * factor,)
+
+
 def picky(x):
     if float(x) > 2.0:
         raise ValueError(f"{x} is too large")

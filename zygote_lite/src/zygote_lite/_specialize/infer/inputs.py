@@ -22,6 +22,7 @@ from zygote_lite._specialize.infer.normalize import assignments, normalize
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of
+from zygote_lite._specialize.typed.inputs import defaults_of
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Local
@@ -227,11 +228,7 @@ def parameters(
     without: frozenset[str] | set[str] = frozenset(),
 ) -> Env:  # fmt: skip
     """Return the parameters of a function, but for those of some names that are not given."""
-    optional = dict(zip(f.__code__.co_varnames[: f.__code__.co_argcount][::-1],
-                        (f.__defaults__ or ())[::-1], strict=False))  # fmt: skip
-    optional |= f.__kwdefaults__ or {}
-
-    absent = constant(None)
+    optional, absent = defaults_of(f), constant(None)
 
     def default(name: str) -> Value | None:
         if name in without:

@@ -31,6 +31,7 @@ from zygote_lite._specialize.typed.abstract_eval import sealed
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar, can_carry
 from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.inputs import defaults_of
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
@@ -214,7 +215,8 @@ class _Effects:
         self.builder.inputs.guard_function(f)
         if depth > _MOST_DEEP or f.__closure__ or f.__dict__:
             raise Unsound.EFFECTS(f"{f.__name__} is a closure, or deep inside")
-        for x in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+        for name, x in defaults_of(f).items():
+            self.guard(self.builder.inputs.default_of(f, name), x)
             self.value(x, f.__name__, depth)
         function = lower(f.__code__, f.__globals__)
         if function.is_generator or function.nonlocals:
@@ -231,6 +233,13 @@ class _Effects:
                 raise Unsound.IDENTITY(f"{f.__name__} asks which object or memory a value is")
             for atom in ir.atoms_of(s):
                 self.atom(atom, f, depth)
+
+    def guard(self, expression: str, x: Any) -> None:
+        """Demand that an expression gives the same object; of a constant, one of its type."""
+        if _is_known_constant(x):
+            self.builder.inputs.guard_type(expression, x)
+        else:
+            self.builder.inputs.guard(expression, x)
 
     def kind(self, kind: Any, f: types.FunctionType) -> None:
         """Look at what an `except` names: it is evaluated as it stands."""
@@ -256,10 +265,8 @@ class _Effects:
         x = f.__globals__.get(head, getattr(builtins, head, None))
         for part in rest:
             x = vars(x).get(part) if isinstance(x, types.ModuleType) else _unknown
-        if (
-            _is_known_constant(x) and not rest and head in f.__globals__
-        ):  # it may well change, not its type
-            self.builder.inputs.guard_type(f.__globals__, head)
+        if _is_known_constant(x) and not rest and head in f.__globals__:
+            self.guard(f"{self.builder.inputs.name_for(f.__globals__, 'g')}[{head!r}]", x)
         else:
             self.builder.global_value(f.__globals__, path)
         self.value(x, path, depth)

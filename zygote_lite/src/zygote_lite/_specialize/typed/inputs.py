@@ -82,12 +82,10 @@ class Inputs:
         self.has_numbers |= isinstance(x, (*NUMBERS, tuple))
         self.guards[f"{expression} is {self.name_for(x, 'o')}"] = None
 
-    def guard_type(self, globals_: dict[str, Any], name: str) -> None:
-        """Demand that a global is of the type that it is now, as the tape is to read it."""
-        x = globals_[name]
+    def guard_type(self, expression: str, x: Any) -> None:
+        """Demand that an expression is of the type that it is now, as the tape is to read it."""
         self.has_numbers |= isinstance(x, (*NUMBERS,))
-        within = self.name_for(globals_, "g")
-        self.guards[f"type({within}[{name!r}]) is {self.name_for(type(x), 'o')}"] = None
+        self.guards[f"type({expression}) is {self.name_for(type(x), 'o')}"] = None
 
     def guard_function(self, f: Any) -> None:
         """Demand that a function whose body is taken over still has this body."""
@@ -107,3 +105,11 @@ class Inputs:
         if isinstance(x, np.ndarray | list | dict):
             raise Unsound.MAY_CHANGE(f"{path} is not a constant: it can be changed in place")
         return constant(x)
+
+
+def defaults_of(f: Any) -> dict[str, Any]:
+    """Return the parameters of a function that have defaults, with these."""
+    given = f.__defaults__ or ()
+    names = f.__code__.co_varnames[: f.__code__.co_argcount]
+    found = dict(zip(names[len(names) - len(given) :], given, strict=True))
+    return found | (f.__kwdefaults__ or {})
