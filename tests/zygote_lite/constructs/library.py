@@ -148,6 +148,17 @@ def copies(x, y):
     return b["p"][0] * c["p"][1] + c["p"][0]
 
 
+@works("`copy.copy`, `copy.deepcopy`", (0.5, 0.6))
+def copied_defaultdict(x, y):
+    d = collections.defaultdict(lambda: x * 2)
+    total = d["a"]
+    d["b"] = y
+    e, f = copy.copy(d), d.copy()
+    d["a"] = 1.0
+    e["b"] = e["b"] * f["a"]
+    return total * e["a"] * e["b"] * f["b"] * f["new"] * d["a"] + len(e) * x
+
+
 @works("`copy.copy`, `copy.deepcopy`", (V,))
 def copies_of_arrays(a):
     b, c = copy.copy(a), copy.deepcopy(a)

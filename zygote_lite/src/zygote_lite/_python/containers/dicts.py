@@ -239,6 +239,13 @@ def _(nodes: Nodes, x: dict[Any, Any]) -> ValueAndPullback:
     return gathered(type_in_c(x).copy(x), lambda key: (x, key), 2)
 
 
+@handlers.structural(collections.defaultdict.copy, collections.defaultdict.__copy__)
+def _(nodes: Nodes, x: Any) -> ValueAndPullback | None:
+    if type(x) is not collections.defaultdict:
+        return None  # the copy is made by calling the user's class
+    return gathered(x.copy(), lambda key: (x, key), 2)
+
+
 def gathered(y: Any, source: Callable[[Any], tuple[Any, Any]], count: int) -> ValueAndPullback:
     """Return a new container, and the pullback of a call that makes it of entries of others.
 
