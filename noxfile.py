@@ -20,11 +20,7 @@ MATRIX = {
 WITH_THE_ENGINE = ["nnlib", "all"]
 THIRD_PARTY = "rules_scipy_special"
 CLASHING = "rules_clashing"
-LIBRARIES = [  # that know nothing of derivatives, or have their own
-    "statsmodels", "scikit-learn", "ahrs", "chemicals", "colour-science", "filterpy", "fluids",
-    "geographiclib", "ht", "iapws", "lmfit", "numpy-financial", "POT", "pvlib", "pymap3d",
-    "scikit-fuzzy", "transforms3d",
-]  # fmt: skip
+LIBRARIES = "requirements-libraries.txt"
 
 
 @nox.session(tags=["matrix"])
@@ -107,8 +103,16 @@ def mutants(session):
 def library(session):
     """Differentiate other people's libraries; compare with their own scores, or differences."""
     plugin = f"./examples/{THIRD_PARTY}"
-    session.install("-r", "requirements.txt", plugin, *LIBRARIES)
+    session.install("-r", "requirements.txt", "-r", LIBRARIES, plugin)
     session.run("pytest", "-rs", "tests/zygote_lite/libraries", *session.posargs)
+
+
+@nox.session
+def library_benchmark(session):
+    """Time value and gradient of formulas of other people's libraries, without Numba."""
+    ours = [f"./{name}" for name in ("rulescore", "rules_base", "rules_nnlib", "zygote_lite")]
+    session.install("-r", LIBRARIES, *ours, f"./examples/{THIRD_PARTY}")
+    session.run("python", "-m", "benchmarks.libraries", *session.posargs)
 
 
 @nox.session

@@ -1,5 +1,9 @@
 """What is reached by the names of globals is looked up anew where a name was rebound."""
 
+import collections
+import weakref
+
+import numpy as np
 import pytest
 
 from zygote_lite import DifferentiationError, gradient
@@ -69,3 +73,26 @@ def test_keys_within_tuples_are_asked_for_their_hash(look_up):
 
     with recorded_only(), pytest.raises(DifferentiationError, match="__hash__"):
         gradient(f, 3.0)
+
+
+class Registry:
+    """An object with a weak reference to what is gone."""
+
+    def __init__(self):
+        self.rate, self.last = 3.0, weakref.proxy(collections.Counter())
+
+
+def scaled(x, registry):
+    if np.size(x) > 1:
+        return np.sum(x) * registry.rate
+    return x * registry.rate
+
+
+def test_weak_references_to_what_is_gone_are_passed_over():
+    registry = Registry()
+    with pytest.raises(ReferenceError):
+        registry.last.clear()
+    for x in (1.5, np.ones(2)):
+        with recorded_only():
+            assert np.all(gradient(scaled, x, registry)[0] == 3.0)
+            assert np.all(gradient(lambda x: scaled([x][0], registry), x)[0] == 3.0)

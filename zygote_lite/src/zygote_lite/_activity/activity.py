@@ -194,13 +194,14 @@ def addresses_of(x: Any) -> dict[int, Any]:
     found: dict[int, Any] = {}
     for value in within(x):
         kind = kind_of(value)
-        if kind in (VALUE, OBJECT) and type(value) not in _NUMBERS and isinstance(value, HOLDERS):
+        t = type(value)
+        if kind in (VALUE, OBJECT) and t not in _NUMBERS and issubclass(t, HOLDERS):
             state.held[id(value)] = value
         if kind >= LIST:
             found[id(value)] = value
         if kind == OBJECT and type(dict_of(value)) is dict:
             fields = dict_of(value)
-            found[id(fields)] = FieldsView(fields) if slot_names(type(value)) else fields
+            found[id(fields)] = FieldsView(fields) if slot_names(t) else fields
     return found
 
 
@@ -302,8 +303,9 @@ def _walk(
             elif type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
                 stack.append(type(x))  # a member of an enumeration: methods may use variables
             continue
-        if kind == VALUE or isinstance(x, np.ndarray):  # masked arrays and matrices are objects
-            if isinstance(x, np.ndarray):
+        # by the types: `isinstance` asks a weak reference for what may be gone
+        if kind == VALUE or issubclass(type(x), np.ndarray):  # masked arrays are objects
+            if issubclass(type(x), np.ndarray):
                 if id(owner_of(x)) in active:
                     yield owner_of(x)
                 elif isinstance(owner_of(x).base, np.nditer):
@@ -313,7 +315,7 @@ def _walk(
                     stack += x.flat[: LIMIT + 1].tolist()
                 if type(x) is not np.ndarray:
                     stack += (dict_of(x) or {}).values()
-            elif not isinstance(x, np.generic | Number):
+            elif not issubclass(type(x), np.generic | Number):
                 if id(x) in active:
                     yield x
                 seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container

@@ -198,14 +198,14 @@ def _reach_of_class(cls: type) -> Reach:
 
 def referents(x: Any) -> list[Any]:
     """Return what an object written in C refers to, as far as it tells."""
+    if type(x) in weakref.ProxyTypes:
+        return [referent(x)]
     if isinstance(x, np.nditer):
         return [*x.operands]
     if isinstance(x, memoryview):
         return [x.obj]
     if isinstance(x, np.broadcast):
         return [part.base for part in x.iters]
-    if type(x) in weakref.ProxyTypes:
-        return [referent(x)]
     return [*gc.get_referents(x), *([x.base] if isinstance(x, np.flatiter) else [])]
 
 

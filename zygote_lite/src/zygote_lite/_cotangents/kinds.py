@@ -197,7 +197,7 @@ def within(*roots: Any) -> Iterator[Any]:
                 continue
             seen.add(id(x))
             stack += held_by(x) if kind == FUNCTION else [value for _, value in entries_of(x)]
-        elif isinstance(x, types.MappingProxyType):
+        elif type(x) is types.MappingProxyType:
             stack.append(shown_by_proxy(x))
         yield x
 

@@ -120,7 +120,8 @@ def _arrays_of(x: Any) -> list[np.ndarray[Any, Any]]:
 
 def _buffers_of(x: Any) -> list[Any]:
     """Return the arrays within a value, and what rule sets know as a whole."""
-    return [y for y in within(x) if isinstance(y, np.ndarray) or is_known_by_rule(type(y))]
+    # by its type: `isinstance` asks a weak reference for what may be gone
+    return [y for y in within(x) if issubclass(type(y), np.ndarray) or is_known_by_rule(type(y))]
 
 
 def _shared(operands: Any, flags: Any, identities: Any) -> Iterator[tuple[int, int, int]]:
