@@ -179,6 +179,23 @@ def writes(x):
     return x * x
 
 
+def writes_at(x):
+    np.add.at(x, [0, 1, 0], len({1}))
+    return x * x
+
+
+def writes_by_a_method(x):
+    add = np.add
+    add.at(x, [0, 1, 0], len({1}))
+    return x * x
+
+
+def unlocks(x):
+    x.setflags(write=True)
+    x[0] += len({1})
+    return x * x
+
+
 class Squares:
     def __init__(self):
         self.seen = {1}
@@ -255,7 +272,8 @@ def multiplies_by_what_notes(x):
 
 @pytest.mark.parametrize(
     "inner",
-    [prints, notes, draws, writes, saves, makes_objects, calls_what_prints, counts_in_a_default,
+    [prints, notes, draws, writes, writes_at, writes_by_a_method, unlocks,
+     saves, makes_objects, calls_what_prints, counts_in_a_default,
      counts_in_a_list, counts_globally, draws_by_another_name,
      notes_by_a_function_with_the_same_code, multiplies_by_what_notes],
 )  # fmt: skip
@@ -286,6 +304,20 @@ def test_making_code_has_no_effects(capsys):
         gradient(f, X)
     assert len(log) == 5
     assert capsys.readouterr().out.count("seen") == 5
+
+
+@pytest.mark.parametrize("inner", [writes_at, writes_by_a_method])
+def test_making_code_writes_to_no_argument(inner):
+    def f(x):
+        return np.sum(inner(x))
+
+    expected = X.copy()
+    f(expected)
+    for _ in range(5):
+        given = X.copy()
+        slope = gradient(f, given)[0]
+        np.testing.assert_array_equal(given, expected)
+        np.testing.assert_allclose(slope, 2.0 * expected)
 
 
 def test_effects_of_what_is_called_are_not_known_for_ever(monkeypatch):

@@ -259,6 +259,15 @@ def arrays_of_two_ranks(x, n):
     return sum([np.sum(v) for v in out]) + x[0]
 
 
+@left((np.float32(X), 3), (np.float32(X), 0))
+def arrays_of_two_dtypes(x, n):
+    out = [x]
+    out.append(np.array([0.5, 2.0]))
+    for _ in range(n):
+        out.append(np.tanh(x))
+    return len(out) + np.sum(np.array(out)[1] * x)
+
+
 @programs.for_each(RECORDED)
 def test_is_recorded_and_right(f, choices):
     assert not assert_agreement(f, *choices, argnums=(0,))

@@ -42,6 +42,7 @@ _MOST_DEEP = 8  # functions that call each other
 _WRITING = {"write_global", "write_cell", "setattr", "delattr", "enter_context", "note_class",
             "resume", "locals", "set_defaults"}  # fmt: skip
 _OUTPUT = {"tofile", "dump"}  # methods of arrays
+_UNSEALING = {"at", "setflags"}  # `np.add.at` writes to read-only arrays, too (NumPy 2.4)
 _OF_MEMORY = {"base", "flags", "strides", "data", "ctypes", "__array_interface__"}
 _ASK_FOR_MEMORY = {np.shares_memory, np.may_share_memory, np.isfortran}
 _MOST_STEPS = 200_000  # of a call on samples
@@ -227,8 +228,7 @@ class _Effects:
             if isinstance(s, ir.Try):
                 for handler in s.handlers:
                     self.kind(handler.kind, f)
-            if getattr(s, "name", "") in _OUTPUT:
-                raise Unsound.EFFECTS(f"{f.__name__} writes to a file")
+            self.method(getattr(s, "name", ""), f)
             if getattr(s, "name", "") in _OF_MEMORY or _compares_objects(s):
                 raise Unsound.IDENTITY(f"{f.__name__} asks which object or memory a value is")
             for atom in ir.atoms_of(s):
@@ -249,14 +249,24 @@ class _Effects:
         ):
             raise Unsound.EFFECTS(f"{f.__name__} computes which exceptions it catches")
 
+    def method(self, name: str, f: types.FunctionType) -> None:
+        """Look at the name of a method or attribute, or at a text that may be one."""
+        if name in _OUTPUT:
+            raise Unsound.EFFECTS(f"{f.__name__} writes to a file")
+        if name in _UNSEALING:
+            raise Unsound.EFFECTS(
+                f"{f.__name__} uses `{name}`, which may write to what it is given"
+            )
+
     def atom(self, atom: ir.Atom, f: types.FunctionType, depth: int) -> None:
         if isinstance(atom, ir.Intrinsic):
             if atom.path.partition(".")[0] in _WRITING:
                 raise Unsound.EFFECTS(f"{f.__name__} writes to what is around it")
         elif isinstance(atom, ir.Const):
-            if isinstance(atom.value, str) and atom.value in _OUTPUT:  # `invoke(x, "dump", ...)`
-                raise Unsound.EFFECTS(f"{f.__name__} writes to a file")
+            if isinstance(atom.value, str):  # `invoke(x, "dump", ...)`
+                self.method(atom.value, f)
         elif isinstance(atom, ir.Global):
+            self.method(atom.path.rpartition(".")[2], f)
             self.name(atom.path, f, depth)
 
     def name(self, path: str, f: types.FunctionType, depth: int) -> None:

@@ -124,8 +124,21 @@ def coalesce(body: list[Node]) -> None:
 
 def _can_rename(body: list[Node], at: int, target: Value, source: Value, moves: Moves) -> bool:
     """Return whether the target's name is free from where the source is computed."""
-    name = target.name
-    read_later = [x for node in walk(body[at + 1 : -1]) for x in reads_of(node)]
+    name, later = target.name, body[at + 1 : -1]
+    read_later = [x for node in walk(later) for x in reads_of(node)]
     moved = [x for _, x in moves.pairs if x is not source]
     assigned = [x for n in walk(body[: at + 1]) if isinstance(n, Moves) for x in assigned_by(n)]
-    return all(x.name != name for x in (*read_later, *moved, *assigned))
+    taken = any(x.name == name for x in (*read_later, *moved, *assigned))
+    return not taken and not _is_left_with(later, name)
+
+
+def _is_left_with(nodes: list[Node], name: str) -> bool:
+    """Return whether `break` may leave the loop with what a variable holds before these nodes."""
+    for node in nodes:
+        if isinstance(node, Stop):
+            return True
+        if isinstance(node, Moves) and any(target.name == name for target, _ in node.pairs):
+            return False
+        if isinstance(node, Branch) and any(_is_left_with(b, name) for b in inner_blocks(node)):
+            return True
+    return False

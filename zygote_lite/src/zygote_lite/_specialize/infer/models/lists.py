@@ -6,6 +6,7 @@ its list, or before the row is appended to one. So each list has one cotangent, 
 shape.
 """
 
+import itertools
 import operator
 from dataclasses import dataclass
 from typing import Any
@@ -89,11 +90,15 @@ def from_items(builder: Builder, x: Value) -> None:
     """
     if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list that it walks over")
-    block, items = builder.homes.pop(x), x.items or []
+    items = x.items or []
     for item in items:
         refuse_second_list(item)
         if not (item.is_scalar or item.is_array):
             raise NotSupported.LIST_OPERATION("it changes a list of something other than numbers")
+    # refused before anything is changed: a loop may be written in another way after that
+    for a, b in itertools.pairwise(items):
+        join_facts(a.fact, b.fact)
+    block = builder.homes.pop(x)
     outer, loop, grown = builder.out, builder.loop, builder.grown
     builder.out, builder.loop, builder.grown = block, x.scope, []
     made = new_list(builder, builder.titles.get(x, ""))
