@@ -164,10 +164,12 @@ class Store:
         seen = {} if seen is None else seen
         kind = kind_of(x)
         if kind == VALUE:
-            if isinstance(x, types.MappingProxyType):
+            if type(x) is types.MappingProxyType:
                 return self.collect(shown_by_proxy(x), dx, seen)
-            if self.shadows and isinstance(x, np.ndarray):
+            if self.shadows and issubclass(type(x), np.ndarray):
                 dx = self._with_shadow(x, dx)
+            if dx is None:
+                return None  # not asked further: a weak reference may be to what is gone
             if isinstance(dx, Boxed):
                 return dx.through(project, x)
             is_known = isinstance(x, Number | np.generic | Array) or is_known_by_rule(type(x))
