@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.finite_differences import slopes
 from tests.zygote_lite.checks.oracles import (
     answers,
     assert_agreement,
@@ -738,3 +739,26 @@ def test_an_array_made_of_numbers_has_any_length():
 
     x = np.array([0.3, -0.5, 0.9])
     assert assert_agreement(f, (x, 2.0, 3), (x, 2.0, 1), argnums=(0, 1))
+
+
+def negated_and_overwritten(x):
+    a = np.zeros(3)
+    a[:] = x
+    y = np.sum(-a * a * a)
+    a[:] = 7.0
+    return y
+
+
+def inverted_and_overwritten(x):
+    a = np.zeros(3)
+    a[:] = x
+    y = np.sum(1.0 / a * np.sin(a))
+    a[0] = 7.0
+    return y
+
+
+@pytest.mark.parametrize("f", [negated_and_overwritten, inverted_and_overwritten])
+def test_a_derivative_is_taken_at_what_an_array_held(f):
+    x = np.array([0.3, -0.5, 0.9])
+    assert assert_agreement(f, (x,), (2.0 * x,))
+    np.testing.assert_allclose(gradient(f, x)[0], slopes(f, (x,))[0], rtol=1e-6)

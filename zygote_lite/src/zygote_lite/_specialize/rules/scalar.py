@@ -82,6 +82,8 @@ def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
     if dy.spread is not None and shares_axes(partial.fact, out.fact):
         dy = dy.spread
     made = builder.definitions.get(partial)
+    if made is not None and any(x.may_be_written for x in made.arguments):
+        made = None  # its operands may hold something else by now
     if made is not None and made.function is operator.truediv and is_one(made.arguments[0]):
         return _operation(builder, operator.truediv, dy, made.arguments[1])
     if made is not None and made.function is operator.neg:
