@@ -761,4 +761,5 @@ def inverted_and_overwritten(x):
 def test_a_derivative_is_taken_at_what_an_array_held(f):
     x = np.array([0.3, -0.5, 0.9])
     assert assert_agreement(f, (x,), (2.0 * x,))
-    np.testing.assert_allclose(gradient(f, x)[0], slopes(f, (x,))[0], rtol=1e-6)
+    ((_, expected, _),) = slopes(f, (x,))
+    np.testing.assert_allclose(gradient(f, x)[0], expected, rtol=1e-6)
