@@ -647,10 +647,19 @@ def with_numpy(x):
 
 
 RECORDED = [
-    stored_in_an_object, given_to_a_function, by_identity, hashed, as_a_dict, deleted,
-    of_a_metaclass, watched, computed, cached, described, ends, frozen, reached_from_itself,
-    in_its_own_list, compared_by_a_dataclass, with_numpy,
+    stored_in_an_object, given_to_a_function, by_identity, hashed, as_a_dict, of_a_metaclass,
+    computed, cached, ends, frozen, reached_from_itself, in_its_own_list,
+    compared_by_a_dataclass, with_numpy,
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", [deleted, watched, described])
+def test_hooks_and_descriptors_are_transformed(f):
+    with testing.transformed_only():
+        _, (slope,) = value_and_grad(f, (0,))(1.5)
+    h = 1e-6
+    assert slope == pytest.approx((f(1.5 + h) - f(1.5 - h)) / (2 * h), rel=1e-6)
+    assert assert_agreement(f, (1.5,), (0.5,))
 
 
 @pytest.mark.parametrize("f", RECORDED)

@@ -14,6 +14,7 @@ from zygote_lite._specialize.infer.forms import (
 from zygote_lite._specialize.infer.joins import join_attributes
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.nodes import Branch, add_at_ends
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET
@@ -85,4 +86,5 @@ def _no_value(builder: Builder, name: str, joined: Value) -> Value | None:
     if builder.is_ours(name):  # none of our own is read too early
         return constant(None)
     may_be_stale = builder.compiled or (builder.loop is not None and len(builder.frames) > 1)
+    may_be_stale = may_be_stale or is_of_body(name)  # which Python looks for elsewhere
     return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None

@@ -16,9 +16,11 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import gathered as _gathered
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import operators as _operators
+from zygote_lite._specialize.infer.models.classes import is_made_class
 from zygote_lite._specialize.infer.models.items import Several, as_they_are_now, strict_zip
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.rules import project as _projection
@@ -36,7 +38,14 @@ from zygote_lite._specialize.typed.functions import Attribute, attribute_of, is_
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Local, Message, Method, StandIn, Super
+from zygote_lite._specialize.typed.stand_ins import (
+    Descriptor,
+    Local,
+    Message,
+    Method,
+    StandIn,
+    Super,
+)
 from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.structures import is_named, structure
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
@@ -58,10 +67,16 @@ def call(
     context = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     if context is not None:
         return context
+    if any(x.is_object or isinstance(x.sample, StandIn) for x in (*xs, *kws.values())):
+        found = _made_classes.of_definitions(builder, f, xs, kws) if is_hashable(f) else None
+        if found is not None:
+            return found
     if isinstance(f, type) and _instances.can_be_made(f):
         return _instances.construct(builder, f, xs, kws)
     if _named.is_named_tuple(f):
         return _named.construct_named(builder, f, xs, kws)
+    if f is object.__new__ and len(xs) == 1 and not kws:
+        return _instances.object_of(builder, xs[0].sample)
     if any(x.is_object for x in xs):
         found = _operators.of_objects(builder, f, xs, kws)
         if found is not None:
@@ -107,7 +122,11 @@ def call(
 def call_object(
     builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value], stem: str = ""
 ) -> Value:
-    """Write the call of an object whose class has a `__call__`."""
+    """Write the call of an object whose class has a `__call__`, or of a class made inside."""
+    if is_made_class(f):
+        if not _instances.can_be_made(f.sample):
+            raise NotSupported.CONTAINER(f"it makes a {f.sample.__name__}, which is not followed")
+        return _instances.construct(builder, f.sample, xs, kws)
     if any(leaf.active for x in (f, *xs, *kws.values()) for leaf in leaves(x)):
         rule = rule_of(f.sample, xs, kws)
         if rule is not None:
@@ -327,6 +346,8 @@ def _method_call(
     builder: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
 ) -> Value:
     owner = f.owner
+    if isinstance(owner.sample, Descriptor) and len(xs) == 1:
+        return _made_classes.with_accessor(owner.sample, f.name, xs[0])
     if f.function is object.__init__:
         if xs or kws:
             raise Unsound.RAISES("`object` takes no arguments")

@@ -27,11 +27,16 @@ def with_cells(builder: Builder, names: list[str], env: Env) -> Env:
     """Return the variables at the start of a function, with new cells for some of them."""
     env = dict(env)
     for name in names:
-        cell = new_object(builder, Cell)
+        cell = new_cell(builder)
         if name in env:
             put(builder, cell, _CONTENTS, env[name])
         env[name] = cell
     return env
+
+
+def new_cell(builder: Builder) -> Value:
+    """Return the cell of a variable that has no value yet."""
+    return new_object(builder, Cell)
 
 
 def contents(cell: Value, name: str) -> Value:

@@ -6,7 +6,6 @@ manager that Python code defines is followed into its `__enter__` and `__exit__`
 """
 
 import contextlib
-import types
 import warnings
 from typing import Any
 
@@ -99,8 +98,9 @@ def _way_of(builder: Builder, manager: Value, name: str) -> Any:
     found = None
     if manager.is_object:
         found = _classes.method_of(builder.inputs, type(manager.sample), name)
-    if not isinstance(found, types.FunctionType):
+    if found is None:
         raise Unsound.EFFECTS(
             f"it enters a {type(manager.sample).__name__}, which may have effects"
         )
+    builder.inputs.caught.add("BaseException")  # which it may swallow
     return found

@@ -108,7 +108,9 @@ def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
     it is made anew in each iteration, and so is another object by then.
     """
     x = form.same if isinstance(form, Entry) else None
-    if x is None or x.fields is None or type(x.sample).__module__.startswith(_OF_CODE):
+    if x is None or x.fields is None or isinstance(x.sample, type):
+        return form
+    if type(x.sample).__module__.startswith(_OF_CODE):
         return form
     is_new = x.scope is builder.loop
     if later:  # at the end of an iteration of a loop that is in `builder.loop`

@@ -80,11 +80,23 @@ def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> Lowered:
         times = assignments(body)
         cells = [
             name for name in function.shared
-            if times[name] + (name in function.names) > 1 or name in _assigned_inside(function)
+            if times[name] + (name in function.names) > 1
+            or name in _assigned_inside(function) | _captured_early(body, function.names)
         ]  # fmt: skip
         found = Lowered(body, result, times, caught, cells, function.nonlocals)
         known = _lowered[key] = globals_, found
     return known[1]
+
+
+def _captured_early(body: list[ir.Statement], parameters: list[str]) -> set[str]:
+    """Return the variables that functions defined inside capture before they are assigned."""
+    known, found = {*parameters}, set()
+    for s in ir.every(body):
+        target = getattr(s, "target", "")
+        if isinstance(s, ir.Closure):
+            found |= {*s.captured} - known - {target}
+        known.add(target)
+    return found
 
 
 def _assigned_inside(function: ir.Function) -> set[str]:

@@ -12,13 +12,15 @@ from zygote_lite._specialize.infer import builds, inputs, reads
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.branches import interpret_branch
-from zygote_lite._specialize.infer.cells import assign, is_cell, with_cells
+from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_cells
+from zygote_lite._specialize.infer.class_bodies import Begin, Define
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import moves_to
 from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
 from zygote_lite._specialize.infer.loops import is_left, repeat
 from zygote_lite._specialize.infer.models import dicts as _dicts
-from zygote_lite._specialize.infer.models import instances as _instances
+from zygote_lite._specialize.infer.models import made_classes as _made_classes
+from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.walks import iterate
@@ -34,6 +36,7 @@ from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.values import Value, constant
 
 _DEEP = 20  # calls inside calls
+_MOST_AGAIN = 3  # calls of a function inside itself
 
 
 class Interpreter(Builder):
@@ -56,7 +59,8 @@ class Interpreter(Builder):
 
     def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
         """Write the body of a function, and return the value of its result."""
-        if any(code == frame.code for frame in self.frames) or len(self.frames) > _DEEP:
+        again = sum(code == frame.code for frame in self.frames)
+        if again > _MOST_AGAIN or len(self.frames) > _DEEP:
             raise NotSupported.RECURSION(f"{code.co_name} calls itself")
         if any(x in self.iterators for x in env.values()):
             raise Unsound.ITERATOR(
@@ -162,9 +166,13 @@ class Interpreter(Builder):
                 store(self, *[self.atom(x, env) for x in (value, index, source)])
             case ir.SetAttribute(_, value, name, source):
                 x = self.atom(value, env)
-                _instances.set_attribute(self, x, name, self.atom(source, env))
+                _objects.set_attribute(self, x, name, self.atom(source, env))
             case ir.Closure(_, target, _, _, defaults):
                 env[target] = closure(self, s, [self.atom(x, env) for x in defaults], env)
+            case Begin(_, target):
+                env[target] = new_cell(self)
+            case Define():
+                self.defined(s, env)
             case ir.Delete(_, name):
                 self.atom(ir.Name(name), env)
                 if name in after or is_cell(env[name]):
@@ -214,6 +222,13 @@ class Interpreter(Builder):
         found = self.block(s.orelse, done, after)
         self.context = context
         return found
+
+    def defined(self, s: Define, env: Env) -> None:
+        """Write a `class` statement, whose body is written."""
+        left = {name: self.atom(x, env) for name, x in s.entries if x.id in env}
+        kind = _made_classes.define(self, s, [self.atom(x, env) for x in s.bases], left)
+        env[s.target] = kind
+        assign(self, env[s.cell.id], kind)
 
     # -- calls ---------------------------------------------------------------------------------
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.infer.class_bodies import Begin, Define, without_classes
 from zygote_lite._specialize.infer.tries import MOST_STATEMENTS, Attempt, Block, Tries, falls, has
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
 _LEAVING = (ir.Break, ir.Continue, ir.Return)  # what follows does not follow `raise` anyway
 _STRAIGHT = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
-           ir.SetAttribute, ir.Closure, ir.Delete)  # fmt: skip
+           ir.SetAttribute, ir.Closure, ir.Delete, Begin, Define)  # fmt: skip
 
 
 def normalize(function: ir.Function) -> tuple[Block, str, set[str]]:
@@ -28,6 +29,7 @@ def normalize(function: ir.Function) -> tuple[Block, str, set[str]]:
     """
     if function.is_generator:
         raise NotSupported.STATEMENT("it is a generator")
+    function = replace(function, body=without_classes(function.body, function.fresh))
     try:
         return _Normalizer(function, Tries(function)).run()
     except NotSpecializable as reason:

@@ -16,8 +16,9 @@ from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
+from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Method, StandIn, Super
+from zygote_lite._specialize.typed.stand_ins import Descriptor, Method, StandIn, Super
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -27,7 +28,8 @@ def value_of_atom(builder: Builder, atom: ir.Atom, env: Env) -> Value:
         case ir.Name(name):
             if name not in env:
                 error = Unsound.UNSET(f"`{name}` may have no value")
-                own = not builder.is_ours(name)  # and not one of a function around it
+                # its own, not one of a function around it, nor of a class, where Python asks on
+                own = not (builder.is_ours(name) or is_of_body(name))
                 raise error.always(UnboundLocalError) if own else error
             x = contents(env[name], name) if is_cell(env[name]) else env[name]
             builder.demand_value(x)
@@ -61,6 +63,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
             raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
                 AttributeError
             )
+        return constant(Method(x, name))
+    if isinstance(x.sample, Descriptor):
         return constant(Method(x, name))
     if x.is_constant and not isinstance(x.sample, StandIn):
         changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)

@@ -8,10 +8,10 @@ from zygote_lite._specialize.typed.builder import Builder, key_of_part
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, can_carry, shares_axes
 from zygote_lite._specialize.typed.naming import is_temporary
-from zygote_lite._specialize.typed.nodes import StoreItem, leaves
+from zygote_lite._specialize.typed.nodes import StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Local, Method
-from zygote_lite._specialize.typed.values import Value, shape_root
+from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, Method
+from zygote_lite._specialize.typed.values import Value, made_class, shape_root
 
 
 def refuse_other_kind(x: Value, result: Value) -> None:
@@ -40,13 +40,31 @@ def refuse_second_name(builder: Builder, x: Value, target: str, env: Env) -> Non
 
 
 def _kept_values(x: Value) -> list[Value]:
-    """Return the values that a variable keeps, in structures and in functions too."""
-    if isinstance(x.sample, Local):
-        inner = [*x.sample.around.values(), *x.sample.defaults.values()]
-        return [part for v in inner if v is not x for part in _kept_values(v)]
-    if isinstance(x.sample, Method):
-        return _kept_values(x.sample.owner)
-    return leaves(x)
+    """Return the values that a variable keeps, in structures, functions, objects and classes."""
+    found, waiting, seen = [], [x], {x}
+    while waiting:
+        x = waiting.pop()
+        inner = _held_in(x)
+        found += [x] if inner is None else []
+        new = [part for part in inner or () if part not in seen]
+        seen.update(new)
+        waiting += new
+    return found
+
+
+def _held_in(x: Value) -> list[Value] | None:
+    """Return what a value keeps itself; `None` for numbers and arrays."""
+    sample = x.sample
+    if isinstance(sample, Local):
+        return [*sample.around.values(), *sample.defaults.values()]
+    if isinstance(sample, Descriptor):
+        return [*sample.functions.values()]
+    if isinstance(sample, Method):
+        return [sample.owner]
+    if x.fields is None:
+        return x.items
+    kinds = map(made_class, type(sample).__mro__)
+    return [*x.fields.values(), *(kind for kind in kinds if kind is not None)]
 
 
 def store(builder: Builder, x: Value, index: Value, value: Value) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from zygote_lite._specialize.typed.contexts import NOWHERE
 from zygote_lite._specialize.typed.facts import Fact
 from zygote_lite._specialize.typed.inputs import Inputs
+from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.values import Value
 
@@ -182,7 +183,7 @@ class Draft:
     def is_ours(self, name: str) -> bool:
         """Return whether a variable of the function being written is the engine's own."""
         code = self.frames[-1].code
-        return name not in (*code.co_varnames, *code.co_cellvars)
+        return name not in (*code.co_varnames, *code.co_cellvars) and not is_of_body(name)
 
     # -- names ---------------------------------------------------------------------------------
 

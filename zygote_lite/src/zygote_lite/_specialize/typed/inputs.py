@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.typed.facts import NUMBERS
-from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.values import Value, constant, made_class
 
 _FOR_GOOD = ("f", "bound", "names")
 
@@ -66,6 +66,8 @@ class Inputs:
         for name, known in self.bound.items():
             if known is x:
                 return name
+        if isinstance(x, type) and made_class(x) is not None:
+            raise NotSupported.CONTAINER(f"a guard would ask for the class {x.__name__}")
         name = f"{stem}{len(self.bound)}"
         self.bound[name] = x
         return name

@@ -19,6 +19,7 @@ class Local(StandIn):
     globals: dict[str, Any]
     around: dict[str, Value]
     defaults: dict[str, Value]
+    is_abstract: bool = False
 
 
 @dataclass(eq=False)
@@ -28,6 +29,19 @@ class Method(StandIn):
     owner: Value
     name: str
     function: Any = None
+
+
+@dataclass(eq=False)
+class Descriptor(StandIn):
+    """What a decorator makes of functions in the body of a class: `property`, `staticmethod`, ...
+
+    Attributes:
+        kind: the decorator.
+        functions: those that it was given, by the names that Python has for them.
+    """
+
+    kind: Any
+    functions: dict[str, Value]
 
 
 @dataclass(eq=False)

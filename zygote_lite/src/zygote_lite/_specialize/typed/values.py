@@ -11,6 +11,9 @@ from zygote_lite._specialize.typed.facts import ArrayOf, Axes, Fact, Scalar, fac
 FOLDED = (int, float, str, type(None), tuple, type, np.dtype, slice, range, np.generic)
 
 
+TABLE = "(table)"  # a name that no Python code can give an attribute by
+
+
 @dataclass(eq=False, slots=True)
 class Value:
     """A value of the program: assigned once, where it is computed.
@@ -112,6 +115,15 @@ def constant(sample: Any) -> Value:
     value = Value(fact_of(sample), sample)
     value.is_constant = True
     return value
+
+
+def made_class(kind: type) -> Value | None:
+    """Return the value of a class that the function makes; nothing for other classes.
+
+    It has a table of its attributes, as objects have; the class itself stands for its place among
+    its ancestors alone.
+    """
+    return vars(kind).get(TABLE)
 
 
 def is_one(x: Value) -> bool:

@@ -7,7 +7,6 @@ result.
 """
 
 import dataclasses
-import functools
 import operator
 import types
 from typing import Any
@@ -16,9 +15,21 @@ from rulescore import find_rule
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
+    FUNCTIONS,
+    abstract_methods,
     bound_to,
+    cached_by,
+    class_value,
+    defined_in,
+    definer_of,
+    function_of_property,
+    is_data_descriptor,
     is_ordinary,
+    is_property,
+    keep,
+    method_of,
     of_class,
+    of_descriptor,
     settle,
 )
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
@@ -30,8 +41,7 @@ from zygote_lite._specialize.typed.stand_ins import LOST
 from zygote_lite._specialize.typed.structures import is_named, named_tuple
 from zygote_lite._specialize.typed.values import Value, constant
 
-_DECIDING = {"__new__", "__del__", "__setattr__", "__delattr__", "__getattr__", "__class__",
-             "__getattribute__"}  # fmt: skip
+_DECIDING = {"__del__", "__class__", "__getattribute__"}
 _COPYING = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__",
             "__getnewargs__", "__getnewargs_ex__", "__replace__")  # fmt: skip
 
@@ -40,13 +50,12 @@ def can_be_made(kind: Any) -> bool:
     """Return whether objects of a class hold what is assigned to their attributes, and no more."""
     if not (isinstance(kind, type) and is_ordinary(kind)) or kind is object:
         return False
-    if getattr(kind, "__abstractmethods__", None):
+    if abstract_methods(kind):
         return False
     for base in kind.__mro__[:-1]:
         if not base.__flags__ & HEAPTYPE:
             return False
-        own = _DECIDING & vars(base).keys()
-        if own and not (own <= {"__setattr__", "__delattr__"} and _is_frozen_dataclass(base)):
+        if any(defined_in(base, name) is not ABSENT for name in _DECIDING):
             return False
     return True
 
@@ -67,30 +76,46 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
     """Return a new object of a class, whose attributes `__init__` has set."""
     if find_rule(kind, *[x.sample for x in xs], **{n: x.sample for n, x in kws.items()}):
         raise Unsound.OWN_RULE(f"{kind.__name__} has a rule")
-    known = settle(builder.inputs, kind)
-    x = new_object(builder, kind)
+    settle(builder.inputs, kind)
+    new = of_class(kind, "__new__")
+    if new is object.__new__:
+        x = new_object(builder, kind)
+        if of_class(kind, "__init__") is object.__init__ and (xs or kws):
+            raise Unsound.RAISES(f"{kind.__name__} takes no arguments")
+    else:
+        f = new.__func__ if isinstance(new, staticmethod) else new
+        if not isinstance(f, FUNCTIONS):
+            raise NotSupported.METHOD(f"the `__new__` of {kind.__name__} is no Python function")
+        keep(builder.inputs, kind, "__new__", f)
+        x = builder.call(constant(f), [class_value(kind), *xs], kws)
+        if not (x.is_object and isinstance(x.sample, kind)):
+            return x
+    _initialize(builder, x, xs, kws)
+    return x
+
+
+def _initialize(builder: Builder, x: Value, xs: list[Value], kws: dict[str, Value]) -> None:
+    """Write what calling a class does with the object that `__new__` gave."""
+    kind = type(x.sample)
     init = of_class(kind, "__init__")
     if init is object.__init__:
-        if xs or kws:
-            raise Unsound.RAISES(f"{kind.__name__} takes no arguments")
-        return x
-    if not isinstance(init, types.FunctionType):
+        return
+    if not isinstance(init, FUNCTIONS):
         raise NotSupported.METHOD(f"the `__init__` of {kind.__name__} is no Python function")
-    builder.inputs.guard(f"{known}.__init__", init)
+    keep(builder.inputs, kind, "__init__", init)
     builder.making.append(x)
     result = initialized(builder, x, init, xs, kws)
     builder.making.remove(x)
     if not (result.is_constant and result.sample is None):
         raise Unsound.RAISES(f"the `__init__` of {kind.__name__} returns a value")
-    return x
 
 
 def initialized(
-    builder: Builder, x: Value, init: types.FunctionType, xs: list[Value], kws: dict[str, Value]
+    builder: Builder, x: Value, init: Any, xs: list[Value], kws: dict[str, Value]
 ) -> Value:
     """Return what an `__init__` returns, and set the attributes that it sets."""
     kind = type(x.sample)
-    owner = next(base for base in kind.__mro__ if vars(base).get("__init__") is init)
+    owner = next(base for base in kind.__mro__ if defined_in(base, "__init__") is init)
     if "__dataclass_fields__" not in vars(owner) or not _is_generated(init):
         return builder.apply(init, [x, *xs], kws)
     _fill(builder, x, owner, init, xs, kws)
@@ -103,6 +128,14 @@ def new_object(builder: Builder, kind: type) -> Value:
     x.fields, x.scope = {}, builder.loop
     builder.objects.append(x)
     return x
+
+
+def object_of(builder: Builder, kind: Any) -> Value:
+    """Return what `object.__new__` makes of a class."""
+    if not can_be_made(kind):
+        raise NotSupported.CONTAINER("it makes an object of a class that is not followed")
+    settle(builder.inputs, kind)
+    return new_object(builder, kind)
 
 
 def _fill(
@@ -155,12 +188,13 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
     kind = type(x.sample)
     found = of_class(kind, name)
     if name == "__class__":
-        return constant(kind)
+        return class_value(kind)
     if name in OF_NAMED and is_named(x):
         return attribute_of_named(builder, x, name)
     if name == "__dict__":
         raise NotSupported.ATTRIBUTE("it reads the attributes of an object as a dict")
-    if not isinstance(found, property) and name in x.fields:
+    is_data = found is not ABSENT and not is_named(x) and is_data_descriptor(found)
+    if name in x.fields and not is_data:
         value = x.fields[name]
         if value is LOST:
             raise NotSupported.DEPENDS_ON_PATH(
@@ -169,36 +203,84 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
         return value
     if isinstance(found, types.MemberDescriptorType):
         raise Unsound.RAISES(f"the attribute {name} of a {kind.__name__} is not set")
-    if type(found) is functools.cached_property:
-        builder.inputs.guard(f"{builder.inputs.name_for(kind, 'o')}.{name}", found)
-        value = builder.apply(found.func, [x])
+    cached = cached_by(found)
+    if cached is not None:
+        keep(builder.inputs, kind, name, found)
+        value = builder.apply(cached, [x])
         put(builder, x, name, value)
         return value
+    if found is ABSENT:
+        hook = method_of(builder.inputs, kind, "__getattr__")
+        if hook is not None:
+            return builder.apply(hook, [x, constant(name)])
     return bound_to(builder, x, kind, name, found)
 
 
-def set_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
+def assign_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Note `x.name = value`."""
     if x.fields is None:
         raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
     kind = type(x.sample)
-    if is_named(x):
+    owner = definer_of(kind, "__setattr__")
+    if is_named(x) or (owner is not object and owner is not None and _is_frozen_dataclass(owner)):
         raise Unsound.RAISES(f"the attributes of a {kind.__name__} cannot be assigned")
-    if any("__setattr__" in vars(base) for base in kind.__mro__[:-1]):
-        raise Unsound.RAISES(f"the attributes of a {kind.__name__} cannot be assigned")
+    hook = method_of(builder.inputs, kind, "__setattr__")
+    if hook is None:
+        set_plainly(builder, x, name, value)
+    else:
+        builder.apply(hook, [x, constant(name), value])
+
+
+def set_plainly(builder: Builder, x: Value, name: str, value: Value) -> None:
+    """Set an attribute as `object.__setattr__` does."""
+    kind = type(x.sample)
     found = of_class(kind, name)
-    if isinstance(found, property):
-        if not isinstance(found.fset, types.FunctionType):
-            raise Unsound.RAISES(f"the attribute {name} of a {kind.__name__} cannot be assigned")
-        builder.inputs.guard(f"{builder.inputs.name_for(kind, 'o')}.{name}", found)
-        builder.apply(found.fset, [x, value])
-        return
     is_slot = isinstance(found, types.MemberDescriptorType)
-    if not is_slot and hasattr(type(found), "__set__"):
-        raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is set")
+    if found is not ABSENT and not is_slot:
+        if is_property(found):
+            f = function_of_property(builder, kind, name, found, "fset")
+            builder.call(f, [x, value], {})
+            return
+        setter = of_descriptor(builder, kind, name, found, "__set__")
+        if setter is not None:
+            builder.call(setter, [x, value], {})
+            return
     if not is_slot and not kind.__dictoffset__:
         raise Unsound.RAISES(f"a {kind.__name__} has no attribute {name}")
     put(builder, x, name, value)
+
+
+def delete_attribute(builder: Builder, x: Value, name: str) -> None:
+    """Note `del x.name`."""
+    if x.fields is None or is_named(x):
+        raise Unsound.WRITES_TO_GIVEN("it deletes an attribute of what it has not made itself")
+    kind = type(x.sample)
+    hook = method_of(builder.inputs, kind, "__delattr__")
+    if hook is None:
+        delete_plainly(builder, x, name)
+    else:
+        builder.apply(hook, [x, constant(name)])
+
+
+def delete_plainly(builder: Builder, x: Value, name: str) -> None:
+    """Delete an attribute as `object.__delattr__` does."""
+    kind = type(x.sample)
+    found = of_class(kind, name)
+    if found is not ABSENT and is_property(found):
+        builder.call(function_of_property(builder, kind, name, found, "fdel"), [x], {})
+        return
+    if found is not ABSENT and not isinstance(found, types.MemberDescriptorType):
+        deleter = of_descriptor(builder, kind, name, found, "__delete__")
+        if deleter is not None:
+            builder.call(deleter, [x], {})
+            return
+    assert x.fields is not None
+    if name not in x.fields:
+        raise Unsound.RAISES(f"a {kind.__name__} has no attribute {name}").always(AttributeError)
+    if x.scope is not builder.loop or x.fields[name] is LOST:
+        raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
+    put(builder, x, name, x.fields[name])
+    x.fields = {at: value for at, value in x.fields.items() if at != name}
 
 
 def put(builder: Builder, x: Value, name: str, value: Value) -> None:

@@ -11,10 +11,15 @@ from typing import Any
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import instances as _instances
+from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
+    FUNCTIONS,
     bound_to,
+    defined_in,
+    is_made_class,
     is_plain,
+    keep,
     method_of,
     of_class,
     settle,
@@ -28,6 +33,7 @@ from zygote_lite._specialize.typed.stand_ins import Method, Super
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
+_OF_OBJECT = ("__init__", "__setattr__", "__delattr__")
 _MOST_ITEMS_FROM_OUTSIDE = 256  # items of structures from outside
 
 
@@ -79,6 +85,8 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     """Return an attribute of an object, or note that a method was looked up."""
     if isinstance(x.sample, Super):
         return _of_ancestors(builder, x.sample, name)
+    if is_made_class(x):
+        return _made_classes.class_attribute(builder, x, name)
     if x.fields is not None:
         return _instances.attribute_made(builder, x, name)
     inputs, owner, expression = builder.inputs, x.sample, f"{x.where}.{name}"
@@ -108,18 +116,33 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     return builder.read(found, expression, name, changes=True)
 
 
+def set_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
+    """Note `x.name = value`."""
+    if is_made_class(x):
+        _made_classes.set_class_attribute(builder, x, name, value)
+    else:
+        _instances.assign_attribute(builder, x, name, value)
+
+
 def _of_ancestors(builder: Builder, x: Super, name: str) -> Value:
     """Return what `super()` finds."""
-    if not x.owner.is_object:
+    owner = x.owner.sample
+    is_class = isinstance(owner, type)
+    if not (x.owner.is_object or is_class):
         raise NotSupported.ATTRIBUTE("`super()` of what is no object")
-    kind = type(x.owner.sample)
+    kind = owner if is_class else type(owner)
     settle(builder.inputs, kind)
-    later = kind.__mro__[kind.__mro__.index(x.kind) + 1 :]
-    for base in later:
-        if name in vars(base):
-            if base is object and name == "__init__":
-                return constant(Method(x.owner, name, object.__init__))
-            return bound_to(builder, x.owner, base, name, vars(base)[name])
+    for base in kind.__mro__[kind.__mro__.index(x.kind) + 1 :]:
+        found = defined_in(base, name)
+        if base is object and name == "__new__":
+            return constant(object.__new__)
+        if base is object and name in _OF_OBJECT and not is_class:
+            return constant(Method(x.owner, name, found))
+        if found is not ABSENT:
+            if is_class and isinstance(found, FUNCTIONS) and base is not object:
+                keep(builder.inputs, base, name, found)
+                return constant(found)
+            return bound_to(builder, x.owner, base, name, found)
     raise Unsound.RAISES(f"`super()` has no attribute {name}")
 
 

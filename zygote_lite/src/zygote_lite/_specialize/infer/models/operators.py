@@ -4,18 +4,25 @@ import copy
 import dataclasses
 import functools
 import operator
-import types
 from typing import Any
 
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
 from zygote_lite._specialize.infer.models import instances as _instances
-from zygote_lite._specialize.infer.models.classes import ABSENT, method_of, of_class, settle
+from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models.classes import (
+    ABSENT,
+    FUNCTIONS,
+    is_made_class,
+    method_of,
+    of_class,
+    settle,
+)
 from zygote_lite._specialize.infer.models.named import item_of_named
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import LOST
+from zygote_lite._specialize.typed.stand_ins import LOST, Descriptor
 from zygote_lite._specialize.typed.structures import is_named
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -68,9 +75,14 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
         return found
     if f in (getattr, hasattr, setattr) and len(xs) > 1 and xs[0].is_object:
         return _by_name(builder, f, *xs)
-    if f is object.__setattr__ and len(xs) == 3 and xs[0].fields is not None:
-        _instances.put(builder, xs[0], _text(xs[1]), xs[2])
-        return constant(None)
+    if xs[0].fields is not None and not (is_named(xs[0]) or is_made_class(xs[0])):
+        if f is object.__setattr__ and len(xs) == 3:
+            _instances.set_plainly(builder, xs[0], _text(xs[1]), xs[2])
+            return constant(None)
+        if f in (delattr, object.__delattr__) and len(xs) == 2:
+            way = _instances.delete_attribute if f is delattr else _instances.delete_plainly
+            way(builder, xs[0], _text(xs[1]))
+            return constant(None)
     if f is dataclasses.replace and xs[0].fields is not None and len(xs) == 1:
         return _instances.with_changes(builder, xs[0], {})
     if f is copy.copy and xs[0].fields is not None:
@@ -161,10 +173,11 @@ def _by_name(builder: Builder, f: Any, x: Value, name: Value, *more: Value) -> V
     """Return `getattr`, `hasattr` or `setattr` of a known name."""
     text = _text(name)
     if f is setattr:
-        _instances.set_attribute(builder, x, text, more[0])
+        _objects.set_attribute(builder, x, text, more[0])
         return constant(None)
     computed = (property, functools.cached_property)
-    if isinstance(of_class(type(x.sample), text), computed):  # what raises is left to the tape
+    found = of_class(type(x.sample), text)
+    if isinstance(found, (*computed, Descriptor)):  # what raises is left to the tape
         value = builder.attribute(x, text)
         return constant(True) if f is hasattr else value
     there = has_attribute(builder, x, text)
@@ -177,12 +190,15 @@ def _by_name(builder: Builder, f: Any, x: Value, name: Value, *more: Value) -> V
 
 def has_attribute(builder: Builder, x: Value, name: str) -> bool:
     """Return whether an object has an attribute, under a guard that it stays so."""
+    if is_made_class(x):
+        settle(builder.inputs, x.sample)
+        return hasattr(type(x.sample), name) or of_class(x.sample, name) is not ABSENT
     kind = type(x.sample)
     settle(builder.inputs, kind)
     if of_class(kind, "__getattr__") is not ABSENT:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     found = of_class(kind, name)
-    plain = isinstance(found, types.FunctionType | classmethod | staticmethod)
+    plain = isinstance(found, (*FUNCTIONS, classmethod, staticmethod, Descriptor))
     if hasattr(type(found), "__get__") and not plain:  # its getter may raise, or write
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if x.fields is not None:

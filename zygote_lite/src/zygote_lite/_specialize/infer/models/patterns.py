@@ -73,14 +73,37 @@ _OF_ONE_PART = (int, float, str, bool, list, tuple, dict)  # `float(x)` names th
 
 def _matches_class(builder: Builder, xs: list[Value]) -> Value:
     x, kind, spec = xs
-    count, names = spec.sample
-    if names or (count and (count > 1 or kind.sample not in _OF_ONE_PART)):
+    names = _attributes_asked_for(builder, x, kind, spec.sample)
+    found = builder.apply(isinstance, [x, kind])
+    if found.is_constant and found.sample and names:
+        there = [builder.apply(hasattr, [x, constant(name)]) for name in names]
+        return constant(all(answer.sample for answer in there))
+    return found
+
+
+def _attributes_asked_for(
+    builder: Builder, x: Value, kind: Value, spec: tuple[int, tuple[str, ...]]
+) -> list[str]:
+    """Return the names of the attributes that a pattern looks at."""
+    count, names = spec
+    if count == 1 and not names and kind.sample in _OF_ONE_PART:
+        return []
+    if not (count or names):
+        return []
+    if x.fields is None or not isinstance(kind.sample, type):
         raise NotSupported.ATTRIBUTE("a pattern asks for the attributes of an object")
-    return builder.apply(isinstance, [x, kind])
+    given = builder.attribute(kind, "__match_args__") if count else structure(tuple, [])
+    by_place = [part.sample for part in given.items or map(constant, given.sample)]
+    if not given.is_constant or len(by_place) < count:
+        raise Unsound.RAISES("a pattern asks for more attributes than there are")
+    return [*by_place[:count], *names]
 
 
 def _class_parts(builder: Builder, xs: list[Value]) -> Value:
-    return structure(tuple, [xs[0]])
+    names = _attributes_asked_for(builder, xs[0], xs[1], xs[2].sample)
+    if not names:
+        return structure(tuple, [xs[0]])
+    return structure(tuple, [builder.attribute(xs[0], name) for name in names])
 
 
 PATTERNS = {
