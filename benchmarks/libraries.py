@@ -97,24 +97,27 @@ def weighed(f, y):
     if hasattr(y, "shape"):
         weights = weights_of(y)
         return lambda *xs: np.sum(f(*xs) * weights)
-    names = [*y] if isinstance(y, dict) else range(len(y))
-    weights = [(name, weights_of(y[name])) for name in names]
+    names = [*y] if isinstance(y, dict) else [*range(len(y))]
+    numbers = [name for name in names if not np.ndim(y[name])]
+    arrays = [(name, weights_of(y[name])) for name in names if np.ndim(y[name])]
 
     def sum_of_parts(*xs):
         y = f(*xs)
         total = 0.0
-        for name, weight in weights:
-            total = total + np.sum(y[name] * weight)
+        for name in numbers:
+            total = total + y[name]
+        for name, weights in arrays:
+            total = total + np.sum(y[name] * weights)
         return total
 
     return sum_of_parts
 
 
 def weights_of(y):
-    """Return a weight for each entry of an array, or one for a number."""
+    """Return a weight for each entry of an array."""
     import numpy as np
 
-    return np.cos(np.arange(np.size(y))).reshape(np.shape(y)) if np.ndim(y) else 1.0
+    return np.cos(np.arange(np.size(y))).reshape(np.shape(y))
 
 
 def quartiles(figures):

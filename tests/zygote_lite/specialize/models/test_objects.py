@@ -1,6 +1,7 @@
 """Objects, lists and dicts from outside in specialized code: read where it is entered."""
 
 import copy
+import enum
 import gc
 import types
 import weakref
@@ -674,3 +675,53 @@ def test_a_rule_of_instances_answers_for_objects_from_outside(f):
             assert [gradient(f, 2.0) for _ in range(4)] == [(100.0,)] * 4
         finally:
             rules.unregister()
+
+
+class Unit(enum.Enum):
+    """A system of units."""
+
+    SI, IP = 1, 2
+
+
+UNIT = Unit.SI
+
+
+def by_unit(x):
+    if UNIT == Unit.SI:
+        return x * 2
+    if UNIT is not Unit.IP:
+        return x * 3
+    return x * x
+
+
+def test_which_object_from_outside_a_value_is_is_asked_at_each_entry(monkeypatch):
+    assert testing.why_recorded(by_unit, 2.0) is None
+    for unit, slope in [(Unit.SI, 2.0), (Unit.IP, 4.0), (3, 3.0), (Unit.SI, 2.0)] * 2:
+        monkeypatch.setattr(f"{__name__}.UNIT", unit)
+        assert value_and_grad(by_unit)(2.0) == (by_unit(2.0), slope)
+    monkeypatch.setattr(Unit, "__eq__", lambda a, b: False, raising=False)
+    assert value_and_grad(by_unit)(2.0) == (6.0, 3.0)
+
+
+WHEN = {"end": 0, "begin": 1, 0: 0, 1: 1}
+
+
+def paid(x, when):
+    try:
+        late = WHEN[when]
+    except KeyError:
+        late = 9
+    return x * x * late + x * WHEN[1]
+
+
+def test_keys_of_dicts_from_outside_may_be_whole_numbers(monkeypatch):
+    def outcomes():
+        return [value_and_grad(paid)(2.0, when) for when in ("begin", "never")]
+
+    assert testing.why_recorded(paid, 2.0, "begin", argnums=0) is None
+    assert outcomes() == [(6.0, 5.0), (38.0, 37.0)]
+    monkeypatch.setitem(WHEN, 1, 3)
+    assert outcomes() == [(10.0, 7.0), (42.0, 39.0)]
+    monkeypatch.delitem(WHEN, 1)
+    monkeypatch.setitem(WHEN, True, 4)  # it equals 1
+    assert outcomes() == [(12.0, 8.0), (44.0, 40.0)]

@@ -69,10 +69,16 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         return builder.read(item, f"{held}[{at!r}]", name, changes=True)
 
     if type(x) is dict:
-        if any(type(key) is not str for key in x):
-            raise NotSupported.KEYS(f"{stem} has keys that are not text")
+        kinds = {*map(type, x)}
+        if not kinds <= {str, int}:
+            raise NotSupported.KEYS(f"{stem} has keys that are neither text nor whole numbers")
         inputs.guards[f"[*{held}] == {[*x]!r}"] = None
-        inputs.guards[f"{{*map(type, {held})}} <= {{str}}"] = None
+        if len(kinds) < 2:
+            kind = "int" if int in kinds else "str"
+            inputs.guards[f"{{*map(type, {held})}} <= {{{kind}}}"] = None
+        else:  # `1 == True`
+            classes = inputs.name_for([*map(type, x)], "o")
+            inputs.guards[f"[*map(type, {held})] == {classes}"] = None
         found = mapping({key: part(item, key) for key, item in x.items()})
     else:
         inputs.guards[f"len({held}) == {len(x)}"] = None

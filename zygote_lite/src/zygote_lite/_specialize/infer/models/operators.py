@@ -56,6 +56,9 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
         return _binary(builder, xs[0], xs[1], (plain, reflected)) if found is None else found
     if f in _COMPARING and len(xs) == 2:
         return _compared(builder, xs[0], xs[1], f)
+    if f in (operator.is_, operator.is_not) and len(xs) == 2:
+        same = _are_one(builder, *xs)
+        return same if same is None else constant(same is (f is operator.is_))
     if f in (operator.truth, bool, operator.not_):
         truth = truth_of(builder, xs[0])
         return builder.apply(operator.not_, [truth]) if f is operator.not_ else truth
@@ -146,9 +149,22 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
         return builder.apply(operator.not_, [equal])
     own = _method(builder, a, plain)
     result = None if own is None or _is_written_by_dataclass(own) else builder.apply(own, [a, b])
+    if own is None and found is object.__eq__:
+        settle(builder.inputs, kind)
+        same = _are_one(builder, a, b)
+        result = result if same is None else constant(same)
     if result is None or (result.is_constant and result.sample is NotImplemented):
         raise Unsound.IDENTITY(f"it compares objects without a {plain} of their own")
     return result
+
+
+def _are_one(builder: Builder, a: Value, b: Value) -> bool | None:
+    """Return whether objects from outside are one, under a guard that they stay so."""
+    if a.where is None or b.where is None:
+        return None
+    same = a.sample is b.sample
+    builder.inputs.guards[f"({a.where} is {b.where}) is {same}"] = None
+    return same
 
 
 def _is_written_by_dataclass(f: Any) -> bool:
