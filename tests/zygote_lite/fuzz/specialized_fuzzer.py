@@ -24,6 +24,7 @@ from tests.zygote_lite.fuzz.generate import cells as cell_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
 from tests.zygote_lite.fuzz.generate import instances as instance_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
+from tests.zygote_lite.fuzz.generate import jumps as jump_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
@@ -77,6 +78,11 @@ def of_cells(seed):
     return cell_programs.load(seed), cell_programs.arguments(seed), (0, 1, 2)
 
 
+def of_jumps(seed):
+    """Return a program of loops that are left."""
+    return jump_programs.load(seed), jump_programs.arguments(seed), (0, 1, 2)
+
+
 def of_tries(seed):
     """Return a program that raises, and catches some of it."""
     return try_programs.load(seed), try_programs.arguments(seed), (0, 1, 2)
@@ -108,7 +114,7 @@ def of_structures(seed):
 
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances)  # fmt: skip
-KINDS = (*WHOLE, of_structures, of_calls, of_islands)
+KINDS = (*WHOLE, of_structures, of_calls, of_islands, of_jumps)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 
