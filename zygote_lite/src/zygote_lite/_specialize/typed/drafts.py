@@ -66,6 +66,7 @@ class Draft:
         self.loop: Loop | None = None
         self.written: dict[Value, int] = {}
         self.used: set[str] = set()
+        self.next = 1  # the temporaries before this one are taken
         self.frames: list[Frame] = []  # the functions whose bodies are being written
         self.reverse = False
         self.known: dict[Any, Value] = {}
@@ -153,6 +154,7 @@ class Draft:
     def back_to(self, mark: Any) -> None:
         """Forget what was written since the mark was made."""
         length, self.used, self.known, self.shapes = mark
+        self.next = 1
         del self.out[length:]
 
     def attempt(self) -> Any:
@@ -198,10 +200,9 @@ class Draft:
 
     def temporary(self) -> str:
         """Return the name of a new value that the user has no name for."""
-        n = 1
-        while f"t{n}" in self.used or f"t{n}" in self.inputs.names:
-            n += 1
-        return self.name(f"t{n}")
+        while f"t{self.next}" in self.used or f"t{self.next}" in self.inputs.names:
+            self.next += 1
+        return self.name(f"t{self.next}")
 
     def value(self, fact: Fact, sample: Any, stem: str = "") -> Value:
         """Return a new value, in the scope of the loop that is being written."""

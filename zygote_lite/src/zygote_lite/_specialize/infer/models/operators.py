@@ -57,7 +57,7 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     if f in _COMPARING and len(xs) == 2:
         return _compared(builder, xs[0], xs[1], f)
     if f in (operator.is_, operator.is_not) and len(xs) == 2:
-        same = _are_one(builder, *xs)
+        same = _are_one_object(builder, *xs)
         return same if same is None else constant(same is (f is operator.is_))
     if f in (operator.truth, bool, operator.not_):
         truth = truth_of(builder, xs[0])
@@ -151,14 +151,14 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
     result = None if own is None or _is_written_by_dataclass(own) else builder.apply(own, [a, b])
     if own is None and found is object.__eq__:
         settle(builder.inputs, kind)
-        same = _are_one(builder, a, b)
+        same = _are_one_object(builder, a, b)
         result = result if same is None else constant(same)
     if result is None or (result.is_constant and result.sample is NotImplemented):
         raise Unsound.IDENTITY(f"it compares objects without a {plain} of their own")
     return result
 
 
-def _are_one(builder: Builder, a: Value, b: Value) -> bool | None:
+def _are_one_object(builder: Builder, a: Value, b: Value) -> bool | None:
     """Return whether objects from outside are one, under a guard that they stay so."""
     if a.where is None or b.where is None:
         return None
