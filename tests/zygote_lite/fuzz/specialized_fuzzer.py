@@ -26,6 +26,7 @@ from tests.zygote_lite.fuzz.generate import instances as instance_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import jumps as jump_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
+from tests.zygote_lite.fuzz.generate import made_classes as class_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
 from zygote_lite import grad, testing
@@ -93,6 +94,11 @@ def of_instances(seed):
     return instance_programs.load(seed), instance_programs.arguments(seed), (0, 1, 2)
 
 
+def of_made_classes(seed):
+    """Return a program with classes defined inside, by numbers and by an object."""
+    return class_programs.load(seed), class_programs.arguments(seed), (0, 1, 2)
+
+
 def of_calls(seed):
     """Return a program of another kind, called from a function that is recorded."""
     kind = WHOLE[seed // len(KINDS) % len(WHOLE)]
@@ -113,7 +119,7 @@ def of_structures(seed):
 
 
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
-         of_cells, of_instances)  # fmt: skip
+         of_cells, of_instances, of_made_classes)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_calls, of_islands, of_jumps)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 

@@ -162,6 +162,23 @@ def variables_of_the_function(x):
     return first + Inner().product()
 
 
+@declare((0.6, 3), (0.9, 0))
+def lists_of_a_class(x, n):
+    class Inner:
+        kept = []
+        made = [x * i for i in range(3)]
+
+        def keep(self, v):
+            self.kept.append(v)
+
+    a, b = Inner(), Inner()
+    a.keep(x * x)
+    b.keep(2.0 * x)
+    for i in range(n):
+        b.keep(x * i)
+    return sum(a.kept) * a.made[2]
+
+
 @declare((0.6,), (0.9,))
 def made_by_functions(x):
     def make(k):

@@ -129,7 +129,7 @@ class Interpreter(Builder):
             case ir.Move(_, target, source):
                 env[target] = x = self.atom(source, env)
                 if isinstance(x.fact, ListOf) and is_temporary(x.name) and stem_of(target):
-                    x.name = self.name(target)
+                    x.name = self.name(stem_of(target))
             case ir.Call(_, target, ir.Intrinsic("enter_context"), [manager]):
                 env[target] = _contexts.enter(self, self.atom(manager, env))
             case ir.Call(_, target, ir.Intrinsic("exit_context"), [manager, _]):

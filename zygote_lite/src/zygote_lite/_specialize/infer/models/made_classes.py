@@ -66,7 +66,7 @@ def define(builder: Builder, s: Define, bases: list[Value], entries: dict[str, V
 def _stand_for(name: str, bases: tuple[type, ...], module: str) -> type:
     """Return an empty class that stands for one of some name and ancestors."""
     kind: Any = types.new_class(name, bases)
-    kind.__module__ = module
+    kind.__module__ = module or ""
     if isinstance(kind, abc.ABCMeta):
         kind.__abstractmethods__ = frozenset()  # which are left is told by their functions
     return kind  # type: ignore[no-any-return]
