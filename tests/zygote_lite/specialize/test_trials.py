@@ -10,8 +10,8 @@ from zygote_lite import testing, value_and_grad
 def root(x):
     try:
         return math.sqrt(x) * x
-    except ValueError:
-        return x * x
+    except ValueError as error:
+        return x * x * min(len(str(error)), 1)  # no handler that code could have
 
 
 def tiers(*xs):

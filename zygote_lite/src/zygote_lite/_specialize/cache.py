@@ -162,7 +162,7 @@ class Specializations:
         """Make a specialization; return the reason where that cannot be done."""
         compiled = self.compiled and key not in self.uncompiled
         enter = attempt(f, xs, lambda: entered(
-            f, xs, self.active, self.single, self.form, compiled
+            f, xs, self.active, self.single, self.form, compiled, add=self.add
         ))  # fmt: skip
         if isinstance(enter, Exception):
             reason = self.reasons[key] = str(enter)
@@ -171,10 +171,14 @@ class Specializations:
             self.uncompiled.add(key)
             warn_uncompiled(f, reason)
             return self.make(f, xs, key)
+        self.add(enter)
+        return None
+
+    def add(self, enter: Enter) -> None:
+        """Have further code entered, before the others."""
         if not any(is_same(enter, known) for known in self.made):
             self.made = (enter, *self.made[: _MOST - 1])
             self.publish()
-        return None
 
 
 _known: dict[Any, Specializations] = {}

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import inspect
 import keyword
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 def specialize(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
-    compiled: bool = False, strong: bool = False,
+    compiled: bool = False, strong: bool = False, handlers: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code for the value and the gradient of a function.
 
@@ -43,24 +44,45 @@ def specialize(
         as_pullback: whether the reverse pass is to be a function inside, `back`.
         compiled: whether the code is for Numba.
         strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
+        handlers: whether errors reach the handlers of the program; without it, the tape.
 
     Raises `NotSpecializable` where the function is left to the tape.
     """
     if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
         raise Unsound.OWN_RULE("it has a rule of its own")  # which takes precedence over its source
     refuse_many_parts(xs)
-    specialized = functools.partial(_specialized, f, xs, active, as_pullback, compiled, strong)
-    many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
-    inputs = Inputs(f)
+    tried: list[Inputs] = []
+
+    def code(handlers: bool, uniform: bool) -> Specialized:
+        tried.append(Inputs(f))
+        return _specialized(
+            f, xs, active, as_pullback, compiled, strong, handlers, tried[-1], uniform
+        )
+
     try:
-        made = specialized(inputs, many)
-    except NotSpecializable:
-        if compiled or many or not inputs.lists:
+        return _of_lists(functools.partial(code, handlers), xs, compiled, tried)
+    except NotSpecializable as reason:
+        if handlers or compiled or not tried[-1].caught:
             raise
-        return specialized(Inputs(f), True)
-    if inputs.lists and (made.structured or inputs.places) and not compiled and not many:
+        with contextlib.suppress(NotSpecializable):
+            return _of_lists(functools.partial(code, True), xs, compiled, tried)
+        raise reason from None
+
+
+def _of_lists(
+    code: Callable[[bool], Specialized], xs: tuple[Any, ...], compiled: bool, tried: list[Inputs]
+) -> Specialized:  # fmt: skip
+    """Return the code that takes lists item by item, or as lists of any length."""
+    many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
+    try:
+        made = code(many)
+    except NotSpecializable:
+        if compiled or many or not tried[-1].lists:
+            raise
+        return code(True)
+    if tried[-1].lists and (made.structured or tried[-1].places) and not compiled and not many:
         with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
-            return specialized(Inputs(f), True)
+            return code(True)
     return made
 
 
@@ -73,7 +95,7 @@ def _items_of_lists(x: Any) -> int:
 
 def _specialized(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
-    strong: bool, inputs: Inputs, uniform: bool, distinct: bool = False,
+    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, distinct: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code, with lists of any length (`uniform`), or item by item.
 
@@ -90,9 +112,12 @@ def _specialized(
         strong=strong,
         has_islands=not compiled,
         distinct=distinct,
+        handlers=handlers,
     )
     if as_pullback and not distinct and _may_be_shared(builder, result):
-        return _specialized(f, xs, active, True, compiled, strong, inputs, uniform, distinct=True)
+        return _specialized(
+            f, xs, active, True, compiled, strong, handlers, inputs, uniform, distinct=True
+        )
     _differentiated.complete(builder, arguments)
     forward = builder.out
     checked = _checked(builder, result) if not compiled else result
@@ -149,12 +174,13 @@ def _interpreted(
     strong: bool = False,
     has_islands: bool = False,
     distinct: bool = False,
+    handlers: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
-    builder.distinct = distinct
+    builder.distinct, builder.handlers = distinct, handlers
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))

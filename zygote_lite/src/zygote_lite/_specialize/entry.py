@@ -1,6 +1,7 @@
 """Entries: functions that test the guards and run specialized code."""
 
 import ast
+import functools
 import math
 import threading
 import types
@@ -16,8 +17,9 @@ from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize, specialize_twice
 from zygote_lite._specialize.guards import checks_of, dtype_name, guards_of, is_finite, lists_in
+from zygote_lite._specialize.numba.arithmetic import LEFT
 from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
-from zygote_lite._specialize.trials import Trials
+from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.facts import DTYPES, ArrayOf
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._specialize.typed.runtime import are_apart, are_distinct, are_keys, are_numbers
@@ -29,12 +31,14 @@ Enter = Callable[..., Any]
 T = TypeVar("T")
 INTERNAL = "internal error"
 DOUBTFUL = Unsound.NOT_FINITE("a gradient is not finite")
+_LARGE_SAMPLES = 10_000  # numbers that are not kept, to make further code with
 _DTYPES_BY_NAME = {dtype_name(d): d for d in (*DTYPES, *map(np.dtype, "lq"))}
 
 
 def entered(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, form: str = GRADIENT,
-    compiled: bool = False, strong: bool = False,
+    compiled: bool = False, strong: bool = False, handlers: bool = False,
+    add: Callable[[Enter], None] | None = None,
 ) -> Enter:  # fmt: skip
     """Return a function that tests the guards and runs the code of a new specialization.
 
@@ -46,6 +50,8 @@ def entered(
         form: what it returns: see `cache.specializations_of`.
         compiled: whether Numba compiles the code.
         strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
+        handlers: whether errors reach the handlers of the program.
+        add: has further code entered before this one.
 
     It returns `None` where the call is left to the tape. Where nothing is differentiated it
     returns the value alone, in a tuple.
@@ -56,7 +62,9 @@ def entered(
         active = (*active, False)
     else:
         pullback = form in (PULLBACK, AS_RULE)
-        made = specialize(f, xs, active, as_pullback=pullback, compiled=compiled, strong=strong)
+        made = specialize(
+            f, xs, active, as_pullback=pullback, compiled=compiled, strong=strong, handlers=handlers
+        )
     fast: Enter = compile_text(made, f)
     if compiled:
         fast = compile_code(fast, made)
@@ -86,9 +94,12 @@ def entered(
         answer = gradient
     again, other, warned = None, "left(doubtful)", ""
     if form == GRADIENT and not compiled and not strong:
-        again, other = WithStrongZeros(active, single), f"again(f, {', '.join(names)})"
+        again, other = WithStrongZeros(active, single, handlers), f"again(f, {', '.join(names)})"
         # where warnings are errors, a zero that meets an infinity raises one
         warned = f"    except (FloatingPointError, RuntimeWarning):\n        return {other}\n"
+    ends = "left(error)"
+    if made.inputs.caught and add is not None and not (compiled or handlers or strong):
+        ends = f"left(error) or handled(error, f, {', '.join(names)})"
     text = (
         f"def enter(f, {', '.join(names)}):\n"
         f"    try:\n"
@@ -100,7 +111,7 @@ def entered(
         f"        {run}\n"
         f"{warned}"
         f"    except Exception as error:\n"
-        f"        return left(error)\n"
+        f"        return {ends}\n"
         f"    if {' and '.join(checks) or 'True'}:\n"
         f"        return {answer}\n"
         f"    return {other}\n"
@@ -120,6 +131,10 @@ def entered(
     exec(compile(text, "<guards>", "exec"), space)
     if made.inputs.caught and not compiled:
         Trials(space)
+        if add is not None:
+            make = functools.partial(entered, active=active, single=single, form=form)
+            samples = xs if sum(map(_count_of, xs)) < _LARGE_SAMPLES else None
+            space["handled"] = WithHandlers(make, add, made.inputs.caught, form, samples)
     enter: Enter = space["enter"]
     return enter
 
@@ -177,17 +192,65 @@ class WithStrongZeros:
     to stay a zero. Most functions never need it.
     """
 
-    def __init__(self, active: tuple[bool, ...], single: bool) -> None:
-        self.active, self.single = active, single
+    def __init__(self, active: tuple[bool, ...], single: bool, handlers: bool) -> None:
+        self.active, self.single, self.handlers = active, single, handlers
         self.enter: Enter | None = None
         self.lock = threading.RLock()
 
     def __call__(self, f: Any, *xs: Any) -> Any:
         with self.lock:
             if self.enter is None:
-                made = attempt(f, xs, lambda: entered(f, xs, self.active, self.single, strong=True))
+                made = attempt(f, xs, lambda: entered(
+                    f, xs, self.active, self.single, strong=True, handlers=self.handlers
+                ))  # fmt: skip
                 self.enter = (lambda *_: left(made)) if isinstance(made, Exception) else made
         return self.enter(f, *xs)
+
+
+class WithHandlers:
+    """The code in which errors reach the handlers of the program: it is made at the first error.
+
+    From then on it is entered first. Code without handlers is shorter, and most programs that
+    could catch something never do.
+
+    Attributes:
+        make: makes it.
+        add: has it entered before the code without handlers.
+        caught: the names of the classes of errors that the program catches.
+        form: what it returns: see `cache.specializations_of`.
+        samples: arguments to try it out on which raise nothing, if they are not large.
+    """
+
+    def __init__(
+        self, make: Callable[..., Enter], add: Callable[[Enter], None], caught: set[str], form: str,
+        samples: tuple[Any, ...] | None,
+    ) -> None:  # fmt: skip
+        self.make, self.add, self.caught, self.form = make, add, caught, form
+        self.samples = samples
+        self.is_made = False
+        self.lock = threading.RLock()
+
+    def __call__(self, error: Exception, f: Any, *xs: Any) -> Any:
+        """Return the answer to a call that an error has ended; `None` where it is the tape's."""
+        if self.is_made or not (may_be_caught(error, self.caught) or str(error) == LEFT):
+            return None
+        if self.form == AS_RULE:  # what is read from around it is part of a gradient now
+            return None
+        with self.lock:
+            if self.is_made:
+                return None
+            self.is_made = True
+            samples, self.samples = self.samples or xs, None
+            made = attempt(f, xs, lambda: self.make(f, samples, handlers=True))
+        if isinstance(made, Exception):
+            return None
+        self.add(made)
+        return made(f, *xs)
+
+
+def _count_of(x: Any) -> int:
+    """Return how many numbers an argument holds, at least."""
+    return x.size if isinstance(x, np.ndarray) else len(x) if isinstance(x, list | dict) else 1
 
 
 def attempt(f: Any, xs: tuple[Any, ...], make: Callable[[], T]) -> T | Exception:

@@ -1,5 +1,6 @@
 """Branches: each path is interpreted separately, then the variables are joined."""
 
+from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
@@ -20,6 +21,8 @@ from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET
 from zygote_lite._specialize.typed.values import Value, constant
 
+Path = Callable[[], Env | None]
+
 
 def interpret_branch(
     builder: Builder, s: ir.If, test: Value, body: Any, orelse: Any, env: Env, after: set[str]
@@ -33,12 +36,25 @@ def interpret_branch(
         return builder.block(body if test.sample else orelse, env, after)
     if test.is_array:
         raise NotSupported.TRUTH("it asks for the truth of an array")
+    node = Branch(builder.origin, test, [], [])
+    return join_paths(
+        builder, node, env, after,
+        lambda: builder.block(body, env, after), lambda: builder.block(orelse, env, after),
+    )  # fmt: skip
+
+
+def join_paths(
+    builder: Builder, node: Branch, env: Env, after: set[str], body: Path, orelse: Path
+) -> Env | None:
+    """Write two paths into a node, and the node; return the variables after them.
+
+    Both begin with the attributes of objects as they are now.
+    """
     before = builder.tables()
-    then, first = builder.nested(lambda: builder.block(body, env, after))
+    node.body, first = builder.nested(body)
     one = builder.tables()
     builder.go_back_to(before)
-    other, second = builder.nested(lambda: builder.block(orelse, env, after))
-    node = Branch(builder.origin, test, then, other)
+    node.orelse, second = builder.nested(orelse)
     builder.out.append(node)
     if second is None:
         builder.go_back_to(one)
@@ -64,8 +80,8 @@ def interpret_branch(
     builder.unsettled = set()
     node.joined = [value for value, _ in (*left, *right)]
     builder.note_moved([source for _, source in (*left, *right)])
-    add_at_ends(then, builder.origin, left)
-    add_at_ends(other, builder.origin, right)
+    add_at_ends(node.body, builder.origin, left)
+    add_at_ends(node.orelse, builder.origin, right)
     return joined
 
 
@@ -85,6 +101,10 @@ def _no_value(builder: Builder, name: str, joined: Value) -> Value | None:
     """
     if builder.is_ours(name):  # none of our own is read too early
         return constant(None)
-    may_be_stale = builder.compiled or (builder.loop is not None and len(builder.frames) > 1)
+    may_be_stale = (
+        builder.compiled
+        or builder.handlers
+        or (builder.loop is not None and len(builder.frames) > 1)
+    )
     may_be_stale = may_be_stale or is_of_body(name)  # which Python looks for elsewhere
     return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None

@@ -13,6 +13,7 @@ from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.islands import inlined_or_island
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import gathered as _gathered
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import lists as _lists
@@ -40,6 +41,7 @@ from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import (
     Descriptor,
+    Error,
     Local,
     Message,
     Method,
@@ -67,6 +69,10 @@ def call(
     context = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     if context is not None:
         return context
+    if builder.handlers and _errors.is_kind(f):
+        return _errors.made_error(builder, f, xs, kws)
+    if any(isinstance(x.sample, Error) for x in xs) and f in [*_errors.ASKING]:
+        return _errors.ASKING[f](builder, f, *xs)
     if any(x.is_object or isinstance(x.sample, StandIn) for x in (*xs, *kws.values())):
         found = _made_classes.of_definitions(builder, f, xs, kws) if is_hashable(f) else None
         if found is not None:

@@ -7,14 +7,17 @@ manager that Python code defines is followed into its `__enter__` and `__exit__`
 
 import contextlib
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._specialize.infer.models import classes as _classes
+from zygote_lite._specialize.infer.models.errors import caught_by
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import Context, error_state, warning_filter
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import Error
 from zygote_lite._specialize.typed.values import Value, constant
 
 _KNOWN = {np.errstate, warnings.catch_warnings, warnings.simplefilter, warnings.filterwarnings,
@@ -43,7 +46,7 @@ def made_context(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
 def _of_constants(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Any]) -> Context:
     if f is contextlib.suppress and not kws:
         builder.inputs.caught |= {getattr(x.sample, "__name__", "BaseException") for x in xs}
-        return Context()
+        return Context(kinds=tuple([x.sample for x in xs]))
     if f is np.errstate and not xs:
         return error_state(kws)
     if f is warnings.catch_warnings and not xs and kws.keys() <= {"action", "category"}:
@@ -82,15 +85,18 @@ def enter(builder: Builder, manager: Value) -> Value:
     return context.value or constant(None)
 
 
-def leave(builder: Builder, manager: Value) -> None:
-    """Leave a context as no exception was raised."""
+def leave(builder: Builder, manager: Value, error: Value) -> Value:
+    """Leave a context, with the error that was raised, or `None`; return what that gives."""
     context = manager.sample
     if isinstance(context, Context):
         assert context.around is not None
         builder.context = context.around
-    else:
-        nothing = [constant(None)] * 3
-        builder.call(constant(_way_of(builder, manager, "__exit__")), [manager, *nothing], {})
+        swallowed = isinstance(error.sample, Error) and context.kinds
+        return caught_by(builder, error, context.kinds) if swallowed else constant(None)
+    raised = [constant(None)] * 3
+    if isinstance(error.sample, Error):
+        raised = [constant(replace(error.sample, is_class=True)), error, error]
+    return builder.call(constant(_way_of(builder, manager, "__exit__")), [manager, *raised], {})
 
 
 def _way_of(builder: Builder, manager: Value, name: str) -> Any:

@@ -68,15 +68,17 @@ _MOST_ENTRIES = 256  # entries of a dict
 _MOST_TUPLES = 4096  # in a tuple from outside
 
 
-def lowered_code(code: types.CodeType, globals_: dict[str, Any]) -> Lowered:
+def lowered_code(
+    code: types.CodeType, globals_: dict[str, Any], handlers: bool = False
+) -> Lowered:  # fmt: skip
     """Return the normalized body of a function, and what is known of it."""
-    key = (code, id(globals_))
+    key = (code, id(globals_), handlers)
     known = _lowered.get(key)
     if known is None:
         if len(_lowered) >= _MOST_LOWERED:
             _lowered.clear()
         function = lower(code, globals_, folded=True)
-        body, result, caught = normalize(function)
+        body, result, caught = normalize(function, handlers)
         times = assignments(body)
         cells = [
             name for name in function.shared

@@ -22,6 +22,11 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import Walk, live
+from zygote_lite._specialize.infer.protected import (
+    Unreached,
+    interpret_attempt,
+    raise_error,
+)
 from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.walks import iterate
 from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
@@ -31,7 +36,6 @@ from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.naming import is_temporary, stem_of
 from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import abandon
 from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -66,7 +70,7 @@ class Interpreter(Builder):
             raise Unsound.ITERATOR(
                 f"{code.co_name} is given an iterator, which can be walked over only once"
             )
-        lowered = lowered_code(code, globals_)
+        lowered = lowered_code(code, globals_, self.handlers)
         result = lowered.result
         self.inputs.caught |= lowered.caught
         if not all(is_cell(env.get(name)) for name in lowered.nonlocals):
@@ -85,21 +89,27 @@ class Interpreter(Builder):
             self.frames.pop()
             self.origin = origin
         if result not in env:
+            if self.protected:
+                raise Unreached
             raise Unsound.RAISES(f"{code.co_name} always raises")
         return env[result]
 
     def block(self, body: list[ir.Statement], env: Env, after: set[str]) -> Env | None:
         """Write a block; return the variables at its end, or `None` where that is not reached."""
-        if body and isinstance(body[-1], ir.Raise) and not is_left(body):
+        if body and isinstance(body[-1], ir.Raise) and not (is_left(body) or self.protected):
             body = body[-1:]  # the tape runs it all again, the construction of the error too
+        context = self.context
+        try:
+            return self.statements(body, self.rests(body, after), dict(env))
+        finally:
+            self.context = context
+
+    def rests(self, body: list[ir.Statement], after: set[str]) -> list[set[str]]:
+        """Return for each statement the variables that may be read after it."""
         rest = [after]
         for s in reversed(body):
             rest.append(live([s], rest[-1], self.at_break))
-        context = self.context
-        try:
-            return self.statements(body, rest[-2::-1], dict(env))
-        finally:
-            self.context = context
+        return rest[-2::-1]
 
     def statements(self, body: list[ir.Statement], rest: list[set[str]], env: Env) -> Env | None:
         """Write statements, after each of which some variables may be read."""
@@ -107,7 +117,10 @@ class Interpreter(Builder):
             self.origin = s.origin if hasattr(s.origin, "lineno") else self.origin
             target = getattr(s, "target", ir.DISCARD)
             before = env.get(target)
-            done = self.statement(s, env, needed)
+            try:
+                done = self.statement(s, env, needed)
+            except Unreached:
+                done = None
             if done is None:
                 return None
             env = done
@@ -132,9 +145,9 @@ class Interpreter(Builder):
                     x.name = self.name(stem_of(target))
             case ir.Call(_, target, ir.Intrinsic("enter_context"), [manager]):
                 env[target] = _contexts.enter(self, self.atom(manager, env))
-            case ir.Call(_, target, ir.Intrinsic("exit_context"), [manager, _]):
-                _contexts.leave(self, self.atom(manager, env))
-                env[target] = constant(None)
+            case ir.Call(_, target, ir.Intrinsic("exit_context"), [manager, raised]):
+                error = self.atom(raised, env)
+                env[target] = _contexts.leave(self, self.atom(manager, env), error)
             case ir.Call(_, target, function, arguments, keywords):
                 xs = [self.atom(x, env) for x in arguments]
                 kws = {name: self.atom(x, env) for name, x in keywords}
@@ -178,6 +191,11 @@ class Interpreter(Builder):
                 if name in after or is_cell(env[name]):
                     raise Unsound.UNSET(f"`{name}` may be read after `del`")
                 del env[name]
+            case Attempt() if self.handlers:
+                return interpret_attempt(
+                    self, s, env, after, self.at_break,
+                    lambda needed: self.statements(s.first, self.rests(s.first, needed), dict(env)),
+                )  # fmt: skip
             case Attempt():
                 return self.tried(s, env, after)
             case ir.If(_, test, body, orelse):
@@ -201,7 +219,7 @@ class Interpreter(Builder):
                 self.out.append(Stop(self.origin))
                 return None
             case ir.Raise():
-                self.demand(abandon)
+                raise_error(self, s, env)
                 return None
             case _:
                 raise NotSupported.STATEMENT(

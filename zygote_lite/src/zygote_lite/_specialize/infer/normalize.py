@@ -13,7 +13,8 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.class_bodies import Begin, Define, without_classes
-from zygote_lite._specialize.infer.tries import MOST_STATEMENTS, Attempt, Block, Tries, falls, has
+from zygote_lite._specialize.infer.handlers import HandledTries
+from zygote_lite._specialize.infer.tries import Attempt, Block, Tries, falls, has
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
 _LEAVING = (ir.Break, ir.Continue, ir.Return)  # what follows does not follow `raise` anyway
@@ -21,15 +22,18 @@ _STRAIGHT = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, 
            ir.SetAttribute, ir.Closure, ir.Delete, Begin, Define)  # fmt: skip
 
 
-def normalize(function: ir.Function) -> tuple[Block, str, set[str]]:
+def normalize(function: ir.Function, handlers: bool = False) -> tuple[Block, str, set[str]]:
     """Return the body of a function without `return`, and the variable that holds its result.
 
-    The third are the names of the classes of exceptions that it catches. Raises `NotSpecializable`
-    for statements that are not run backwards from a structure.
+    Where errors are to reach their `handlers`, `try` is kept. The third are the names of the
+    classes of exceptions that it catches. Raises `NotSpecializable` for statements that are not run
+    backwards from a structure.
     """
     if function.is_generator:
         raise NotSupported.STATEMENT("it is a generator")
     function = replace(function, body=without_classes(function.body, function.fresh))
+    if handlers:
+        return _Normalizer(function, HandledTries(function)).run()
     try:
         return _Normalizer(function, Tries(function)).run()
     except NotSpecializable as reason:
@@ -67,7 +71,7 @@ class _Normalizer:
         out: Block = []
         for i, s in enumerate(body):
             self.count += 1
-            if self.count > MOST_STATEMENTS:
+            if self.count > self.tries.most:
                 raise NotSupported.TOO_LONG("it is too long")
             rest = body[i + 1 :]
             match s:
@@ -81,6 +85,8 @@ class _Normalizer:
                 case ir.Raise():
                     return [*out, s]
                 case ir.If(body=then, orelse=orelse):
+                    if isinstance(s, Attempt):
+                        s = replace(s, first=self.block(s.first, None))
                     if _may_leave(s):
                         then = self.block([*then, *(rest if falls(then) else [])], loop)
                         orelse = self.block([*orelse, *(rest if falls(orelse) else [])], loop)
@@ -224,8 +230,8 @@ def live(body: Iterable[ir.Statement], after: set[str], at_break: set[str]) -> s
                 now = set(at_break)
             case ir.Raise():
                 now = set()
-            case Attempt(_, _, then, orelse, first):
-                now = live(then, now, at_break) | live([*first, *orelse], now, at_break)
+            case Attempt(_, _, then, orelse, first, kind):
+                now = live(then, now, at_break) - {kind} | live([*first, *orelse], now, at_break)
             case ir.If(_, test, then, orelse):
                 now = live(then, now, at_break) | live(orelse, now, at_break) | _atom_names([test])
             case ir.For(_, target, iterable, inner, _):

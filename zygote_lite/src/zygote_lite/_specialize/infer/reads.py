@@ -10,6 +10,7 @@ from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
 from zygote_lite._specialize.infer.models import classes as _classes
+from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.typed.abstract_eval import classes_of, run
@@ -18,7 +19,7 @@ from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Descriptor, Method, StandIn, Super
+from zygote_lite._specialize.typed.stand_ins import Descriptor, Error, Method, StandIn, Super
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -54,6 +55,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     """Write `x.name`, and return it."""
     if x.is_array:
         return _calls.array_attribute(builder, x, name)
+    if isinstance(x.sample, Error):
+        return _errors.attribute_of_error(x, name)
     if x.is_object or isinstance(x.sample, Super):
         return _objects.attribute(builder, x, name)
     if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:

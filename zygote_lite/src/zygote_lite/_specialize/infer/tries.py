@@ -16,7 +16,7 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 
 Block = list[ir.Statement]
-_Handlers = Sequence[ir.Handler]
+HandlersOf = Sequence[ir.Handler]
 EXITS = (ir.Break, ir.Continue, ir.Return, ir.Raise)
 MOST_STATEMENTS = 1500  # statements: a function that grows beyond is left to the tape
 
@@ -50,10 +50,13 @@ class Tries:
             the handlers.
     """
 
+    most = MOST_STATEMENTS
+
     def __init__(self, function: ir.Function, most_attempts: int = 40) -> None:
         self.function, self.most_attempts = function, most_attempts
         self.kinds: set[str] = set()
         self.count = self.attempts = 0
+        self.closed: list[ir.Statement] = []  # what something else follows than a handler around it
         self.bound = Counter([*function.names, *function.captured, *_bound_in(function.body)])
 
     def without(self, body: Block) -> Block:
@@ -61,7 +64,7 @@ class Tries:
         out: Block = []
         for s in body:
             self.count += 1
-            if self.count > MOST_STATEMENTS:
+            if self.count > self.most:
                 raise NotSupported.TOO_LONG("it is too long")
             match s:
                 case ir.Try():
@@ -85,16 +88,21 @@ class Tries:
             body = [*_of_unknown_kind(body), *orelse]
         else:
             body = self.protected(body, orelse, s.handlers)
-        if not isinstance(s.origin, ast.With):
-            self.kinds |= {name for h in s.handlers for name in _classes_named(h.kind)}
-            if not self.kinds.isdisjoint(_FROM_OUTSIDE):
-                raise Unsound.EFFECTS("it catches an interrupt, which comes at any time")
+        self.note_kinds(s)
         if not s.final:
             return body
+        self.closed += ir.every(body)
         if any(has(s.final, kind) for kind in (ir.Return, ir.Break, ir.Continue)):
             self.kinds.add("BaseException")
         final = self.without(_final_of(s))
         return [*self.finishing(body, final), *final]
+
+    def note_kinds(self, s: ir.Try) -> None:
+        """Note the names of the classes that a `try` catches."""
+        if not isinstance(s.origin, ast.With):
+            self.kinds |= {name for h in s.handlers for name in _classes_named(h.kind)}
+            if not self.kinds.isdisjoint(_FROM_OUTSIDE):
+                raise Unsound.EFFECTS("it catches an interrupt, which comes at any time")
 
     # -- finally -------------------------------------------------------------------------------
 
@@ -139,13 +147,13 @@ class Tries:
     def again(self, final: Block) -> Block:
         """Return a further copy of a block, and count its statements."""
         self.count += sum(1 for _ in ir.every(final))
-        if self.count > MOST_STATEMENTS:
+        if self.count > self.most:
             raise NotSupported.TOO_LONG("it is too long")
         return final
 
     # -- raise ---------------------------------------------------------------------------------
 
-    def protected(self, body: Block, orelse: Block, handlers: _Handlers) -> Block:
+    def protected(self, body: Block, orelse: Block, handlers: HandlersOf) -> Block:
         """Return the body of a `try` with its `else`: a `raise` goes to the handler.
 
         What follows a branch that raises goes into the other branch.
@@ -177,9 +185,9 @@ class Tries:
             out.append(s)
         return [*out, *orelse]
 
-    def may_always_raise(self, s: ir.Statement, rest: Block, handlers: _Handlers) -> bool:
+    def may_always_raise(self, s: ir.Statement, rest: Block, handlers: HandlersOf) -> bool:
         """Return whether types may settle that a statement always raises what is caught."""
-        if self.attempts >= self.most_attempts:
+        if self.attempts >= self.most_attempts or any(s is closed for closed in self.closed):
             return False
         if isinstance(s, ir.Call):
             if isinstance(s.function, ir.Const) or s.function in (_ENTER, _EXIT):
@@ -189,14 +197,14 @@ class Tries:
         names = [name for h in handlers for name in _classes_named(h.kind)]
         return any(isinstance(s, _ALWAYS.get(name, ())) for name in names)
 
-    def attempt(self, s: ir.Statement, rest: Block, handlers: _Handlers) -> ir.Statement:
+    def attempt(self, s: ir.Statement, rest: Block, handlers: HandlersOf) -> ir.Statement:
         """Return a statement with what follows it, and the handlers of errors that it raises."""
         kind = self.function.fresh("kind")
         raised = ir.Raise(s.origin, None, None)
         caught = self.handled(raised, ir.Name(kind), handlers)
         return Attempt(s.origin, ir.Const(False), caught, rest, [s], kind)
 
-    def handled(self, s: ir.Raise, kind: ir.Atom | None, handlers: _Handlers) -> Block:
+    def handled(self, s: ir.Raise, kind: ir.Atom | None, handlers: HandlersOf) -> Block:
         """Return the handler that catches what is raised; which one it is, its class tells."""
         if kind is None:
             return _of_unknown_kind([s])
@@ -206,7 +214,7 @@ class Tries:
             if kinds is None or _reads_exception(handler):
                 chain = _of_unknown_kind([s])
                 continue
-            caught = self.protected(self.without(_with_reraise(handler.body, kind)), [], ())
+            caught = self.protected(self.without(with_reraise(handler.body, kind)), [], ())
             matches = self.function.fresh("caught")
             call = ir.Call(s.origin, matches, ir.Const(catches), [kind, *kinds])
             chain = [call, ir.If(s.origin, ir.Name(matches), caught, chain)]
@@ -349,15 +357,15 @@ def _bound_in(body: Block) -> Iterator[str]:
             yield name
 
 
-def _with_reraise(body: Block, kind: ir.Atom) -> Block:
+def with_reraise(body: Block, kind: ir.Atom) -> Block:
     """Return the body of a handler: a `raise` alone raises once more what was caught."""
     out: Block = []
     for inner in body:
         if isinstance(inner, ir.Raise) and inner.exception is None:
             inner = Thrown(inner.origin, None, None, kind)
         elif isinstance(inner, ir.If):
-            then = _with_reraise(inner.body, kind)
-            inner = replace(inner, body=then, orelse=_with_reraise(inner.orelse, kind))
+            then = with_reraise(inner.body, kind)
+            inner = replace(inner, body=then, orelse=with_reraise(inner.orelse, kind))
         out.append(inner)
     return out
 

@@ -11,6 +11,7 @@ from zygote_lite._specialize.typed.nodes import (
     Moves,
     Node,
     Op,
+    Protected,
     Record,
     Stop,
     assigned_by,
@@ -18,7 +19,7 @@ from zygote_lite._specialize.typed.nodes import (
     reads_of,
     walk,
 )
-from zygote_lite._specialize.typed.runtime import abandon
+from zygote_lite._specialize.typed.runtime import abandon, throw
 from zygote_lite._specialize.typed.values import Value
 
 
@@ -70,7 +71,8 @@ def _restructure(block: list[Node]) -> None:
             _restructure(inner)
         out.append(node)
         if isinstance(node, Branch):
-            if _may_end_early(node.orelse) and not _may_end_early(node.body):
+            swaps = not isinstance(node, Protected)
+            if swaps and _may_end_early(node.orelse) and not _may_end_early(node.body):
                 node.body, node.orelse, node.negated = node.orelse, node.body, not node.negated
             if _may_end_early(node.body):
                 out += node.orelse
@@ -80,7 +82,7 @@ def _restructure(block: list[Node]) -> None:
 
 def _may_end_early(block: list[Node]) -> bool:
     last = block[-1] if block else None
-    return isinstance(last, Stop) or (isinstance(last, Op) and last.function is abandon)
+    return isinstance(last, Stop) or (isinstance(last, Op) and last.function in (abandon, throw))
 
 
 def _record_early(loop: Loop) -> None:

@@ -18,6 +18,7 @@ from zygote_lite._specialize.typed.nodes import (
     Moves,
     Node,
     Op,
+    Protected,
     Stop,
     StoreItem,
     inner_blocks,
@@ -185,12 +186,13 @@ class Backward(Accumulator):
     # -- structure -----------------------------------------------------------------------------
 
     def branch(self, node: Branch) -> None:
+        orelse = [*node.first, *node.orelse] if isinstance(node, Protected) else node.orelse
         if node in self.silent:  # the iteration that ends the loop has no reverse
             self.block(node.orelse if _ends_with_stop(node.body) else node.body)
             return
         before = dict(self.cotangents)
         then, first = self.nested(node.body, dict(before))
-        other, second = self.nested(node.orelse, dict(before))
+        other, second = self.nested(orelse, dict(before))
         for target in node.joined:
             first.pop(target, None)
             second.pop(target, None)
@@ -227,7 +229,7 @@ class Backward(Accumulator):
 
     def loop(self, node: Loop) -> None:
         first = next((inner for inner in node.body if not isinstance(inner, Op)), None)
-        if isinstance(first, Branch):
+        if type(first) is Branch:
             stopping = [b for b in (first.body, first.orelse) if _ends_with_stop(b)]
             if len(stopping) == 1 and _is_silent(stopping[0]):
                 self.silent.add(first)

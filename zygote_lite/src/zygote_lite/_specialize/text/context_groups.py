@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from zygote_lite._specialize.typed.contexts import NOWHERE, Context
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.nodes import Node, Op, StoreItem, reads_of, walk
-from zygote_lite._specialize.typed.runtime import abandon, has_value, same_shape
+from zygote_lite._specialize.typed.runtime import abandon, has_value, is_bound, same_shape, throw
 from zygote_lite._specialize.typed.values import Value
 
 Contexts = tuple[Context, ...]
+_OF_NO_CONTEXT = (abandon, throw, same_shape, has_value, is_bound)
 _PYTHON_NUMBERS = {float, int, bool}
 
 
@@ -46,7 +47,7 @@ def _depends(node: Node) -> bool:
     """Return whether a node may tell of an error in a way that a context settles."""
     if isinstance(node, StoreItem):
         return True
-    if not isinstance(node, Op) or node.function in (abandon, same_shape, has_value):
+    if not isinstance(node, Op) or node.function in _OF_NO_CONTEXT:
         return False
     return not all(map(_is_plain_number, (node.target, *reads_of(node))))
 

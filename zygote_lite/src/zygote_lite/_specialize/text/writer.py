@@ -22,6 +22,7 @@ from zygote_lite._specialize.typed.nodes import (
     Moves,
     Node,
     Op,
+    Protected,
     Record,
     Stop,
     StoreItem,
@@ -39,7 +40,9 @@ from zygote_lite._specialize.typed.runtime import (
     add_to_part,
     has_length,
     has_value,
+    is_bound,
     same_shape,
+    throw,
 )
 from zygote_lite._specialize.typed.values import Value
 
@@ -137,7 +140,7 @@ class Writer(Speller):
             return False
         if (op.into is not None and op.into not in self.inlined) or is_huge(x):
             return False
-        if op.function in (abandon, has_length, same_shape, np.zeros_like, list.pop, list):
+        if op.function in (abandon, throw, has_length, same_shape, np.zeros_like, list.pop, list):
             return False
         text, _ = self.operation(op)
         if len(text) > _WIDTH - 4 * self.depth - 16:
@@ -169,6 +172,8 @@ class Writer(Speller):
                 self.add(node)
             case Moves(_, pairs):
                 self.moves(pairs)
+            case Protected():
+                self.protected(node)
             case Branch(_, test, body, orelse, negated):
                 self.branch(test, body, orelse, negated)
             case Loop():
@@ -184,8 +189,14 @@ class Writer(Speller):
         f, x = node.function, node.target
         if f is abandon:
             self.line(LEAVE)
+        elif f is throw:
+            x = node.arguments[0]
+            self.line(f"raise {self.function(x.sample) if x.is_constant else self.read(x)}")
         elif f is has_value:
             self.leave_if(f"{self.expression(node.arguments[0])} is {self.function(UNSET)}")
+        elif f is is_bound:
+            test = f"{self.expression(node.arguments[0])} is {self.function(UNSET)}"
+            self.line(f"if {test}:", "    raise UnboundLocalError")
         elif f is has_length:
             array, count = map(self.expression, node.arguments)
             self.leave_if(f"len({array}) != {count}")
@@ -281,6 +292,31 @@ class Writer(Speller):
         if orelse:
             self.line("else:")
             self.indented(orelse)
+
+    def protected(self, node: Protected) -> None:
+        """Write `try`: the handler stands in it where there is one only."""
+        test = [f"{node.test.name} = {{}}"] if self.uses[node.test] or node.which else []
+        self.line("try:")
+        self.indented(node.first)
+        for i, kinds in enumerate(node.caught):
+            names = [self.function(kind) for kind in kinds]
+            caught = names[0] if len(names) == 1 else f"({', '.join(names)})"
+            x = node.error
+            held = f" as {x.name}" if x is not None and self.uses[x] else ""
+            self.line(f"except {caught}{held}:")
+            more = [f"    {text.format(True)}" for text in test]
+            if node.which is not None:
+                self.line(*more, f"    {node.which.name} = {i}")
+                continue
+            self.line(*more)
+            if node.body or not more:
+                self.indented(node.body)
+        if test or (node.orelse and node.which is None):
+            self.line("else:", *[f"    {text.format(False)}" for text in test])
+            if node.which is None and node.orelse:
+                self.indented(node.orelse)
+        if node.which is not None:
+            self.branch(node.test, node.body, node.orelse, negated=False)
 
     def loop(self, node: Loop) -> None:
         if node.tape is not None:

@@ -117,7 +117,10 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     given = [x.sample for x in xs]
     try:
         return run(f, given, {name: x.sample for name, x in kws.items()})
-    except NotSpecializable:
+    except NotSpecializable as reason:
+        if f in _DIVISIONS and not kws and _is_division_by_zero(*xs):
+            reason.always(ZeroDivisionError)
+            raise
         for probe in (0.75, 1.5):
             other = [
                 x.sample if x.is_constant or type(x.sample) not in FLOATS else type(x.sample)(probe)
@@ -131,6 +134,15 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
         if not kws:
             refuse_types(f, xs)
         raise
+
+
+_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
+
+
+def _is_division_by_zero(x: Value, y: Value) -> bool:
+    """Return whether a number of Python's own is divided by one that is always zero."""
+    plain = all(isinstance(v.fact, Scalar) and v.fact.classes <= {float, int, bool} for v in (x, y))
+    return plain and y.is_constant and y.sample == 0
 
 
 def refuse_types(f: Any, xs: list[Value]) -> None:

@@ -123,8 +123,14 @@ class Builder(Draft, ABC):
             raise NotSupported.TOO_LONG("its code grows too long")
         self.note_shape(target, f, xs, kws)
         self.out.append(op)
+        self.note_state(op)
         self.definitions[target] = op
         return op
+
+    def note_state(self, op: Op) -> None:
+        """Note the state of objects where an operation may raise an error that is caught."""
+        if self.protected and not self.reverse:
+            self.states[op] = self.tables(), {x: tuple(x.items or ()) for x in self.homes}
 
     def operation(
         self, f: Any, xs: list[Value], kws: dict[str, Value] | None = None, stem: str = "",
@@ -217,7 +223,9 @@ class Builder(Draft, ABC):
     def demand(self, condition: Any, *xs: Value) -> Value:
         """Write a call that leaves the code unless something holds; return its value, `None`."""
         nothing = self.value(Other(type(None)), None)
-        self.out.append(Op(self.origin, nothing, condition, [*xs], required=True))
+        op = Op(self.origin, nothing, condition, [*xs], required=True)
+        self.out.append(op)
+        self.note_state(op)
         return nothing
 
     def demand_value(self, x: Value) -> None:

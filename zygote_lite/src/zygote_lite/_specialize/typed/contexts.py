@@ -23,6 +23,7 @@ class Context(StandIn):
         manager: what makes the context that is written; nothing where it changes nothing.
         options: the options of that.
         value: what `as` names.
+        kinds: the classes of errors that it swallows.
         home: the block that it is made in.
         around: the contexts around it, once it is entered.
     """
@@ -30,6 +31,7 @@ class Context(StandIn):
     manager: Any = None
     options: dict[str, Any] = field(default_factory=dict)
     value: Value | None = None
+    kinds: tuple[Any, ...] = ()
     home: Any = None
     around: "tuple[Context, ...] | None" = None
 

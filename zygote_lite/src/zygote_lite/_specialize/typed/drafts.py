@@ -99,6 +99,10 @@ class Draft:
         self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
         self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
         self.context = NOWHERE  # what `with` has set
+        self.handlers = False  # whether errors reach the handlers of the program
+        self.protected = 0  # how many attempts are being written, one in the other
+        self.thrown: dict[Node, Any] = {}  # the errors that nodes raise
+        self.states: dict[Node, Any] = {}  # of objects, lists and dicts, where operations may raise
         self.plain = False  # in the body of a rule, through which no gradient passes
 
     @property

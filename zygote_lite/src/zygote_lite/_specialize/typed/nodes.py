@@ -102,6 +102,23 @@ class Branch(Node):
 
 
 @dataclass(eq=False)
+class Protected(Branch):
+    """`try: first`, `except caught: body`, `else: orelse`; `test` tells whether `first` raised.
+
+    Attributes:
+        first: what may raise.
+        caught: for each handler, the classes of the errors that it catches.
+        which: the number of the handler, where there are several; `body` then asks for it.
+        error: the error, where it may be raised again.
+    """
+
+    first: list[Node] = field(default_factory=list)
+    caught: list[tuple[type[BaseException], ...]] = field(default_factory=list)
+    which: Value | None = None
+    error: Value | None = None
+
+
+@dataclass(eq=False)
 class Loop(Node):
     """`for target in iterable: body`, or `while True: body`, with the variables it carries.
 
@@ -146,6 +163,8 @@ class Record(Node):
 
 def inner_blocks(node: Node) -> list[list[Node]]:
     """Return the blocks inside a node."""
+    if isinstance(node, Protected):
+        return [node.first, node.body, node.orelse]
     if isinstance(node, Branch):
         return [node.body, node.orelse]
     return [node.body] if isinstance(node, Loop | Backwards) else []
@@ -158,6 +177,7 @@ _READS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
     AddInto: lambda node: (node.target, node.value, node.index),
     Moves: lambda node: [source for _, source in node.pairs],
     Branch: lambda node: (node.test,),
+    Protected: lambda node: (),
     Loop: lambda node: (node.iterable,),
     Stop: lambda node: (),
     Backwards: lambda node: (node.loop.tape,),
@@ -166,6 +186,7 @@ _READS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
 _ASSIGNS: dict[type[Node], Callable[[Any], Iterable[Value | None]]] = {
     Op: lambda node: (node.target,),
     Moves: lambda node: [target for target, _ in node.pairs],
+    Protected: lambda node: (node.test, node.which, node.error),
     Loop: lambda node: (*node.phis, *node.outs, node.target),
 }
 
@@ -204,7 +225,7 @@ def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
             node.index = None if node.index is None else new(node.index)
         elif isinstance(node, Moves):
             node.pairs = [(target, new(source)) for target, source in node.pairs]
-        elif isinstance(node, Branch):
+        elif isinstance(node, Branch) and not isinstance(node, Protected):
             node.test = new(node.test)
         elif isinstance(node, Loop) and node.iterable is not None:
             node.iterable = new(node.iterable)
@@ -258,7 +279,7 @@ def add_at_ends(
     if isinstance(last, Stop):
         return
     if isinstance(last, Branch) and may_stop([last]):
-        for inner in inner_blocks(last):
+        for inner in (last.body, last.orelse):
             add_at_ends(inner, origin, pairs, loop)
     else:
         if loop is not None:

@@ -44,6 +44,12 @@ def has_value(x: Any) -> None:
         raise Unsound.UNSET("a variable has no value")
 
 
+def is_bound(x: Any) -> None:
+    """Raise the error of the program that reads a variable without a value."""
+    if x is UNSET:
+        raise UnboundLocalError("a variable is read that has no value")
+
+
 def zeros_if_set(x: Any) -> Any:
     """Return the cotangent of an array that no gradient has reached; a variable may have none.
 
@@ -82,6 +88,11 @@ def as_it_is(x: Any) -> Any:
 
 def abandon() -> None:
     """Leave the code: the tape takes over."""
+    raise Unsound.RAISES("the program raises an error here")
+
+
+def throw(error: Any) -> None:
+    """Raise an error of the program, or a new one of a class, that a handler around it catches."""
     raise Unsound.RAISES("the program raises an error here")
 
 

@@ -1,6 +1,6 @@
 """Stand-ins: what the code does not make, such as a function or method that is not called yet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from zygote_lite._specialize.typed.reasons import NotSupported
@@ -55,6 +55,29 @@ class Super(StandIn):
 @dataclass(eq=False)
 class Lost(StandIn):
     """Stand for an attribute that no variable can hold on two paths: none may read it."""
+
+
+@dataclass(eq=False)
+class Error(StandIn):
+    """An exception that a program has made or caught.
+
+    Attributes:
+        kinds: the classes that it may be of.
+        args: what it was made with; nothing where that is not known.
+        which: the number of the handler that catches it, where there are several.
+        order: the classes that handlers catch, the widest last.
+        variable: what holds it, where it is not as it was made.
+        is_class: whether it stands for the class of the error.
+        asked: the classes that it may be of for each handler, and the place of that in the order.
+    """
+
+    kinds: tuple[type[BaseException], ...]
+    args: list[Value] | None = None
+    which: Value | None = None
+    variable: Value | None = None
+    is_class: bool = False
+    order: list[tuple[type[BaseException], ...]] = field(default_factory=list)
+    asked: list[tuple[tuple[type[BaseException], ...], int]] = field(default_factory=list)
 
 
 class Message(StandIn):

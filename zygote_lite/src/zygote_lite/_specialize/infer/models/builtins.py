@@ -11,7 +11,9 @@ import numpy as np
 
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
+from zygote_lite._specialize.infer.handlers import raised_error
 from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.arrays import parts_of_array
@@ -27,7 +29,7 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import abandon, exactly
-from zygote_lite._specialize.typed.stand_ins import Message
+from zygote_lite._specialize.typed.stand_ins import Error, Message
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -161,6 +163,7 @@ def _folded_text(f: Callable[..., str], builder: Builder, xs: list[Value]) -> Va
         return constant(run(f, [x.sample for x in xs], {}))
     x, *rest = xs
     texts = all(isinstance(part.sample, str | Message) for part in xs)
+    texts = texts or (f is _intrinsics.format_value and isinstance(x.sample, Error))
     if not texts and not (f is _intrinsics.format_value and _is_formatted(x, rest[-1])):
         raise NotSupported.TEXT("a text is made of something that is not known")
     return constant(Message())
@@ -270,6 +273,8 @@ def _compensated(builder: Builder, start: Value, items: list[Value]) -> Value:
 
 def _catches(builder: Builder, xs: list[Value]) -> Value:
     """Return whether a handler catches an exception; leave the code where that is not known."""
+    if builder.handlers:
+        return _errors.caught_by(builder, xs[0], tuple([x.sample for x in xs[1:]]))
     try:
         return constant(catches(*[x.sample for x in xs]))
     except TypeError:
@@ -305,4 +310,5 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     _intrinsics.join_list: partial(_joined_sequences, list),
     **PATTERNS,
     catches: _catches,
+    raised_error: lambda builder, xs: _errors.error_of(builder, xs[0]),
 }
