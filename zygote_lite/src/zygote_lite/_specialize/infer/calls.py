@@ -21,6 +21,7 @@ from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import operators as _operators
+from zygote_lite._specialize.infer.models import partials as _partials
 from zygote_lite._specialize.infer.models.classes import is_made_class
 from zygote_lite._specialize.infer.models.items import Several, as_they_are_now, strict_zip
 from zygote_lite._specialize.jitted import original
@@ -45,6 +46,7 @@ from zygote_lite._specialize.typed.stand_ins import (
     Local,
     Message,
     Method,
+    Partial,
     StandIn,
     Super,
 )
@@ -62,11 +64,14 @@ def call(
         return builder.inline(f, xs, kws)
     if isinstance(f, Method):
         return _method_call(builder, f, xs, kws, stem)
+    if isinstance(f, Partial):
+        return _partials.called_partial(builder, f, xs, kws, stem)
     if f is super and len(xs) == 2 and not kws and isinstance(xs[0].sample, type):
         return constant(Super(xs[0].sample, xs[1]))
     if f is _intrinsics.invoke:
         return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     context = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
+    context = context or _partials.made_partial(builder, f, xs, kws)
     if context is not None:
         return context
     if builder.handlers and _errors.is_kind(f):

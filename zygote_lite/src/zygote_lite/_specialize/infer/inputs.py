@@ -54,7 +54,7 @@ class Lowered:
 _lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
 _MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
-          types.MethodDescriptorType, np.dtype, type(np.sum))  # fmt: skip
+          types.MethodDescriptorType, np.dtype, type(np.sum), types.UnionType)  # fmt: skip
 _CONSTANT_TYPES = (
     str,
     bool,

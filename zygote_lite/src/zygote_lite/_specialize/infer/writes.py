@@ -10,7 +10,7 @@ from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, can_carry, shar
 from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, Method
+from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, Method, Partial
 from zygote_lite._specialize.typed.values import Value, made_class, shape_root
 
 
@@ -61,6 +61,8 @@ def _held_in(x: Value) -> list[Value] | None:
         return [*sample.functions.values()]
     if isinstance(sample, Method):
         return [sample.owner]
+    if isinstance(sample, Partial):
+        return sample.parts
     if x.fields is None:
         return x.items
     kinds = map(made_class, type(sample).__mro__)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zygote_lite._specialize.typed.contexts import NOWHERE, Context
-from zygote_lite._specialize.typed.stand_ins import Method, Super
+from zygote_lite._specialize.typed.stand_ins import Method, Partial, Super
 from zygote_lite._specialize.typed.values import Value
 
 
@@ -246,6 +246,8 @@ def holds(value: Value, x: Value) -> bool:
     inner = value.items if value.fields is None else value.fields.values()
     if isinstance(value.sample, Method | Super):
         inner = [value.sample.owner]
+    elif isinstance(value.sample, Partial):
+        inner = value.sample.parts
     return any(holds(part, x) for part in inner or ())
 
 

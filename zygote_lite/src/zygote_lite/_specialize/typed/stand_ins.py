@@ -32,6 +32,20 @@ class Method(StandIn):
 
 
 @dataclass(eq=False)
+class Partial(StandIn):
+    """A function with its first arguments, and some by name: what `functools.partial` gives."""
+
+    function: Value
+    arguments: list[Value]
+    keywords: dict[str, Value]
+
+    @property
+    def parts(self) -> list[Value]:
+        """What it keeps."""
+        return [self.function, *self.arguments, *self.keywords.values()]
+
+
+@dataclass(eq=False)
 class Descriptor(StandIn):
     """What a decorator makes of functions in the body of a class: `property`, `staticmethod`, ...
 

@@ -5,6 +5,7 @@ be seen half-way. The guard tests the class of an object and the attributes that
 other attributes do not matter. An object is identified by the variable that the guard puts it in.
 """
 
+import functools
 import types
 from typing import Any
 
@@ -25,6 +26,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
+from zygote_lite._specialize.infer.models.partials import partial_from_outside
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
@@ -51,6 +53,8 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         return known_object(inputs, x, expression)
     if is_named_tuple(type(x)):
         return _differentiated.fields_of_named(builder, x, expression, stem, active=False)
+    if type(x) is functools.partial:
+        return partial_from_outside(builder, x, expression)
     if type(x) not in (tuple, list, dict):
         raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
     if expression in inputs.structures:
