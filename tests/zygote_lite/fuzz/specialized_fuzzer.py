@@ -29,6 +29,7 @@ from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import made_classes as class_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
+from tests.zygote_lite.fuzz.generate import written as written_programs
 from zygote_lite import grad, testing
 from zygote_lite._interface.gradients import raw_value_and_gradient
 
@@ -118,9 +119,14 @@ def of_structures(seed):
     return carried_programs.load(seed), carried_programs.arguments(seed), (0, 1)
 
 
+def of_writes(seed):
+    """Return a program that writes to arrays, those that it is given too."""
+    return written_programs.load(seed), written_programs.arguments(seed), (0, 1, 2, 3)
+
+
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes)  # fmt: skip
-KINDS = (*WHOLE, of_structures, of_calls, of_islands, of_jumps)
+KINDS = (*WHOLE, of_structures, of_calls, of_islands, of_jumps, of_writes)
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

@@ -85,26 +85,28 @@ def provokes(reason: Reason, *xs: Any, **more: Any) -> Callable[[Any], Any]:
 # -- unsound: writes -------------------------------------------------------------------------------
 
 
-@provokes(Unsound.WRITES_TO_GIVEN, V)
-def writes_to_its_argument(x):
-    x[0] = x[0] * x[1]
-    return np.sum(x * x)
+OUTSIDE = A([1.0, 3.0])
 
 
 @provokes(Unsound.WRITES_TO_GIVEN, V)
-def changes_what_it_has_not_made(x):
-    y = x
-    y *= x
-    return np.sum(x * y)
+def writes_to_what_it_reads_from_outside(x):
+    OUTSIDE[0] = x[0] * x[1]
+    return np.sum(OUTSIDE * x)
+
+
+@provokes(Unsound.WRITES_TO_GIVEN, [2.0, 3.0], wanted=[36.0, 24.0])
+def writes_to_a_list_that_it_is_given(items):
+    items[0] = items[0] * items[1]
+    return items[0] * items[0] - items[1] * 0.0
 
 
 @provokes(Unsound.SHARED_WRITE, V)
-def reads_a_view_after_a_write(x):
-    y = np.zeros(3)
-    view = y[1:]
-    y[1] = x[0] * x[0]
-    y[2] = x[1]
-    return np.sum(view * view * x)
+def reads_entries_that_are_there_twice_after_a_write(x):
+    y = np.zeros(2)
+    twice = np.broadcast_to(y, (2, 2))
+    y[0] = x[0] * x[0]
+    y[1] = x[1]
+    return np.sum(twice * twice * x)
 
 
 @provokes(Unsound.WRITES_ELSEWHERE, 2.0, later=(0.5,))
@@ -131,12 +133,12 @@ def changes_an_array_by_an_operator_that_it_calls(x):
     return np.sum(z * z)
 
 
-@provokes(Unsound.IN_PLACE_KIND, A([2.0, 3.0], np.float32), A([4.0, 5.0]), wanted=A([32.0, 44.0]))
-def keeps_the_precision_of_what_it_changes(x, w):
-    y = x * np.float32(2.0)
-    y += w
-    assert y.dtype == np.float32
-    return float(np.sum(y * y))
+@provokes(Unsound.IN_PLACE_KIND, V)
+def keeps_the_precision_of_what_it_changes(x):
+    n = np.zeros(2, np.int32)
+    n += np.array([2, 3])
+    assert n.dtype == np.int32
+    return np.sum(n * x * x)
 
 
 @provokes(Unsound.REPEATED_INDEX, A([2.0, 3.0, 5.0]), [0, 0, 1])

@@ -19,10 +19,10 @@ internal errors; both are read when the package is imported. A switch holds for 
 asynchronous task, that enters it; threads that this starts are outside. Switches nest, and the
 inner one wins. Without any, a call costs what it costs anyway.
 
-Comparing runs the function twice, by transformed code and by the tape. Transformed code writes only
-to values that it has created; other side effects of a function (it prints, it counts in a global)
-happen once, on the tape. Values of `jit` functions are compared with those of the function itself,
-run once more.
+Comparing runs the function twice, by transformed code and by the tape. Where it writes to its
+arguments, the tape is given copies; other side effects of a function (it prints, it counts in a
+global) happen once, on the tape. Values of `jit` functions are compared with those of the function
+itself, run once more.
 """
 
 import contextlib

@@ -84,6 +84,8 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
         raise NotSupported.EXPORT("an argument is an object")
     for name, reason in made.inputs.islands.items():
         raise NotSupported.EXPORT(f"{name} is recorded: {reason}")
+    if made.changed:
+        raise NotSupported.EXPORT("it writes to an argument")
     if made.inputs.caught:
         raise NotSupported.EXPORT("it catches exceptions, after which the tape would answer")
     outside = [value.name for value, _ in made.inputs.given.values()]

@@ -16,7 +16,7 @@ from zygote_lite._specialize.passes.dead_code import drop_dead
 from zygote_lite._specialize.passes.finiteness import telling
 from zygote_lite._specialize.passes.hoist import hoist
 from zygote_lite._specialize.passes.residuals import keep_records
-from zygote_lite._specialize.passes.writes import settle_writes
+from zygote_lite._specialize.passes.writes import leave_out_copies, settle_writes
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.rules.contributions import IndexRule
 from zygote_lite._specialize.rules.scalar import ScalarRule
@@ -58,6 +58,7 @@ class Specialized:
         exact: whether gradients that are not finite are the tape's too.
         structured: whether it has loops or branches, or writes to lists.
         whole: whether no gradient that it returns is `None`, or may hold one.
+        changed: the arrays among the arguments that it changes, whose new contents it returns.
     """
 
     text: Text
@@ -72,6 +73,7 @@ class Specialized:
     exact: bool
     structured: bool
     whole: bool
+    changed: list[str]
 
 
 def written(
@@ -83,10 +85,12 @@ def written(
     builder, reverse = backward.builder, backward.out
     structured = any(isinstance(n, Loop | Branch) or _changes_list(n) for n in walk(forward))
     exact = builder.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
-    settle_writes(forward, reverse)
+    settle_writes(forward, reverse, backward.memory)
     found = [d for d in gradients.values() if d is not None]
-    results = found if result is None else [result, *found]
+    copies = [*builder.copies.values()]
+    results = [*([] if result is None else [result]), *found, *copies]
     drop_dead(forward, reverse, results)
+    leave_out_copies(forward, reverse, results)
     if compiled:
         compute_early(reverse)
     else:
@@ -133,13 +137,14 @@ def written(
         ends = _ends(writer, arguments, active, gradients, parameter is not None)
         flagged = [x for x, flag in zip(arguments, active, strict=True) if flag]
         whole = all(_is_whole(x, gradients) for x in flagged)
-    writer.line(f"return {', '.join(ends if parameter is not None else [*values, *ends])}")
+    given = ends if parameter is not None else [*values, *ends, *map(writer.expression, copies)]
+    writer.line(f"return {', '.join(given)}")
     if parameter is not None:
         writer.depth = 1
         writer.line("", f"return {values[0]}, back")
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
-        telling(reverse, found), exact, structured, whole,
+        telling(reverse, found), exact, structured, whole, [*builder.copies],
     )  # fmt: skip
 
 

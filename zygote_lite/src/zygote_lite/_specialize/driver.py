@@ -14,7 +14,9 @@ from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, gradients_of, written
 from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
+from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
+from zygote_lite._specialize.infer.ownership import own_arguments
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -95,9 +97,34 @@ def _items_of_lists(x: Any) -> int:
 
 def _specialized(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
-    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, distinct: bool = False,
+    strong: bool, handlers: bool, inputs: Inputs, uniform: bool,
 ) -> Specialized:  # fmt: skip
     """Return the code, with lists of any length (`uniform`), or item by item.
+
+    It is made again as long as it writes to arrays that it is to have for itself.
+    """
+    own: set[Any] = set()
+    while True:
+        wanted: set[Any] = set()
+        try:
+            return _with_own(
+                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, own, wanted
+            )
+        except NotSpecializable:
+            if wanted <= own:
+                raise
+        inputs.begin_again()
+        own |= wanted
+
+
+def _with_own(
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
+    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, own: set[Any], wanted: set[Any],
+    distinct: bool = False,
+) -> Specialized:  # fmt: skip
+    """Return the code, with arrays of its own where these are among the origins.
+
+    What it wants more it adds to `wanted`, and raises `NotSpecializable`.
 
     Where arrays that are returned may be one, or one that was given, it is made once more, with
     each array for itself (`distinct`): `x * 1.0` is not `x` for who writes to it.
@@ -113,19 +140,37 @@ def _specialized(
         has_islands=not compiled,
         distinct=distinct,
         handlers=handlers,
+        own=frozenset(own),
+        wanted=wanted,
     )
-    if as_pullback and not distinct and _may_be_shared(builder, result):
-        return _specialized(
-            f, xs, active, True, compiled, strong, handlers, inputs, uniform, distinct=True
+    if as_pullback and not builder.distinct and _may_be_shared(builder, result):
+        return _with_own(
+            f,
+            xs,
+            active,
+            True,
+            compiled,
+            strong,
+            handlers,
+            inputs,
+            uniform,
+            own,
+            wanted,
+            distinct=True,
         )
     _differentiated.complete(builder, arguments)
     forward = builder.out
     checked = _checked(builder, result) if not compiled else result
+    memory = settled_memory(builder, forward)
+    if wanted:
+        raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
+    if builder.copies and as_pullback:
+        raise Unsound.WRITES_TO_GIVEN("it writes to an argument")
     if any(active) or not compiled:
         _refuse_unspecialized_value(checked, as_pullback)
     parameter = _cotangent_like(builder, checked) if as_pullback else None
     seed = constant(1.0) if parameter is None else parameter
-    backward = Backward(builder)
+    backward = Backward(builder, memory=memory)
     backward.given.update(leaves(seed))
     if result.active:
         backward.distribute(result, seed)
@@ -175,12 +220,15 @@ def _interpreted(
     has_islands: bool = False,
     distinct: bool = False,
     handlers: bool = False,
+    own: frozenset[Any] = frozenset(),
+    wanted: set[Any] | None = None,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
-    builder.distinct, builder.handlers = distinct, handlers
+    builder.distinct, builder.handlers = distinct or bool(own), handlers
+    builder.own, builder.wanted = own, set() if wanted is None else wanted
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))
@@ -190,7 +238,7 @@ def _interpreted(
         value = argument(builder, x, name, flag, f"x{i}")
         builder.used.add(name)
         arguments.append(value)
-    env = builder.bind(f, arguments, {})
+    env = builder.bind(f, own_arguments(builder, arguments), {})
     for name in (*code.co_varnames, *code.co_cellvars):
         if name not in names and name not in (*_MODULES, "_"):
             builder.used.discard(name)

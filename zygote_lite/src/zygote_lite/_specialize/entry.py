@@ -22,7 +22,14 @@ from zygote_lite._specialize.numba.compile import call_of, compile_code, range_t
 from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.facts import DTYPES, ArrayOf
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
-from zygote_lite._specialize.typed.runtime import are_apart, are_distinct, are_keys, are_numbers
+from zygote_lite._specialize.typed.runtime import (
+    are_apart,
+    are_distinct,
+    are_keys,
+    are_numbers,
+    is_writable,
+)
+from zygote_lite._specialize.typed.structures import paths_of
 from zygote_lite._specialize.watch import AS_RULE, GRADIENT, PRODUCT, PULLBACK, report
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import InternalError, current, left
@@ -73,6 +80,8 @@ def entered(
     tests.append(f"generation() == {made_at}")
     results = [f"d{i}" for i, flag in enumerate(active) if flag]
     value, found = "y", results
+    contents = [f"c{i}" for i in range(len(made.changed))]
+    changes = [f"        {x}[...] = {c}\n" for x, c in zip(made.changed, contents, strict=True)]
     checks = [] if made.exact else [*map(str, checks_of(made, active, results))]
     call = f"fast({', '.join([*names, *given])})"
     if compiled:
@@ -81,7 +90,8 @@ def entered(
     elif form in (PULLBACK, AS_RULE):
         run, checks = f"y, back = {call}", []
     else:
-        run = f"{', '.join([*([] if made.result is None else ['y']), *results])} = {call}"
+        targets = [*([] if made.result is None else ["y"]), *results, *contents]
+        run = f"{', '.join(targets)} = {call}"
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
     answer = f"{value}, {gradient if any(active) else ''}"
     if form == PULLBACK:
@@ -113,6 +123,7 @@ def entered(
         f"    except Exception as error:\n"
         f"        return {ends}\n"
         f"    if {' and '.join(checks) or 'True'}:\n"
+        f"{''.join(changes)}"
         f"        return {answer}\n"
         f"    return {other}\n"
     )
@@ -120,10 +131,10 @@ def entered(
         "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "is_finite": is_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
-        "are_keys": are_keys, "reaches_active": reaches_active,
+        "are_keys": are_keys, "is_writable": is_writable, "reaches_active": reaches_active,
         **_DTYPES_BY_NAME, **made.inputs.bound,
         "made_of": (text, str(made.text)), "whole": made.whole,
-        "caught": frozenset(made.inputs.caught),
+        "caught": frozenset(made.inputs.caught), "changes": bool(changes),
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
@@ -163,7 +174,19 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
     given = [f"e{i}" for i in range(len(made.inputs.given))]
     for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):
         tests += map(str, guards_of(expression, outer, name))
-    return tests, given
+    outside = zip(given, (x for x, _ in made.inputs.given.values()), strict=True)
+    return tests + _tests_of_changed(made, [name for name, x in outside if x.is_array]), given
+
+
+def _tests_of_changed(made: Specialized, outside: list[str]) -> list[str]:
+    """Return the tests that arrays may be written to, and share no memory with others."""
+    inside = [path for i, x in enumerate(made.arguments) for path, leaf in paths_of(x, f"x{i}")
+              if leaf.is_array]  # fmt: skip
+    tests = []
+    for i, x in enumerate(made.changed):
+        others = [other for other in inside if other not in made.changed[: i + 1]] + outside
+        tests.append(f"is_writable({', '.join([x, *others])})")
+    return tests
 
 
 def compile_text(made: Specialized, f: Any) -> types.FunctionType:

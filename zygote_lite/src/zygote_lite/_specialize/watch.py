@@ -1,7 +1,8 @@
 """The entry into transformed code while a mode is on: answers are noted, or compared.
 
 For a comparison the tape runs the function once more. The side effects of the function still happen
-once: transformed code writes only to values that it has created, the tape does what the user wrote.
+once: transformed code writes only to its own values and to arguments, of which the tape is then
+given copies; all else the tape does as the user wrote it.
 """
 
 import os
@@ -66,6 +67,7 @@ def watch(known: Known, f: Any, *xs: Any) -> Any:
     if mode.tier == RECORDED:
         leaving.reason = "only the tape is asked" if any(known.active) else None
         return None
+    before = _copied(xs) if mode.compared else xs
     found, enter, failure = _entered(known, f, xs, mode)
     reason = None
     if found is None and failure is None:
@@ -88,7 +90,10 @@ def watch(known: Known, f: Any, *xs: Any) -> Any:
     if known.form == PULLBACK:
         found = found[0], WatchedPullback(known, f, xs, enter, found)
     elif mode.compared:
-        compare(known, f, xs, enter, found)
+        changes = enter.__globals__["changes"]
+        compare(known, f, before if changes else xs, enter, found)
+        if changes and (wrong := difference(xs, before)) is not None:
+            mismatch(f"an argument after the call, {wrong}", f, xs, enter, xs, before)
     if mode.answers is not None and any(known.active):
         mode.answers.append(Answer(name_of(f), TRANSFORMED))
     return found
@@ -223,7 +228,7 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
 
 
 def _copied(x: Any) -> Any:
-    """Return an argument with copies for its arrays: transformed code writes to none of them."""
+    """Return an argument with copies for its arrays: the one or the other way writes to them."""
     if type(x) is np.ndarray:
         return x.copy(order="K")
     if type(x) in (tuple, list):

@@ -50,11 +50,12 @@ def join_paths(
 
     Both begin with the attributes of objects as they are now.
     """
-    before = builder.tables()
+    before, origin = builder.tables(), builder.origin
     node.body, first = builder.nested(body)
     one = builder.tables()
     builder.go_back_to(before)
     node.orelse, second = builder.nested(orelse)
+    builder.origin = origin
     builder.out.append(node)
     if second is None:
         builder.go_back_to(one)

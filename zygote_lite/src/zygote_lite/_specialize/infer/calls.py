@@ -387,8 +387,10 @@ def _method_call(
 
 def try_store(x: Value, index: Value, value: Value) -> None:
     """Write a sample into a sample."""
+    memory = x.sample.view()
     try:
+        memory.flags.writeable = True  # it is one of the code's own
         with np.errstate(all="ignore"):
-            x.sample[index.sample] = value.sample
+            memory[index.sample] = value.sample
     except Exception as error:
         raise Unsound.RAISES(f"a write fails: {error}") from error

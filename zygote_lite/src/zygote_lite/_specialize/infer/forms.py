@@ -5,7 +5,7 @@ same kind, and the same length or keys. Its entries are variables like others. W
 (text, `None`, a function, an object, a list of any length) is the same value on all paths.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -230,12 +230,19 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
     def new(entry: Entry, stem: str) -> Value:
         value = builder.value(entry.fact, entry.sample, stem)
         value.active = entry.active
+        note_origin(builder, value, (builder.origin, name))
         return value
 
     value = variable_of(form, new, stem_of(name))
     if a.spread is not None and a.spread is b.spread:
         value.spread = a.spread
     return value
+
+
+def note_origin(builder: Builder, x: Value, origin: Hashable) -> None:
+    """Note where an array comes from that several paths give a variable."""
+    builder.origins[x] = origin
+    x.made = x.is_array and origin in builder.own
 
 
 def moves_to(target: Value, source: Value) -> Pairs:

@@ -22,6 +22,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.normalize import Walk, live
+from zygote_lite._specialize.infer.ownership import own_result
 from zygote_lite._specialize.infer.protected import (
     Unreached,
     interpret_attempt,
@@ -29,7 +30,7 @@ from zygote_lite._specialize.infer.protected import (
 )
 from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.walks import iterate
-from zygote_lite._specialize.infer.writes import refuse_other_kind, refuse_second_name, store
+from zygote_lite._specialize.infer.writes import changed, store
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Frame
 from zygote_lite._specialize.typed.facts import ListOf
@@ -155,18 +156,17 @@ class Interpreter(Builder):
                 f = self.atom(function, env)
                 by_name = not isinstance(function, ir.Intrinsic)
                 of = None if by_name or not xs[0].is_array else IN_PLACE.get(f.sample)
-                if of is not None:  # `x += y`: `x = x + y`, where no other name is for the array
-                    refuse_second_name(self, xs[0], target, env)
-                    f = constant(of.function)
-                env[target] = self.call(f, xs, kws, stem)
+                f = f if of is None else constant(of.function)
+                env[target] = own_result(self, self.call(f, xs, kws, stem))
                 if of is not None:
-                    refuse_other_kind(xs[0], env[target])
+                    env[target] = changed(self, xs[0], env[target], target, env)
             case ir.Apply(_, target, function, arguments, keywords):
                 given, named = self.atom(arguments, env), self.atom(keywords, env)
                 if given.items is None or not _dicts.is_dict(named):
                     raise NotSupported.UNKNOWN_LENGTH("a call has `*` or `**` of something unknown")
                 kws = _dicts.entries_of_dict(named)
-                env[target] = self.call(self.atom(function, env), [*given.items], kws)
+                found = self.call(self.atom(function, env), [*given.items], kws)
+                env[target] = own_result(self, found)
             case ir.Build(_, target, kind, items):
                 env[target] = made = self.build(kind, [self.atom(x, env) for x in items])
                 self.titles[made] = stem_of(target)
@@ -174,7 +174,7 @@ class Interpreter(Builder):
                 env[target] = self.attribute(self.atom(value, env), name)
             case ir.GetItem(_, target, value, index):
                 x, i = self.atom(value, env), self.atom(index, env)
-                env[target] = self.item(x, i, stem_of(target))
+                env[target] = own_result(self, self.item(x, i, stem_of(target)))
             case ir.SetItem(_, value, index, source):
                 store(self, *[self.atom(x, env) for x in (value, index, source)])
             case ir.SetAttribute(_, value, name, source):

@@ -14,6 +14,7 @@ from zygote_lite._specialize.infer.forms import (
     join_forms,
     may_be_unset,
     moves_to,
+    note_origin,
     note_unset,
     settle_lists,
     variable_of,
@@ -69,6 +70,7 @@ def repeat(
     depth = len(builder.grown)
     builder.grown.append({})
     while True:
+        builder.origin = origin
         used = set(builder.used)
         written, mark = dict(builder.written), len(builder.changed)
         loop, ends, phis = _turn(
@@ -154,6 +156,7 @@ def _after(builder: Builder, phi: Value) -> Value:
     """Return a carried variable after the loop."""
     out = Value(phi.fact, phi.sample, phi.name)
     out.active, out.scope, out.reverse = phi.active, builder.loop, builder.reverse
+    out.made = phi.made
     if phi in builder.uncertain:
         builder.uncertain.add(out)
     return out
@@ -216,7 +219,10 @@ def _turn(
         return phi
 
     for name in carried:
+        count = len(loop.phis)
         names[name] = phi = variable_of(forms.get(name, UNKNOWN_YET), carry, stem_of(name))
+        for x in loop.phis[count:]:
+            note_origin(builder, x, (loop.origin, name))
         if name in forms:
             turn[name] = env[name] if is_first else phi
         else:

@@ -33,7 +33,7 @@ from zygote_lite._specialize.typed.raising import Kinds, may_raise, raised_by, r
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import abandon, has_value, is_bound, throw
 from zygote_lite._specialize.typed.stand_ins import Error
-from zygote_lite._specialize.typed.values import Value, constant, list_root
+from zygote_lite._specialize.typed.values import Value, constant, memory_of
 
 
 class Unreached(Exception):  # noqa: N818 - no error: what follows a call is not reached
@@ -225,7 +225,7 @@ def _cut(nodes: list[Node], points: list[_Point]) -> tuple[int, int]:
 def _refuse_effects(nodes: list[Node], made: set[Value]) -> None:
     """Refuse nodes that change what is there before them, where an error may come later."""
     for node in walk(nodes):
-        if isinstance(node, StoreItem | Append) and list_root(node.array) not in made:
+        if isinstance(node, StoreItem | Append) and memory_of(node.array) not in made:
             raise NotSupported.STATEMENT("an array or a list is changed where an error may come")
         if isinstance(node, Op) and not node.required and raised_by(node):
             raise NotSupported.RULE_FORM("a rule may raise an error where the program catches one")

@@ -9,6 +9,7 @@ from zygote_lite._specialize.infer.counters import Counter, counted, leave_where
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.normalize import Walk, live_in_loop
+from zygote_lite._specialize.infer.ownership import UNROLLED
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.naming import stem_of
@@ -16,7 +17,7 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 
-_MOST_UNROLLED = 64  # iterations of a loop that is unrolled
+MOST_UNROLLED = 64  # iterations of a loop that is unrolled
 
 
 def iterate(
@@ -31,17 +32,19 @@ def iterate(
     items, tables = known_items(iterable), builder.tables()
     if items is None and type(iterable.sample) is range and iterable.is_constant:
         try:
-            if builder.twice and len(iterable.sample) <= _MOST_UNROLLED:
+            if builder.twice and len(iterable.sample) <= MOST_UNROLLED:
                 raise NotSupported.SECOND_ORDER("a loop that is differentiated twice")
+            if (UNROLLED, builder.origin) in builder.own:
+                raise Unsound.SHARED_WRITE("an array that it writes to has two names")
             return _over(builder, s, target, iterable, body, env, after)
         except NotSpecializable:
-            if len(iterable.sample) > _MOST_UNROLLED:
+            if len(iterable.sample) > MOST_UNROLLED:
                 raise
             builder.go_back_to(tables)
             items = [constant(i) for i in iterable.sample]
     if items is None:
         return _over(builder, s, target, iterable, body, env, after)
-    if len(items) > _MOST_UNROLLED:
+    if len(items) > MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
     walked = len(builder.walked)
     builder.walked += builder.iterators.get(iterable, [])
@@ -98,7 +101,7 @@ def _over(
     try:
         return repeat(builder, s, counter, body, env, after, start, assigned_more={target})
     except NotSpecializable as reason:
-        unrolled = counter.iterable.is_constant and len(counter.iterable.sample) <= _MOST_UNROLLED
+        unrolled = counter.iterable.is_constant and len(counter.iterable.sample) <= MOST_UNROLLED
         if reason.reason not in _KINDS_DIFFER or s.left or unrolled:
             raise
         builder.go_back_to(tables)

@@ -3,6 +3,7 @@
 from zygote_lite._specialize.infer.calls import try_store
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.ownership import demand_own
 from zygote_lite._specialize.rules.inlined import snapshot
 from zygote_lite._specialize.typed.builder import Builder, key_of_part
 from zygote_lite._specialize.typed.drafts import Env
@@ -11,32 +12,42 @@ from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, Method, Partial
-from zygote_lite._specialize.typed.values import Value, made_class, shape_root
+from zygote_lite._specialize.typed.values import Value, constant, made_class, memory_of, shape_root
 
 
-def refuse_other_kind(x: Value, result: Value) -> None:
-    """Refuse `x += y` where `x + y` may have another dtype or shape than `x`."""
-    if isinstance(x.fact, ArrayOf) and isinstance(result.fact, ArrayOf):
-        alike = shape_root(x) is shape_root(result) or shares_axes(x.fact, result.fact)
-        if alike and x.fact.dtype == result.fact.dtype:
-            return
-    raise Unsound.IN_PLACE_KIND(
-        "it changes an array in place by an array of another dtype or shape"
-    )
+def changed(builder: Builder, x: Value, result: Value, target: str, env: Env) -> Value:
+    """Return what is assigned by `x += y`, given `x + y`: that, or `x`, where it is written over.
+
+    It is the result itself where no other name is left for the array.
+    """
+    if _keeps_kind(x, result) and not _has_second_name(builder, x, target, env):
+        return result
+    kinds = [v.fact.dtype for v in (x, result) if isinstance(v.fact, ArrayOf)]
+    if len(kinds) < 2 or (kinds[0] != kinds[1] and {kind.kind for kind in kinds} != {"f"}):
+        raise Unsound.IN_PLACE_KIND("it changes an array in place by an array of another dtype")
+    store(builder, x, constant(...), result)
+    return x
 
 
-def refuse_second_name(builder: Builder, x: Value, target: str, env: Env) -> None:
-    """Refuse `x += y` on an array that another variable may hold too."""
+def _keeps_kind(x: Value, result: Value) -> bool:
+    """Return whether a result surely has the dtype and the shape of an array."""
+    if not isinstance(x.fact, ArrayOf) or not isinstance(result.fact, ArrayOf):
+        return False
+    alike = shape_root(x) is shape_root(result) or shares_axes(x.fact, result.fact)
+    return alike and x.fact.dtype == result.fact.dtype
+
+
+def _has_second_name(builder: Builder, x: Value, target: str, env: Env) -> bool:
+    """Return whether another variable may hold an array too, which `x += y` changes."""
     own = {name for name in (target, *env) if is_temporary(name) and builder.is_ours(name)}
     if x.base is not None and x.base.made and target in own:
-        return  # `a[i:j] += y`: what is added to is assigned to the same part
+        return False  # `a[i:j] += y`: what is added to is assigned to the same part
     others = [*builder.walked, *builder.moved]
     for name in env.keys() - own - {target}:
         others += _kept_values(env[name])
-    if not x.fresh or id(x) in builder.frames[-1].given or any(x in (v, v.base) for v in others):
-        raise Unsound.WRITES_TO_GIVEN(
-            "it changes an array in place that it may not have made itself"
-        )
+    if not x.fresh or id(x) in builder.frames[-1].given:
+        return True
+    return any(x in (v, v.base) for v in others)
 
 
 def _kept_values(x: Value) -> list[Value]:
@@ -74,6 +85,8 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     if x.is_object:
         builder.call(builder.attribute(x, "__setitem__"), [index, value], {})
         return
+    if _is_there(x, index, value):
+        return
     if _dicts.is_dict(x):
         _dicts.store_in_dict(builder, x, index, value)
         return
@@ -85,22 +98,42 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
             _lists.from_items(builder, x)
     if builder.twice:
         raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")
-    if not x.made:
+    if not x.is_array and not x.made:
         raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
     if isinstance(x.fact, ListOf):
         _lists.store_in_list(builder, x, index, value)
         return
+    demand_own(builder, x)
     if value.items is not None or not (value.is_array or value.is_scalar):
         raise NotSupported.STORED("it stores something other than a number or an array in an array")
     if x.active or value.active:
         if not can_carry(x.fact):
             raise Unsound.NO_FLOAT("it stores a value in an array whose entries are not floats")
-        if not x.active:
-            builder.changed.append(x)
-        x.active = True
+        _activate(builder, memory_of(x))
     builder.written[x] = len(builder.written)
-    try_store(x, index, value)
+    if not builder.wanted:  # else the memory may be the user's
+        try_store(x, index, value)
     index = snapshot(builder, index)
-    part = builder.shapes.get((shape_root(x), key_of_part(index)))
+    is_whole = index.is_constant and index.sample is ...
+    part = x if is_whole else builder.shapes.get((shape_root(x), key_of_part(index)))
     alike = part is not None and shape_root(part) is shape_root(value)
     builder.out.append(StoreItem(builder.origin, x, index, value, alike, context=builder.context))
+
+
+def _is_there(x: Value, index: Value, value: Value) -> bool:
+    """Return whether an array is the item of a list or a dict already: `xs[i] += y` changed it."""
+    if not (value.is_array and index.is_constant and x.items is not None):
+        return False
+    if _dicts.is_dict(x):
+        return _dicts.entries_of_dict(x).get(_dicts.known_key(index)) is value
+    n = index.sample
+    return type(n) is int and -len(x.items) <= n < len(x.items) and x.items[n] is value
+
+
+def _activate(builder: Builder, x: Value) -> None:
+    """Note that a gradient passes through an array, and through all views of it."""
+    if not x.active:
+        builder.changed.append(x)
+    x.active = True
+    for view in builder.definitions:
+        view.active = view.active or view.base is x

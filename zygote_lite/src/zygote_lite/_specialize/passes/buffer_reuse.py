@@ -19,7 +19,7 @@ from zygote_lite._specialize.typed.nodes import (
     reads_of,
     walk,
 )
-from zygote_lite._specialize.typed.runtime import has_length, has_value, same_shape
+from zygote_lite._specialize.typed.runtime import has_length, has_value, is_view, same_shape
 from zygote_lite._specialize.typed.values import Value, shape_root
 
 LARGE = 1_000  # entries: below, memory costs nothing, and the code is easier to read
@@ -81,7 +81,7 @@ def _reuse_in(
 
 def _kept_by(node: Node) -> set[Value]:
     """Return the values that a node may give another name, in a view or in what it returns."""
-    if isinstance(node, Op) and node.function in (has_length, has_value, same_shape):
+    if isinstance(node, Op) and node.function in (has_length, has_value, is_view, same_shape):
         return set()
     if isinstance(node, Op):
         held = not (node.target.is_scalar or (node.target.is_array and node.target.fresh))

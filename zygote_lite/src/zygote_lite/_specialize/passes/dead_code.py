@@ -15,7 +15,7 @@ from zygote_lite._specialize.typed.nodes import (
     reads_of,
     walk,
 )
-from zygote_lite._specialize.typed.values import Value, list_root
+from zygote_lite._specialize.typed.values import Value, memory_of
 
 
 def drop_dead(forward: list[Node], backward: list[Node], results: list[Value]) -> None:
@@ -58,11 +58,15 @@ def _find_live(block: list[Node], alive: set[Value], sweep: bool = False) -> boo
     return bool(found)
 
 
+def _is_read(x: Value, alive: set[Value]) -> bool:
+    return x in alive or memory_of(x) in alive
+
+
 def _is_live(node: Node, alive: set[Value]) -> bool:
     if isinstance(node, Op):
         return node.required or node.target in alive
     if isinstance(node, StoreItem | Append):
-        return not node.array.reverse or list_root(node.array) in alive
+        return not node.array.reverse or _is_read(node.array, alive)
     if isinstance(node, AddInto):
-        return node.target in alive
+        return _is_read(node.target, alive)
     return isinstance(node, Loop | Stop | Record)

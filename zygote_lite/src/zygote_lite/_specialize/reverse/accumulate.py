@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.infer.memory import Memory, is_often_view
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import MANY, ArrayOf, Fact, ListOf, Scalar, shares_axes
 from zygote_lite._specialize.typed.nodes import AddInto, Node
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import duplicate, zeros, zeros_if_set
+from zygote_lite._specialize.typed.runtime import duplicate, is_view, zeros, zeros_if_set
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, path_of, shape_root
 
@@ -29,6 +30,7 @@ class Accumulator:
         owned: the cotangents that nothing else shares, so that they may be added to in place.
         given: the cotangents that some value has or had.
         filled: of buffers of zeros, the places that something was assigned to, and nothing else.
+        memory: which views have no cotangents of their own.
     """
 
     # The invariant: a buffer in `owned` is the cotangent of exactly one value, and no contribution
@@ -45,6 +47,7 @@ class Accumulator:
     owned: set[Value] = field(default_factory=set)
     given: set[Value] = field(default_factory=set)
     filled: dict[Value, list[tuple[int, ...]]] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
 
     def add(self, x: Value, d: Contribution) -> None:
         """Add to the cotangent of a value; the first one is an assignment."""
@@ -60,6 +63,9 @@ class Accumulator:
         if isinstance(d, Scatter | Each):
             assert isinstance(d, Scatter)
             self.scatter(x, d)
+            return
+        if x in self.memory.parts:
+            self.add_to_part(x, d)
             return
         known = self.cotangents.get(x)
         if known is not None:
@@ -77,6 +83,28 @@ class Accumulator:
             if x.name:
                 d.name = self.builder.name("d" + x.name)
         self.given.add(d)
+
+    def add_to_part(self, x: Value, d: Value) -> None:
+        """Add the cotangent of a view to that part of the cotangent of its array."""
+        op = self.memory.parts[x]
+        index = None
+        if op.function is operator.getitem:
+            x, index = op.arguments
+        at = self.part(x)
+        self.filled.pop(at, None)
+        self.write(AddInto(self.origin, at, d, index))
+
+    def part(self, x: Value) -> Value:
+        """Return the cotangent of an array, or that part of it which belongs to a view."""
+        op = self.memory.parts.get(x)
+        if op is None:
+            return self.buffer(x)
+        whole = self.part(op.arguments[0])
+        self.filled.pop(whole, None)
+        taken = self.builder.operation(op.function, [whole, *op.arguments[1:]]).target
+        if is_often_view(op):
+            self.builder.demand(is_view, taken, whole)
+        return taken
 
     def is_new(self, d: Value) -> bool:
         """Return whether a cotangent was computed just now, and for one value only."""
@@ -109,8 +137,8 @@ class Accumulator:
         return x not in self.cotangents and (d in self.owned or self.is_new(d))
 
     def scatter(self, x: Value, d: Scatter) -> None:
-        first = self.cotangents.get(x) is None
-        buffer = self.buffer(x)
+        first = x not in self.memory.parts and self.cotangents.get(x) is None
+        buffer = self.part(x)
         repeats = self.may_repeat(d.index)
         spread = d.value.spread
         value = spread if spread is not None and spread.is_scalar else d.value

@@ -28,7 +28,7 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import zeros_or
 from zygote_lite._specialize.typed.store_forwarding import Sum, sums_in_place
-from zygote_lite._specialize.typed.values import Value, constant, list_root, path_of
+from zygote_lite._specialize.typed.values import Value, constant, memory_of, path_of
 
 
 @dataclass(eq=False)
@@ -38,6 +38,7 @@ class Backward(Accumulator):
     silent: set[Branch] = field(default_factory=set)
     sums: dict[Node, Sum] = field(default_factory=dict)
     stays: dict[Op, Value] = field(default_factory=dict)
+    outer: set[Value] = field(default_factory=set)  # what a loop adds to the cotangents of
 
     def __post_init__(self) -> None:
         builder = self.builder
@@ -138,6 +139,9 @@ class Backward(Accumulator):
             self.add(node.value, projected(self.builder, d, node.value))
 
     def store(self, node: StoreItem) -> None:
+        if node.array.is_array:
+            self.store_in_array(node)
+            return
         root, path = path_of(node.array, node.index)
         if self.cotangents.get(root) is None:
             return
@@ -151,6 +155,28 @@ class Backward(Accumulator):
             self.write(StoreItem(self.origin, at, path[-1], constant(0.0)))
         if d is not None:
             self.add(node.value, d)
+
+    def store_in_array(self, node: StoreItem) -> None:
+        root = memory_of(node.array)
+        if self.cotangents.get(root) is None:
+            return
+        if node.alike and self.is_whole_store(node):
+            whole = self.cotangents.pop(root)
+            if node.value.active:
+                self.add(node.value, whole)
+            return
+        at = self.part(node.array)
+        self.filled.pop(at, None)
+        d = self.taken(node, at, node.index) if node.value.active else None
+        if d is None or not self.keeps_cotangent(node):
+            self.write(StoreItem(self.origin, at, node.index, constant(0.0)))
+        if d is not None:
+            self.add(node.value, d)
+
+    def is_whole_store(self, node: StoreItem) -> bool:
+        """Return whether a store writes all of an array whose cotangent may be replaced."""
+        is_whole = node.index.is_constant and node.index.sample is ...
+        return is_whole and node.array.base is None and node.array not in self.outer
 
     def taken(self, node: StoreItem, at: Value, index: Value) -> Value | None:
         """Take the cotangent of what is stored from that of the array or list."""
@@ -238,7 +264,7 @@ class Backward(Accumulator):
             phi for phi, out in zip(node.phis, node.outs, strict=True) if after.get(out) is not None
         }
         written = [inner for inner in walk(node.body) if isinstance(inner, StoreItem | Append)]
-        stored = {list_root(inner.array) for inner in written}
+        stored = {memory_of(inner.array) for inner in written}
         outer = {x for x in stored if after.get(x) is not None}
         outer |= {n.array for n in written if isinstance(n, Append) and n.array.active}
         outer -= {x for x in outer if is_made_in(x, node)}
@@ -274,7 +300,7 @@ class Backward(Accumulator):
             d = after.pop(out, None)
             if phi in carried:
                 variables[phi] = self.named(phi, d)
-                start.append((variables[phi], self.zero(phi) if d is None else d))
+                start.append((variables[phi], self.zero(out) if d is None else d))
         self.write(Moves(self.origin, start))
         body, _ = self.turn(node, accumulators, variables)
         self.builder.out.append(Backwards(node.origin, node, body))
@@ -297,7 +323,9 @@ class Backward(Accumulator):
         self.given |= {*accumulators.values(), *variables.values()}
         for d in accumulators.values():
             self.filled.pop(d, None)
+        outer, self.outer = self.outer, {*accumulators}
         body, found = self.nested(node.body, {**accumulators, **variables})
+        self.outer = outer
         pairs = []
         for phi, variable in variables.items():
             d = found.get(phi) or self.zero_in(body, phi)
@@ -319,7 +347,7 @@ def _ends_with_stop(block: list[Node]) -> bool:
 def _is_silent(block: list[Node]) -> bool:
     """Return whether no gradient comes into a block that leaves its loop."""
     for node in block:
-        if isinstance(node, StoreItem | Append) and list_root(node.array).active:
+        if isinstance(node, StoreItem | Append) and memory_of(node.array).active:
             return False
         if isinstance(node, Moves) and any(target.active for target, _ in node.pairs):
             return False

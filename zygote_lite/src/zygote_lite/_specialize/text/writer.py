@@ -41,6 +41,7 @@ from zygote_lite._specialize.typed.runtime import (
     has_length,
     has_value,
     is_bound,
+    is_view,
     same_shape,
     throw,
 )
@@ -140,7 +141,16 @@ class Writer(Speller):
             return False
         if (op.into is not None and op.into not in self.inlined) or is_huge(x):
             return False
-        if op.function in (abandon, throw, has_length, same_shape, np.zeros_like, list.pop, list):
+        if op.function in (
+            abandon,
+            throw,
+            has_length,
+            is_view,
+            same_shape,
+            np.zeros_like,
+            list.pop,
+            list,
+        ):
             return False
         text, _ = self.operation(op)
         if len(text) > _WIDTH - 4 * self.depth - 16:
@@ -200,6 +210,9 @@ class Writer(Speller):
         elif f is has_length:
             array, count = map(self.expression, node.arguments)
             self.leave_if(f"len({array}) != {count}")
+        elif f is is_view:
+            a, b = map(self.expression, node.arguments)
+            self.leave_if(f"not np.may_share_memory({a}, {b})")
         elif f is same_shape:
             a, b = [self.within(x, ATOM) for x in node.arguments]
             self.leave_if(f"{a}.shape != {b}.shape")
@@ -239,8 +252,9 @@ class Writer(Speller):
         return f"type({x.name}) not in ({', '.join(names)})"
 
     def add(self, node: AddInto) -> None:
-        at, value = self.read(node.target), self.expression(node.value)
+        at, value = self.within(node.target, ATOM), self.expression(node.value)
         if node.index is None:
+            at = f"{at}[...]" if node.target in self.inlined else at
             self.line(f"{at} {node.sign}= {value}")
         elif node.repeats:
             self.line(f"np.add.at({at}, {self.expression(node.index)}, {value})")

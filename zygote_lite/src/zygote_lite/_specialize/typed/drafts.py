@@ -4,7 +4,7 @@ import ast
 import copy
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -103,6 +103,10 @@ class Draft:
         self.protected = 0  # how many attempts are being written, one in the other
         self.thrown: dict[Node, Any] = {}  # the errors that nodes raise
         self.states: dict[Node, Any] = {}  # of objects, lists and dicts, where operations may raise
+        self.own: frozenset[Hashable] = frozenset()  # the origins of arrays that are written
+        self.wanted: set[Hashable] = set()  # those that are to be, and are not among them
+        self.origins: dict[Value, Hashable] = {}  # of arguments and of variables of several paths
+        self.copies: dict[str, Value] = {}  # of arguments that are written
         self.plain = False  # in the body of a rule, through which no gradient passes
 
     @property

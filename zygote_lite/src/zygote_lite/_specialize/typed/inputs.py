@@ -53,6 +53,10 @@ class Inputs:
         self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
 
+    def begin_again(self) -> None:
+        """Forget everything: the code is made once more."""
+        vars(self).update(vars(Inputs(self.f)))
+
     def attempt(self) -> dict[str, Any]:
         """Return what `give_up` needs to forget what is read and demanded from here on."""
         return {name: copy.copy(x) for name, x in vars(self).items() if name not in _FOR_GOOD}

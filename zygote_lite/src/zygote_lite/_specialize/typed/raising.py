@@ -7,6 +7,8 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.facts import TRUTHS, Scalar
 from zygote_lite._specialize.typed.functions import Attribute, is_hashable
@@ -16,13 +18,14 @@ from zygote_lite._specialize.typed.runtime import (
     has_length,
     has_value,
     is_bound,
+    is_view,
     same_shape,
     throw,
 )
 from zygote_lite._specialize.typed.values import Value
 
 Kinds = tuple[type[BaseException], ...]
-_FOR_THE_TAPE = (abandon, has_length, same_shape)
+_FOR_THE_TAPE = (abandon, has_length, is_view, same_shape)
 EVERY: Kinds = (ArithmeticError, ValueError, LookupError, Warning)
 _OF_DIVISION: Kinds = (ZeroDivisionError, OverflowError)
 _OWN_NUMBERS = {float, int, bool}
@@ -47,7 +50,7 @@ _BY_FUNCTION: dict[Any, Kinds] = {
 def raised_by(op: Op) -> Kinds:
     """Return the classes of errors that an operation may raise, as far as programs catch them."""
     f = op.function
-    if f in _FOR_THE_TAPE or isinstance(f, Attribute) or op.snapshot_of is not None:
+    if f is np.copy or f in _FOR_THE_TAPE or isinstance(f, Attribute) or op.snapshot_of is not None:
         return ()
     if f in (has_value, is_bound):
         return (UnboundLocalError,)

@@ -38,6 +38,12 @@ def has_length(x: Any, count: int) -> None:
         raise Unsound.RAISES("an array has another length")
 
 
+def is_view(x: Any, y: Any) -> None:
+    """Leave the code unless one array is a view of another."""
+    if not np.may_share_memory(x, y):
+        raise Unsound.SHARED_WRITE("what is taken for a view is a copy")
+
+
 def has_value(x: Any) -> None:
     """Leave the code where a variable has no value."""
     if x is UNSET:
@@ -210,6 +216,18 @@ def are_keys(x: dict[Any, Any], keys: tuple[str, ...]) -> bool:
 def are_apart(xs: tuple[Any, ...], *others: Any) -> bool:
     """Return whether no list or dict of one group is in the other group."""
     return {*map(id, xs)}.isdisjoint(map(id, others))
+
+
+def is_writable(x: np.ndarray, *others: np.ndarray) -> bool:
+    """Return whether an array may be written to, each entry once, and shares nothing with others.
+
+    Those of one array share it, though they may have no entry in common: the tape refuses that.
+    """
+    flags = x.flags
+    shared = any(
+        np.may_share_memory(x, y) or (x.base is not None and x.base is y.base) for y in others
+    )
+    return flags.writeable and flags.forc and not shared
 
 
 def are_distinct(*xs: Any) -> bool:

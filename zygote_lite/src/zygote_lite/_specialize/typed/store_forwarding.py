@@ -13,7 +13,7 @@ from zygote_lite._specialize.typed.nodes import (
     leaves,
     reads_of,
 )
-from zygote_lite._specialize.typed.values import FOLDED, Value, list_root, path_of
+from zygote_lite._specialize.typed.values import FOLDED, Value, memory_of, path_of
 
 Sum = tuple[Op, Value]
 _FAR = 100  # nodes that are looked through
@@ -46,7 +46,7 @@ def stored_at(block: list[Node], x: Value, index: Value) -> Value | None:
     for node in reversed(block[-_FAR:]):
         if place is None or inner_blocks(node) or isinstance(node, Append):
             return None
-        if isinstance(node, StoreItem) and list_root(node.array) is list_root(x):
+        if isinstance(node, StoreItem) and memory_of(node.array) is memory_of(x):
             same = memory_place(node.array, node.index) == place
             return node.value if same and _is_kept(x, index, node.value) else None
         if isinstance(node, Op) and node.function is operator.getitem:
@@ -108,4 +108,4 @@ def _disturbs(node: Node, store: StoreItem, total: Op) -> bool:
     """Return whether a node between may write to the same place, or reads the sum."""
     if inner_blocks(node) or isinstance(node, Append) or total.target in reads_of(node):
         return True
-    return isinstance(node, StoreItem) and list_root(node.array) is list_root(store.array)
+    return isinstance(node, StoreItem) and memory_of(node.array) is memory_of(store.array)

@@ -28,7 +28,7 @@ class Value:
         items: of a tuple or list whose parts are known one by one, the parts.
         fresh: whether no other value shares its memory.
         lengths: of a number or tuple that stands for lengths of axes, what is known of those.
-        made: whether the function itself allocated it, by a function such as `np.zeros`.
+        made: whether the code may write to it: it has made it, and knows all that share its memory.
         row_of: of a row of a list of lists, that list and the index.
         moved: of a list, whether it was appended to another; of an object made inside, whether
             another object may stand in its place.
@@ -83,7 +83,7 @@ class Value:
 
     @property
     def may_be_written(self) -> bool:
-        """Whether the function itself allocated its memory, and so may write to it."""
+        """Whether the code may write to its memory."""
         return self.made or (self.base is not None and self.base.made)
 
 
@@ -99,6 +99,12 @@ def list_root(x: Value) -> Value:
     while x.row_of is not None:
         x = x.row_of[0]
     return x
+
+
+def memory_of(x: Value) -> Value:
+    """Return the array or list that holds the memory of a view, an item or a row."""
+    x = list_root(x)
+    return x.base or x
 
 
 def path_of(x: Value, index: Value) -> tuple[Value, list[Value]]:
