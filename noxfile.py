@@ -15,10 +15,12 @@ MATRIX = {
     "core": [],
     "base": ["rules_base"],
     "nnlib": ["rules_nnlib"],
-    "all": ["rules_base", "rules_nnlib"],
+    "scipy": ["rules_scipy"],
+    "all": ["rules_base", "rules_nnlib", "rules_scipy"],
 }
-WITH_THE_ENGINE = ["nnlib", "all"]
-THIRD_PARTY = "rules_scipy_special"
+WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
+SCIPY = ["1.15", "1.18"]  # the ends of the range that `rules_scipy` is for
+THIRD_PARTY = "rules_haversine"
 CLASHING = "rules_clashing"
 LIBRARIES = "requirements-libraries.txt"
 
@@ -50,6 +52,19 @@ def third_party(session):
     session.run("pytest", f"tests/{THIRD_PARTY}")
     session.run("python", "-m", "pip", "uninstall", "-qy", THIRD_PARTY)
     ask_which_rules_answer(session, [])
+
+
+@nox.session(tags=["matrix"])
+@nox.parametrize("version", SCIPY)
+def scipy(session, version):
+    """Run the tests of `rules_scipy` with the oldest and the newest SciPy that it is for.
+
+    A Python that is too old for the newest gets the newest that there is.
+    """
+    ours = [f"./{name}" for name in ("rulescore", "rules_base", "rules_nnlib", "rules_scipy")]
+    asked = f"scipy=={version}.*" if version == SCIPY[0] else f"scipy<={version}.9999"
+    session.install("pytest>=9", "mpmath", *ours, "./zygote_lite", asked)
+    session.run("pytest", "tests/rules_scipy")
 
 
 @nox.session(tags=["matrix"])
@@ -102,8 +117,7 @@ def mutants(session):
 @nox.session
 def library(session):
     """Differentiate other people's libraries; compare with their own scores, or differences."""
-    plugin = f"./examples/{THIRD_PARTY}"
-    session.install("-r", "requirements.txt", "-r", LIBRARIES, plugin)
+    session.install("-r", "requirements.txt", "-r", LIBRARIES)
     session.run("pytest", "-rs", "tests/zygote_lite/libraries", *session.posargs)
 
 

@@ -17,6 +17,7 @@ STATES = {
     "base": {"rules_base"},
     "nnlib": {"rules_nnlib"},
     "both": {"rules_base", "rules_nnlib"},
+    "scipy": {"rules_scipy"},
 }
 
 

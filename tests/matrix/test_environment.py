@@ -15,7 +15,7 @@ import pytest
 
 from rulescore import find_rule, plugins, rrule
 
-KNOWN = ["rules_base", "rules_nnlib", "rules_scipy_special"]
+KNOWN = ["rules_base", "rules_nnlib", "rules_scipy", "rules_haversine"]
 
 
 def is_installed(name):
@@ -83,23 +83,31 @@ def test_rules_nnlib():
         np.testing.assert_array_equal(y, value)
 
 
-def test_rules_scipy_special():
-    """The rules of a wheel, found by its entry point; after it is uninstalled they are gone."""
-    special = pytest.importorskip(
-        "scipy.special", reason="this environment has no SciPy to have rules for"
+def derivative_from(plugin, module, name, *xs):
+    """Return the derivative that a plugin gives for a function of a library, if it is installed."""
+    library = pytest.importorskip(module, reason=f"this environment has no {module}")
+    f = getattr(library, name)
+    answered = rrule(f, *xs)
+    if plugin not in EXPECTED:
+        assert answered is None
+        pytest.skip(f"{plugin} is not installed here")
+    y, back = answered
+    assert y == f(*xs)
+    assert back.rule.plugin == plugin
+    return back(1.0)[1]
+
+
+def test_rules_scipy():
+    """The rules of a section: with SciPy alone there are none."""
+    assert derivative_from("rules_scipy", "scipy.special", "exp2", 0.0) == pytest.approx(
+        math.log(2)
     )
-    for f, x, derivative in [
-        (special.gammaln, 1.7, special.psi(1.7)),
-        (special.exp2, 0.0, math.log(2)),
-    ]:
-        answered = rrule(f, x)
-        if "rules_scipy_special" not in EXPECTED:
-            assert answered is None
-            continue
-        y, back = answered
-        assert y == f(x)
-        assert back(1.0)[1] == pytest.approx(derivative)
-        assert back.rule.plugin == "rules_scipy_special"
+
+
+def test_rules_haversine():
+    """The rules of a wheel, found by its entry point; after it is uninstalled they are gone."""
+    found = derivative_from("rules_haversine", "haversine", "haversine", (0.0, 0.0), (0.0, 30.0))
+    assert found == pytest.approx((0.0, -6371.0088 * math.pi / 180))
 
 
 def test_an_engine_without_rules_says_which_plugin_to_install():

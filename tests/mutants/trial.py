@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DISTRIBUTIONS = ("rulescore", "rules_base", "rules_nnlib", "zygote_lite")
+DISTRIBUTIONS = ("rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite")
 PRELOADED = ("numpy", "scipy.special", "scipy.stats", "numba", "plum", "rich")
 MEMORY = 16 << 30  # bytes of addresses, most of which are never used
 NOTHING_RAN = 5

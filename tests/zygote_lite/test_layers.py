@@ -9,12 +9,13 @@ import pytest
 
 import rules_base
 import rules_nnlib
+import rules_scipy
 import rulescore
 import zygote_lite
 from zygote_lite import gradient
 
-PACKAGES = {module.__name__: Path(module.__file__).parent
-            for module in (rulescore, rules_base, rules_nnlib, zygote_lite)}  # fmt: skip
+DISTRIBUTIONS = (rulescore, rules_base, rules_nnlib, rules_scipy, zygote_lite)
+PACKAGES = {module.__name__: Path(module.__file__).parent for module in DISTRIBUTIONS}
 
 # from the top to the bottom; `errors` lies below all, `value` stands for itself
 LAYERS = ("_interface", "_specialize", "_nested", "_numpy", "_python", "_tape", "_activity",

@@ -12,6 +12,7 @@ Read in this order: `_rule` (a rule and its pullback), `_primitive` (the rules o
 
 from rulescore._array import Array, Numeric
 from rulescore._methods import goes_by_value
+from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins
 from rulescore._project import project, zero
 from rulescore._rule import RuleError
@@ -40,6 +41,7 @@ __all__ = [
     "why",
     "plugins",
     "generation",
+    "home_of",
     "when_changed",
     # errors
     "RuleError",

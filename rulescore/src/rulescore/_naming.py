@@ -1,6 +1,7 @@
 """Names for messages: of functions, of types, and of values as they look from outside."""
 
 import sys
+from importlib.machinery import ExtensionFileLoader
 from types import BuiltinFunctionType, MethodType, NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -20,8 +21,8 @@ def name_of(f: Any) -> str:
     if isinstance(owner, np.ufunc):
         return f"{name_of(owner)}.{f.__name__}"
     module = attribute(f, "__module__") or attribute(attribute(f, "__objclass__"), "__module__")
-    if module is None and isinstance(f, np.ufunc):
-        module = "numpy"
+    if module is None or "._" in module:
+        module = home_of(f) or module
     if isinstance(f, BuiltinFunctionType | MethodType) and module in sys.modules:
         known = vars(sys.modules[module]).get(f.__name__)
         if type(known) is type(f) and known == f:  # a method of an object that nobody sees
@@ -29,6 +30,28 @@ def name_of(f: Any) -> str:
     if module in (None, "builtins", "__main__"):
         return name
     return f"{ {'_operator': 'operator'}.get(module, module) }.{name}".replace(" ", "")
+
+
+def home_of(f: Any) -> str | None:
+    """Return the public module in which a function is found, such as `scipy.special`, if any.
+
+    A ufunc does not tell its module: it is looked for in those that are written in C.
+    """
+    name, module = attribute(f, "__name__"), attribute(f, "__module__")
+    if module is None and isinstance(f, np.ufunc):
+        module = "numpy" if getattr(np, f.__name__, None) is f else _compiled_home_of(f)
+    if module is None or "._" not in module:
+        return module
+    public = module.partition("._")[0]
+    return public if vars(sys.modules.get(public, np)).get(name) is f else module
+
+
+def _compiled_home_of(f: np.ufunc) -> str | None:
+    for name, module in list(sys.modules.items()):
+        loader = getattr(getattr(module, "__spec__", None), "loader", None)
+        if isinstance(loader, ExtensionFileLoader) and vars(module).get(f.__name__) is f:
+            return name
+    return None
 
 
 def attribute(f: Any, name: str) -> str | Any:

@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
@@ -101,6 +102,18 @@ class Refusals:
                     "the functions for the partial derivatives of one rule take the same "
                     f"parameters, here ({', '.join(names)})",
                 )
+
+    def unknown(
+        self, refused: Mapping[str, str], parameters: list[inspect.Parameter], place: Place
+    ) -> dict[int, tuple[str, str]]:
+        """Return the refused parameters by their positions; refuse names of what is none."""
+        names = [p.name for p in parameters]
+        for name in refused:
+            if name not in names:
+                raise self.error(
+                    place, f"`refuses` names {name!r}, and the arguments are {', '.join(names)}"
+                )
+        return {names.index(name): (name, reason) for name, reason in refused.items()}
 
     def not_one_by_one(self, parameters: list[inspect.Parameter], place: Place) -> None:
         """Refuse partial derivatives that take anything but the inputs and the output."""

@@ -43,6 +43,7 @@ class Rule:
             `None`.
         linear: of a linear rule the positions of the arguments in which the function is linear.
         shifts: of a linear rule the names of the options that add a constant to its value.
+        refuses: by position, the name of each argument without a known derivative, and why.
         plugin: the name of the rule set.
         file, line: where the body was written.
         origin: where the rule was declared.
@@ -66,6 +67,7 @@ class Rule:
         "plugin",
         "poles",
         "primal",
+        "refuses",
         "reverse",
         "shifts",
         "takes_out",
@@ -95,6 +97,7 @@ class Rule:
         partials: tuple[Callable[..., Any], ...] | None = None,
         linear: tuple[int, ...] = (),
         shifts: frozenset[str] = frozenset(),
+        refuses: dict[int, tuple[str, str]] | None = None,
         reverse: Callable[..., tuple[Any, ...]] | None = None,
     ) -> None:
         self.function = function
@@ -124,10 +127,13 @@ class Rule:
         self.shifts = shifts
         # how many cotangents the pullback of the body has to give, `None` for one per argument
         self.due = len(types) if varargs is None else None
+        self.refuses = refuses or {}
         # what a `Pullback` of this rule calls, with what the forward call saved
         self.reverse = reverse or (
             apply_instance_pullback if kind == "instance" else apply_pullback
         )
+        if self.refuses:
+            self.reverse = refusing(self.reverse)
 
     def __call__(self, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, "Pullback"]:
         """Apply the rule: return the value of `f(*xs, **options)` and its pullback."""
@@ -162,6 +168,11 @@ class Rule:
             return False
         already = self.optional_names[: max(count - len(self.types), 0)]
         return not any(name in options for name in already)
+
+    def refusal(self, position: int) -> str:
+        """Return the message for a derivative that is asked for and not known."""
+        name, reason = self.refuses[position]
+        return f"{name_of(self.function)} has no derivative by `{name}`: {reason}"
 
     @property
     def signature(self) -> str:
@@ -228,16 +239,45 @@ class Pullback(partial[tuple[Any, ...]]):
             parts: tuple[Any, ...] = self.args[3]
         elif type(saved) is tuple:
             parts = saved[1] if len(saved) == 2 and type(saved[1]) is tuple else saved
+        elif rule.refuses:
+            parts = self.args[3]
         else:
             return self
         first = 0 if rule.kind == "instance" else 1
-        if all(n or p is None for n, p in zip(needed[first:], parts, strict=False)):
+        known = all(n or p is None for n, p in zip(needed[first:], parts, strict=False))
+        if known and not rule.refuses:
             return self
         return Pullback(self.func, *self.args, needed=tuple(needed))
 
     def __repr__(self) -> str:
         function = self.args[2]
         return f"∂({attribute(function, '__name__') or type(function).__qualname__})"
+
+
+def refusing(reverse: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """Return what a `Pullback` calls for a rule that refuses derivatives by some arguments."""
+
+    def pull(
+        rule: Rule,
+        saved: Any,
+        function: Any,
+        xs: tuple[Any, ...],
+        dy: Any,
+        /,
+        needed: tuple[Any, ...] | None = None,
+    ) -> tuple[Any, ...]:
+        if dy is not None:
+            for position in rule.refuses:
+                # where all are asked for, an integer is a choice, such as an order
+                if not _is_integer(xs[position]) if needed is None else needed[position + 1]:
+                    raise RuleError(rule.refusal(position))
+        return reverse(rule, saved, function, xs, dy, needed)
+
+    return pull
+
+
+def _is_integer(x: Any) -> bool:
+    return isinstance(x, int) or getattr(getattr(x, "dtype", None), "kind", "") in ("i", "u", "b")
 
 
 def apply_pullback(

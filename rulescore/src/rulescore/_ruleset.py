@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from rulescore import _changes
@@ -66,7 +66,11 @@ class RuleSet:
         return self._examples
 
     def scalar(
-        self, *functions: Any, poles: bool | None = None, chooses: bool = False
+        self,
+        *functions: Any,
+        poles: bool | None = None,
+        chooses: bool = False,
+        refuses: Mapping[str, str] | None = None,
     ) -> Callable[[Body], Body]:
         """Declare the partial derivatives of elementwise `functions`.
 
@@ -85,6 +89,8 @@ class RuleSet:
                 other may have. `False` spares the care where you know better.
             chooses: whether the functions choose among their inputs, as `maximum` does: what was
                 not chosen gets a zero even where the cotangent is infinite or undefined.
+            refuses: the parameters by which no derivative is known, each with the reason. Their
+                partial derivatives are given as `None`, and whoever asks for one gets an error.
         """
 
         def declare(body: Any, origin: Origin) -> None:
@@ -95,6 +101,7 @@ class RuleSet:
             takes_out = bool(parameters) and parameters[-1].name == "out"
             types = (Numeric,) * (len(parameters) - takes_out)
             self._refuse.uneven(each, functions, len(types), place)
+            refused = self._refuse.unknown(refuses or {}, parameters[: len(types)], place)
             self._declare(
                 functions,
                 "scalar",
@@ -106,12 +113,15 @@ class RuleSet:
                 poles=any(may_have_poles(p, takes_out) for p in each) if poles is None else poles,
                 chooses=chooses,
                 takes_out=takes_out,
+                refuses=refused,
                 reverse=pull_chosen if chooses else pull_scalar,
             )
 
         return self._declaration("rule.scalar", functions, declare, several=True)
 
-    def __call__(self, *functions: Any) -> Callable[[Body], Body]:
+    def __call__(
+        self, *functions: Any, refuses: Mapping[str, str] | None = None
+    ) -> Callable[[Body], Body]:
         """Declare a rule for `functions`, dispatched on the annotations of the decorated body.
 
         The body returns the value and a pullback; the pullback maps `dy` to a tuple with one
@@ -129,10 +139,13 @@ class RuleSet:
         `float` these and floating-point numbers, `complex` these and complex numbers, of any
         precision (PEP 484). A 0-d array is matched as the number that it holds where no rule is
         for arrays. NumPy's `bool_` is no number.
+
+        `refuses` names the parameters by which no derivative is known, each with the reason:
+        whoever asks for one gets an error.
         """
 
         def declare(body: Body, origin: Origin) -> None:
-            self._declare_body(functions, "general", body, origin)
+            self._declare_body(functions, "general", body, origin, refuses=refuses)
 
         return self._declaration("rule", functions, declare)
 
@@ -295,6 +308,7 @@ class RuleSet:
         origin: Origin,
         argnums: int | tuple[int, ...] | None = None,
         shifts: tuple[str, ...] = (),
+        refuses: Mapping[str, str] | None = None,
     ) -> None:
         place = self._refuse.place_of(body)
         parameters = parameters_of(body)
@@ -324,6 +338,7 @@ class RuleSet:
             needs_ad=found.needs_ad,
             linear=linear if kind == "linear" else (),
             shifts=frozenset(shifts),
+            refuses=self._refuse.unknown(refuses or {}, parameters[: len(found.types)], place),
             reverse=pull_linear if kind == "linear" else None,
         )
 

@@ -55,7 +55,7 @@ def reads_locals(x):
 
 @refused("a function in C without a rule", "rule", (0.5,))
 def c_function(x):
-    return scipy.special.ellipk(x) * x
+    return scipy.special.chndtridf(x, 0.2, 0.1) * x
 
 
 @refused("numbers through bytes: `struct`, `pickle`", "rule", (0.5,))
@@ -95,24 +95,24 @@ def through_bytes(x):
     return np.frombuffer(x.tobytes())[0] * 2.0
 
 
-@refused("what cannot be followed, in a `try` with a `finally` that returns", "ellipk", (0.5,))
+@refused("what cannot be followed, in a `try` with a `finally` that returns", "chndtridf", (0.5,))
 def refused_before_finally(x):
     box = [x]
     try:
-        box[0] = scipy.special.ellipk(x) * x
+        box[0] = scipy.special.chndtridf(x, 0.2, 0.1) * x
         box[0] = x * x
     finally:
         return box[0]
 
 
-@refused("what cannot be followed, in a `try` with a `finally` that returns", "ellipk", (0.5,))
+@refused("what cannot be followed, in a `try` with a `finally` that returns", "chndtridf", (0.5,))
 def refused_before_break(x):
     total = x
     while True:
         try:
             int("none")
         except ValueError:
-            scipy.special.ellipk(x)
+            scipy.special.chndtridf(x, 0.2, 0.1)
             total = total * 2.0
         finally:
             break

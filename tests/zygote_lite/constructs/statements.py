@@ -484,7 +484,7 @@ def arguments_of_exceptions(x):
 @refused("a refused call inside `try` / `except Exception`", "rule", (0.5,))
 def refusal_is_not_swallowed(x):
     try:
-        return scipy.special.ellipk(x) * x
+        return scipy.special.chndtridf(x, 0.2, 0.1) * x
     except Exception:
         return x
 

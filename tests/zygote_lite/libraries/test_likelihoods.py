@@ -113,7 +113,7 @@ def test_likelihoods_of_statsmodels(name):
     check_score(*SM[name](module("api")))
 
 
-@needs("statsmodels", "rules_scipy_special")
+@needs("statsmodels", "rules_scipy")
 @pytest.mark.parametrize("name", SM_SPECIAL)
 def test_likelihoods_of_statsmodels_with_rules_for_scipy(name):
     check_score(*SM_SPECIAL[name](module("api")))
@@ -233,7 +233,7 @@ def test_the_huber_loss_of_scikit_learn():
     check_score(lambda w: both(w)[0], w, lambda w: both(w)[1])
 
 
-@needs("sklearn", "rules_scipy_special")
+@needs("sklearn", "rules_scipy")
 def test_neighbourhood_components_of_scikit_learn():
     import sklearn
     from sklearn.neighbors import NeighborhoodComponentsAnalysis
@@ -284,7 +284,7 @@ def deviances():
     }
 
 
-@needs("sklearn", "rules_scipy_special")
+@needs("sklearn", "rules_scipy")
 @pytest.mark.parametrize("name", ["squared error", "Poisson deviance", "gamma deviance"])
 def test_metrics_of_scikit_learn(name):
     import sklearn

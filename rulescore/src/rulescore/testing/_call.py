@@ -118,7 +118,14 @@ class Call:
         found = rrule(self.f, *map(drawing_anew, xs or self.xs), **options)
         if found is None:
             self.fail("rrule does not find what find_rule finds")
-        return found
+        return found[0], self.known(found[1])
+
+    def known(self, back: Any) -> Any:
+        """Return a pullback less the derivatives that its rule refuses."""
+        if not self.rule.refuses:
+            return back
+        refused = self.rule.refuses
+        return back.only([i - 1 not in refused for i in range(len(self.xs) + 1)])
 
     def starts_anew(self) -> None:
         """Let a function that draws random numbers draw the same ones again."""

@@ -172,6 +172,9 @@ class _Check(Derivatives):
         _, whole = self.apply()  # one that nobody has called: what a part needs, it computes
         first = 0 if self.rule.kind == "instance" else 1
         for position in reversed(range(first, count)):
+            if position - 1 in self.rule.refuses:
+                self.refuses(position)
+                continue
             what = f"{names[position]} alone"
             back = whole.only([i == position for i in range(count)])
             if back is whole:  # it computes all at once
@@ -194,6 +197,15 @@ class _Check(Derivatives):
             problem = unequal(found, dx, 0.0, 0.0)
             if problem:
                 self.fail(f"{name}{problem}: the pullback of one argument changes that of all")
+
+    def refuses(self, position: int) -> None:
+        """Check that a derivative that is not known raises where it is asked for."""
+        back = self.apply()[1].only([i == position for i in range(len(self.xs) + 1)])
+        try:
+            back(self.dy)
+        except RuleError:
+            return
+        self.fail(f"argument {position}: a derivative that the rule refuses is given")
 
     def takes_every_layout_of_arguments(self) -> None:
         for kind in LAYOUTS:
@@ -315,7 +327,7 @@ class _Check(Derivatives):
             if problem:
                 self.fail(f"the value differs without the option {left_out}: {problem}")
             try:
-                count = len(quietly(partial(found[1], dy)))
+                count = len(quietly(partial(self.known(found[1]), dy)))
             except RuleError as error:
                 raise CheckError(f"without the option {left_out}: {error}") from error
             except Exception:

@@ -20,7 +20,9 @@ def name_of(f: Any) -> str:
     owner = getattr(f, "__self__", None) if isinstance(f, types.BuiltinFunctionType) else None
     if isinstance(owner, np.ufunc):
         return f"{name_of(owner)}.{f.__name__}"
-    if isinstance(f, np.ufunc) and getattr(np, f.__name__, None) is not f:
+    if isinstance(f, np.ufunc) or "._" in str(module):
+        module = rulescore.home_of(f) or module
+    if isinstance(f, np.ufunc) and module is None:
         return f"the ufunc {name}"  # of a library that it does not tell
     module = {"_operator": "operator", None: type(f).__module__}.get(module, module)
     return str(name) if module in ("builtins", "__main__") else f"{module}.{name}"

@@ -136,12 +136,20 @@ def plan_rule(
         if isinstance(getattr(f, "_implementation", None), types.FunctionType):
             return None  # its source tells more than the rule
         raise _refused_option(f, rule, active)
+    _refuse_unknown(rule, _as_arguments(flags, len(xs), kws, names) if names else flags)
     if rule.needs_ad:
         options["ad"] = ad
     for x in arguments:
         _refuse_objects(f, x)
     note_resolution(f, arguments, f"rule of {rule.place}")
     return rule, arguments, options, names
+
+
+def _refuse_unknown(rule: Any, flags: Flags) -> None:
+    """Refuse a gradient by an argument of which a rule says that no derivative is known."""
+    for position in rule.refuses:
+        if flags[position + 1] is not None:
+            raise NoRuleError(f"{where()}: {rule.refusal(position)}")
 
 
 def _refused_option(f: Any, rule: Any, option: str) -> NoRuleError:

@@ -33,6 +33,8 @@ def active_call(
     is_part = f is operator.getitem and xs[0].is_array
     if is_part and any(leaf.active and can_carry(leaf.fact) for leaf in leaves(xs[1])):
         raise Unsound.LOST_GRADIENT("an index is not an integer")
+    if any(xs[position].active for position in rule.refuses):
+        raise NotSupported.NO_RULE(f"the rule {rule.signature} refuses a derivative")
     if rule.kind == "scalar" and (kws or len(xs) != len(rule.types)):
         raise NotSupported.RULE_FORM("an elementwise function is given options")
     known = builder.reusable(f, xs, kws)

@@ -1,0 +1,50 @@
+"""Derivative rules for SciPy.
+
+The folders mirror SciPy: `special` has a module for each section of its manual, and `shared` what
+several need. Every module of rules has a rule set named `rule`, and is imported when SciPy's module
+has been. The calls that rules are checked with are in `examples`, in a tree of the same shape.
+"""
+
+from rulescore import Section, hookimpl
+
+__all__ = ["SECTIONS"]
+__version__ = "0.1.0"
+
+SECTIONS = {
+    "scipy.special": (
+        "airy",
+        "bessel",
+        "combinatorics",
+        "convenience",
+        "distributions",
+        "elliptic",
+        "error",
+        "exponential",
+        "gamma",
+        "hypergeometric",
+        "information",
+        "kelvin",
+        "lambert",
+        "legendre",
+        "logistic",
+        "mathieu",
+        "noncentral",
+        "orthogonal",
+        "parabolic",
+        "softmax",
+        "spheroidal",
+        "struve",
+        "without_rules",
+        "zeta",
+    ),
+}
+
+
+@hookimpl
+def rulescore_rules() -> list[Section]:
+    """Return the rules of this plugin, each to be imported when its part of SciPy has been."""
+    return [
+        Section(library, f"rules_{library}.{name}")
+        for library, names in SECTIONS.items()
+        for name in names
+    ]

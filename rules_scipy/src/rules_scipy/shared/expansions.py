@@ -1,0 +1,136 @@
+"""Derivatives whose formula cancels in some region: there they are found from a series."""
+
+import math
+
+import numpy as np
+from scipy import special as sp
+
+BERNOULLI = [float(b) for b in sp.bernoulli(24)[2::2]]
+TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
+
+
+def horner(coefficients, x):
+    """Return the polynomial with these coefficients, of the lowest power first."""
+    y = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        y = y * x + c
+    return y
+
+
+def trigamma(x):
+    """Return the derivative of the digamma function (DLMF 5.15.1 and 5.15.8)."""
+    if not np.iscomplexobj(x):
+        return sp.zeta(2, x)
+    left = np.real(x) < 0
+    z, shift = np.where(left, 1 - x, x), 0.0
+    for _ in range(12):
+        shift = shift + 1 / z**2
+        z = z + 1
+    w = 1 / (z * z)
+    y = shift + 1 / z + w / 2 + w / z * horner(BERNOULLI[:8], w)
+    # reflection (DLMF 5.15.6): sin(pi x) overflows far from the axis, where this term vanishes
+    sine = np.sin(np.pi * np.where(left, x, 0.5))
+    return np.where(left, (np.pi / sine) ** 2 - y, y)
+
+
+def rgamma_slope(x, out):
+    """Return the derivative of `1 / gamma(x)`, at the poles of gamma too (DLMF 5.7.1)."""
+    pole = is_pole(x)
+    n = np.where(pole, -np.real(x), 0.0)
+    at_pole = np.where(n % 2 == 0, 1.0, -1.0) * sp.gamma(n + 1)
+    return np.where(pole, at_pole, -out * sp.psi(np.where(pole, 1.0, x)))
+
+
+def is_pole(x):
+    """Return whether the gamma function has a pole: at zero and the negative integers."""
+    real = np.real(x)
+    return (real <= 0) & (real == np.floor(real)) & (np.imag(x) == 0)
+
+
+def psi_difference(x, h):
+    """Return `psi(x + h) - psi(x)`, without cancellation for large `x`."""
+    large = np.real(x) > 50
+    z = np.where(large, x, 60.0)
+    k = np.where(large, h, 1.0)
+    w, v = 1 / z, 1 / (z + k)
+    gap = k * w * v  # w - v
+    series = 0.0
+    for i, b in enumerate(BERNOULLI[:6]):
+        m = i + 1
+        powers = sum((w * w) ** j * (v * v) ** (m - 1 - j) for j in range(m))
+        series = series + b / (2 * m) * powers
+    far = np.log1p(k * w) + gap / 2 + gap * (w + v) * series
+    return np.where(large & (np.real(x + h) > 40), far, sp.psi(x + h) - sp.psi(x))
+
+
+_EXPREL = [1 / (math.factorial(k) * (k + 2)) for k in range(18)]
+
+
+def exprel_slope(x):
+    """Return the derivative of `(exp(x) - 1) / x`."""
+    small = abs(x) < 1
+    near, far = np.where(small, x, 0.0), np.where(small, 1.0, x)
+    return np.where(small, horner(_EXPREL, near), (np.exp(far) * (far - 1) + 1) / far**2)
+
+
+_ROOT = [(-1) ** (k + 1) * (k + 1) / (k + 2) for k in range(40)]
+
+
+def power_slope(w):
+    """Return the derivative of `log1p(w) / w`."""
+    small = abs(w) < 0.3
+    near, far = np.where(small, w, 0.0), np.where(small, 1.0, w)
+    return np.where(small, horner(_ROOT, near), (far / (1 + far) - np.log1p(far)) / far**2)
+
+
+_ERFCX = [(-1) ** k * math.prod(range(1, 2 * k, 2)) / 2**k for k in range(14)]
+_ERFCX_FIRST = [-c * (2 * k + 1) for k, c in enumerate(_ERFCX)]
+_ERFCX_SECOND = [-c * (2 * k + 2) for k, c in enumerate(_ERFCX_FIRST)]
+_FAR = 12.0
+
+
+def erfcx_slope(z, out):
+    """Return the derivative of `erfcx(z)` (DLMF 7.10.2), far out by 7.12.1.
+
+    Where `z` has a negative real part, by that at `-z`.
+    """
+    far = abs(z) > _FAR
+    left = np.real(z) < 0
+    x = np.where(far, np.where(left, -z, z), _FAR)
+    w = 1 / (x * x)
+    series = w * horner(_ERFCX_FIRST, w) * (TWO_BY_ROOT_PI / 2)
+    grown = np.where(far & left, 4 * z * np.exp(np.where(far & left, z * z, 0.0)), 0.0)
+    return np.where(far, series + grown, 2 * z * out - TWO_BY_ROOT_PI)
+
+
+def erfcx_curvature(z, out, slope):
+    """Return the second derivative of `erfcx(z)`, for a real part that is not negative."""
+    far = abs(z) > _FAR
+    x = np.where(far, z, _FAR)
+    w = 1 / (x * x)
+    series = w / x * horner(_ERFCX_SECOND, w) * (TWO_BY_ROOT_PI / 2)
+    return np.where(far, series, 2 * out + 2 * z * slope)
+
+
+def scaled_bessel_slope(v, x, sign):
+    """Return the derivative of `sqrt(x) * exp(-x) * iv(v, x)` and the like, over that, by series.
+
+    Arguments:
+        v, x: the order, and a large argument.
+        sign: -1 for `iv`, 1 for `kv`: that of the terms of DLMF 10.40.1 and 10.40.2.
+
+    It returns the derivative of the scaled function divided by the function of order `v`
+    with its leading term `x**-0.5`.
+    """
+    term, total, slope = 1.0, 1.0, -0.5
+    mu = 4 * v * v
+    for k in range(1, 18):
+        term = term * (sign * (mu - (2 * k - 1) ** 2) / (8 * k * x))
+        total = total + term
+        slope = slope - (k + 0.5) * term
+    return slope / (total * x)
+
+
+def is_far(v, x):
+    """Return where the expansion of a modified Bessel function for large arguments converges."""
+    return abs(x) > 30 * (1 + v * v)

@@ -1,0 +1,89 @@
+"""Noncentral distributions, by position and noncentrality.
+
+The densities are SciPy's own, which its `stats` calls. Derivatives by degrees of freedom are
+refused.
+"""
+
+import numpy as np
+from scipy import special as sp
+from scipy.special import _ufuncs
+
+from rules_scipy.shared.refusals import PARAMETER
+from rulescore import RuleSet
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.noncentral")
+
+chi2, f, t = _ufuncs._ncx2_pdf, _ufuncs._ncf_pdf, _ufuncs._nct_pdf
+DF = {"df": PARAMETER}
+DFS = {"dfn": PARAMETER, "dfd": PARAMETER}
+
+# chi-square: dF/dnc is minus the density of df + 2
+rule.scalar(sp.chndtr, refuses=DF)(
+    lambda x, df, nc: chi2(x, df, nc),
+    lambda x, df, nc: None,
+    lambda x, df, nc: -chi2(x, df + 2, nc),
+)
+rule.scalar(sp.chndtrix, refuses=DF)(
+    lambda p, df, nc, out: 1 / chi2(out, df, nc),
+    lambda p, df, nc, out: None,
+    lambda p, df, nc, out: chi2(out, df + 2, nc) / chi2(out, df, nc),
+)
+rule.scalar(sp.chndtrinc, refuses=DF)(
+    lambda x, df, p, out: chi2(x, df, out) / chi2(x, df + 2, out),
+    lambda x, df, p, out: None,
+    lambda x, df, p, out: -1 / chi2(x, df + 2, out),
+)
+
+# F: a mixture with Poisson weights
+rule.scalar(sp.ncfdtr, refuses=DFS)(
+    lambda dfn, dfd, nc, x: None,
+    lambda dfn, dfd, nc, x: None,
+    lambda dfn, dfd, nc, x: f_by_noncentrality(dfn, dfd, nc, x),
+    lambda dfn, dfd, nc, x: f(x, dfn, dfd, nc),
+)
+rule.scalar(sp.ncfdtri, refuses=DFS)(
+    lambda dfn, dfd, nc, p, out: None,
+    lambda dfn, dfd, nc, p, out: None,
+    lambda dfn, dfd, nc, p, out: -f_by_noncentrality(dfn, dfd, nc, out) / f(out, dfn, dfd, nc),
+    lambda dfn, dfd, nc, p, out: 1 / f(out, dfn, dfd, nc),
+)
+rule.scalar(sp.ncfdtrinc, refuses=DFS)(
+    lambda dfn, dfd, p, x, out: None,
+    lambda dfn, dfd, p, x, out: None,
+    lambda dfn, dfd, p, x, out: 1 / f_by_noncentrality(dfn, dfd, out, x),
+    lambda dfn, dfd, p, x, out: -f(x, dfn, dfd, out) / f_by_noncentrality(dfn, dfd, out, x),
+)
+
+# Student's t: dF/dnc is a density of one degree of freedom less
+rule.scalar(sp.nctdtr, refuses=DF)(
+    lambda df, nc, x: None,
+    lambda df, nc, x: t_by_noncentrality(df, nc, x),
+    lambda df, nc, x: t(x, df, nc),
+)
+rule.scalar(sp.nctdtrit, refuses=DF)(
+    lambda df, nc, p, out: None,
+    lambda df, nc, p, out: -t_by_noncentrality(df, nc, out) / t(out, df, nc),
+    lambda df, nc, p, out: 1 / t(out, df, nc),
+)
+rule.scalar(sp.nctdtrinc, refuses=DF)(
+    lambda df, p, x, out: None,
+    lambda df, p, x, out: 1 / t_by_noncentrality(df, out, x),
+    lambda df, p, x, out: -t(x, df, out) / t_by_noncentrality(df, out, x),
+)
+
+
+def f_by_noncentrality(dfn, dfd, nc, x):
+    """Return the derivative of the noncentral F distribution function by `nc`."""
+    moved = sp.ncfdtr(dfn + 2, dfd, nc, x * dfn / (dfn + 2))
+    return (moved - sp.ncfdtr(dfn, dfd, nc, x)) / 2
+
+
+def t_by_noncentrality(df, nc, x):
+    """Return the derivative of the noncentral t distribution function by `nc`."""
+    if np.any(np.asarray(df) <= 1):
+        raise NotImplementedError(
+            "the noncentral t distribution has a derivative by `nc` for more than one degree of "
+            "freedom only"
+        )
+    factor = np.sqrt(2 / (df - 1)) * sp.poch((df - 1) / 2, 0.5)
+    return -t(x * np.sqrt((df - 1) / df), df - 1, nc) / factor

@@ -1,0 +1,80 @@
+"""Functions along axes: softmax and its logarithms."""
+
+import numpy as np
+from scipy import special as sp
+
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.softmax")
+
+
+@rule(sp.softmax)
+def _(x: Numeric, axis=None):
+    y = sp.softmax(x, axis=axis)
+
+    def pullback(dy):
+        weighted = dy * np.conj(y)
+        rest = np.conj(y) * np.sum(weighted, axis=axis, keepdims=True)
+        return (project(weighted - rest, x),)
+
+    return y, pullback
+
+
+@rule(sp.log_softmax)
+def _(x: Numeric, axis=None):
+    y = sp.log_softmax(x, axis=axis)
+
+    def pullback(dy):
+        return (project(dy - np.exp(y) * np.sum(dy, axis=axis, keepdims=True), x),)
+
+    return y, pullback
+
+
+@rule(sp.logsumexp)
+def _(a: Numeric, axis=None, *, keepdims=False, return_sign=False):
+    y = sp.logsumexp(a, axis, keepdims=keepdims, return_sign=return_sign)
+
+    def pullback(dy):
+        dlog = dy[0] if return_sign else dy
+        if dlog is None:
+            return (None,)
+        return (project(spread(dlog, axis, keepdims) * np.conj(shares(a, axis)), a),)
+
+    return y, pullback
+
+
+@rule(sp.logsumexp)
+def _(a: Numeric, axis: object, b: Numeric, keepdims=False, return_sign=False):
+    y = sp.logsumexp(a, axis, b, keepdims, return_sign)
+
+    def weights(dy):
+        dlog = dy[0] if return_sign else dy
+        used = np.broadcast_to(np.not_equal(b, 0), np.broadcast(a, b).shape)
+        largest = np.max(np.where(used, a, -np.inf), axis=axis, keepdims=True)
+        largest = np.where(np.isfinite(largest), largest, 0.0)
+        total = np.sum(np.where(used, b * np.exp(a - largest), 0.0), axis=axis, keepdims=True)
+        dlog = 0.0 if dlog is None else spread(dlog, axis, keepdims)
+        return dlog * np.exp(a - largest) / total
+
+    def by_a(shared):
+        return project(shared * b, a)
+
+    def by_b(shared):
+        return project(shared, b)
+
+    return y, (weights, (by_a, None, by_b))
+
+
+def shares(a, axis):
+    """Return the shares of the entries in the sum: those of the largest, where it is infinite."""
+    largest = np.max(np.real(a), axis=axis, keepdims=True)
+    infinite = np.isinf(largest) & (largest > 0)
+    ties = np.where(np.isinf(np.real(a)), 0.0, -np.inf)
+    return sp.softmax(np.where(infinite, ties, a), axis=axis)
+
+
+def spread(dy, axis, keepdims):
+    """Return `dy` with its reduced axes back, of length one."""
+    if keepdims or axis is None:
+        return dy
+    return np.expand_dims(dy, axis)

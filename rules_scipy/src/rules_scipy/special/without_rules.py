@@ -1,0 +1,22 @@
+"""What of `scipy.special` has no rule, and why."""
+
+from rulescore import RuleSet
+
+rule = RuleSet("rules_scipy")
+
+REASONS = {
+    "no derivative by its degrees of freedom is known, nor one that could be found without it": (
+        "chndtridf ncfdtridfn ncfdtridfd nctdtridf"
+    ),
+    "SciPy's values of it are not accurate enough to be differentiated": (
+        "pro_rad2 pro_rad2_cv obl_rad2 obl_rad2_cv"
+    ),
+    "its derivative is not known to SciPy, and has no formula by other functions": (
+        "ellip_harm ellip_harm_2 ellip_normal pro_cv_seq obl_cv_seq mathieu_even_coef"
+        " mathieu_odd_coef"
+    ),
+    "it sets or tells how errors are handled, or runs SciPy's tests": "seterr geterr test",
+}
+WITHOUT_RULES = {name: reason for reason, names in REASONS.items() for name in names.split()}
+for name, reason in WITHOUT_RULES.items():
+    rule.without_rule(reason, f"scipy.special.{name}")

@@ -1,0 +1,29 @@
+"""Distribution functions and their inverses, against differences and mpmath."""
+
+import mpmath as mp
+from scipy import special as sp
+
+from rulescore.testing import check_rrule
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+def test_hard_points(hard, agrees):
+    agrees(*hard)
+
+
+def student(df, t):
+    return mp.mpf(1) / 2 + t * mp.gamma((df + 1) / 2) * mp.hyp2f1(
+        0.5, (df + 1) / 2, 1.5, -t * t / df
+    ) / (mp.sqrt(df * mp.pi) * mp.gamma(df / 2))
+
+
+TAILS = [(3.0, 0.5), (3.0, -20.0), (1.0, 1e-3), (50.0, 2.0), (0.4, 3.0)]
+HARD = [
+    (sp.stdtr, student, 0, TAILS, 1e-10),
+    (sp.stdtr, student, 1, TAILS, 1e-12),
+    (sp.chdtr, lambda v, x: mp.gammainc(v / 2, 0, x / 2, regularized=True), 0, [(3.0, 80.0)]),
+]

@@ -1,0 +1,43 @@
+"""Elliptic integrals and functions, against differences and mpmath."""
+
+import mpmath as mp
+from scipy import special as sp
+
+from rulescore.testing import check_rrule
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+def test_hard_points(hard, agrees):
+    agrees(*hard)
+
+
+INCOMPLETE = [(1e-4, 0.5), (1.5, 0.999), (1.5707, -50.0), (4.0, 0.3), (-20.0, 0.9)]
+CARLSON = [(0.3, 1.2, 2.5), (1e-6, 1.0, 1e6), (1.0, 1.0, 1.0), (0.0, 1.0, 2.0)]
+HARD = [
+    (sp.ellipk, mp.ellipk, 0, [(0.0,), (1e-9,), (1 - 1e-9,), (-1e6,)], 1e-11),
+    (sp.ellipe, mp.ellipe, 0, [(0.0,), (1e-9,), (1 - 1e-9,), (-1e6,)], 1e-11),
+    (sp.ellipkinc, mp.ellipf, 1, INCOMPLETE, 1e-9),
+    (sp.ellipeinc, mp.ellipe, 1, INCOMPLETE, 1e-9),
+    (sp.elliprf, mp.elliprf, 1, CARLSON, 1e-12),
+    (sp.elliprd, mp.elliprd, 0, CARLSON[:3], 1e-11),
+    (sp.elliprd, mp.elliprd, 1, CARLSON, 1e-11),
+    (sp.elliprd, mp.elliprd, 2, CARLSON, 1e-11),
+    (sp.elliprg, mp.elliprg, 0, CARLSON[:3], 1e-11),
+    (sp.elliprj, mp.elliprj, 3, [(0.3, 1.2, 2.5, 0.7), (1.0, 1.0, 1.0, 1.0)], 1e-11),
+    (sp.agm, mp.agm, 0, [(1.0, 1.0), (1e-6, 2.0), (3.0, 3.0000001)], 1e-11),
+]
+
+
+def test_jacobi_by_the_parameter():
+    from rulescore import rrule
+
+    for u, m in [(0.4, 0.3), (2.5, 0.99), (7.0, 0.5)]:
+        back = rrule(sp.ellipj, u, m)[1]
+        for i, name in enumerate(("sn", "cn", "dn")):
+            found = back(tuple(1.0 if i == j else None for j in range(4)))[2]
+            expected = mp.diff(lambda m: mp.ellipfun(name, u, m=m), mp.mpf(m))
+            assert abs(found - expected) < 1e-8

@@ -1,0 +1,45 @@
+"""The gamma and beta functions, against differences and mpmath."""
+
+import mpmath as mp
+from scipy import special as sp
+
+from rulescore.testing import check_rrule
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+def test_hard_points(hard, agrees):
+    agrees(*hard)
+
+
+def lower(a, x):
+    return mp.gammainc(a, 0, x, regularized=True)
+
+
+def beta(a, b, x):
+    return mp.betainc(a, b, 0, x, regularized=True)
+
+
+SHAPES = [(1e-6, 1e-3), (1e-6, 2.0), (0.3, 5.0), (0.5, 30.0), (2.0, 1e-5), (5.0, 4.0), (5.0, 40.0)]
+SHAPES += [(50.0, 51.0), (50.0, 20.0), (50.0, 100.0), (1.0, 1.0), (0.99, 1.01)]
+BETAS = [(1e-3, 2.0, 1e-6), (0.3, 0.4, 0.2), (0.3, 0.4, 0.9), (2.0, 3.0, 0.01), (50.0, 60.0, 0.3)]
+BETAS += [(0.5, 0.5, 1e-8), (100.0, 0.01, 0.9999), (0.01, 100.0, 1e-4), (2.5, 0.5, 0.999)]
+LARGE = [(1e4, 1e4), (1e3, 1100.0)]
+HARD = [
+    (sp.gamma, mp.gamma, 0, [(1e-8,), (-2.000001,), (150.0,), (-30.5,), (20 + 40j,)]),
+    (sp.gammaln, mp.loggamma, 0, [(1e-8,), (1e10,)]),
+    (sp.loggamma, mp.loggamma, 0, [(1e-8j,), (-20.3 + 1e-3j,), (1e5 + 1e5j,)]),
+    (sp.rgamma, mp.rgamma, 0, [(-3.0,), (0.0,), (1e-9,), (30.0,)]),
+    (sp.psi, mp.digamma, 0, [(1e-4,), (-3.3,), (1e8,), (3 + 4j,), (-5.3 + 1e-2j,), (1e3j,)]),
+    (sp.gammainc, lower, 0, SHAPES),
+    (sp.gammainc, lower, 0, LARGE, 1e-10),
+    (sp.gammainc, lower, 1, SHAPES),
+    (sp.betainc, beta, 0, BETAS, 2e-12),
+    (sp.betainc, beta, 1, BETAS, 2e-12),
+    (sp.betainc, beta, 2, BETAS),
+    (sp.beta, mp.beta, 0, [(1e-5, 3.0), (200.0, 0.5), (1e6, 2.0)], 1e-9),
+    (sp.poch, mp.rf, 0, [(0.3, 2.5), (-2.0, 5.0), (1e5, 1.5)], 1e-9),
+]

@@ -1,0 +1,59 @@
+"""The tree: every module of rules is in a section, with examples and tests in the same place."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rules_scipy
+from rules_scipy import SECTIONS
+from rulescore._command.survey import missing
+from rulescore._naming import name_of
+
+ROOT = Path(rules_scipy.__file__).parent
+HERE = Path(__file__).parent
+FOLDERS = [library.removeprefix("scipy.") for library in SECTIONS]
+MODULES = {f"{library.removeprefix('scipy.')}.{name}" for library, names in SECTIONS.items()
+           for name in names}  # fmt: skip
+
+
+def modules_below(root):
+    found = [path for folder in FOLDERS for path in (root / folder).rglob("*.py")]
+    names = [path.relative_to(root).with_suffix("").parts for path in found]
+    return {".".join(parts) for parts in names if parts[-1] != "__init__"}
+
+
+def with_rules():
+    for name in MODULES:
+        rule = importlib.import_module(f"rules_scipy.{name}").rule
+        if any(r.kind != "constant" for r in rule.rules):
+            yield name, rule
+
+
+def test_every_module_is_in_a_section():
+    assert modules_below(ROOT) == MODULES
+
+
+def test_examples_and_tests_have_the_same_tree():
+    names = {name for name, _ in with_rules()}
+    assert modules_below(ROOT / "examples") == names
+    assert {name.replace("test_", "") for name in modules_below(HERE)} == names
+
+
+def test_a_module_has_its_own_examples():
+    for name, rule in with_rules():
+        functions = {name_of(r.function) for r in rule.rules}
+        assert {name_of(f) for f, _, _ in rule.examples} - functions == set(), name
+
+
+@pytest.mark.parametrize("library", SECTIONS)
+def test_what_has_no_rule_has_a_reason(library):
+    assert [name for name, reason in missing(library).items() if not reason] == []
+
+
+def test_nothing_of_scipy_is_imported_before_the_program_does():
+    program = "import sys, rulescore; rulescore.plugins(); print('scipy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")
