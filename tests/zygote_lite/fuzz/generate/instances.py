@@ -3,6 +3,7 @@
 import copy
 import math
 import random
+import types
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class Pt(NamedTuple):
 
 
 HEADER = "def f(x, y, m, n):\n"
-SPACE = {"math": math, "np": np, "Vec": Vec, "Sub": Sub, "State": State, "Pt": Pt,
+SPACE = {"math": math, "types": types, "np": np, "Vec": Vec, "Sub": Sub, "State": State, "Pt": Pt,
          "replace": replace, "copy": copy}  # fmt: skip
 
 
@@ -160,7 +161,7 @@ class Author:
             self.another,
         ]
         if depth == 0:
-            simple += [self.made, self.made, self.alias, self.point]
+            simple += [self.made, self.made, self.alias, self.point, self.chain, self.namespace]
         if depth < 2:
             simple += [self.branch, self.loop, self.over, self.branch, self.loop]
         return self.source.choice(simple)()
@@ -192,6 +193,28 @@ class Author:
             lines = [f"{new} = (Vec({self.number()}) + {q}) * {self.number()}"]
         self.objects.append(new)
         return lines
+
+    def chain(self):
+        """Link objects, and walk over them: some writes to them, and some leaves early."""
+        o, new = self.source.choice(self.objects), self.name("c")
+        values = ", ".join(self.number() for _ in range(self.source.randint(1, 3)))
+        lines = [f"{new} = None", f"for v in ({values},):", f"    {new} = Vec(v, {new})"]
+        if self.source.random() < 0.2:
+            lines += [f"{new}.extra = {new}", f"{o}.b = {new}.extra.a"]
+        lines += [f"while {self.pick(new, f'{new} is not None')}:",
+                  f"    {o}.a = {o}.a * 0.5 + {new}.a"]  # fmt: skip
+        if self.source.random() < 0.4:
+            lines += [
+                f"    if {self.condition()}:",
+                f"        {self.pick(f'{o}.b = {new}.a * 0.5', f'{new}.a = x', 'break')}",
+            ]
+        return [*lines, f"    {new} = {new}.b"]
+
+    def namespace(self):
+        o, new = self.source.choice(self.objects), self.name("o")
+        lines = [f"{new} = types.SimpleNamespace(a={self.number()}, b={o}.b)"]
+        lines += ["for i in range(n):", f"    {new}.a = {new}.a * 0.5 + {self.number()} * 0.1"]
+        return [*lines, f"{o}.b = {new}.a * {new}.b"]
 
     def alias(self):
         o, new = self.source.choice(self.objects), self.name("o")

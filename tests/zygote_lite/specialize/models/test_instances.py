@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import functools
 import math
+import types
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.oracles import assert_agreement, generic, is_alike, outcome
+from tests.zygote_lite.checks.programs import assert_transformed, declaring, for_each
 from zygote_lite import testing, value_and_grad
 
 
@@ -648,12 +650,11 @@ def with_numpy(x):
 
 RECORDED = [
     stored_in_an_object, given_to_a_function, by_identity, hashed, as_a_dict, of_a_metaclass,
-    computed, cached, ends, frozen, reached_from_itself, in_its_own_list,
-    compared_by_a_dataclass, with_numpy,
+    computed, cached, ends, frozen, compared_by_a_dataclass, with_numpy,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", [deleted, watched, described])
+@pytest.mark.parametrize("f", [deleted, watched, described, reached_from_itself, in_its_own_list])
 def test_hooks_and_descriptors_are_transformed(f):
     with testing.transformed_only():
         _, (slope,) = value_and_grad(f, (0,))(1.5)
@@ -827,3 +828,78 @@ def test_special_methods_that_return_what_python_does_not_take(f):
         with pytest.raises((TypeError, ValueError)):
             f(1.5)
         assert is_alike(outcome(lambda: value_and_grad(f)(1.5)), generic(f, (1.5,), 0))
+
+
+# -- objects that are linked, and namespaces ----------------------------------------------------
+
+LINKED = []
+linked = declaring(LINKED)
+
+
+class Link:
+    """A link of a list, or of a ring."""
+
+    def __init__(self, value, next=None):
+        self.value, self.next = value, next
+
+
+@linked((0.6,), (1.4,))
+def a_linked_list(x):
+    head = None
+    for v in (1.0, x, x * x):
+        head = Link(v, head)
+    total = 0.0
+    while head is not None:
+        total, head = total * x + head.value, head.next
+    return total
+
+
+@linked((0.6, 3), (1.4, 0))
+def a_list_whose_values_change(x, n):
+    first = Link(x, Link(2.0, Link(x * x)))
+    for i in range(n):
+        at = first
+        while at:
+            at.value = at.value * 0.5 + i * x
+            if at.value > 5.0:
+                at.value = 5.0
+            at = at.next
+    return first.value * first.next.next.value
+
+
+@linked((0.6, 4), (1.4, 1))
+def a_ring(x, n):
+    a = Link(x)
+    a.next = b = Link(x * x, a)
+    for _ in range(n):
+        b.value = b.value * 0.5 + b.next.value
+        a.value = a.value + 0.1 * b.value
+    return a.value * b.value * a.next.next.value
+
+
+@linked((0.6, 2), (1.4, 9))
+def left_by_a_test(x, n):
+    at, total = Link(x, Link(2.0 * x, Link(3.0 * x))), 0.0
+    while at is not None:
+        total += at.value
+        if at.next is None and n > 5:
+            total = total * x
+        at = at.next
+    return total
+
+
+@linked((0.6, 4), (1.4, 1))
+def a_namespace(x, n):
+    s = types.SimpleNamespace(pos=x, vel=1.0)
+    for _ in range(n):
+        s.vel -= 0.1 * s.pos
+        s.pos += 0.1 * s.vel
+    t = copy.copy(s)
+    t.pos = 3.0 * x
+    del t.vel
+    return s.pos * t.pos + s.vel + hasattr(t, "vel")
+
+
+@for_each(LINKED)
+def test_linked_objects(f, choices):
+    assert_transformed(f, choices, (0,))

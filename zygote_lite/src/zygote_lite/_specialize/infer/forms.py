@@ -12,7 +12,7 @@ from typing import Any
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Fact, ListOf, Other, join_facts
 from zygote_lite._specialize.typed.naming import stem_of
-from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.nodes import holds, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import StandIn
 from zygote_lite._specialize.typed.store_forwarding import value_key
@@ -117,6 +117,8 @@ def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
         is_new = not is_new and (builder.loop is None or _is_inside(x.scope, builder.loop))
     if x in builder.unsettled or (x in builder.assigned and not is_new):
         raise Unsound.SHARED_WRITE("an object that is assigned to has another name on some path")
+    if any(holds(value, x) for value in x.fields.values()):
+        raise NotSupported.CONTAINER(f"a {type(x.sample).__name__} is reached from its attributes")
     x.moved = True
     return form_of(builder, x)
 
@@ -273,9 +275,13 @@ def without_unchanged(form: Form, phi: Value, before: Value, ends: list[Value]) 
 
 def settle_lists(builder: Builder, x: Value) -> None:
     """Note that lists and dicts have another name on some path: nothing may change them later."""
-    builder.homes.pop(x, None)
-    for item in x.items or (x.fields or {}).values():
-        settle_lists(builder, item)
+    waiting, seen = [x], {x}
+    while waiting:
+        x = waiting.pop()
+        builder.homes.pop(x, None)
+        inner = x.items or [*(x.fields or {}).values()]
+        waiting += [part for part in inner if part not in seen]
+        seen.update(inner)
 
 
 def with_entries(x: Value, others: dict[Value, Value]) -> Value:

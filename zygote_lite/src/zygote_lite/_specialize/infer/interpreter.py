@@ -17,7 +17,7 @@ from zygote_lite._specialize.infer.class_bodies import Begin, Define
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import moves_to
 from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
-from zygote_lite._specialize.infer.loops import is_left, repeat
+from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
@@ -29,7 +29,7 @@ from zygote_lite._specialize.infer.protected import (
     raise_error,
 )
 from zygote_lite._specialize.infer.tries import Attempt
-from zygote_lite._specialize.infer.walks import iterate
+from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, store
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Frame
@@ -203,7 +203,7 @@ class Interpreter(Builder):
             case Walk(_, target, iterable, body):
                 return iterate(self, s, target, self.atom(iterable, env), body, env, after)
             case ir.While(_, _, _, body, _):
-                return repeat(self, s, None, body, env, after, lambda turn, _: turn)
+                return loop_while(self, s, body, env, after)
             case ir.Break():
                 names, ends, objects = self.breaks[-1]
                 now = End({**env, **self.places(objects)}, self.tables())

@@ -69,6 +69,62 @@ def iterate(
     return env
 
 
+def loop_while(
+    builder: Builder, s: ir.Statement, body: list[ir.Statement], env: Env, after: set[str]
+) -> Env | None:
+    """Write a `while` loop; unrolled where its tests are known, and its variables change kind."""
+    tables, state, depth = builder.tables(), builder.attempt(), len(builder.grown)
+    settled = {x for x in builder.objects if x.moved}
+    try:
+        return repeat(builder, s, None, body, env, after, lambda turn, _: turn)
+    except NotSpecializable as reason:
+        if reason.reason not in _OTHERS_IN_EACH_TURN:
+            raise
+        builder.give_up(state)
+        builder.go_back_to(tables)
+        del builder.grown[depth:]
+        for x in builder.objects:
+            x.moved = x in settled
+        try:
+            return _turn_by_turn(builder, s, body, dict(env), after)
+        except NotSpecializable:
+            builder.give_up(state)
+            raise reason from None
+
+
+def _turn_by_turn(
+    builder: Builder, s: ir.Statement, body: list[ir.Statement], env: Env, after: set[str]
+) -> Env | None:
+    """Write the iterations of a `while` loop one after another."""
+    turn = [ir.Move(s.origin, _STAYS, ir.Const(True)), *_with_flag(body)]
+    around, needed = env.get(_STAYS), live_in_loop(body, after) | after | {_STAYS}
+    for _ in range(MOST_UNROLLED):
+        done = builder.block(turn, env, needed)
+        if done is None:
+            return None
+        env = done
+        if not env[_STAYS].is_constant:
+            break
+        if not env[_STAYS].sample:
+            return env if around is None else {**env, _STAYS: around}
+    raise NotSupported.TOO_LONG("a loop goes on for long, or how long is not known")
+
+
+_STAYS = "stays"  # whether a `while` loop goes on
+
+
+def _with_flag(body: list[ir.Statement]) -> list[ir.Statement]:
+    """Return an iteration of a `while` loop that tells by a flag that the loop is left."""
+    return [
+        replace(s, body=_with_flag(s.body), orelse=_with_flag(s.orelse))
+        if isinstance(s, ir.If)
+        else ir.Move(s.origin, _STAYS, ir.Const(False))
+        if isinstance(s, ir.Break)
+        else s
+        for s in body
+    ]
+
+
 def _without_break(body: list[ir.Statement]) -> list[ir.Statement]:
     """Return an iteration of an unrolled loop: a flag tells that it was left."""
     turn: list[ir.Statement] = []
@@ -119,6 +175,8 @@ def _over(
         del builder.walked[walked:]
 
 
+_OTHERS_IN_EACH_TURN = (NotSupported.DEPENDS_ON_PATH, NotSupported.CONTAINER, Unsound.SHARED_WRITE,
+                        Unsound.IDENTITY, Unsound.UNSET)  # fmt: skip
 _KINDS_DIFFER = (NotSupported.DEPENDS_ON_PATH, Unsound.IDENTITY)
 
 

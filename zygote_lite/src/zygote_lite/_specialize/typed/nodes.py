@@ -231,24 +231,37 @@ def replace(nodes: Iterable[Node], replaced: dict[Value, Value]) -> None:
             node.iterable = new(node.iterable)
 
 
-def leaves(value: Value) -> list[Value]:
-    """Return the leaves of a structure or of an object made inside, or the value itself."""
-    items = value.items if value.fields is None else value.fields.values()
+def leaves(value: Value, around: frozenset[Value] = frozenset()) -> list[Value]:
+    """Return the leaves of a structure or of an object made inside, or the value itself.
+
+    An object may be reached from its own attributes: `around` are those that it is reached from.
+    """
+    items = value.items
+    if value.fields is not None:
+        items = [] if value in around else [*value.fields.values()]
+        around = around | {value}
     if items is None:
         return [value]
-    return [leaf for item in items for leaf in leaves(item)]
+    return [leaf for item in items for leaf in leaves(item, around)]
 
 
-def holds(value: Value, x: Value) -> bool:
-    """Return whether a structure or an object is a value, or is reached from it."""
-    if value is x:
-        return True
-    inner = value.items if value.fields is None else value.fields.values()
-    if isinstance(value.sample, Method | Super):
-        inner = [value.sample.owner]
-    elif isinstance(value.sample, Partial):
-        inner = value.sample.parts
-    return any(holds(part, x) for part in inner or ())
+def holds(value: Value, x: Value, objects: bool = True) -> bool:
+    """Return whether a structure is a value, or is reached from it, through `objects` or not."""
+    waiting, seen = [value], {value}
+    while waiting:
+        value = waiting.pop()
+        if value is x:
+            return True
+        inner = value.items or []
+        if isinstance(value.sample, Method | Super):
+            inner = [value.sample.owner]
+        elif isinstance(value.sample, Partial):
+            inner = [*value.sample.parts]
+        elif value.fields is not None:
+            inner = [*value.fields.values()] if objects or isinstance(value.sample, tuple) else []
+        waiting += [part for part in inner if part not in seen]
+        seen.update(inner)
+    return False
 
 
 def is_made_in(x: Value, loop: Loop) -> bool:

@@ -1,5 +1,6 @@
 """Structures: values whose parts are known one by one."""
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -27,9 +28,14 @@ def named_tuple(kind: Any, fields: list[Value]) -> Value:
     return value
 
 
+def blank(kind: Any) -> Any:
+    """Return an object of a class, without attributes."""
+    return kind() if kind is types.SimpleNamespace else object.__new__(kind)
+
+
 def settled_instance(kind: type, fields: dict[str, Value]) -> Value:
     """Return an object that stands for one of several, of which none is assigned to any more."""
-    value = Value(Other(kind), object.__new__(kind))
+    value = Value(Other(kind), blank(kind))
     value.fields, value.moved = fields, True
     return value
 

@@ -20,6 +20,7 @@ from zygote_lite._specialize.typed.values import TABLE, Value, constant, made_cl
 
 ABSENT = object()
 FUNCTIONS = (types.FunctionType, Local)
+_OF_ATTRIBUTES = ("__setattr__", "__delattr__", "__getattr__")
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _names: dict[frozenset[str], frozenset[str]] = {}  # one object for equal sets: guards name it
 
@@ -148,6 +149,8 @@ def _is_plain(found: Any) -> bool:
 
 def method_of(inputs: Inputs, kind: type, name: str) -> Any:
     """Return a special method of a class, as operators find it; `None` where there is none."""
+    if kind is types.SimpleNamespace and name in _OF_ATTRIBUTES:  # they are those of `object`
+        return None
     found = of_class(kind, name)
     if found is ABSENT or found is getattr(object, name, ABSENT):
         return None

@@ -59,7 +59,7 @@ def store_in_dict(builder: Builder, x: Value, key: Value, value: Value) -> None:
         raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")
     if value in builder.iterators:
         raise Unsound.ITERATOR("it makes a dict of iterators, which can be walked over only once")
-    if holds(value, x):
+    if holds(value, x, objects=False):
         raise NotSupported.CONTAINER("a dict is reached from its own entries")
     changed = mapping({**entries_of_dict(x), known_key(key): value})
     x.items, x.active, x.is_constant = changed.items, changed.active, False

@@ -35,10 +35,9 @@ from zygote_lite._specialize.infer.models.classes import (
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
-from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST
-from zygote_lite._specialize.typed.structures import is_named, named_tuple
+from zygote_lite._specialize.typed.structures import blank, is_named, named_tuple
 from zygote_lite._specialize.typed.values import Value, constant
 
 _DECIDING = {"__del__", "__class__", "__getattribute__"}
@@ -48,6 +47,8 @@ _COPYING = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setsta
 
 def can_be_made(kind: Any) -> bool:
     """Return whether objects of a class hold what is assigned to their attributes, and no more."""
+    if kind is types.SimpleNamespace:
+        return True
     if not (isinstance(kind, type) and is_ordinary(kind)) or kind is object:
         return False
     if abstract_methods(kind):
@@ -76,6 +77,8 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
     """Return a new object of a class, whose attributes `__init__` has set."""
     if find_rule(kind, *[x.sample for x in xs], **{n: x.sample for n, x in kws.items()}):
         raise Unsound.OWN_RULE(f"{kind.__name__} has a rule")
+    if kind is types.SimpleNamespace:
+        return _namespace(builder, xs, kws)
     settle(builder.inputs, kind)
     new = of_class(kind, "__new__")
     if new is object.__new__:
@@ -91,6 +94,16 @@ def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Valu
         if not (x.is_object and isinstance(x.sample, kind)):
             return x
     _initialize(builder, x, xs, kws)
+    return x
+
+
+def _namespace(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Return a new `types.SimpleNamespace`."""
+    if xs:
+        raise NotSupported.CONTAINER("a namespace is made of a dict")
+    x = new_object(builder, types.SimpleNamespace)
+    for name, value in kws.items():
+        put(builder, x, name, value)
     return x
 
 
@@ -124,7 +137,7 @@ def initialized(
 
 def new_object(builder: Builder, kind: type) -> Value:
     """Return an object without attributes."""
-    x = Value(Other(kind), object.__new__(kind))
+    x = Value(Other(kind), blank(kind))
     x.fields, x.scope = {}, builder.loop
     builder.objects.append(x)
     return x
@@ -295,8 +308,6 @@ def put(builder: Builder, x: Value, name: str, value: Value) -> None:
         raise Unsound.SHARED_WRITE("an object is assigned to that may be one of several")
     if x not in builder.making or x.scope is not builder.loop:
         builder.assigned.add(x)
-    if holds(value, x):
-        raise NotSupported.CONTAINER("an object is reached from its own attributes")
     x.fields = {**x.fields, name: value}
 
 
@@ -308,7 +319,10 @@ def shallow_copy(builder: Builder, x: Value) -> Value:
     kind: Any = type(x.sample)
     if is_named(x):
         return named_tuple(kind, [*(x.fields or {}).values()])
-    if any(of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING):
+    usual = kind is types.SimpleNamespace
+    if not usual and any(
+        of_class(kind, name) is not getattr(object, name, ABSENT) for name in _COPYING
+    ):
         raise NotSupported.METHOD(f"a {kind.__name__} says itself how it is copied")
     assert x.fields is not None
     settle(builder.inputs, kind)
