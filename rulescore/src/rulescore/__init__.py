@@ -15,6 +15,7 @@ from rulescore._methods import goes_by_value
 from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins
 from rulescore._project import project, zero
+from rulescore._published import provider_of
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
 from rulescore._table import find_rule, generation, rrule, when_changed
@@ -40,6 +41,7 @@ __all__ = [
     "find_rule",
     "why",
     "plugins",
+    "provider_of",
     "generation",
     "home_of",
     "when_changed",

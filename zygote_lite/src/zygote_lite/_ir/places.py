@@ -63,6 +63,40 @@ def _users_frame() -> Any:
     return nearest
 
 
+def called_by_user() -> tuple[str, str, str] | None:
+    """Return where the user calls an installed library that is running: place, name and module.
+
+    `None` where the running code is the user's own, or all that is known of it is installed.
+    """
+    frame, names = _users_frame(), []
+    while frame is not None and (
+        _is_installed(frame) or frame.f_code.co_filename.startswith(_HERE)
+    ):
+        if _is_installed(frame):
+            names.append(_public_name(frame))
+        frame = frame.f_back
+    if frame is None or not names or frame.f_code.co_filename.startswith(_STANDARD):
+        return None
+    known = [(module, name) for is_public, module, name in names if is_public]
+    module, name = known[-1] if known else names[-1][1:]
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}", f"{module}.{name}", module
+
+
+def _public_name(frame: Any) -> tuple[bool, str, str]:
+    """Return whether what a frame of a library runs is public, its module, and its name."""
+    module = str(frame.f_globals.get("__name__", ""))
+    name = frame.f_code.co_qualname.removesuffix(".__init__")
+    public = module.partition("._")[0]
+    found = getattr(sys.modules.get(public), name.partition(".")[0], None)
+    is_public = getattr(found, "__module__", None) == module
+    return is_public, public if is_public else module, name
+
+
+def _is_installed(frame: Any) -> bool:
+    path = frame.f_code.co_filename
+    return "site-packages" in path and not path.startswith(_HERE)
+
+
 def is_library(path: str) -> bool:
     """Return whether a file is of Python's own library, of NumPy, or of this package.
 

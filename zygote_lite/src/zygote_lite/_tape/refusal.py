@@ -4,7 +4,6 @@ import array
 import decimal
 import fractions
 import io
-import operator
 import sys
 from collections.abc import Iterator
 from numbers import Number
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import find_rule
+from rulescore import find_rule, home_of, provider_of
 from zygote_lite._activity.activity import (
     captured_within,
     is_text,
@@ -25,7 +24,7 @@ from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE,
 from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
-from zygote_lite._ir.places import ENGINE, is_library, name_of, place_of, where
+from zygote_lite._ir.places import ENGINE, called_by_user, is_library, name_of, place_of, where
 from zygote_lite.errors import DifferentiationError, NoRuleError
 
 
@@ -74,9 +73,16 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
             f"{where()}: {name_of(f)} of ({given}) has no rule that takes {' and '.join(options)}, "
             f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
         )
+    outside = called_by_user()
+    if outside is not None:
+        place, name, module = outside
+        return NoRuleError(
+            f"{place}: {name} has no rule, and a gradient passes through it: it calls {name_of(f)} "
+            f"of ({given}) at {where()}, which has no rule and no Python source; {_advice(module)}"
+        )
     return NoRuleError(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
-        f"passes through it; {_advice(f)}"
+        f"passes through it; {_advice(home_of(f) or type(f).__module__)}"
     )
 
 
@@ -174,13 +180,11 @@ def asking() -> str:
     return "" if frame is None else frame.f_code.co_filename
 
 
-def _advice(f: Any) -> str:
-    module = getattr(f, "__module__", None) or type(f).__module__ or ""
-    top = module.split(".")[0]
-    if top in ("numpy", "math", "cmath", "operator", "_operator", "builtins") and (
-        find_rule(operator.add, 1.0, 1.0) is None
-    ):
-        return "install the plugin with rules for Python and NumPy (pip install rules_base)"
+def _advice(module: str) -> str:
+    """Return what to do about a function of a module without a rule."""
+    plugin = provider_of(module)
+    if plugin is not None:
+        return f"install the plugin with rules for {module} (pip install {plugin})"
     return (
         "declare one: `rule = RuleSet('mine'); @rule(f) def _(x: float): ...; rule.register()` "
         "(see rulescore), or install a plugin that has it"
