@@ -22,6 +22,7 @@ from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import cells as cell_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
+from tests.zygote_lite.fuzz.generate import inside as inside_programs
 from tests.zygote_lite.fuzz.generate import instances as instance_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
 from tests.zygote_lite.fuzz.generate import jumps as jump_programs
@@ -124,9 +125,15 @@ def of_writes(seed):
     return written_programs.load(seed), written_programs.arguments(seed), (0, 1, 2, 3)
 
 
+def of_gradients(seed):
+    """Return a program that takes gradients of functions inside."""
+    return inside_programs.load(seed), inside_programs.arguments(seed), (0, 1)
+
+
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes)  # fmt: skip
-KINDS = (*WHOLE, of_structures, of_calls, of_islands, of_jumps, of_writes)
+KINDS = (*WHOLE, of_structures, of_calls, of_islands, of_jumps, of_writes,
+         of_gradients)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

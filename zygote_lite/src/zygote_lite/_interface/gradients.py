@@ -31,6 +31,7 @@ from zygote_lite._nested.rules import pullback_inside
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import is_jitted, mark, original
+from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
 from zygote_lite._specialize.watch import PRODUCT, PULLBACK
 from zygote_lite._tape.run import Pullback, recorded
 from zygote_lite._tape.seeds import (
@@ -149,6 +150,8 @@ def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Callable[.
         found = with_zeros(f, xs, numbers, is_single(argnums), found)
         return (y, found) if both else found
 
+    verb = Verb.VALUE_AND_GRAD if both else Verb.GRAD
+    mark_derivative(gradient_of, verb, f, argnums)
     return gradient_of
 
 
@@ -236,6 +239,7 @@ def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         (number,) = active.numbers
         return jacobian_by(f, y, back, number, xs[number], stack_rows)
 
+    mark_derivative(jacobian_of, Verb.JACOBIAN, f, argnum)
     return jacobian_of
 
 
@@ -281,6 +285,7 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
                 return by_products(*xs, v, **kws)
         return generic(*xs, **kws)
 
+    mark_derivative(hessian_of, Verb.HESSIAN, f, argnum)
     return hessian_of
 
 
@@ -318,6 +323,7 @@ def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
         (number,) = active.numbers
         return filled(back(v)[1 + number], arguments[number])
 
+    mark_derivative(hessian_times_vector, Verb.HVP, f, argnum)
     return hessian_times_vector
 
 
@@ -330,3 +336,5 @@ for _maker in (grad, value_and_grad, jit, jacobian, hessian, hvp):
     inside_run(_maker)
 inside(inside_gradient_of_all)(gradient)
 inside(pullback_inside)(pullback)
+for _verb in (grad, value_and_grad, gradient, jacobian, hessian, hvp, pullback):
+    declare_verb(_verb, Verb(_verb.__name__))

@@ -6,7 +6,8 @@ optimizer and may always decline: the tape then answers, and gives the same resu
 
 Read in the order of the stages, which `driver` runs: `typed` (the typed IR), `infer` (from the
 user's code to typed code), `reverse` (the reverse pass), `passes` (what is left out, moved or
-reused), `text` (typed code as Python), `numba` (the same for a compiler). `cache` decides when code
+reused), `text` (typed code as Python), `numba` (the same for a compiler), `derived` (gradients that
+the code takes itself). `cache` decides when code
 is made and kept, `guards` when it may answer, and `entry` puts both together. `callee` answers the
 calls inside recorded code.
 

@@ -18,10 +18,11 @@ from zygote_lite._specialize.passes.hoist import hoist
 from zygote_lite._specialize.passes.residuals import keep_records
 from zygote_lite._specialize.passes.writes import leave_out_copies, settle_writes
 from zygote_lite._specialize.reverse.backward import Backward
+from zygote_lite._specialize.reverse.ends import Gradients
 from zygote_lite._specialize.rules.contributions import IndexRule
 from zygote_lite._specialize.rules.scalar import ScalarRule
 from zygote_lite._specialize.text.writer import Text, Writer
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Other, Scalar
+from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import (
     Append,
@@ -33,12 +34,8 @@ from zygote_lite._specialize.typed.nodes import (
     leaves,
     walk,
 )
-from zygote_lite._specialize.typed.reasons import Unsound
-from zygote_lite._specialize.typed.runtime import list_cotangent
-from zygote_lite._specialize.typed.structures import in_form_of, parts_of, paths_of
-from zygote_lite._specialize.typed.values import Value, constant
-
-Gradients = dict[Value, Value | None]
+from zygote_lite._specialize.typed.structures import in_form_of, parts_of
+from zygote_lite._specialize.typed.values import Value
 
 
 @dataclass
@@ -166,9 +163,6 @@ def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
     return [f"{pattern(x, top=True)} = {values}", *later]
 
 
-_NUMPY = {np.float64, np.float32}
-
-
 def _changes_list(node: Node) -> bool:
     return isinstance(node, Append | StoreItem) and isinstance(node.array.fact, ListOf)
 
@@ -186,39 +180,6 @@ def _keeps_zeros(node: Node) -> bool:
     if not isinstance(node, Op) or isinstance(node.reverse_rule, ScalarRule | IndexRule | None):
         return True
     return isinstance(node.function, Hashable) and node.function in _SUMS
-
-
-def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
-    """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
-    inputs = [leaf for x in arguments for _, leaf in paths_of(x, "")]
-    has_numpy = any(
-        v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY)
-        for v in (*backward.builder.definitions, *inputs)
-    )
-    gradients: Gradients = {}
-    for x in inputs:
-        if not x.active:
-            continue
-        d = backward.cotangents.get(x)
-        if d is None:
-            pass
-        elif isinstance(x.fact, ListOf):
-            d = backward.computed(Other(list), d.sample, list_cotangent, d)
-        elif isinstance(x.fact, ArrayOf):
-            is_new = d.reverse and (d.fresh or d in backward.owned) and d.spread is None
-            if not is_new or not isinstance(d.fact, ArrayOf) or d in gradients.values():
-                d = backward.copy(d, x)
-            if isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
-                raise Unsound.COTANGENT_TYPE("a gradient has another precision than its argument")
-        elif isinstance(d.fact, Scalar):
-            kind = type(x.sample)
-            if kind not in FLOATS:
-                kind = np.float64 if isinstance(x.sample, np.generic) else float
-            if d.fact.classes != {kind} or has_numpy:
-                sample, fact = kind(d.sample), Scalar(frozenset((kind,)))
-                d = constant(sample) if d.is_constant else backward.computed(fact, sample, kind, d)
-        gradients[x] = d
-    return gradients
 
 
 def _rename(writer: Writer, forward: Any, outside: list[Value], result: Value | None) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._specialize.assemble import Specialized, gradients_of, written
+from zygote_lite._specialize.assemble import Specialized, written
+from zygote_lite._specialize.derived.adjoint import differentiate
 from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
@@ -19,13 +20,16 @@ from zygote_lite._specialize.infer.models import differentiated as _differentiat
 from zygote_lite._specialize.infer.ownership import own_arguments
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
-from zygote_lite._specialize.typed.abstract_eval import Result
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Fact, Scalar, fact_of
+from zygote_lite._specialize.reverse.ends import (
+    float_checked,
+    gradients_of,
+    refuse_other_values,
+    seed_for,
+)
+from zygote_lite._specialize.typed.facts import fact_of
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import as_it_is
-from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
@@ -160,15 +164,15 @@ def _with_own(
         )
     _differentiated.complete(builder, arguments)
     forward = builder.out
-    checked = _checked(builder, result) if not compiled else result
+    value = float_checked(builder, result) if not compiled else result
     memory = settled_memory(builder, forward)
     if wanted:
         raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
     if builder.copies and as_pullback:
         raise Unsound.WRITES_TO_GIVEN("it writes to an argument")
     if any(active) or not compiled:
-        _refuse_unspecialized_value(checked, as_pullback)
-    parameter = _cotangent_like(builder, checked) if as_pullback else None
+        refuse_other_values(value, as_pullback)
+    parameter = seed_for(builder, value) if as_pullback else None
     seed = constant(1.0) if parameter is None else parameter
     backward = Backward(builder, memory=memory)
     backward.given.update(leaves(seed))
@@ -178,7 +182,7 @@ def _with_own(
     gradients = gradients_of(backward, arguments)
     name = _plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
     return written(
-        inputs, f, name, names, arguments, active, forward, backward, checked, gradients,
+        inputs, f, name, names, arguments, active, forward, backward, value, gradients,
         parameter, compiled,
     )  # fmt: skip
 
@@ -188,19 +192,6 @@ def _may_be_shared(builder: Interpreter, result: Value) -> bool:
     arrays = [x for x in leaves(result) if x.is_array]
     roots = {builder.storage(x) for x in arrays}
     return len(roots) < len(arrays) or not all(map(builder.is_own, arrays))
-
-
-def _checked(builder: Interpreter, x: Value) -> Value:
-    """Write a test that a number is a float, where it may be an integer; return that float.
-
-    Those of a tuple are tested one by one.
-    """
-    if x.items is not None and type(x.sample) is tuple:
-        return structure(tuple, [_checked(builder, item) for item in x.items])
-    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or type(x.sample) not in FLOATS:
-        return x
-    fact = Scalar(frozenset((type(x.sample),)))
-    return builder.write(Result(fact, x.sample, certain=False), as_it_is, [x], {}).target
 
 
 def _plain_name(f: Any) -> str:
@@ -229,6 +220,7 @@ def _interpreted(
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
     builder.distinct, builder.handlers = distinct or bool(own), handlers
     builder.own, builder.wanted = own, set() if wanted is None else wanted
+    builder.differentiate = differentiate
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))
@@ -259,7 +251,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     inputs = Inputs(f)
     active = tuple([i == number for i in range(len(xs))])
     builder, arguments, names, result = _interpreted(inputs, f, xs, active, twice=True)
-    _refuse_unspecialized_value(result)
+    refuse_other_values(result)
     x, forward = arguments[number], builder.out
     first = Backward(builder, again=True)
     first.cotangents[result] = constant(1.0)
@@ -300,46 +292,3 @@ def _parameter_names(builder: Interpreter, code: Any, count: int) -> list[str]:
     names = [builder.name("_0") if name == "_" else name for name in given]
     stem = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if count > len(given) else ""
     return names + [builder.name(f"{stem}_{i}") for i in range(count - len(given))]
-
-
-def _cotangent_like(builder: Interpreter, x: Value) -> Value:
-    """Return the parameter of a pullback: the cotangent of a value, part by part of a tuple."""
-    if x.items is not None:
-        found = structure(tuple, [_cotangent_like(builder, item) for item in x.items])
-        found.name = builder.name("dy")
-        return found
-    if not _is_float(x.fact):
-        return constant(None)  # nobody reads it
-    found = Value(x.fact, _one_like(x.sample), builder.name("d" + (x.name or "y")))
-    found.reverse, found.shaped = True, shape_root(x)
-    return found
-
-
-def _is_float(fact: Fact) -> bool:
-    """Return whether a value is a float, or an array of floats."""
-    if isinstance(fact, ArrayOf):
-        return fact.dtype in (np.float64, np.float32)
-    return isinstance(fact, Scalar) and fact.classes <= FLOATS
-
-
-def _refuse_unspecialized_value(result: Value, as_pullback: bool = False) -> None:
-    fact = result.fact
-    if as_pullback and isinstance(fact, ArrayOf) and _is_float(fact):
-        return
-    if as_pullback and type(result.sample) is tuple and result.items:
-        for item in result.items:
-            if item.active or item.items is not None:
-                _refuse_unspecialized_value(item, as_pullback)
-            elif not (item.is_array or item.is_scalar or item.is_constant) or item.where:
-                raise Unsound.NO_FLOAT("a part of its value is no number")
-            elif type(item.sample).__module__.startswith(
-                "zygote_lite."
-            ):  # it stands for a function
-                raise Unsound.NO_FLOAT("a part of its value is a function that it makes")
-        return
-    if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
-        raise Unsound.NO_FLOAT("its value is not a float")
-
-
-def _one_like(sample: Any) -> Any:
-    return np.ones_like(sample) if isinstance(sample, np.ndarray) else type(sample)(1.0)

@@ -6,6 +6,7 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.forms import (
     Pairs,
+    is_absent,
     joined_value,
     may_be_unset,
     moves_to,
@@ -75,6 +76,8 @@ def join_paths(
         unset = [x for x in (a, b) if may_be_unset(builder, x)]
         if any(x is not None or not builder.is_ours(name) for x in unset):
             note_unset(builder, name, value)
+        if builder.is_ours(name) and any(is_absent(builder, x) for x in (a, b)):
+            builder.absent.update(variables_in(value))
         for known, moves in ((a, left), (b, right)):
             moves += _moves_of(builder, name, value, known)
     join_attributes(builder, before, one, left, right)

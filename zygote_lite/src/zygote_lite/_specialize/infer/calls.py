@@ -12,6 +12,7 @@ from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.islands import inlined_or_island
 from zygote_lite._specialize.infer.models import builtins as _special
+from zygote_lite._specialize.infer.models import derivatives as _derivatives
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import gathered as _gathered
@@ -66,6 +67,9 @@ def call(
         return _method_call(builder, f, xs, kws, stem)
     if isinstance(f, Partial):
         return _partials.called_partial(builder, f, xs, kws, stem)
+    answer = _derivatives.call_inside(builder, f, xs, kws)
+    if answer is not None:
+        return answer
     if f is super and len(xs) == 2 and not kws and isinstance(xs[0].sample, type):
         return constant(Super(xs[0].sample, xs[1]))
     if f is _intrinsics.invoke:
@@ -123,7 +127,7 @@ def call(
         found = known_result(f, xs, kws)
         if found is not None:
             return found
-    if f is project and builder.plain and not kws:
+    if f is project and len(xs) == 2 and not kws:
         return _projection.projected(builder, xs[0], xs[1])
     if builder.follows and any(leaf.active for x in operands for leaf in leaves(x)):
         return _active(builder, f, xs, kws, stem)

@@ -298,6 +298,11 @@ def may_be_unset(builder: Builder, x: Value | None) -> bool:
     return x is None or any(leaf in builder.uncertain for leaf in leaves(x))
 
 
+def is_absent(builder: Builder, x: Value | None) -> bool:
+    """Return whether a variable of the engine's own may have no value, given what it has if any."""
+    return x is None or any(leaf in builder.absent for leaf in leaves(x))
+
+
 def note_unset(builder: Builder, name: str, x: Value) -> None:
     """Note that a variable may have no value: whoever reads it looks at one of its entries."""
     variables = variables_in(x)

@@ -10,6 +10,7 @@ from zygote_lite._specialize.infer.forms import (
     Form,
     Parts,
     form_of,
+    is_absent,
     is_stable,
     join_forms,
     may_be_unset,
@@ -157,8 +158,9 @@ def _after(builder: Builder, phi: Value) -> Value:
     out = Value(phi.fact, phi.sample, phi.name)
     out.active, out.scope, out.reverse = phi.active, builder.loop, builder.reverse
     out.made = phi.made
-    if phi in builder.uncertain:
-        builder.uncertain.add(out)
+    for known in (builder.uncertain, builder.absent):
+        if phi in known:
+            known.add(out)
     return out
 
 
@@ -229,6 +231,8 @@ def _turn(
             turn.pop(name, None)
         if not builder.is_ours(name) and may_be_unset(builder, env.get(name)):
             note_unset(builder, name, phi)
+        if builder.is_ours(name) and is_absent(builder, env.get(name)):
+            builder.absent.update(variables_in(phi))
     builder.breaks.append((names, ends, tables))
 
     builder.put_in_places(tables, turn)

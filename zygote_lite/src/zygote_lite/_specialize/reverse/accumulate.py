@@ -197,7 +197,7 @@ class Accumulator:
         fact = x.fact
         if isinstance(fact, ListOf):
             return self.computed(fact, zeros(x.sample), zeros, x, name="d" + x.name)
-        if x in self.builder.uncertain:
+        if x in self.builder.uncertain or x in self.builder.absent:
             return self.computed(fact, np.zeros_like(x.sample), zeros_if_set, x)
         if isinstance(fact, ArrayOf) and fact.dtype == np.float64:
             shape = self.builder.attribute(x, "shape")

@@ -38,6 +38,7 @@ from zygote_lite._specialize.typed.runtime import (
     add_lists,
     add_to_each,
     add_to_part,
+    finite,
     has_length,
     has_value,
     is_bound,
@@ -207,6 +208,10 @@ class Writer(Speller):
         elif f is is_bound:
             test = f"{self.expression(node.arguments[0])} is {self.function(UNSET)}"
             self.line(f"if {test}:", "    raise UnboundLocalError")
+        elif f is finite:
+            (d,) = node.arguments
+            test = "np.isfinite({}).all()" if d.is_array else "math.isfinite({})"
+            self.leave_if(f"not {test.format(self.expression(d))}")
         elif f is has_length:
             array, count = map(self.expression, node.arguments)
             self.leave_if(f"len({array}) != {count}")

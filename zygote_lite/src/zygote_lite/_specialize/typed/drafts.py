@@ -15,7 +15,16 @@ from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.values import Value
 
-_OF_ATTEMPTS = ("written", "uncertain", "moved", "iterators", "operations", "homes", "origin")
+_OF_ATTEMPTS = (
+    "written",
+    "uncertain",
+    "absent",
+    "moved",
+    "iterators",
+    "operations",
+    "homes",
+    "origin",
+)
 
 Env = dict[str, Value]
 Tables = dict[Value, dict[str, Value]]
@@ -80,7 +89,10 @@ class Draft:
         self.compiled = False  # whether the code is for Numba
         self.distinct = False  # whether arrays that are equal are still made one by one
         self.has_islands = False  # whether the tape may answer calls inside
+        self.inner = False  # whether it is the code of a gradient inside, to be interpreted again
+        self.differentiate: Any = None  # what writes the gradients that are taken inside
         self.uncertain: set[Value] = set()  # variables that may have no value
+        self.absent: set[Value] = set()  # those of the engine's own, which nobody reads too early
         self.operations = 0
         self.homes: dict[Value, list[Node]] = {}  # of lists, the block that they are made in
         self.titles: dict[Value, str] = {}  # of lists, the variables that they are assigned to

@@ -44,6 +44,12 @@ def is_view(x: Any, y: Any) -> None:
         raise Unsound.SHARED_WRITE("what is taken for a view is a copy")
 
 
+def finite(x: Any) -> None:
+    """Leave the code unless a gradient that is taken inside is finite."""
+    if not np.isfinite(x).all():
+        raise Unsound.NOT_FINITE("a gradient is not finite")
+
+
 def has_value(x: Any) -> None:
     """Leave the code where a variable has no value."""
     if x is UNSET:
@@ -54,6 +60,9 @@ def is_bound(x: Any) -> None:
     """Raise the error of the program that reads a variable without a value."""
     if x is UNSET:
         raise UnboundLocalError("a variable is read that has no value")
+
+
+CONDITIONS = frozenset((same_shape, has_length, finite, is_view))
 
 
 def zeros_if_set(x: Any) -> Any:
@@ -125,9 +134,9 @@ def call_parts(back: Any, needed: tuple[Any, ...], dy: Any) -> Any:
 # where no gradient has reached it.
 
 
-def zeros(x: list[Any]) -> list[Any]:
-    """Return the cotangent of a list that no gradient has reached."""
-    return [_zero_of(item) for item in x]
+def zeros(x: list[Any] | None) -> list[Any]:
+    """Return the cotangent of a list that no gradient has reached; there may be no list."""
+    return [_zero_of(item) for item in x or ()]
 
 
 def _zero_of(item: Any) -> Any:

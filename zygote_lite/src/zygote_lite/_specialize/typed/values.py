@@ -1,5 +1,6 @@
 """Abstract values: the fact that holds for a value in every run, a sample, and its variable."""
 
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,8 @@ import numpy as np
 from zygote_lite._specialize.typed.facts import ArrayOf, Axes, Fact, Scalar, fact_of
 
 # a constant of these types is told apart by its text
-FOLDED = (int, float, str, type(None), tuple, type, np.dtype, slice, range, np.generic)
+FOLDED = (int, float, str, type(None), tuple, type, types.UnionType, np.dtype, slice, range,
+          np.generic)  # fmt: skip
 
 
 TABLE = "(table)"  # a name that no Python code can give an attribute by

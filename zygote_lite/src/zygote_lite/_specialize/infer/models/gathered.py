@@ -118,7 +118,7 @@ class ItemsRule:
 
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the numbers."""
-        if not self.plain or builder.recording:
+        if not self.plain or builder.recording or builder.inner:
             return [builder.item(dy, structure(tuple, [*map(constant, at)])) if len(at) > 1
                     else builder.item(dy, constant(at[0])) for at in self.places]  # fmt: skip
         whole = Result(Other(list), dy.sample.tolist())

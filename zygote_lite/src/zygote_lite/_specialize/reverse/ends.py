@@ -1,0 +1,107 @@
+"""The two ends of the reverse pass: the value that it starts from, and the gradients it ends in."""
+
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.reverse.backward import Backward
+from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Fact, ListOf, Other, Scalar
+from zygote_lite._specialize.typed.reasons import Unsound
+from zygote_lite._specialize.typed.runtime import as_it_is, list_cotangent
+from zygote_lite._specialize.typed.structures import paths_of, structure
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
+
+Gradients = dict[Value, Value | None]
+_NUMPY = {np.float64, np.float32}
+
+
+def float_checked(builder: Builder, x: Value) -> Value:
+    """Write a test that a number is a float, where it may be an integer; return that float.
+
+    Those of a tuple are tested one by one.
+    """
+    if x.items is not None and type(x.sample) is tuple:
+        return structure(tuple, [float_checked(builder, item) for item in x.items])
+    if not isinstance(x.fact, Scalar) or x.fact.classes <= FLOATS or type(x.sample) not in FLOATS:
+        return x
+    fact = Scalar(frozenset((type(x.sample),)))
+    return builder.write(Result(fact, x.sample, certain=False), as_it_is, [x], {}).target
+
+
+def seed_for(builder: Builder, x: Value) -> Value:
+    """Return the parameter of a pullback: the cotangent of a value, part by part of a tuple."""
+    if x.items is not None:
+        found = structure(tuple, [seed_for(builder, item) for item in x.items])
+        found.name = builder.name("dy")
+        return found
+    if not _is_float(x.fact):
+        return constant(None)  # nobody reads it
+    found = Value(x.fact, _one_like(x.sample), builder.name("d" + (x.name or "y")))
+    found.reverse, found.shaped = True, shape_root(x)
+    return found
+
+
+def _is_float(fact: Fact) -> bool:
+    """Return whether a value is a float, or an array of floats."""
+    if isinstance(fact, ArrayOf):
+        return fact.dtype in (np.float64, np.float32)
+    return isinstance(fact, Scalar) and fact.classes <= FLOATS
+
+
+def refuse_other_values(result: Value, as_pullback: bool = False) -> None:
+    """Refuse a value that is no float; of a pullback, one that holds anything else."""
+    fact = result.fact
+    if as_pullback and isinstance(fact, ArrayOf) and _is_float(fact):
+        return
+    if as_pullback and type(result.sample) is tuple and result.items:
+        for item in result.items:
+            if item.active or item.items is not None:
+                refuse_other_values(item, as_pullback)
+            elif not (item.is_array or item.is_scalar or item.is_constant) or item.where:
+                raise Unsound.NO_FLOAT("a part of its value is no number")
+            elif type(item.sample).__module__.startswith(
+                "zygote_lite."
+            ):  # it stands for a function
+                raise Unsound.NO_FLOAT("a part of its value is a function that it makes")
+        return
+    if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
+        raise Unsound.NO_FLOAT("its value is not a float")
+
+
+def _one_like(sample: Any) -> Any:
+    return np.ones_like(sample) if isinstance(sample, np.ndarray) else type(sample)(1.0)
+
+
+def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
+    """Return the cotangents of the differentiated leaves, each in a buffer of its own."""
+    inputs = [leaf for x in arguments for _, leaf in paths_of(x, "")]
+    has_numpy = any(
+        v.is_array or (isinstance(v.fact, Scalar) and v.fact.classes & _NUMPY)
+        for v in (*backward.builder.definitions, *inputs)
+    )
+    gradients: Gradients = {}
+    for x in inputs:
+        if not x.active:
+            continue
+        d = backward.cotangents.get(x)
+        if d is None:
+            pass
+        elif isinstance(x.fact, ListOf):
+            d = backward.computed(Other(list), d.sample, list_cotangent, d)
+        elif isinstance(x.fact, ArrayOf):
+            is_new = d.reverse and (d.fresh or d in backward.owned) and d.spread is None
+            if not is_new or not isinstance(d.fact, ArrayOf) or d in gradients.values():
+                d = backward.copy(d, x)
+            if isinstance(d.fact, ArrayOf) and d.fact.dtype != x.fact.dtype:
+                raise Unsound.COTANGENT_TYPE("a gradient has another precision than its argument")
+        elif isinstance(d.fact, Scalar):
+            kind = type(x.sample)
+            if kind not in FLOATS:
+                kind = np.float64 if isinstance(x.sample, np.generic) else float
+            if d.fact.classes != {kind} or has_numpy:
+                sample, fact = kind(d.sample), Scalar(frozenset((kind,)))
+                d = constant(sample) if d.is_constant else backward.computed(fact, sample, kind, d)
+        gradients[x] = d
+    return gradients
