@@ -14,6 +14,8 @@ from zygote_lite import (
     code_adjoint,
     code_lowered,
     code_primal,
+    explain,
+    grad,
     gradient,
     pullback,
 )
@@ -244,3 +246,36 @@ def test_a_namespace_that_is_gone_does_not_answer_for_one_in_its_place(tmp_path)
         assert call in code_adjoint(space["f"], 2.0)
         space.clear()  # else the function and its globals hold each other
         del space
+
+
+def with_a_set(x):
+    seen = {0.0}
+    return x * x * len(seen)
+
+
+def with_an_island(x):
+    return with_a_set(x) * 2.0 + grad(lambda v: math.sin(v) * v)(x)
+
+
+def with_a_set_alone(x):
+    seen = {id(x), x}
+    return x * x
+
+
+def lines_about(f, name, *xs):
+    lines = [line for line in explain(f, *xs).splitlines() if name in line]
+    return [line.rpartition("  ")[2] for line in lines]
+
+
+def test_explain_tells_of_transformed_code_and_of_islands():
+    for _ in range(4):  # transformed code answers some of the calls between
+        (about,) = lines_about(with_an_island, "with_an_island(float)", 0.5)
+        assert about.startswith("transformed; ")
+        (island,) = lines_about(with_an_island, "with_a_set(float)", 0.5)
+        assert island.startswith("recorded inside of transformed code: it makes a set")
+        assert lines_about(with_an_island, "math.sin", 0.5)[0].startswith("rule of rules_base")
+        assert "zygote_lite._" not in explain(with_an_island, 0.5).replace(__file__, "")
+        pullback(with_an_island, 0.5)
+    (why,) = lines_about(with_a_set_alone, "with_a_set_alone(float)", 0.5)
+    assert why.startswith("recorded: `")
+    assert explain(lambda x: 1.0, 0.5).count("\n") == 0

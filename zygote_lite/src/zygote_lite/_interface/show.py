@@ -7,17 +7,19 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.run import state
-from zygote_lite._interface.gradients import pullback
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.entry import attempt
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.reasons import NotSpecializable
+from zygote_lite._tape.run import recorded
 
 _LONGEST_NAME = 60
+_OWN = "zygote_lite._"  # how the names of the functions of the engine begin
 _RECORDED = (
     "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
     "# Going back is walking the tape backwards (`Tape.back`).\n"
@@ -102,16 +104,44 @@ def explain(f: Any, /, *xs: Any, **kws: Any) -> str:
 
     A line has the place of the call, the call, and the rule (plugin, file, line) that answered
     it, or that its source was recorded. What nothing active went into, and operations of the
-    engine's own, are left out. The function is run on a tape; transformed code has the same rules.
+    engine's own, are left out. The function is run on a tape. Where there is transformed code for
+    these types, which has the same rules, the lines of `f` and of the functions that it leaves to
+    the tape say so; else the first says why there is none.
     """
+    function = original(f)
     outer, state.trace = state.trace, []
     try:
-        pullback(f, *xs, **kws)
+        recorded((True,) * (1 + len(xs) + len(kws)), function, xs, kws)
         lines = state.trace
     finally:
         state.trace = outer
+    lines = _with_tiers(function, xs, kws, lines)
     if not lines:
         return "nothing was differentiated"
     places = max(len(place) for place, _, _ in lines)
     calls = max(len(call) for _, call, _ in lines)
     return "\n".join(f"{place:{places}}  {call:{calls}}  {how}" for place, call, how in lines)
+
+
+def _with_tiers(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], lines: list[Any]) -> list[Any]:
+    """Return the lines about calls, with what transformed code does with the functions."""
+    if type(f) is not types.FunctionType or not xs or kws:
+        return lines
+    made = attempt(f, xs, lambda: specialize(f, xs, (True,) * len(xs), as_pullback=True))
+    islands = {} if isinstance(made, Exception) else made.inputs.islands
+    of_names = {name: f"recorded inside of transformed code: {islands[name]}" for name in islands}
+    of_names[name_of(f)] = "transformed"
+    if isinstance(made, Exception):
+        of_names[name_of(f)] = f"recorded: {_place_of(made)}{made}"
+    found = []
+    for place, call, how in lines:
+        name = call.partition("(")[0]
+        tier = of_names.get(name) or of_names.get(name.rpartition(".")[2])
+        if not name.startswith(_OWN):
+            found.append((place, call, _with_tier(how, tier)))
+    return found
+
+
+def _with_tier(how: str, tier: str | None) -> str:
+    """Return how a call was resolved, with what is known of the function that was recorded."""
+    return how if tier is None or not how.startswith("recorded;") else tier + how[len("recorded") :]
