@@ -19,7 +19,7 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._tape.run import recorded
 
 _LONGEST_NAME = 60
-_OWN = "zygote_lite._"  # how the names of the functions of the engine begin
+_NAMES_OF_OURS = "zygote_lite._"  # how the names of the functions of the engine begin
 _RECORDED = (
     "# `x_` goes with `x` and tells where on the tape its cotangent goes.\n"
     "# Going back is walking the tape backwards (`Tape.back`).\n"
@@ -137,7 +137,7 @@ def _with_tiers(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], lines: list[An
     for place, call, how in lines:
         name = call.partition("(")[0]
         tier = of_names.get(name) or of_names.get(name.rpartition(".")[2])
-        if not name.startswith(_OWN):
+        if not name.startswith(_NAMES_OF_OURS):
             found.append((place, call, _with_tier(how, tier)))
     return found
 
