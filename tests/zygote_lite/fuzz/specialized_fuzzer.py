@@ -29,6 +29,7 @@ from tests.zygote_lite.fuzz.generate import jumps as jump_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import made_classes as class_programs
 from tests.zygote_lite.fuzz.generate import places as place_programs
+from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
 from tests.zygote_lite.fuzz.generate import written as written_programs
 from zygote_lite import grad, testing
@@ -91,6 +92,11 @@ def of_tries(seed):
     return try_programs.load(seed), try_programs.arguments(seed), (0, 1, 2)
 
 
+def of_recursions(seed):
+    """Return a program with functions that call themselves."""
+    return recursive_programs.load(seed), recursive_programs.arguments(seed), (0, 1, 2)
+
+
 def of_instances(seed):
     """Return a program with objects, by numbers and by an object."""
     return instance_programs.load(seed), instance_programs.arguments(seed), (0, 1, 2)
@@ -132,7 +138,7 @@ def of_gradients(seed):
 
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes)  # fmt: skip
-KINDS = (*WHOLE, of_structures, of_calls, of_islands, of_jumps, of_writes,
+KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 

@@ -384,9 +384,9 @@ def leaves_a_loop_from_finally_inside_a_loop(x):
     return y
 
 
-@provokes(NotSupported.RECURSION, 2.0, 3)
-def calls_itself(x, n):
-    return x if n == 0 else x * calls_itself(x, n - 1)
+@provokes(NotSupported.RECURSION, 2.0, 3, [1.0])
+def calls_itself(x, n, items):
+    return x * items[0] if n == 0 else x * calls_itself(x, n - 1, items)
 
 
 @provokes(NotSupported.ARGUMENT_TYPE, 2.0, {1: 3.0, "a": 2.0})

@@ -34,6 +34,7 @@ from zygote_lite._specialize.typed.nodes import (
     leaves,
     walk,
 )
+from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.structures import in_form_of, parts_of
 from zygote_lite._specialize.typed.values import Value
 
@@ -77,10 +78,15 @@ def written(
     inputs: Inputs, f: Any, name: str, names: list[str], arguments: list[Value],
     active: tuple[bool, ...], forward: list[Node], backward: Backward, result: Value | None,
     gradients: Gradients, parameter: Value | None = None, compiled: bool = False,
+    inner: bool = False,
 ) -> Specialized:  # fmt: skip
-    """Write the text of both passes: a function that returns the value (if any), and gradients."""
+    """Write the text of both passes: a function that returns the value (if any), and gradients.
+
+    Where it stands in another one (`inner`), it reads what that was given from outside.
+    """
     builder, reverse = backward.builder, backward.out
     structured = any(isinstance(n, Loop | Branch) or _changes_list(n) for n in walk(forward))
+    structured = structured or bool(inputs.functions)
     exact = builder.strong and (not structured or all(map(_keeps_zeros, walk(forward))))
     settle_writes(forward, reverse, backward.memory)
     found = [d for d in gradients.values() if d is not None]
@@ -98,19 +104,22 @@ def written(
     if not compiled and parameter is None:  # a pullback may be called again
         reuse_memory([*forward, *reverse], results)
     writer = (CompiledWriter if compiled else Writer)(builder.name)
+    writer.bound |= inputs.named
     writer.count([forward, reverse], results)
-    more = [value.name for value, _ in inputs.given.values()]
+    more = [] if inner else [value.name for value, _ in inputs.given.values()]
     tops = [
         name if x.items is not None else x.name or name
         for name, x in zip(names, arguments, strict=True)
     ]
     if compiled:  # Numba is given the parts of structures one by one
         tops = [leaf.name for x in arguments for leaf in leaves(x) if leaf.name]
-    for called, reason in inputs.islands.items():
+    for called, reason in () if inner else inputs.islands.items():
         writer.line(f"# {called} is recorded: {reason}")
     writer.line(f"def {name}({', '.join([*tops, *more])}):")
-    writer.text.origins[-1] = ast.Pass(lineno=f.__code__.co_firstlineno, col_offset=0)
+    writer.text.origins[-1] = ast.Pass(lineno=first_line_of(f), col_offset=0)
     writer.depth = 1
+    for function in () if inner else inputs.functions:
+        writer.lines_of(function.text)
     for top, x in zip(tops, arguments, strict=not compiled):
         if x.items is not None and not compiled:
             writer.line(*_taken_apart(writer, top, x))
@@ -141,8 +150,15 @@ def written(
         writer.line("", f"return {values[0]}, back")
     return Specialized(
         writer.text, name, [*tops, *more], writer.bound, inputs, arguments, result, gradients,
-        telling(reverse, found), exact, structured, whole, [*builder.copies],
+        {*found} if inputs.functions else telling(reverse, found), exact, structured, whole,
+        [*builder.copies],
     )  # fmt: skip
+
+
+def first_line_of(f: Any) -> int:
+    """Return the number of the first line of a function, or of one that is defined inside."""
+    code = f.code if isinstance(f, Local) else f.__code__
+    return int(code.co_firstlineno)
 
 
 def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:

@@ -19,6 +19,7 @@ from zygote_lite._specialize.infer.memory import settled_memory
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.ownership import own_arguments
 from zygote_lite._specialize.infer.signature import refuse_many_parts
+from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import (
     float_checked,
@@ -33,6 +34,7 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
+_MOST_RECURSIVE = 3  # functions that call themselves
 _MODULES = {"np", "math"}  # what the code names so
 _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
@@ -58,12 +60,21 @@ def specialize(
         raise Unsound.OWN_RULE("it has a rule of its own")  # which takes precedence over its source
     refuse_many_parts(xs)
     tried: list[Inputs] = []
+    recursive: set[Any] = set()
 
     def code(handlers: bool, uniform: bool) -> Specialized:
-        tried.append(Inputs(f))
-        return _specialized(
-            f, xs, active, as_pullback, compiled, strong, handlers, tried[-1], uniform
-        )
+        inputs = Inputs(f)
+        inputs.recursive, inputs.define = recursive, define_recursive
+        tried.append(inputs)
+        try:
+            return _specialized(
+                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform
+            )
+        except NotSpecializable as reason:
+            if reason.code in (None, *recursive) or len(recursive) > _MOST_RECURSIVE:
+                raise
+            recursive.add(reason.code)
+        return code(handlers, uniform)
 
     try:
         return _of_lists(functools.partial(code, handlers), xs, compiled, tried)

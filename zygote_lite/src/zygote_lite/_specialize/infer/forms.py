@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import Fact, ListOf, Other, join_facts
+from zygote_lite._specialize.typed.facts import FLOATS, Fact, ListOf, Other, join_facts
 from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import holds, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -160,8 +160,13 @@ def join_forms(builder: Builder, a: Form, b: Form, name: str, later: bool = Fals
             )
         return a
     joined = join_facts(a.fact, b.fact)
-    sample = b.sample if later and joined != a.fact else a.sample
+    takes_other = (later and joined != a.fact) or _of_float(b.sample) > _of_float(a.sample)
+    sample = b.sample if takes_other else a.sample
     return Entry(joined, sample, a.active or b.active, a.value)
+
+
+def _of_float(x: Any) -> bool:
+    return type(x) in FLOATS
 
 
 def _are_one(a: Value | None, b: Value | None) -> bool:

@@ -28,6 +28,7 @@ from zygote_lite._specialize.infer.protected import (
     interpret_attempt,
     raise_error,
 )
+from zygote_lite._specialize.infer.recursion import recursive_call
 from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, store
@@ -66,7 +67,9 @@ class Interpreter(Builder):
         """Write the body of a function, and return the value of its result."""
         again = sum(code == frame.code for frame in self.frames)
         if again > _MOST_AGAIN or len(self.frames) > _DEEP:
-            raise NotSupported.RECURSION(f"{code.co_name} calls itself")
+            reason = NotSupported.RECURSION(f"{code.co_name} calls itself")
+            reason.code = code if again else None
+            raise reason
         if any(x in self.iterators for x in env.values()):
             raise Unsound.ITERATOR(
                 f"{code.co_name} is given an iterator, which can be walked over only once"
@@ -85,12 +88,14 @@ class Interpreter(Builder):
         except NotSpecializable as reason:
             reason.origin = reason.origin or self.origin
             reason.raises = None  # what the function has done before is not known here
+            if again and reason.code is None and not self.plain:
+                reason.code = code  # with a function of its own it may be otherwise
             raise
         finally:
             self.frames.pop()
             self.origin = origin
         if result not in env:
-            if self.protected:
+            if self.protected or self.rehearsed:
                 raise Unreached
             raise Unsound.RAISES(f"{code.co_name} always raises")
         return env[result]
@@ -236,8 +241,7 @@ class Interpreter(Builder):
             if reason.raises is None or len(self.out) != length:
                 raise
             return self.block(s.body, {**env, s.kind: constant(reason.raises)}, after)
-        assert done is not None
-        found = self.block(s.orelse, done, after)
+        found = None if done is None else self.block(s.orelse, done, after)
         self.context = context
         return found
 
@@ -268,4 +272,8 @@ class Interpreter(Builder):
         """Write the body of a Python function in the place of its call."""
         if not isinstance(f, Local) and not is_settled(self, f.__globals__):
             self.inputs.guard_function(f)
+        if self.inputs.recursive and not self.plain:
+            code = f.code if isinstance(f, Local) else f.__code__
+            if code in self.inputs.recursive:
+                return recursive_call(self, f, code, self.bind(f, xs, kws))
         return self.body_of(f, xs, kws)

@@ -111,6 +111,8 @@ def inlined_or_island(
     try:
         return builder.inline(f, xs, kws)
     except NotSpecializable as reason:
+        if reason.code is not None and reason.code not in builder.inputs.recursive:
+            raise  # it becomes a function of its own
         given = {builder.storage(x) for x in xs if x.is_array}
         if any(builder.storage(x) in given for x in builder.written.keys() - written.keys()):
             raise  # the samples that it was given have been written to

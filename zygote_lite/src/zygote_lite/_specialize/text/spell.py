@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
-from zygote_lite._specialize.typed.functions import Attribute, is_hashable
+from zygote_lite._specialize.typed.functions import Attribute, Recursive, is_hashable
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_parts
 from zygote_lite._specialize.typed.values import Value
@@ -118,6 +118,8 @@ class Speller:
 
     def function(self, f: Any) -> str:
         """Return the text that names a function."""
+        if isinstance(f, Recursive):
+            return f.name
         return spelled(f) or self.bind(f)
 
     def bind(self, x: Any) -> str:

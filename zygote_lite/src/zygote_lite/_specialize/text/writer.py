@@ -98,6 +98,12 @@ class Writer(Speller):
             self.text.lines.append(f"{'    ' * self.depth}{text}".rstrip())
             self.text.origins.append(self.origin)
 
+    def lines_of(self, text: Text) -> None:
+        """Write the lines of another text."""
+        for line, origin in zip(text.lines, text.origins, strict=True):
+            self.text.lines.append(f"{'    ' * self.depth}{line}".rstrip())
+            self.text.origins.append(origin)
+
     def indented(self, block: list[Node]) -> None:
         self.depth += 1
         before = len(self.text.lines)

@@ -23,6 +23,33 @@ class Attribute:
         return getattr(x, self.name)
 
 
+@dataclass(eq=False)
+class Recursive:
+    """A function of the text that calls itself: it returns a value, and the pullback of that.
+
+    Attributes:
+        name: its name in the text.
+        code: of the user's function.
+        skeleton: the form of the variables at its start, but for numbers and arrays.
+        leaves: these, or what is the same in every call: abstract values.
+        result: what is known of its value; nothing before that of a call without others is known.
+        text: the lines of it, once they are written.
+        is_done: whether it is written.
+    """
+
+    name: str
+    code: Any
+    skeleton: Any
+    leaves: list[Any]
+    result: Any = None
+    text: Any = None
+    is_done: bool = False
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
 _attributes: dict[str, Attribute] = {}
 
 

@@ -9,7 +9,7 @@ from zygote_lite._specialize.typed.facts import NUMBERS
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
-_FOR_GOOD = ("f", "bound", "names")
+_FOR_GOOD = ("f", "bound", "names", "recursive", "functions", "named", "define")
 
 
 class Inputs:
@@ -33,6 +33,10 @@ class Inputs:
         structures: those that are read, by the expressions for them.
         taken: how many items structures from outside have been taken apart into.
         islands: the functions that are called as they are, with the reasons.
+        recursive: the code of functions that call themselves, which become functions of their own.
+        functions: these functions, in the order of the text.
+        named: objects that their text names.
+        define: writes one of them.
         caught: the names of the classes of exceptions that the program catches.
     """
 
@@ -47,6 +51,10 @@ class Inputs:
         self.structures: dict[str, Value] = {}
         self.taken = 0
         self.islands: dict[str, str] = {}
+        self.recursive: set[Any] = set()
+        self.functions: list[Any] = []
+        self.named: dict[str, Any] = {}
+        self.define: Any = None
         self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
@@ -55,7 +63,8 @@ class Inputs:
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""
-        vars(self).update(vars(Inputs(self.f)))
+        kept = {"recursive": self.recursive, "define": self.define}
+        vars(self).update(vars(Inputs(self.f)) | kept)
 
     def attempt(self) -> dict[str, Any]:
         """Return what `give_up` needs to forget what is read and demanded from here on."""

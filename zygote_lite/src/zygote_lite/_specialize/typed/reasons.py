@@ -9,6 +9,7 @@ A reason is called with the details to make the error: `raise Unsound.UNSET("y h
 
 import ast
 import enum
+from typing import Any
 
 
 class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine takes over
@@ -19,10 +20,12 @@ class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine 
         details: what stands in the way, in words.
         origin: the user's syntax node that it is about, where that is known.
         raises: the class of the error that Python raises here in every run, where that is known.
+        code: of a function that calls itself, its code.
     """
 
     origin: ast.AST | None = None
     raises: type[BaseException] | None = None
+    code: Any = None
 
     def __init__(self, reason: "Reason", details: str) -> None:
         super().__init__(reason, details)
@@ -165,7 +168,7 @@ class NotSupported(Reason):
     ARGNUMS = "The numbers of the differentiated arguments are not in their order."
     # -- statements --
     STATEMENT = "A kind of statement or expression that is not run backwards from a structure."
-    RECURSION = "A function calls itself, or calls go very deep."
+    RECURSION = "A function calls itself in a way that is not followed, or calls go very deep."
     TRUTH = "A branch asks for the truth of something that is no number."
     DEPENDS_ON_PATH = (
         "A variable is of different kinds on two paths, or in two iterations: a structure of "

@@ -1,0 +1,225 @@
+"""Functions that call themselves: a function of the text for each, which returns a pullback, too.
+
+What holds for its parameters is found as for the variables of a loop: from the first call, and
+joined to what the calls inside are given until nothing is added. Its value is first known from the
+paths without such a call.
+"""
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from zygote_lite._specialize.infer.cells import contents, is_cell
+from zygote_lite._specialize.infer.protected import Unreached
+from zygote_lite._specialize.rules.contributions import Contribution
+from zygote_lite._specialize.rules.inlined import be_active
+from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.facts import FLOATS, Fact, Other, Scalar, join_facts
+from zygote_lite._specialize.typed.functions import Recursive
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.runtime import call_back
+from zygote_lite._specialize.typed.stand_ins import Local, StandIn
+from zygote_lite._specialize.typed.store_forwarding import value_key
+from zygote_lite._specialize.typed.structures import (
+    is_named,
+    named_tuple,
+    settled_instance,
+    structure,
+)
+from zygote_lite._specialize.typed.values import Value, constant
+
+_MOST_FUNCTIONS = 8
+
+
+class Widened(Exception):  # noqa: N818 - no error: the function is written again
+    """Tell that a call inside a function is given more than the function was written for."""
+
+
+def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
+    """Write the call of a function that calls itself; return its value."""
+    inputs = builder.inputs
+    given = {id(value) for value, _ in inputs.given.values()}
+    found: list[tuple[str, Value]] = []
+    seen: dict[Any, int] = {}
+    skeleton = tuple([
+        (name, _skeleton_of(env[name], name, found, given, seen)) for name in sorted(env)
+    ])  # fmt: skip
+    if any(x.is_array and x.may_be_written for _, x in found):
+        raise NotSupported.RECURSION(f"{code.co_name} is given an array that is written to")
+    known = [r for r in inputs.functions if r.code is code and r.skeleton == skeleton]
+    xs = [x for _, x in found]
+    fitting = [r for r in known if all(map(_holds, r.leaves, xs))]
+    if not fitting and any(not r.is_done for r in known):
+        waiting = next(r for r in known if not r.is_done)
+        waiting.leaves = [*map(_joined_leaf, waiting.leaves, xs)]
+        raise Widened
+    if not fitting:
+        if len(inputs.functions) >= _MOST_FUNCTIONS or inputs.define is None:
+            raise NotSupported.RECURSION(f"{code.co_name} calls itself in too many ways")
+        name = builder.name(f"{code.co_name.strip('<>')}_pullback")
+        inputs.names.add(name)
+        made = Recursive(name, code, skeleton, [_leaf(x) for x in xs])
+        inputs.functions.append(made)
+        stems = [stem for stem, _ in found]
+        inputs.define(builder, made, f, lambda leaves: _rebuilt(env, iter(leaves), given), stems)
+        fitting = [made]
+    return _call_of(builder, fitting[0], xs)
+
+
+def _call_of(builder: Builder, f: Recursive, xs: list[Value]) -> Value:
+    """Write a call of a function of the text."""
+    if f.result is None:
+        raise Unreached
+    given = [x for x, leaf in zip(xs, f.leaves, strict=True) if not leaf.is_constant]
+    params = [leaf for leaf in f.leaves if not leaf.is_constant]
+    whole = Result(Other(tuple), (f.result.sample, None))
+    both = builder.write(whole, f, given, {}).target
+    result = Result(f.result.fact, f.result.sample)
+    op = builder.write(result, operator.getitem, [both, constant(0)], {})
+    op.target.fresh = op.target.made = False
+    if f.result.active:
+        back = Result(Other(type(call_back)), None)
+        pullback = builder.write(back, operator.getitem, [both, constant(1)], {}).target
+        be_active(op, given)
+        op.reverse_rule = _RecursiveRule(pullback, given, params)
+    return op.target
+
+
+@dataclass(eq=False)
+class _RecursiveRule:
+    """The reverse through the call of a function of the text."""
+
+    pullback: Value
+    xs: list[Value]
+    params: list[Value]
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Write the call of the pullback, and return the cotangents."""
+        if builder.recording:
+            raise NotSupported.SECOND_ORDER("a function that calls itself is differentiated twice")
+        whole = Result(Other(tuple), ())
+        every = builder.write(whole, call_back, [self.pullback, dy], {}).target
+        found: list[Contribution] = []
+        for i, (x, param) in enumerate(zip(self.xs, self.params, strict=True)):
+            if not x.active:
+                found.append(None)
+                continue
+            kind = type(param.sample) if type(param.sample) in FLOATS else float
+            fact: Fact = x.fact if x.is_array else Scalar(frozenset((kind,)))
+            taken = Result(fact, x.sample if x.is_array else kind(1.0))
+            d = builder.write(taken, operator.getitem, [every, constant(i + 1)], {}).target
+            d.fresh = False
+            found.append(d)
+        return found
+
+
+# -- the variables at its start --------------------------------------------------------------------
+
+
+def _skeleton_of(
+    x: Value, stem: str, found: list[tuple[str, Value]], given: set[int], seen: dict[Any, int]
+) -> Any:
+    """Return the form of a value, and add the numbers and arrays that it consists of."""
+    if x.read is not None or (x.active and id(x) in given):
+        raise NotSupported.RECURSION("a function that calls itself is given an object's attributes")
+    if id(x) in given or x.where is not None:
+        return x.name or x.where
+    if x.is_scalar or x.is_array:
+        if (stem, x) not in seen:
+            seen[stem, x] = len(seen)
+            found.append((stem, x))
+        return seen[stem, x]
+    if is_cell(x):  # it is not assigned any more
+        return _skeleton_of(contents(x, stem), stem, found, given, seen)
+    if isinstance(x.sample, Local):
+        if x.sample in seen:
+            return seen[x.sample]
+        seen[x.sample] = len(seen)
+    parts = _constituents(x)
+    if parts is not None:
+        kind = x.sample.code if isinstance(x.sample, Local) else type(x.sample)
+        return kind, tuple([
+            (n, _skeleton_of(part, n, found, given, seen)) for n, part in parts.items()
+        ])  # fmt: skip
+    key = value_key(x) if x.is_constant and not isinstance(x.sample, StandIn) else None
+    if key is None and x.is_constant and callable(x.sample) and not isinstance(x.sample, StandIn):
+        key = ("function", id(x.sample))  # the value is held by whoever asks
+    if key is None:
+        raise NotSupported.RECURSION(f"a function that calls itself is given {stem}")
+    return key
+
+
+def _constituents(x: Value) -> dict[str, Value] | None:
+    """Return the values that another one consists of, by name, in their order."""
+    if isinstance(x.sample, Local):
+        defaults = {f"{name} ": part for name, part in x.sample.defaults.items()}
+        return dict(sorted({**x.sample.around, **defaults}.items()))
+    if x.fields is not None:
+        return dict(sorted(x.fields.items())) if not is_named(x) else dict(x.fields)
+    if x.items is not None and type(x.sample) is tuple:
+        return {f"_{i}": part for i, part in enumerate(x.items)}
+    return None
+
+
+def _rebuilt(env: Env, leaves: Iterator[Value], given: set[int]) -> Env:
+    """Return variables with other numbers and arrays."""
+    seen: dict[Any, Value] = {}
+
+    def rebuilt(x: Value, stem: str) -> Value:
+        if id(x) in given or x.where is not None:
+            return x
+        if x.is_scalar or x.is_array:
+            if (stem, x) not in seen:
+                seen[stem, x] = next(leaves)
+            return seen[stem, x]
+        if is_cell(x):
+            return rebuilt(contents(x, stem), stem)
+        old = x.sample
+        parts = _constituents(x)
+        if parts is None:
+            return x
+        if not isinstance(old, Local):
+            given_parts = [rebuilt(part, n) for n, part in parts.items()]
+            if x.items is not None:
+                return structure(tuple, given_parts)
+            kind = type(x.sample)
+            if is_named(x):
+                return named_tuple(kind, given_parts)
+            return settled_instance(kind, dict(zip(parts, given_parts, strict=True)))
+        if old not in seen:
+            new = Local(old.code, old.globals, {}, {}, old.is_abstract)
+            seen[old] = constant(new)
+            for n, part in parts.items():
+                into = new.defaults if n.endswith(" ") else new.around
+                into[n.strip()] = rebuilt(part, n)
+        return seen[old]
+
+    return {name: rebuilt(env[name], name) for name in sorted(env)}
+
+
+def _leaf(x: Value) -> Value:
+    """Return what holds for a number or an array that a function is given."""
+    if x.is_constant:
+        return x
+    leaf = Value(x.fact, x.sample)
+    leaf.active = x.active
+    return leaf
+
+
+def _holds(leaf: Value, x: Value) -> bool:
+    """Return whether what a function was written for holds for what it is given."""
+    if leaf.is_constant:
+        return x.is_constant and value_key(x) == value_key(leaf)
+    same = leaf.is_array == x.is_array and join_facts(leaf.fact, x.fact) == leaf.fact
+    return same and leaf.active >= x.active
+
+
+def _joined_leaf(leaf: Value, x: Value) -> Value:
+    if _holds(leaf, x):
+        return leaf
+    joined = Value(join_facts(leaf.fact, x.fact), leaf.sample)
+    joined.active = leaf.active or x.active
+    return joined

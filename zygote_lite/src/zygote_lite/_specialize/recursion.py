@@ -1,0 +1,125 @@
+"""Functions of the text that call themselves: both passes of one, written in one function."""
+
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._specialize.assemble import written
+from zygote_lite._specialize.infer.interpreter import Interpreter
+from zygote_lite._specialize.infer.memory import settled_memory
+from zygote_lite._specialize.infer.protected import Unreached
+from zygote_lite._specialize.infer.recursion import Widened
+from zygote_lite._specialize.reverse.backward import Backward
+from zygote_lite._specialize.reverse.ends import gradients_of
+from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, join_facts
+from zygote_lite._specialize.typed.functions import Recursive
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.stand_ins import Local
+from zygote_lite._specialize.typed.values import Value
+
+_MOST_TURNS = 12
+_ALIKE = (
+    "twice",
+    "uniform",
+    "compiled",
+    "strong",
+    "has_islands",
+    "distinct",
+    "handlers",
+    "own",
+    "wanted",
+)
+
+
+def define_recursive(
+    outer: Interpreter, f: Recursive, called: Any, start: Callable[[list[Value]], Env],
+    stems: list[str],
+) -> None:  # fmt: skip
+    """Write a function of the text.
+
+    Arguments:
+        outer: what writes the code that it is called in.
+        f: the function.
+        called: the user's function.
+        start: gives the variables at its start from the numbers and arrays among them.
+        stems: the names of these.
+    """
+    if outer.compiled or outer.twice:
+        raise NotSupported.RECURSION("a function calls itself in code that is compiled")
+    code = called.code if isinstance(called, Local) else called.__code__
+    globals_ = called.globals if isinstance(called, Local) else called.__globals__
+    for _ in range(_MOST_TURNS):
+        builder = Interpreter(outer.inputs)
+        for name in _ALIKE:
+            setattr(builder, name, getattr(outer, name))
+        builder.distinct = True  # who calls it may write to what it gives
+        builder.used, builder.rehearsed = set(outer.used), f.result is None
+        leaves = [_parameter(builder, x, s) for x, s in zip(f.leaves, stems, strict=True)]
+        try:
+            result = builder.function(code, globals_, start(leaves))
+        except Widened:
+            continue
+        except Unreached:
+            break
+        if not (
+            result.is_scalar or (isinstance(result.fact, ArrayOf) and result.fact.dtype.kind == "f")
+        ):
+            break
+        if f.result is not None and _is_covered(f.result, result):
+            _write(outer, builder, f, called, leaves, result)
+            return
+        f.result = _joined_result(f.result, result)
+    outer.inputs.functions.remove(f)
+    raise NotSupported.RECURSION(f"of what type {f.name} gives a value is not known")
+
+
+def _parameter(builder: Interpreter, leaf: Value, stem: str) -> Value:
+    if leaf.is_constant:
+        return leaf
+    x = Value(leaf.fact, leaf.sample, builder.name(stem))
+    x.active = leaf.active
+    return x
+
+
+def _is_covered(known: Value, result: Value) -> bool:
+    same = known.is_array == result.is_array
+    return (
+        same and join_facts(known.fact, result.fact) == known.fact and known.active >= result.active
+    )
+
+
+def _joined_result(known: Value | None, result: Value) -> Value:
+    """Return what is known of a value: it is no constant."""
+    fact = result.fact if known is None else join_facts(known.fact, result.fact)
+    is_float = known is not None and type(known.sample) in FLOATS
+    joined = Value(fact, known.sample if known is not None and is_float else result.sample)
+    joined.active = result.active or (known is not None and known.active)
+    return joined
+
+
+def _write(
+    outer: Interpreter, builder: Interpreter, f: Recursive, called: Any, leaves: list[Value],
+    result: Value,
+) -> None:  # fmt: skip
+    forward = builder.out
+    params = [x for x in leaves if not x.is_constant]
+    seed = Value(result.fact, result.sample, builder.name("d" + (result.name or "y")))
+    seed.reverse = True
+    backward = Backward(builder, memory=settled_memory(builder, forward))
+    backward.given.add(seed)
+    if result.active:
+        backward.distribute(result, seed)
+        backward.block(forward)
+    gradients = gradients_of(backward, params)
+    for x, d in gradients.items():
+        gradients[x] = backward.zero(x) if d is None else d
+    active = tuple([x.active for x in params])
+    made = written(
+        outer.inputs, called, f.name, [x.name for x in params], params, active, forward, backward,
+        result, gradients, seed, inner=True,
+    )  # fmt: skip
+    while builder.unified:
+        builder.unified.pop().shaped = None
+    outer.used |= {*made.bound, *outer.inputs.names}
+    outer.inputs.named |= made.bound
+    f.text, f.is_done = made.text, True
