@@ -1,4 +1,4 @@
-"""Value and gradient of 20 workloads, by zygote_lite, by hand and by other engines.
+"""Value and gradient of 22 workloads, by zygote_lite, by hand and by other engines.
 
 `python -m benchmarks` runs them; `python -m benchmarks --help` lists the options. The modules, in
 the order in which data flows: `process` pins the process, `workloads` has what is differentiated,

@@ -1,6 +1,6 @@
 """The workloads, in the order of the table."""
 
-from benchmarks.workloads import arrays, elements, fits, networks, objects, scalars
+from benchmarks.workloads import arrays, elements, fits, networks, objects, options, scalars
 
 WORKLOADS = (
     scalars.EXPRESSION,
@@ -9,6 +9,8 @@ WORKLOADS = (
     networks.MNIST,
     arrays.CHAIN_1E3,
     arrays.CHAIN_1E6,
+    options.OPTIONS_1E3,
+    options.OPTIONS_1E6,
     networks.RNN,
     scalars.SCALAR_MLP,
     scalars.LOTKA_VOLTERRA,

@@ -39,5 +39,5 @@ def _joined_attribute(builder: Builder, a: Value, b: Value, name: str) -> Value:
     try:
         return LOST if LOST in (a, b) else joined_value(builder, a, b, name)
     except NotSpecializable:
-        builder.used = mark
+        builder.free_names(mark)
         return LOST

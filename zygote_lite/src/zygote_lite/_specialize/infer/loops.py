@@ -90,7 +90,7 @@ def repeat(
         carried = sorted({*carried} - lost | more)
         env |= dict.fromkeys(lost, LOST)
         builder.go_back_to(tables)
-        builder.used = used
+        builder.free_names(used)
         builder.written = written
     for x, length in builder.grown[depth].items():
         _give_length(x, length + _appended(loop, x))

@@ -1,11 +1,13 @@
 """The reverse pass of typed code, derived from its structure, backwards."""
 
 import operator
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
+from zygote_lite._specialize.reverse.powers import count_reads, note_powers
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import result_of
@@ -39,6 +41,7 @@ class Backward(Accumulator):
     sums: dict[Node, Sum] = field(default_factory=dict)
     stays: dict[Op, Value] = field(default_factory=dict)
     outer: set[Value] = field(default_factory=set)  # what a loop adds to the cotangents of
+    reads: Counter[Value] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         builder = self.builder
@@ -53,6 +56,9 @@ class Backward(Accumulator):
 
     def block(self, nodes: list[Node]) -> None:
         """Write the reverse of a block."""
+        if not self.again:
+            self.reads = self.reads or count_reads(nodes)
+            note_powers(nodes, self.reads)
         self.sums.update(sums_in_place(nodes))
         for node in reversed(nodes):
             self.builder.origin = node.origin

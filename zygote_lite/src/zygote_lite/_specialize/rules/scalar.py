@@ -1,7 +1,7 @@
 """Scalar rules: the cotangent times the partial derivatives, which are inlined."""
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from zygote_lite._specialize.rules.contributions import Contribution
@@ -21,6 +21,7 @@ class ScalarRule:
     xs: list[Value]
     out: Value
     alike: list[bool]  # whether the operand has the shape of the result
+    multiples: dict[int, int] = field(default_factory=dict)  # how often a factor counts: `powers`
 
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands that are active, and return them."""
@@ -28,8 +29,10 @@ class ScalarRule:
             builder.poles = True
         parts = self._partials(builder)
         found: list[Contribution] = []
-        for x, partial, alike in zip(self.xs, parts, self.alike, strict=True):
-            if not x.active or (partial.is_constant and partial.sample is None):
+        is_product = len(parts) == 2 and parts[0] is self.xs[1] and parts[1] is self.xs[0]
+        for i, (x, partial, alike) in enumerate(zip(self.xs, parts, self.alike, strict=True)):
+            multiple = self.multiples.get(i, 1) if is_product and not builder.strong else 1
+            if not x.active or not multiple or (partial.is_constant and partial.sample is None):
                 found.append(None)
                 continue
             product = _strong_times if builder.strong else times
@@ -39,6 +42,8 @@ class ScalarRule:
                 op.function = chosen_product if op.function is strong_product else op.function
             if d in builder.definitions and not partial.is_constant:
                 builder.definitions[d].suspect = True
+            if multiple > 1:
+                d = _operation(builder, operator.mul, constant(float(multiple)), d)
             arrays = isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)
             if not (alike and arrays and d.sample.dtype == x.sample.dtype):
                 d = projected(builder, d, x)
@@ -75,12 +80,16 @@ def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
         if partial.sample == 1:
             return dy
         if partial.sample == -1:
-            return _operation(builder, operator.neg, dy)
+            d = _operation(builder, operator.neg, dy)
+            spread = dy.spread
+            if spread is not None and spread.is_constant and type(spread.sample) is float:
+                d.spread = constant(-spread.sample)
+            return d
+    if dy.spread is not None and shares_axes(partial.fact, out.fact):
+        dy = dy.spread
     unit = dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0)
     if unit and can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
         return partial if dy.sample == 1 else _operation(builder, operator.neg, partial)
-    if dy.spread is not None and shares_axes(partial.fact, out.fact):
-        dy = dy.spread
     made = builder.definitions.get(partial)
     if made is not None and any(x.may_be_written for x in made.arguments):
         made = None  # its operands may hold something else by now

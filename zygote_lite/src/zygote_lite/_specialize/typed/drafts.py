@@ -174,8 +174,8 @@ class Draft:
 
     def back_to(self, mark: Any) -> None:
         """Forget what was written since the mark was made."""
-        length, self.used, self.known, self.shapes = mark
-        self.next = 1
+        length, used, self.known, self.shapes = mark
+        self.free_names(used)
         del self.out[length:]
 
     def attempt(self) -> Any:
@@ -218,6 +218,10 @@ class Draft:
             name = f"{stem}_{n}" if stem[-1:].isdigit() else f"{stem}{n}"
         self.used.add(name)
         return name
+
+    def free_names(self, used: set[str]) -> None:
+        """Free the names that were taken since these alone were."""
+        self.used, self.next = used, 1
 
     def temporary(self) -> str:
         """Return the name of a new value that the user has no name for."""
