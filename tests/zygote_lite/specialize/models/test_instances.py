@@ -830,6 +830,27 @@ def test_special_methods_that_return_what_python_does_not_take(f):
         assert is_alike(outcome(lambda: value_and_grad(f)(1.5)), generic(f, (1.5,), 0))
 
 
+@dataclass(order=True)
+class Ranked:
+    """A dataclass that is compared by two of its fields."""
+
+    a: float
+    b: float = 1.0
+    name: str = field(default="", compare=False)
+
+
+def ranked(x, y):
+    p, q = Ranked(x), Ranked(y, 2.0)
+    z = (x if p < q else y) * (2.0 if p <= q else x) * (3.0 if p == q else y)
+    return z * (x if p >= Ranked(x) else 2.0) * max(p, q).a * min([q, p]).b
+
+
+def test_comparisons_that_dataclasses_has_written():
+    assert_transformed(ranked, [(0.5, 0.6), (0.8, 0.2)], (0, 1))
+    given = [(0.5, 0.5), (math.nan, 0.5), (0.5, math.nan), (math.nan, math.nan), (0.0, -0.0)]
+    assert assert_agreement(ranked, (0.5, 0.6), *given)
+
+
 # -- objects that are linked, and namespaces ----------------------------------------------------
 
 LINKED = []

@@ -4,6 +4,7 @@ import abc
 import functools
 import math
 import types
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -177,6 +178,90 @@ def lists_of_a_class(x, n):
     for i in range(n):
         b.keep(x * i)
     return sum(a.kept) * a.made[2]
+
+
+@declare((0.6,), (0.9,), (1.1,))
+def dataclasses_inside(x):
+    @dataclass
+    class Plain:
+        a: float
+        b: float = x * 2.0
+        c: float = field(default=x * 3.0)
+        d: list = field(default_factory=lambda: [x])
+
+        def __post_init__(self):
+            self.e = self.a * self.b
+
+    @dataclass(frozen=True, order=True)
+    class Ordered:
+        key: float
+        held: float = field(compare=False, default=x)
+
+    @dataclass(slots=True)
+    class Slotted:
+        e: float
+        f: float = 3.0
+
+    first, second = Ordered(x, 2.0 * x), Ordered(0.8)
+    best = max(first, second)
+    equal = (first == Ordered(x)) + (first != second)
+    p, s = Plain(x, b=2.0), Slotted(x)
+    y = p.e * p.c * p.d[0] + Plain.c + s.f * s.e
+    return y + best.held * best.key * (2.0 if first < second else 3.0) * equal
+
+
+@dataclass
+class Halving:
+    """A dataclass that says how its attributes are set, and has a property for a field."""
+
+    a: float
+    b: float = 2.0
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value * 0.5)
+
+    @property
+    def size(self):
+        return self.a
+
+    @size.setter
+    def size(self, value):
+        self.a = value
+
+
+@declare((0.6,), (0.9,))
+def dataclasses_with_hooks(x):
+    @dataclass
+    class Inner:
+        v: float
+        w: float = x
+
+        def __setattr__(self, name, value):
+            object.__setattr__(self, name, value * x)
+
+    h = Halving(x)
+    h.size = h.a * h.b + x
+    return h.a * h.b * Inner(x).v * Inner(2.0).w
+
+
+@declare((0.6,), (0.9,))
+def compared_with_others(x):
+    class Small:
+        def __init__(self, v):
+            self.v = v
+
+        def __lt__(self, other):
+            return self.v < (other.v if isinstance(other, Small) else other)
+
+        def __gt__(self, other):
+            return NotImplemented
+
+    class Large(Small):
+        def __gt__(self, other):
+            return 2.0 * self.v > other.v
+
+    a, b = Small(x), Large(x)
+    return (x if a < b else 3.0 * x) * (2.0 if 0.5 > b else x) * (x if b < 1.0 else 5.0)
 
 
 @declare((0.6,), (0.9,))

@@ -1,5 +1,6 @@
 """What a call becomes: an operation, the inlined body of the function, or a known value."""
 
+import dataclasses
 import operator
 from typing import Any
 
@@ -82,7 +83,8 @@ def call(
         return _errors.made_error(builder, f, xs, kws)
     if any(isinstance(x.sample, Error) for x in xs) and f in [*_errors.ASKING]:
         return _errors.ASKING[f](builder, f, *xs)
-    if any(x.is_object or isinstance(x.sample, StandIn) for x in (*xs, *kws.values())):
+    is_defined = any(x.is_object or isinstance(x.sample, StandIn) for x in (*xs, *kws.values()))
+    if is_defined or f in (dataclasses.dataclass, dataclasses.field):
         found = _made_classes.of_definitions(builder, f, xs, kws) if is_hashable(f) else None
         if found is not None:
             return found
@@ -96,6 +98,8 @@ def call(
         found = _operators.of_objects(builder, f, xs, kws)
         if found is not None:
             return found
+    if f in (max, min) and not kws and any(map(_operators.holds_object, xs)):
+        return _operators.best_object(builder, f, xs)
     f = _without_in_place(f, xs)
     if not builder.plain and any(isinstance(x.fact, ListOf) or x.items is not None for x in xs):
         gathered = _gathered.of_lists(builder, f, xs, kws, stem)

@@ -7,7 +7,7 @@ import types
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other,
 from zygote_lite._specialize.typed.inputs import defaults_of
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Local
+from zygote_lite._specialize.typed.stand_ins import Given, Local
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -249,6 +249,8 @@ def parameters(
             return absent
         if name not in optional:
             return None
+        if isinstance(optional[name], Given):
+            return cast(Value, optional[name].value)
         if is_settled(builder, f.__globals__):
             return builder.inputs.fixed(optional[name], name)
         return read(builder, optional[name], builder.inputs.default_of(f, name), name)

@@ -59,6 +59,16 @@ class Descriptor(StandIn):
 
 
 @dataclass(eq=False)
+class Given(StandIn):
+    """A default, or what makes one, of a field of a dataclass that is defined inside."""
+
+    value: Value
+
+    def __call__(self) -> None:
+        """Stand for a call: `dataclasses` asks whether this can be called."""
+
+
+@dataclass(eq=False)
 class Super(StandIn):
     """What `super()` gives: an object, and the class whose ancestors are asked."""
 

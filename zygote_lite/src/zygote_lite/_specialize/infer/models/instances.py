@@ -36,7 +36,7 @@ from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_na
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import LOST
+from zygote_lite._specialize.typed.stand_ins import LOST, Given
 from zygote_lite._specialize.typed.structures import blank, is_named, named_tuple
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -161,21 +161,22 @@ def _fill(
     made = {
         f.name: f.default_factory for f in fields if f.default_factory is not dataclasses.MISSING
     }
-    for name in made.keys() - kws.keys():
+    for name in [n for n in made.keys() - kws.keys() if not isinstance(made[n], Given)]:
         builder.inputs.guard(
             f"{builder.inputs.name_for(declared[name], 'o')}.default_factory", made[name]
         )
     given = builder.parameters(init, [x, *xs], kws, {*made})
-    found = {}
+    frozen = vars(owner)["__dataclass_params__"].frozen
+    assign = set_plainly if frozen else assign_attribute
     for f in fields:
         if f.name in made and f.name not in given:
-            found[f.name] = builder.call(constant(made[f.name]), [], {})
+            factory = made[f.name]
+            factory = factory.value if isinstance(factory, Given) else constant(factory)
+            assign(builder, x, f.name, builder.call(factory, [], {}))
         elif f.init:
-            found[f.name] = given[f.name]
+            assign(builder, x, f.name, given[f.name])
         elif isinstance(of_class(type(x.sample), f.name), types.MemberDescriptorType):
             raise NotSupported.CONTAINER("a dataclass with slots has a field without `init`")
-    for name, value in found.items():
-        put(builder, x, name, value)
     after = of_class(type(x.sample), "__post_init__")
     if after is not ABSENT:
         builder.call(attribute_made(builder, x, "__post_init__"), [], {})

@@ -25,6 +25,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.instances import put
+from zygote_lite._specialize.infer.models.records import of_dataclasses
 from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -53,6 +54,7 @@ def define(builder: Builder, s: Define, bases: list[Value], entries: dict[str, V
     code, name = builder.frames[-1].code, s.origin.name  # type: ignore[attr-defined]
     given = tuple(_base(builder, x) for x in bases)
     kind = run(_stand_for, [name, given, builder.frames[-1].globals.get("__name__")], {})
+    kind.__annotations__ = dict.fromkeys(s.annotated, object)
     kind.__qualname__ = f"{code.co_qualname}.<locals>.{s.within}{name}"
     x = new_class(builder, kind, entries)
     for at, value in entries.items():
@@ -179,7 +181,8 @@ def of_definitions(
     builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]
 ) -> Value | None:
     """Return what functions make of functions and classes defined inside, or tell of them."""
-    return decorated(f, xs, kws) or (None if kws else _told(f, xs))
+    found = of_dataclasses(builder, f, xs, kws) or decorated(f, xs, kws)
+    return found or (None if kws else _told(f, xs))
 
 
 def _told(f: Any, xs: list[Value]) -> Value | None:

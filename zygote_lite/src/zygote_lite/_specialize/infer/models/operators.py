@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import functools
 import operator
+import types
 from typing import Any
 
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
@@ -17,13 +18,15 @@ from zygote_lite._specialize.infer.models.classes import (
     of_class,
     settle,
 )
+from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.models.named import item_of_named
+from zygote_lite._specialize.infer.models.records import compared_by_fields
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, Descriptor
-from zygote_lite._specialize.typed.structures import is_named
+from zygote_lite._specialize.typed.structures import is_named, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _BINARY = {b.function: b.methods for b in BINARY.values()}
@@ -141,14 +144,16 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
     """Return the result of a comparison."""
     plain = _COMPARING[f]
     if not (a.is_object and b.is_object and type(a.sample) is type(b.sample)):
-        raise Unsound.IDENTITY("it compares an object with something else")
+        return _compared_with_others(builder, a, b, f)
     kind = type(a.sample)
     found = of_class(kind, plain)
     if f is operator.ne and found is object.__ne__:  # the opposite of `==`
         equal = _compared(builder, a, b, operator.eq)
         return builder.apply(operator.not_, [equal])
     own = _method(builder, a, plain)
-    result = None if own is None or _is_written_by_dataclass(own) else builder.apply(own, [a, b])
+    if own is not None and _is_written_by_dataclass(own):
+        return compared_by_fields(builder, a, b, f)
+    result = None if own is None else builder.apply(own, [a, b])
     if own is None and found is object.__eq__:
         settle(builder.inputs, kind)
         same = _are_one_object(builder, a, b)
@@ -156,6 +161,27 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
     if result is None or (result.is_constant and result.sample is NotImplemented):
         raise Unsound.IDENTITY(f"it compares objects without a {plain} of their own")
     return result
+
+
+def _compared_with_others(builder: Builder, a: Value, b: Value, f: Any) -> Value:
+    """Return the result of a comparison of values of different classes, by the rules of Python."""
+    plain = _COMPARING[f]
+    reflected = f"__{REFLECTED[plain.strip('_')]}__"
+    tries = [(_method(builder, a, plain), [a, b]), (_method(builder, b, reflected), [b, a])]
+    first, second = type(a.sample), type(b.sample)
+    if second is not first and issubclass(second, first):
+        tries.reverse()
+    plainly = all(
+        x.is_object or (isinstance(x.fact, Scalar) and x.fact.classes <= {float, int, bool})
+        for x in (a, b)
+    )  # NumPy's look at what the other operand is
+    plainly = plainly and f is not operator.ne and not (is_named(a) or is_named(b))
+    for method, operands in tries if plainly else ():
+        if method is not None and not _is_written_by_dataclass(method):
+            found = _of_method(builder, method, operands)
+            if found is not None:
+                return found
+    raise Unsound.IDENTITY("it compares an object with something else")
 
 
 def _are_one_object(builder: Builder, a: Value, b: Value) -> bool | None:
@@ -167,8 +193,25 @@ def _are_one_object(builder: Builder, a: Value, b: Value) -> bool | None:
     return same
 
 
+def best_object(builder: Builder, f: Any, xs: list[Value]) -> Value:
+    """Return the largest or smallest of objects, by their comparison."""
+    items = known_items(xs[0]) if len(xs) == 1 else xs
+    if not items or not all(x.is_object for x in items):
+        raise NotSupported.RULE_OPERAND(f"{f.__name__} is given an object")
+    compare = constant(operator.gt if f is max else operator.lt)
+    return builder.apply(_best, [structure(tuple, items), compare])
+
+
+def _best(xs: tuple[Any, ...], compare: Any) -> Any:
+    best = xs[0]
+    for x in xs[1:]:
+        if compare(x, best):
+            best = x
+    return best
+
+
 def _is_written_by_dataclass(f: Any) -> bool:
-    return bool(f.__code__.co_filename == "<string>")
+    return isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"
 
 
 def truth_of(builder: Builder, x: Value) -> Value:
