@@ -31,6 +31,7 @@ from zygote_lite._specialize.typed.nodes import (
     reads_of,
     walk,
 )
+from zygote_lite._specialize.typed.raising import stand_in_for
 from zygote_lite._specialize.typed.runtime import (
     UNSET,
     abandon,
@@ -208,7 +209,7 @@ class Writer(Speller):
             self.line(LEAVE)
         elif f is throw:
             x = node.arguments[0]
-            self.line(f"raise {self.function(x.sample) if x.is_constant else self.read(x)}")
+            self.line(f"raise {self.error(x.sample) if x.is_constant else self.read(x)}")
         elif f is has_value:
             self.leave_if(f"{self.expression(node.arguments[0])} is {self.function(UNSET)}")
         elif f is is_bound:
@@ -318,13 +319,17 @@ class Writer(Speller):
             self.line("else:")
             self.indented(orelse)
 
+    def error(self, kind: type[BaseException]) -> str:
+        """Return the text for a class of errors."""
+        return self.function(stand_in_for(kind))
+
     def protected(self, node: Protected) -> None:
         """Write `try`: the handler stands in it where there is one only."""
         test = [f"{node.test.name} = {{}}"] if self.uses[node.test] or node.which else []
         self.line("try:")
         self.indented(node.first)
         for i, kinds in enumerate(node.caught):
-            names = [self.function(kind) for kind in kinds]
+            names = [self.error(kind) for kind in kinds]
             caught = names[0] if len(names) == 1 else f"({', '.join(names)})"
             x = node.error
             held = f" as {x.name}" if x is not None and self.uses[x] else ""

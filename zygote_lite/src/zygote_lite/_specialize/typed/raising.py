@@ -48,6 +48,20 @@ _BY_FUNCTION: dict[Any, Kinds] = {
 }  # fmt: skip
 
 
+_stand_ins: dict[Any, type[BaseException]] = {}
+
+
+def stand_in_for(kind: type[BaseException]) -> type[BaseException]:
+    """Return the class that stands for a class of errors in the text.
+
+    It is another one where handlers would catch the error by which code is left on purpose.
+    """
+    if not issubclass(RuntimeError, kind):
+        return kind
+    made = type(f"Raised{kind.__name__}", (BaseException,), {})
+    return _stand_ins.setdefault(kind, made)
+
+
 def raised_by(op: Op) -> Kinds:
     """Return the classes of errors that an operation may raise, as far as programs catch them."""
     f = op.function
