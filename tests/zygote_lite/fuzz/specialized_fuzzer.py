@@ -22,6 +22,7 @@ from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import cells as cell_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
+from tests.zygote_lite.fuzz.generate import held as held_programs
 from tests.zygote_lite.fuzz.generate import inside as inside_programs
 from tests.zygote_lite.fuzz.generate import instances as instance_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
@@ -136,10 +137,15 @@ def of_gradients(seed):
     return inside_programs.load(seed), inside_programs.arguments(seed), (0, 1)
 
 
+def of_containers(seed):
+    """Return a program on containers that change, under several names."""
+    return held_programs.load(seed), held_programs.arguments(seed), (0, 1)
+
+
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
-         of_gradients)  # fmt: skip
+         of_gradients, of_containers)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

@@ -257,44 +257,12 @@ def grows(x, n, m):
 
 
 @left((2.0, 5), (2.0, 0))
-def list_with_a_second_name_is_appended_to(x, n):
-    a = [x, 1.0]
-    b = a
-    for _ in range(n):
-        b = [b[1], b[0] * 0.5]
-    a.append(x)
-    return sum(b) * x + len(b)
-
-
-@left((2.0, 1.0), (0.5, 1.0))
-def list_of_a_branch_is_appended_to(x, y):
-    a, b = [x, y], [y, y]
-    c = a if x > 1.0 else b
-    a.append(x * y)
-    return sum(c) * x
-
-
-@left((2.0, 1.0), (0.5, 1.0))
-def dict_inside_a_pair_of_a_branch_is_written(x, y):
-    d = {"a": x}
-    t = (d, y) if x > 1.0 else ({"a": y}, y)
-    d["a"] = x * 3
-    return t[0]["a"] * x
-
-
-@left((2.0, 5), (2.0, 0))
 def asks_whether_it_is_the_first(x, n):
     first = (x, 1.0)
     t = first
     for _ in range(n):
         t = (t[0] * 0.5, t[1])
     return t[0] * 2 if t is first else t[0] * 3
-
-
-@left((2.0, 1.0), (0.5, 1.0))
-def keys_of_a_branch(x, y):
-    d = {"a": x, "b": y} if x > 1.0 else {"b": x, "a": y}
-    return sum(v * i for i, v in enumerate(d.values())) * x
 
 
 @left((2.0, 4), (2.0, 1))

@@ -111,10 +111,10 @@ def reads_entries_that_are_there_twice_after_a_write(x):
 
 @provokes(Unsound.WRITES_ELSEWHERE, 2.0, later=(0.5,))
 def writes_an_entry_on_one_path(x):
-    held = {"a": x}
+    held = {"a": x, "function": math.sin}
     if x > 1.0:
         held["a"] = x * x
-    return held["a"] * x
+    return held["function"](held["a"])
 
 
 @provokes(Unsound.CHANGES_WHAT_IT_WALKS, 2.0, raises=RuntimeError)
@@ -185,10 +185,10 @@ def asks_a_metaclass(x):
     return x * x if isinstance(x, Everything) else x * 3.0
 
 
-@provokes(Unsound.KEY, 2.0, 3, later=(2.0, 4))
-def has_a_computed_key(x, n):
-    entries = {3: x * 5.0, n: x * x}
-    return entries[3]
+@provokes(Unsound.KEY, 2.0)
+def has_a_key_of_bytes(x):
+    entries = {b"a": x * 5.0}
+    return entries[b"a"] * x
 
 
 @provokes(Unsound.UNSET, 2.0)
@@ -407,7 +407,7 @@ def goes_through_complex_numbers(x):
 
 @provokes(NotSupported.CONTAINER, 2.0)
 def makes_a_set(x):
-    return x * x * len({1, 2, 2})
+    return x * x * len({math.sin, math.cos, math.sin})
 
 
 @provokes(NotSupported.TEXT, 2.0)

@@ -225,13 +225,6 @@ def list_is_changed_while_it_is_walked(x, n):
     return s * n
 
 
-@left((0.3, 0), (0.3, 1), (0.3, -1))
-def place_that_is_computed(x, i):
-    a = [x, x * x]
-    a[i] = 3.0 * x
-    return a[0] * a[1]
-
-
 @left(([0.3, 0.5], 2), ([0.3, 0.5], 0))
 def list_times_a_float(x, n):
     held = [x[0]]
@@ -239,16 +232,6 @@ def list_times_a_float(x, n):
         held.append(x[1])
     z = x * 1.0
     return z[0] + sum(held)
-
-
-@left(([0.3, 0.5], 2), ([0.3, 0.5], 0))
-def list_times_one(x, n):
-    held = [x[0]]
-    for _ in range(n):
-        held.append(x[1])
-    again = held * 1
-    again.append(x[0])
-    return sum(held) * x[0]
 
 
 @left((X, 3), (X, 1), (X, 0))

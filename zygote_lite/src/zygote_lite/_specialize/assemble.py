@@ -19,7 +19,7 @@ from zygote_lite._specialize.passes.residuals import keep_records
 from zygote_lite._specialize.passes.writes import leave_out_copies, settle_writes
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import Gradients
-from zygote_lite._specialize.rules.contributions import IndexRule
+from zygote_lite._specialize.rules.contributions import IndexRule, Mirror
 from zygote_lite._specialize.rules.scalar import ScalarRule
 from zygote_lite._specialize.text.writer import Text, Writer
 from zygote_lite._specialize.typed.facts import ListOf
@@ -180,6 +180,8 @@ def _taken_apart(writer: Writer, name: str, x: Value) -> list[str]:
 
 
 def _changes_list(node: Node) -> bool:
+    if isinstance(node, Op):
+        return isinstance(node.reverse_rule, Mirror)
     return isinstance(node, Append | StoreItem) and isinstance(node.array.fact, ListOf)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.derived.adjoint import differentiate
+from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
@@ -36,6 +37,11 @@ from zygote_lite._specialize.typed.values import Value, constant, shape_root
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
 _MOST_RECURSIVE = 3  # functions that call themselves
 _MODULES = {"np", "math"}  # what the code names so
+_NEVER_HELD = {
+    NotSupported.STATEMENT, NotSupported.RECURSION, NotSupported.NO_PYTHON_FUNCTION,
+    NotSupported.NAMES, NotSupported.SECOND_ORDER, NotSupported.RULE_FORM, Unsound.CLASS,
+    Unsound.OWN_RULE, Unsound.COMPUTED_ATTRIBUTE, Unsound.REPLACED,
+}  # fmt: skip
 _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 
@@ -62,19 +68,21 @@ def specialize(
     tried: list[Inputs] = []
     recursive: set[Any] = set()
 
-    def code(handlers: bool, uniform: bool) -> Specialized:
+    def code(handlers: bool, uniform: bool, held: bool = False) -> Specialized:
+        if held and handlers:
+            raise NotSupported.CONTAINER("containers change where the program handles errors")
         inputs = Inputs(f)
         inputs.recursive, inputs.define = recursive, define_recursive
         tried.append(inputs)
         try:
             return _specialized(
-                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform
+                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, held
             )
         except NotSpecializable as reason:
             if reason.code in (None, *recursive) or len(recursive) > _MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
-        return code(handlers, uniform)
+        return code(handlers, uniform, held)
 
     try:
         return _of_lists(functools.partial(code, handlers), xs, compiled, tried)
@@ -87,16 +95,25 @@ def specialize(
 
 
 def _of_lists(
-    code: Callable[[bool], Specialized], xs: tuple[Any, ...], compiled: bool, tried: list[Inputs]
+    code: Callable[..., Specialized], xs: tuple[Any, ...], compiled: bool, tried: list[Inputs]
 ) -> Specialized:  # fmt: skip
-    """Return the code that takes lists item by item, or as lists of any length."""
+    """Return the code that takes lists item by item, or as lists of any length, or as they run."""
     many = not compiled and sum(map(_items_of_lists, xs)) > _MOST_ITEMS_OF_LISTS
     try:
         made = code(many)
-    except NotSpecializable:
-        if compiled or many or not tried[-1].lists:
-            raise
-        return code(True)
+    except NotSpecializable as first:
+        reason = first
+        if not (compiled or many) and tried[-1].lists:
+            try:
+                return code(True)
+            except NotSpecializable as second:
+                reason = second
+        if compiled or {first.reason, reason.reason} <= _NEVER_HELD:
+            raise reason from None
+        try:
+            return code(False, True)
+        except NotSpecializable as third:
+            raise reason from third
     if tried[-1].lists and (made.structured or tried[-1].places) and not compiled and not many:
         with contextlib.suppress(NotSpecializable):  # one code for all lengths, and a shorter one
             return code(True)
@@ -112,19 +129,21 @@ def _items_of_lists(x: Any) -> int:
 
 def _specialized(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
-    strong: bool, handlers: bool, inputs: Inputs, uniform: bool,
+    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, held: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code, with lists of any length (`uniform`), or item by item.
 
-    It is made again as long as it writes to arrays that it is to have for itself.
+    Where `held`, lists and dicts are made as the code runs (`infer.held`). It is made again
+    as long as it writes to arrays that it is to have for itself.
     """
     own: set[Any] = set()
     while True:
         wanted: set[Any] = set()
         try:
             return _with_own(
-                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, own, wanted
-            )
+                f, xs, active, as_pullback, compiled, strong, handlers, inputs, uniform, held, own,
+                wanted,
+            )  # fmt: skip
         except NotSpecializable:
             if wanted <= own:
                 raise
@@ -134,8 +153,8 @@ def _specialized(
 
 def _with_own(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], as_pullback: bool, compiled: bool,
-    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, own: set[Any], wanted: set[Any],
-    distinct: bool = False,
+    strong: bool, handlers: bool, inputs: Inputs, uniform: bool, held: bool, own: set[Any],
+    wanted: set[Any], distinct: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code, with arrays of its own where these are among the origins.
 
@@ -157,22 +176,13 @@ def _with_own(
         handlers=handlers,
         own=frozenset(own),
         wanted=wanted,
+        held=held,
     )
     if as_pullback and not builder.distinct and _may_be_shared(builder, result):
         return _with_own(
-            f,
-            xs,
-            active,
-            True,
-            compiled,
-            strong,
-            handlers,
-            inputs,
-            uniform,
-            own,
-            wanted,
+            f, xs, active, True, compiled, strong, handlers, inputs, uniform, held, own, wanted,
             distinct=True,
-        )
+        )  # fmt: skip
     _differentiated.complete(builder, arguments)
     forward = builder.out
     value = float_checked(builder, result) if not compiled else result
@@ -224,6 +234,7 @@ def _interpreted(
     handlers: bool = False,
     own: frozenset[Any] = frozenset(),
     wanted: set[Any] | None = None,
+    held: bool = False,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
     """Write the forward pass; return it with the arguments, their names and the result."""
     builder = Interpreter(inputs)
@@ -231,7 +242,7 @@ def _interpreted(
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
     builder.distinct, builder.handlers = distinct or bool(own), handlers
     builder.own, builder.wanted = own, set() if wanted is None else wanted
-    builder.differentiate = differentiate
+    builder.differentiate, builder.held = differentiate, held
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))
@@ -241,7 +252,9 @@ def _interpreted(
         value = argument(builder, x, name, flag, f"x{i}")
         builder.used.add(name)
         arguments.append(value)
-    env = builder.bind(f, own_arguments(builder, arguments), {})
+    owned = own_arguments(builder, arguments)
+    given = [as_given(builder, x, name) for x, name in zip(owned, names, strict=True)]
+    env = builder.bind(f, given, {})
     for name in (*code.co_varnames, *code.co_cellvars):
         if name not in names and name not in (*_MODULES, "_"):
             builder.used.discard(name)

@@ -15,7 +15,7 @@ def _without_c(name: str, *_: Any) -> Any:
     raise ImportError(name)
 
 
-def _in_python(module: Any) -> dict[Any, Any]:
+def in_python(module: Any) -> dict[Any, Any]:
     """Return the functions of a module that are written in C, each with its Python.
 
     The module takes the functions in C over those in Python where it can import them.
@@ -32,5 +32,5 @@ def _(f: Any, nodes: Nodes, *xs: Any, key: Any = None, **kws: Any) -> ValueAndPu
     return (f(*xs, **kws), no_pullback(len(nodes))) if key is None else None
 
 
-for _in_c, _written in {**_in_python(heapq), **_in_python(bisect)}.items():
+for _in_c, _written in {**in_python(heapq), **in_python(bisect)}.items():
     handlers.in_python(_in_c)(_written)

@@ -31,7 +31,7 @@ def interpret_branch(
     """Write an `if` statement; return the variables after it, or `None` if that is not reached."""
     if test in builder.iterators:
         raise Unsound.ITERATOR("it asks for the truth of an iterator")
-    if test.is_object:
+    if test.is_object or test.contents is not None:
         test = builder.apply(bool, [test])
     if test.is_constant or test.items is not None:
         return builder.block(body if test.sample else orelse, env, after)
@@ -57,10 +57,10 @@ def join_paths(
     builder.go_back_to(before)
     node.orelse, second = builder.nested(orelse)
     builder.origin = origin
-    builder.out.append(node)
     if second is None:
         builder.go_back_to(one)
     if first is None or second is None:
+        builder.out.append(node)
         return second if first is None else first
     joined = dict(env)
     now = builder.tables()  # where paths assign to an object, it is not one and the same on both
@@ -82,6 +82,7 @@ def join_paths(
             moves += _moves_of(builder, name, value, known)
     join_attributes(builder, before, one, left, right)
     builder.unsettled = set()
+    builder.out.append(node)  # after the containers that its paths take for other names
     node.joined = [value for value, _ in (*left, *right)]
     builder.note_moved([source for _, source in (*left, *right)])
     add_at_ends(node.body, builder.origin, left)

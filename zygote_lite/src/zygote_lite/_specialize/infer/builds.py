@@ -1,5 +1,8 @@
 """Tuples, lists, dicts and slices that statements build, and what is appended to lists."""
 
+from zygote_lite._specialize.infer.held import calls as _held_calls
+from zygote_lite._specialize.infer.held import containers as _held
+from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.typed.builder import Builder
@@ -17,10 +20,14 @@ def build_structure(builder: Builder, kind: str, items: list[Value]) -> Value:
             f"it makes a {kind} of iterators, which can be walked over only once"
         )
     if kind == "dict":
+        if builder.held and not all(_is_known_key(k) for k in items[::2]):
+            return _of_computed_keys(builder, items)
         pairs = zip(items[::2], items[1::2], strict=True)
         value = mapping({_dicts.known_key(k): v for k, v in pairs})
         builder.settle_home(value)
         return value
+    if kind == "set" and builder.held:
+        return builder.call(constant(set), [builder.build("list", items)] if items else [], {})
     if kind == "set":
         raise NotSupported.CONTAINER("it makes a set")
     if kind == "list" and not items and builder.uniform:
@@ -37,6 +44,11 @@ def append_item(builder: Builder, x: Value, item: Value) -> Value:
     if isinstance(x.fact, ListOf):
         _lists.append(builder, x, item)
         return constant(None)
+    if x.contents is not None:
+        _held_methods.held_method(builder, x, "append", [item], {})
+        return constant(None)
+    if _held.may_be_held(builder, x) and not _held.is_made_here(builder, x):
+        return append_item(builder, _held.hold(builder, x), item)
     if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
     if builder.uniform and x in builder.homes and builder.homes[x] is not builder.out:
@@ -53,3 +65,15 @@ def append_item(builder: Builder, x: Value, item: Value) -> Value:
     x.sample.append(item.sample)
     x.active = x.active or item.active
     return constant(None)
+
+
+def _is_known_key(key: Value) -> bool:
+    return key.is_constant and _dicts.is_plain_key(key.sample)
+
+
+def _of_computed_keys(builder: Builder, items: list[Value]) -> Value:
+    """Write a dict of keys that are computed, entry by entry."""
+    made = _held.hold(builder, build_structure(builder, "dict", []))
+    for key, value in zip(items[::2], items[1::2], strict=True):
+        _held_calls.put_held(builder, made, key, value)
+    return made

@@ -11,6 +11,9 @@ from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
+from zygote_lite._specialize.infer.held import calls as _held_calls
+from zygote_lite._specialize.infer.held import containers as _held
+from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.islands import inlined_or_island
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import derivatives as _derivatives
@@ -75,6 +78,10 @@ def call(
         return constant(Super(xs[0].sample, xs[1]))
     if f is _intrinsics.invoke:
         return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
+    if builder.held and is_hashable(f):
+        found = _held_calls.of_held(builder, f, xs, kws, stem)
+        if found is not None:
+            return found
     context = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     context = context or _partials.made_partial(builder, f, xs, kws)
     if context is not None:
@@ -313,6 +320,10 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
     """Write `x[index]`, and return it."""
     if x.is_object:
         return call(builder, operator.getitem, [x, index], {}, stem)
+    if _held.is_held(x):
+        return _held_calls.held_part(builder, x, index, stem)
+    if _held.may_be_held(builder, x) and not index.is_constant:
+        return item(builder, _held.hold(builder, x), index, stem)
     if x.made and not (builder.reverse or builder.plain):
         stored = stored_at(builder.out, x, index)
         if stored is not None and not (stored.is_array and builder.distinct):
@@ -367,6 +378,10 @@ def _method_call(
     owner = f.owner
     if isinstance(owner.sample, Descriptor) and len(xs) == 1:
         return _made_classes.with_accessor(owner.sample, f.name, xs[0])
+    if _held.is_held(owner):
+        return _held_methods.held_method(builder, owner, f.name, xs, kws)
+    if _held.may_be_held(builder, owner) and not _is_of_structures(owner, f.name):
+        return _held_methods.held_method(builder, _held.hold(builder, owner), f.name, xs, kws)
     if f.function is object.__init__:
         if xs or kws:
             raise Unsound.RAISES("`object` takes no arguments")
@@ -391,6 +406,13 @@ def _method_call(
         own = _objects.function_of(builder.inputs, owner, f.name)
         return call(builder, own, [owner, *xs], kws, stem)
     raise NotSupported.METHOD(f"it calls the method {f.name} of a {type(owner.sample).__name__}")
+
+
+def _is_of_structures(x: Value, name: str) -> bool:
+    """Return whether a method of a list or a dict is known of structures."""
+    return name in (
+        ("append",) if type(x.sample) is list else ("get", "copy", *_held_methods.VIEWS)
+    )
 
 
 def try_store(x: Value, index: Value, value: Value) -> None:

@@ -4,14 +4,19 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from zygote_lite._specialize.infer.held import dicts as _held_dicts
+from zygote_lite._specialize.infer.held import lists as _held_lists
+from zygote_lite._specialize.infer.held import methods as _held_methods
+from zygote_lite._specialize.infer.held.containers import held_item, is_held, is_held_dict
 from zygote_lite._specialize.infer.models.items import Several
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import contents_in
 from zygote_lite._specialize.typed.facts import ListOf, Other, Scalar
 from zygote_lite._specialize.typed.nodes import Branch, Op
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import abandon
+from zygote_lite._specialize.typed.runtime import abandon, has_length
 from zygote_lite._specialize.typed.structures import structure
-from zygote_lite._specialize.typed.values import Value
+from zygote_lite._specialize.typed.values import Value, constant
 
 
 @dataclass(eq=False)
@@ -58,16 +63,26 @@ def lists_of(x: Value) -> list[Value]:
     """Return the lists of unknown length that an iterable walks over."""
     if isinstance(x.sample, Several):
         return [y for part in x.sample.parts for y in lists_of(part)]
-    return [x] if isinstance(x.fact, ListOf) else []
+    return [x] if isinstance(x.fact, ListOf) or is_held(x) else []
 
 
 def _elements(builder: Builder, x: Value, stem: str = "") -> tuple[Value, Callable[[Value], Value]]:
     """Return the length of an iterable, and a function from an index to the element."""
+    if is_held(x):
+        return _held_elements(builder, x)
+    if isinstance(x.sample, Several) and x.sample.kind in _held_methods.VIEWS:
+        return _elements_of_view(builder, x.sample.kind, x.sample.parts[0])
+    if x.items is not None and builder.held:
+        return _held_elements(builder, _held_lists.listed(builder, x))
     if x.is_array or isinstance(x.fact, ListOf):
         return builder.apply(len, [x]), lambda i: builder.item(x, i, stem)
     if isinstance(x.sample, Several):
         several = x.sample
         parts = [_elements(builder, part) for part in several.parts]
+        if several.kind == "reversed":
+            n, at = parts[0]
+            last = builder.apply(operator.sub, [n, constant(1)])
+            return n, lambda i: at(builder.apply(operator.sub, [last, i]))
         if several.kind == "enumerate":
             return parts[0][0], lambda i: structure(tuple, [i, parts[0][1](i)])
         if several.kind in ("zip", "strict zip"):
@@ -79,3 +94,33 @@ def _elements(builder: Builder, x: Value, stem: str = "") -> tuple[Value, Callab
                 length = builder.apply(min, [n for n, _ in parts])
             return length, lambda i: structure(tuple, [at(i) for _, at in parts])
     raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")
+
+
+def _held_elements(builder: Builder, x: Value) -> tuple[Value, Callable[[Value], Value]]:
+    """Return the same of a container: of a dict or a set, of a list of its keys."""
+    if is_held_dict(x):
+        return _elements_of_view(builder, "keys", x)
+    if contents_in(x).kind is set:
+        x = _held_dicts.list_of_keys(builder, x)
+    if contents_in(x).kind is tuple:
+        raise NotSupported.ITERATION("it iterates over a tuple that is made as the code runs")
+    return _held_lists.list_length(builder, x), lambda i: held_item(builder, x, i)
+
+
+def _elements_of_view(
+    builder: Builder, kind: str, x: Value
+) -> tuple[Value, Callable[[Value], Value]]:
+    """Return the same of a view of a dict, which must keep its length."""
+    keys = _held_dicts.list_of_keys(builder, x)
+    n = _held_lists.list_length(builder, keys)
+    builder.sizes.append((x, n))
+
+    def element(i: Value) -> Value:
+        builder.demand(has_length, x, n)
+        key = held_item(builder, keys, i)
+        if kind == "keys":
+            return key
+        value = held_item(builder, x, key)
+        return value if kind == "values" else structure(tuple, [key, value])
+
+    return n, element

@@ -9,7 +9,9 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from zygote_lite._specialize.infer.held.containers import hold, may_be_held
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import Contents, contents_in, merge, root_of
 from zygote_lite._specialize.typed.facts import FLOATS, Fact, ListOf, Other, join_facts
 from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import holds, leaves
@@ -42,6 +44,7 @@ class Entry:
         active: whether a gradient may pass through it.
         value: one of the values that it is.
         same: the value that it is on all paths, if it is no variable.
+        contents: what it holds, where it is a container that the code makes as it runs.
     """
 
     fact: Fact
@@ -49,6 +52,7 @@ class Entry:
     active: bool
     value: Value | None = None
     same: Value | None = None
+    contents: Contents | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,10 @@ def form_of(builder: Builder, x: Value, within: bool = False) -> Form:
     """Return the form of a value, which may be an entry of a structure (`within`)."""
     if x in builder.iterators:
         raise Unsound.ITERATOR("an iterator, which can be walked over only once, has two names")
+    if may_be_held(builder, x):
+        hold(builder, x)
+    if x.contents is not None:
+        return Entry(x.fact, x.sample, False, x, None, contents_in(x))
     entries = split(x)
     if entries is not None:
         parts = [form_of(builder, entry, True) for entry in entries]
@@ -159,6 +167,11 @@ def join_forms(builder: Builder, a: Form, b: Form, name: str, later: bool = Fals
                 f"`{name}` holds a {type(a.sample).__name__} that is another one on another path"
             )
         return a
+    if a.contents is not None and b.contents is not None:
+        merge(builder.changed, a.contents, b.contents)
+        return a
+    if a.contents is not None or b.contents is not None:
+        raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a container on one path only")
     joined = join_facts(a.fact, b.fact)
     takes_other = (later and joined != a.fact) or _of_float(b.sample) > _of_float(a.sample)
     sample = b.sample if takes_other else a.sample
@@ -182,6 +195,9 @@ def is_stable(a: Form, b: Form | None) -> bool:
         return isinstance(b, Parts) and all(
             is_stable(x, y) for x, y in zip(a.entries, b.entries, strict=True)
         )
+    if a.contents is not None:
+        other = b.contents if isinstance(b, Entry) else None
+        return other is not None and root_of(a.contents) is root_of(other)
     return isinstance(b, Entry) and (a.fact, a.active, a.same) == (b.fact, b.active, b.same)
 
 
@@ -196,6 +212,17 @@ def variable_of(
     within = f"{stem}_{at}" if stem and at else stem
     parts = [variable_of(e, new, within, n) for e, n in zip(form.entries, names, strict=True)]
     return _of_entries(form.kind, form.keys, parts)
+
+
+def entry_value(builder: Builder, entry: Entry, stem: str) -> Value:
+    """Return a variable for an entry."""
+    sample = [*entry.sample] if type(entry.sample) is list else entry.sample
+    value = builder.value(entry.fact, sample, stem)
+    value.active = entry.active
+    if entry.contents is not None:
+        value.contents = root_of(entry.contents)
+        value.contents.owners.append(value)
+    return value
 
 
 def _of_entries(kind: type, keys: Iterable[Any], parts: list[Value]) -> Value:
@@ -226,7 +253,9 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
     if isinstance(form, Entry) and form.same is not None:
         kind = composition_of(form.same)
         raise NotSupported.DEPENDS_ON_PATH(f"`{name}` is a {kind} that depends on the path")
-    is_text = isinstance(form, Entry) and isinstance(form.fact, Other)
+    is_text = isinstance(form, Entry) and isinstance(form.fact, Other) and not form.contents
+    if builder.held and isinstance(a.sample, str) and isinstance(b.sample, str):
+        is_text = False
     if is_text and (a.is_constant or b.is_constant):
         raise NotSupported.DEPENDS_ON_PATH(f"`{name}` depends on the path, and is not a number")
     if isinstance(form, Parts):
@@ -235,8 +264,7 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
         form = form if alone else without_unchanged(form, a, a, [b])
 
     def new(entry: Entry, stem: str) -> Value:
-        value = builder.value(entry.fact, entry.sample, stem)
-        value.active = entry.active
+        value = entry_value(builder, entry, stem)
         note_origin(builder, value, (builder.origin, name))
         return value
 
@@ -280,6 +308,8 @@ def without_unchanged(form: Form, phi: Value, before: Value, ends: list[Value]) 
 
 def settle_lists(builder: Builder, x: Value) -> None:
     """Note that lists and dicts have another name on some path: nothing may change them later."""
+    if builder.held:
+        return
     waiting, seen = [x], {x}
     while waiting:
         x = waiting.pop()
@@ -320,3 +350,10 @@ def variables_in(x: Value) -> list[Value]:
     """Return the entries of a structure that are variables of the code, or the value itself."""
     is_one = x.items is None and x.fields is None
     return [x] if is_one else [leaf for leaf in leaves(x) if leaf.name]
+
+
+def hold_all(builder: Builder, xs: list[Value]) -> None:
+    """Have the code make the lists and dicts that other variables take, where it makes any."""
+    if builder.held:
+        for x in xs:
+            form_of(builder, x)

@@ -334,8 +334,12 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
         return mapping(parts)
     if isinstance(x, tuple | list) and type(x) in (tuple, list):
         builder.inputs.lists = builder.inputs.lists or type(x) is list
-        uniform = _lists.fact_of_list(x) if builder.uniform and type(x) is list else None
-        if uniform is not None:
+        uniform = (
+            _lists.fact_of_list(x) if builder.uniform | builder.held and type(x) is list else None
+        )
+        if uniform is not None and not (
+            builder.held and active and not _lists.holds_floats(uniform)
+        ):
             value = Value(uniform, x, builder.name(name))
             value.active = active
             if active and not _lists.holds_floats(uniform):

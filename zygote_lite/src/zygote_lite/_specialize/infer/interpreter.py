@@ -15,7 +15,7 @@ from zygote_lite._specialize.infer.branches import interpret_branch
 from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_cells
 from zygote_lite._specialize.infer.class_bodies import Begin, Define
 from zygote_lite._specialize.infer.closures import closure
-from zygote_lite._specialize.infer.forms import moves_to
+from zygote_lite._specialize.infer.forms import hold_all, moves_to
 from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
 from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
@@ -35,7 +35,7 @@ from zygote_lite._specialize.infer.writes import changed, store
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Frame
 from zygote_lite._specialize.typed.facts import ListOf
-from zygote_lite._specialize.typed.naming import is_temporary, stem_of
+from zygote_lite._specialize.typed.naming import is_place, is_temporary, stem_of
 from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Local
@@ -212,6 +212,7 @@ class Interpreter(Builder):
             case ir.Break():
                 names, ends, objects = self.breaks[-1]
                 now = End({**env, **self.places(objects)}, self.tables())
+                hold_all(self, [x for name, x in now.items() if name in names or is_place(name)])
                 ends.append(now)
                 pairs = [
                     pair for name, phi in names.items() if name in now

@@ -9,7 +9,9 @@ from zygote_lite._specialize.infer.forms import (
     Entry,
     Form,
     Parts,
+    entry_value,
     form_of,
+    hold_all,
     is_absent,
     is_stable,
     join_forms,
@@ -33,6 +35,7 @@ from zygote_lite._specialize.typed.nodes import (
     Loop,
     Moves,
     Node,
+    Op,
     add_at_ends,
     inner_blocks,
     is_made_in,
@@ -140,6 +143,8 @@ def _appended(node: Node, x: Value) -> int:
     """Return how many items the code appends to a list, for the arguments of this call."""
     if isinstance(node, Append):
         return int(node.array is x)
+    if isinstance(node, Op) and node.function is list.append:
+        return int(node.arguments[0] is x)
     counts = [sum(_appended(inner, x) for inner in block) for block in inner_blocks(node)]
     if isinstance(node, Loop) and node.iterable is not None:
         return counts[0] * len(node.iterable.sample)
@@ -157,7 +162,7 @@ def _after(builder: Builder, phi: Value) -> Value:
     """Return a carried variable after the loop."""
     out = Value(phi.fact, phi.sample, phi.name)
     out.active, out.scope, out.reverse = phi.active, builder.loop, builder.reverse
-    out.made = phi.made
+    out.made, out.contents = phi.made, phi.contents
     for known in (builder.uncertain, builder.absent):
         if phi in known:
             known.add(out)
@@ -215,8 +220,7 @@ def _turn(
     names: dict[str, Value] = {}
 
     def carry(entry: Entry, stem: str) -> Value:
-        phi = builder.value(entry.fact, entry.sample, stem)
-        phi.active = entry.active
+        phi = entry_value(builder, entry, stem)
         loop.phis.append(phi)
         return phi
 
@@ -248,6 +252,7 @@ def _turn(
         builder.loop = loop.outer
     if end is not None:
         end = End(end | builder.places(tables), builder.tables())
+        hold_all(builder, [x for n, x in end.items() if n in carried or is_place(n)])
         ends.append(end)
         pairs = [pair for n in carried if n in end for pair in moves_to(names[n], end[n])]
         builder.note_moved([source for _, source in pairs])

@@ -14,6 +14,7 @@ import numpy as np
 
 from zygote_lite._specialize.infer.ownership import UNROLLED, demand_own
 from zygote_lite._specialize.infer.walks import MOST_UNROLLED
+from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
@@ -91,6 +92,9 @@ def settled_memory(builder: Builder, forward: list[Node]) -> Memory:
     for node in place:
         if isinstance(node, Append) and node.value.is_array and memory.of(node.value) in written:
             raise Unsound.SHARED_WRITE("an array that it writes to is in a list")
+        keeps = isinstance(node, Op) and isinstance(node.reverse_rule, Mirror)
+        if keeps and any(x.is_array and memory.of(x) in written for x in reads_of(node)):
+            raise Unsound.SHARED_WRITE("an array that it writes to is in a container")
     following = _Following(forward)
     for node in moves:
         _settle_moves(builder, memory, written, node, around[node], following)

@@ -8,6 +8,7 @@ from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer.cells import contents, is_cell
+from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
 from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import errors as _errors
@@ -61,7 +62,11 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return _objects.attribute(builder, x, name)
     if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
         return x
-    if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf):
+    if x.contents is not None:
+        found = _held_methods.held_attribute(builder, x, name)
+        if found is not None:
+            return found
+    if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf) or x.contents is not None:
         if not all(hasattr(kind, name) for kind in classes_of(x)):
             raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
                 AttributeError

@@ -6,15 +6,18 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.counters import Counter, counted, leave_where, lists_of
+from zygote_lite._specialize.infer.held.containers import is_held
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.normalize import Walk, live_in_loop
 from zygote_lite._specialize.infer.ownership import UNROLLED
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import contents_in, root_of
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.values import Value, constant
 
 MOST_UNROLLED = 64  # iterations of a loop that is unrolled
@@ -46,10 +49,12 @@ def iterate(
         return _over(builder, s, target, iterable, body, env, after)
     if len(items) > MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
-    walked = len(builder.walked)
+    walked, keyed = len(builder.walked), len(builder.keyed)
     builder.walked += builder.iterators.get(iterable, [])
-    if type(iterable.sample) in (dict, list):  # Python looks at what it holds by then
+    if type(iterable.sample) is list:  # Python looks at what it holds by then
         builder.walked.append(iterable)
+    elif type(iterable.sample) is dict:
+        builder.keyed.append(iterable)
     builder.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
     turn, place = body, target
     if s.left:
@@ -65,7 +70,7 @@ def iterate(
                 return None
             env = done
     finally:
-        del builder.walked[walked:]
+        del builder.walked[walked:], builder.keyed[keyed:]
     return env
 
 
@@ -147,6 +152,7 @@ def _over(
     after: set[str],
 ) -> Env | None:
     walked, tables = len(builder.walked), builder.tables()
+    sizes, resized = len(builder.sizes), len(builder.resized)
     builder.walked += lists_of(iterable)
     counter, element = counted(builder, iterable, stem_of(target))
 
@@ -154,8 +160,14 @@ def _over(
         turn[target] = element(place)
         return turn
 
+    def checked(done: Env | None) -> Env | None:
+        _refuse_resized(builder, builder.walked[walked:], resized)
+        for x, size in builder.sizes[sizes:]:
+            builder.demand(has_length, x, size)
+        return done
+
     try:
-        return repeat(builder, s, counter, body, env, after, start, assigned_more={target})
+        return checked(repeat(builder, s, counter, body, env, after, start, {target}))
     except NotSpecializable as reason:
         unrolled = counter.iterable.is_constant and len(counter.iterable.sample) <= MOST_UNROLLED
         if reason.reason not in _KINDS_DIFFER or s.left or unrolled:
@@ -170,9 +182,16 @@ def _over(
         if one is None:
             raise
         following = Counter(rest, counter.stem, first.sample + 1)
-        return repeat(builder, s, following, body, one, after, start, assigned_more={target})
+        return checked(repeat(builder, s, following, body, one, after, start, {target}))
     finally:
-        del builder.walked[walked:]
+        del builder.walked[walked:], builder.sizes[sizes:]
+
+
+def _refuse_resized(builder: Builder, walked: list[Value], since: int) -> None:
+    """Refuse a loop that gives another length to a container that it walks over."""
+    now = {root_of(contents) for contents in builder.resized[since:]}
+    if any(is_held(x) and contents_in(x) in now for x in walked):
+        raise Unsound.CHANGES_WHAT_IT_WALKS("it changes the length of what it walks over")
 
 
 _OTHERS_IN_EACH_TURN = (NotSupported.DEPENDS_ON_PATH, NotSupported.CONTAINER, Unsound.SHARED_WRITE,

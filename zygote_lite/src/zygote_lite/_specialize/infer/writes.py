@@ -1,6 +1,8 @@
 """Writes to arrays in place: `x[i] = v` and `x += y`, where they are sound."""
 
 from zygote_lite._specialize.infer.calls import try_store
+from zygote_lite._specialize.infer.held import calls as _held_calls
+from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.ownership import demand_own
@@ -85,7 +87,14 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     if x.is_object:
         builder.call(builder.attribute(x, "__setitem__"), [index, value], {})
         return
+    if _held.is_held(x):
+        _held_calls.put_held(builder, x, index, value)
+        return
     if _is_there(x, index, value):
+        return
+    known = index.is_constant and not isinstance(index.sample, slice)
+    if _held.may_be_held(builder, x) and not (known and _held.is_made_here(builder, x)):
+        _held_calls.put_held(builder, _held.hold(builder, x), index, value)
         return
     if _dicts.is_dict(x):
         _dicts.store_in_dict(builder, x, index, value)

@@ -8,10 +8,10 @@ import numpy as np
 
 from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
 from zygote_lite._specialize.reverse.powers import count_reads, note_powers
-from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
+from zygote_lite._specialize.rules.contributions import Contribution, Each, Mirror, Scatter
 from zygote_lite._specialize.rules.project import projected
-from zygote_lite._specialize.typed.abstract_eval import result_of
-from zygote_lite._specialize.typed.facts import FLOATS, ListOf, Scalar
+from zygote_lite._specialize.typed.abstract_eval import Result, result_of
+from zygote_lite._specialize.typed.facts import FLOATS, ListOf, Other, Scalar
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Backwards,
@@ -49,6 +49,9 @@ class Backward(Accumulator):
         builder.plain = True
         builder.out = []
         builder.loop = None
+        if builder.held:
+            made = builder.write(Result(Other(dict), {}), dict, [], {}, "shadows")
+            builder.shadows = made.target
 
     @property
     def out(self) -> list[Node]:
@@ -84,7 +87,7 @@ class Backward(Accumulator):
 
     def op(self, node: Op) -> None:
         dy = self.cotangents.pop(node.target, None)
-        if dy is None or node.reverse_rule is None:
+        if node.reverse_rule is None or (dy is None and not isinstance(node.reverse_rule, Mirror)):
             return
         contributions = node.reverse_rule.back(self.builder, dy)
         if node in self.stays:  # what is added to has its cotangent already
@@ -260,7 +263,7 @@ class Backward(Accumulator):
         return block, found
 
     def loop(self, node: Loop) -> None:
-        first = next((inner for inner in node.body if not isinstance(inner, Op)), None)
+        first = next((inner for inner in node.body if not _only_computes(inner)), None)
         if type(first) is Branch:
             stopping = [b for b in (first.body, first.orelse) if _ends_with_stop(b)]
             if len(stopping) == 1 and _is_silent(stopping[0]):
@@ -350,10 +353,17 @@ def _ends_with_stop(block: list[Node]) -> bool:
     return bool(block) and isinstance(block[-1], Stop)
 
 
+def _only_computes(node: Node) -> bool:
+    """Return whether a node computes a value, and changes nothing."""
+    return isinstance(node, Op) and not isinstance(node.reverse_rule, Mirror)
+
+
 def _is_silent(block: list[Node]) -> bool:
     """Return whether no gradient comes into a block that leaves its loop."""
     for node in block:
         if isinstance(node, StoreItem | Append) and memory_of(node.array).active:
+            return False
+        if isinstance(node, Op) and isinstance(node.reverse_rule, Mirror):
             return False
         if isinstance(node, Moves) and any(target.active for target, _ in node.pairs):
             return False

@@ -45,3 +45,14 @@ class LinearRule:
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Return the cotangents of the operands."""
         return self.cotangents(dy)
+
+
+@dataclass(eq=False)
+class Mirror:
+    """Through a change of a container: the reverse pass undoes it in the shadow, always."""
+
+    write: Callable[[Builder, Value | None], list[Contribution]]
+
+    def back(self, builder: Builder, dy: Value | None) -> list[Contribution]:
+        """Write what undoes the change, and return the cotangents of the operands."""
+        return self.write(builder, dy)

@@ -4,6 +4,7 @@ import builtins
 import math
 import operator
 import re
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ _SPELLED_IN = {
     "math.": math, "": builtins, "np.": np, "np.linalg.": np.linalg, "np.fft.": np.fft,
 }  # fmt: skip
 ATOM = 20
+_WITH_METHODS = (np.ndarray, np.generic, list, dict, set, deque, OrderedDict)
 
 
 @dataclass(eq=False)
@@ -57,6 +59,8 @@ class Speller:
 
     def structure(self, x: Value) -> str:
         parts = [self.expression(item) for item in x.items or ()]
+        if isinstance(x.sample, dict):
+            return f"{{{', '.join(map(': '.join, zip(parts[::2], parts[1::2], strict=True)))}}}"
         if isinstance(x.sample, slice):
             return f"slice({', '.join(parts)})"
         if isinstance(x.sample, list):
@@ -106,7 +110,7 @@ class Speller:
         given = [self.expression(x) for x in xs]
         given += [f"{name}={self.expression(x)}" for name, x in op.keywords.items()]
         name = getattr(f, "__name__", "")
-        if getattr(f, "__objclass__", None) in (np.ndarray, np.generic, list) or (
+        if getattr(f, "__objclass__", None) in _WITH_METHODS or (
             f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"}
         ):
             return f"{self.within(xs[0], ATOM)}.{name}({', '.join(given[1:])})", ATOM

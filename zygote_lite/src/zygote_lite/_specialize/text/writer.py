@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zygote_lite._specialize.passes.buffer_reuse import SWAPPED, WRITES_OVER, is_huge
+from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.text.context_groups import by_context
 from zygote_lite._specialize.text.spell import ATOM, Speller, spelled
 from zygote_lite._specialize.typed.contexts import Context
@@ -47,10 +48,14 @@ from zygote_lite._specialize.typed.runtime import (
     same_shape,
     throw,
 )
+from zygote_lite._specialize.typed.shadows import add_number
 from zygote_lite._specialize.typed.values import Value
 
 _WIDTH = 76
 _TEMPORARY = re.compile(r"d?t\d+(_\d+)?$")
+_STATEMENTS = {
+    operator.setitem: "{}[{}] = {}", operator.delitem: "del {}[{}]", add_number: "{}[{}] += {}"
+}  # fmt: skip
 LEAVE = 'raise RuntimeError("left to the generic engine")'
 
 
@@ -149,6 +154,9 @@ class Writer(Speller):
             return False
         if (op.into is not None and op.into not in self.inlined) or is_huge(x):
             return False
+        in_order = isinstance(op.reverse_rule, Mirror) or (op.required and x.reverse)
+        if in_order or any(y.contents for y in reads_of(op)):
+            return False  # what is done to containers is done in its order
         if op.function in (
             abandon,
             throw,
@@ -230,10 +238,18 @@ class Writer(Speller):
             self.leave_if(f"{a}.shape != {b}.shape")
         elif node.into is not None and node.into not in self.inlined:
             self.in_place(node, node.into)
+        elif f in _STATEMENTS:
+            self.line(_STATEMENTS[f].format(*self.statement_parts(node.arguments)))
+        elif isinstance(node.reverse_rule, Mirror) and not self.uses[x] and not self.shared[x.name]:
+            self.line(self.operation(node)[0])
         else:
             self.line(f"{x.name} = {self.operation(node)[0]}")
             if node.check and self.looks:
                 self.leave_if(self.misfit(x))
+
+    def statement_parts(self, xs: list[Value]) -> list[str]:
+        """Return the texts of a container, of an index, and of what is written there."""
+        return [self.within(xs[0], ATOM), self.index(xs[1]), *map(self.expression, xs[2:])]
 
     def leave_if(self, test: str) -> None:
         """Write that the code is left where a test holds."""

@@ -120,6 +120,14 @@ class Draft:
         self.wanted: set[Hashable] = set()  # those that are to be, and are not among them
         self.origins: dict[Value, Hashable] = {}  # of arguments and of variables of several paths
         self.copies: dict[str, Value] = {}  # of arguments that are written
+        self.held = False  # whether containers are made as the code runs
+        self.shadows: Value | None = None  # their cotangents, in the reverse pass
+        self.rewritten: list[Any] = []  # the contents of containers that are changed
+        self.keyed: list[Value] = []  # dicts whose keys a loop walks over
+        self.sizes: list[tuple[Value, Value]] = []  # of dicts that are walked over
+        self.given_as: dict[Value, Value] = {}  # of containers that are given, what holds them
+        self.top: list[Node] = self.out  # the block of the function itself
+        self.resized: list[Any] = []  # of those that get another length
         self.plain = False  # in the body of a rule, through which no gradient passes
 
     @property

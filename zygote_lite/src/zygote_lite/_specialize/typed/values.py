@@ -42,6 +42,7 @@ class Value:
         sizes: of an array that the code is given, the lengths of axes that it is made for.
         fields: of an object that the function has made, its attributes.
         read: of an object that is differentiated, the attributes that are read.
+        contents: of a container that the code makes as it runs, what that holds.
     """
 
     fact: Fact
@@ -64,6 +65,7 @@ class Value:
     sizes: dict[int, int] | None = None
     fields: "dict[str, Value] | None" = None
     read: "dict[str, Value] | None" = None
+    contents: Any = None
 
     def __repr__(self) -> str:
         return f"<{self.name or repr(self.sample)}: {self.fact}>"

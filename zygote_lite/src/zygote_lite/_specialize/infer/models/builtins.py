@@ -12,6 +12,7 @@ import numpy as np
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
 from zygote_lite._specialize.infer.handlers import raised_error
+from zygote_lite._specialize.infer.held.lists import list_repeated
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
@@ -86,6 +87,13 @@ def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
         raise NotSupported.LIST_OPERATION("it repeats a list of any length, or not a whole number")
     if builder.uniform:
         return _lists.repeated(builder, x, count)
+    if builder.held:
+        few = count.is_constant and len(x.items) * count.sample <= _MOST_REPEATED
+        return (
+            builder.build("list", x.items * count.sample)
+            if few
+            else list_repeated(builder, x, count)
+        )
     builder.inputs.lists = True
     if not count.is_constant or len(x.items) * count.sample > _MOST_REPEATED:
         raise NotSupported.UNKNOWN_LENGTH("a list is repeated how often is not known")
@@ -132,7 +140,9 @@ def _joined_sequences(kind: type, builder: Builder, xs: list[Value]) -> Value | 
 def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
     items_of = [known_items(x) for x in xs]
     given = [items for items in items_of if items is not None]
-    if kind == "reversed" and not given:
+    if kind == "reversed" and type(xs[0].sample) is range:
+        return builder.apply(operator.getitem, [xs[0], constant(slice(None, None, -1))])
+    if kind == "reversed" and not given and not xs[0].contents:
         return None
     if len(given) < len(items_of):
         if any(x.is_scalar for x in xs):

@@ -53,7 +53,7 @@ def item_of_dict(x: Value, key: Value) -> Value:
 
 def store_in_dict(builder: Builder, x: Value, key: Value, value: Value) -> None:
     """Note `x[key] = value`."""
-    if x in builder.walked:
+    if x in builder.walked or (x in builder.keyed and known_key(key) not in x.sample):
         raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a dict that it walks over")
     if builder.homes.get(x) is not builder.out:
         raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")

@@ -1,0 +1,209 @@
+"""What folds containers that are held, sorts them, or makes an array of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer.held import lists as _lists
+from zygote_lite._specialize.infer.held.containers import (
+    NO_RESULT,
+    ONE_INT,
+    computed,
+    held_item,
+    hold,
+    mirror,
+    shadow,
+    taken,
+)
+from zygote_lite._specialize.infer.held.lists import SOME_LIST, slot_in
+from zygote_lite._specialize.infer.held.questions import Options
+from zygote_lite._specialize.infer.models.items import known_items
+from zygote_lite._specialize.rules.contributions import Contribution
+from zygote_lite._specialize.typed.abstract_eval import Result, result_of
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import Contents, Slot, contents_in
+from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Other, Scalar, can_carry
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.shadows import (
+    add_array,
+    add_each,
+    add_rows,
+    add_to_places,
+    places_equal,
+)
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+def sum_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+    return None if kws else list_total(builder, _lists.listed(builder, xs[0]), xs[1:])
+
+
+def product_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+    return None if kws else builder.inline(product, xs, {})
+
+
+def product(xs: Any, start: Any = 1) -> Any:
+    """Stand for `math.prod`."""
+    for x in xs:
+        start = start * x
+    return start
+
+
+def extreme_of(f: Any) -> Callable[..., Value | None]:
+    def extreme(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+        if len(xs) > 1 and not kws:
+            given = [hold(builder, x) if x.items is not None else x for x in xs]
+            xs = [hold(builder, builder.build("list", given))]
+        if len(xs) != 1 or kws.keys() - {"key"}:
+            return None
+        x = _lists.listed(builder, xs[0])
+        if not kws:
+            return list_extreme(builder, f, x)
+        keys = builder.inline(keys_by, [x, kws["key"]], {})
+        _lists.refuse_arrays(keys)
+        place = builder.write(ONE_INT, _PLACES[f], [keys], {}).target
+        return held_item(builder, x, place)
+
+    return extreme
+
+
+def keys_by(xs: Any, key: Any) -> list[Any]:
+    """Return what a function gives of each item."""
+    found = []
+    for x in xs:
+        found.append(key(x))
+    return found
+
+
+def sorted_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+    x = _lists.listed(builder, xs[0])
+    if x is xs[0]:
+        x = _lists.part_of(builder, x, None)
+    sort_held(builder, x, kws)
+    return x
+
+
+def sort_held(builder: Builder, x: Value, kws: Options) -> Value:
+    """Write `x.sort(key=..., reverse=...)`."""
+    if kws.keys() - {"key", "reverse"}:
+        raise NotSupported.METHOD("it sorts in another way")
+    if len(known_items(x) or [None]) == 0:
+        return constant(None)
+    keys = None
+    if "key" in kws and not (kws["key"].is_constant and kws["key"].sample is None):
+        keys = builder.inline(keys_by, [x, kws["key"]], {})
+    return _lists.list_sort(builder, x, kws, keys)
+
+
+def array_of_held(builder: Builder, x: Value) -> Value:
+    """Write `np.array(x)` of a list of numbers or arrays, or of lists of those."""
+    x = hold(builder, x)
+    number, depth = _number_in(contents_in(x), [])
+    sample = np.array(x.sample)
+    if sample.ndim < depth or sample.dtype == object:
+        raise NotSupported.LIST_OPERATION("an array is made of a list that is still empty")
+    fact = ArrayOf(sample.dtype, (UNKNOWN,) * sample.ndim)
+    op = builder.write(Result(fact, sample, certain=False), np.array, [x], {})
+    op.target.made = True
+    if number and builder.follows and can_carry(fact):
+        op.target.active = True
+        if depth > 2:
+            raise NotSupported.LIST_OPERATION("an array is made of lists of lists of lists")
+        rows = None  # they are those of now, whatever is done to the list
+        if depth > 1:
+            rows = builder.write(Result(Other(list), []), list, [x], {}).target
+
+        def back(builder: Builder, dy: Value | None) -> list[Contribution]:
+            assert builder.shadows is not None
+            if dy is not None and rows is None:
+                computed(builder, NO_RESULT, add_array, shadow(builder, x), dy)
+            elif dy is not None and rows is not None:
+                computed(builder, NO_RESULT, add_rows, builder.shadows, rows, dy)
+            return []
+
+        mirror(op, back, [])
+    return op.target
+
+
+def _number_in(contents: Contents, seen: list[Contents]) -> tuple[bool, int]:
+    """Return whether a gradient passes through what a nest of lists holds, and how deep it is."""
+    if contents in seen or contents.kind not in (list, tuple):
+        raise NotSupported.LIST_OPERATION("an array is made of a list of something else")
+    active, depth = False, 1
+    for slot in contents.slots.values():
+        if slot.contents is not None:
+            inner, below = _number_in(contents_root(slot), [*seen, contents])
+            active, depth = active or inner, max(depth, below + 1)
+        elif not isinstance(slot.fact, Scalar | ArrayOf):
+            raise NotSupported.LIST_OPERATION("an array is made of a list of something else")
+        active = active or slot.active
+    return active, depth
+
+
+def contents_root(slot: Slot) -> Contents:
+    """Return the contents of a container that is an item."""
+    value = Value(slot.fact, slot.sample)
+    value.contents = slot.contents
+    return contents_in(value)
+
+
+def list_total(builder: Builder, x: Value, start: list[Value]) -> Value:
+    """Write `sum(x)` of numbers or arrays."""
+    slot = slot_in(x)
+    if slot.contents is not None or any(not y.is_constant for y in start):
+        raise NotSupported.LIST_OPERATION("it sums a list of something else")
+    given = constant([slot.sample, slot.sample])
+    result = result_of(sum, [given, *start], {})
+    if isinstance(slot.fact, Scalar):
+        kinds: set[type] = set()
+        for kind in slot.fact.classes:
+            kinds.add(type(sum([kind(1), kind(1)], *[y.sample for y in start])))
+        kinds |= {int} if not start else {type(start[0].sample)}
+        result.fact = Scalar(frozenset(kinds))
+    result.certain = False
+    op = builder.write(result, sum, [x, *start], {})
+    op.required = True
+    if slot.active and builder.follows and can_carry(op.target.fact):
+        op.target.active = True
+
+        def back(builder: Builder, dy: Value | None) -> list[Contribution]:
+            if dy is not None:
+                computed(builder, NO_RESULT, add_each, shadow(builder, x), dy)
+            return []
+
+        mirror(op, back, [])
+    return op.target
+
+
+def list_extreme(builder: Builder, f: Any, x: Value) -> Value:
+    """Write `max(x)` or `min(x)` of numbers."""
+    slot = slot_in(x)
+    if slot.contents is not None:
+        return held_item(builder, x, builder.write(ONE_INT, _PLACES[f], [x], {}).target)
+    if not isinstance(slot.fact, Scalar):
+        raise NotSupported.LIST_OPERATION("it compares arrays in a list")
+    op = taken(builder, slot, f, [x])
+    if op.target.active:
+        equal = builder.write(SOME_LIST, places_equal, [x, op.target], {})
+
+        def back(builder: Builder, dy: Value | None) -> list[Contribution]:
+            if dy is not None:
+                computed(builder, NO_RESULT, add_to_places, shadow(builder, x), equal.target, dy)
+            return []
+
+        mirror(op, back, [])
+    return op.target
+
+
+def place_of_largest(x: list[Any]) -> int:
+    """Return the place of the first of the largest items."""
+    return max(range(len(x)), key=x.__getitem__)
+
+
+def place_of_smallest(x: list[Any]) -> int:
+    """Return the place of the first of the smallest items."""
+    return min(range(len(x)), key=x.__getitem__)
+
+
+_PLACES = {max: place_of_largest, min: place_of_smallest}

@@ -1,0 +1,171 @@
+"""Methods of containers that are held."""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._specialize.infer.held import dicts as _dicts
+from zygote_lite._specialize.infer.held import lists as _lists
+from zygote_lite._specialize.infer.held.containers import (
+    NO_RESULT,
+    ONE_INT,
+    is_held,
+    kept,
+    mirror,
+    note_item,
+    refuse_given,
+    refuse_key,
+)
+from zygote_lite._specialize.infer.held.folds import sort_held
+from zygote_lite._specialize.infer.held.questions import Options, asks
+from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import ANY, contents_in
+from zygote_lite._specialize.typed.functions import attribute_of
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.values import Value, constant
+
+VIEWS = ("keys", "values", "items")
+
+
+def held_method(builder: Builder, x: Value, name: str, xs: list[Value], kws: Options) -> Value:
+    """Write the call of a method of a container that is held."""
+    kind = contents_in(x).kind
+    of = _OF_METHODS.get((_family(kind), name))
+    if of is None or (kws and name not in ("sort", "update")):
+        raise NotSupported.METHOD(f"it calls the method {name} of a {kind.__name__}")
+    found: Value = of(builder, x, *xs, **kws)
+    return found
+
+
+def _family(kind: type) -> type:
+    return dict if issubclass(kind, dict) else kind
+
+
+def _append(builder: Builder, x: Value, value: Value) -> Value:
+    if contents_in(x).bounded:
+        note_item(builder, x, ANY, kept(builder, value))
+        return builder.inline(append_bounded, [x, value, constant(push_last)], {})
+    return _lists.list_append(builder, x, value)
+
+
+def _append_left(builder: Builder, x: Value, value: Value) -> Value:
+    if contents_in(x).bounded:
+        raise NotSupported.METHOD("it appends on the left to a deque with a bound")
+    return _lists.list_append(builder, x, value, True)
+
+
+def push_last(x: Any, value: Any) -> None:
+    """Stand for `x.append(value)` of a deque that is not full."""
+
+
+def append_bounded(x: Any, value: Any, push: Any) -> None:
+    """Stand for `x.append(value)` of a deque with a bound."""
+    if len(x) == x.maxlen:
+        x.popleft()
+    push(x, value)
+
+
+def pushed_last(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+    x, value = xs
+    return _lists.list_append(builder, x, value)
+
+
+def _held_extend(builder: Builder, x: Value, more: Value) -> Value:
+    if contents_in(x).bounded:
+        return builder.inline(extend_one_by_one, [x, more], {})
+    return _lists.list_extend(builder, x, more)
+
+
+def extend_one_by_one(x: Any, more: Any) -> None:
+    """Stand for `x.extend(more)` of a deque with a bound."""
+    for value in more:
+        x.append(value)
+
+
+def remove_value(x: Any, value: Any) -> None:
+    """Stand for `x.remove(value)`."""
+    del x[x.index(value)]
+
+
+def _asked(f: Any, result: Result) -> Callable[..., Value]:
+    def ask(builder: Builder, x: Value, *xs: Value) -> Value:
+        found = asks(f, result)(builder, [x, *xs], {})
+        if found is None:
+            raise NotSupported.METHOD(f"it calls {f.__name__} with something else")
+        return found
+
+    return ask
+
+
+def _by_function(f: Any) -> Callable[..., Value]:
+    def inline(builder: Builder, x: Value, *xs: Value) -> Value:
+        return builder.inline(f, [x, *xs], {})
+
+    return inline
+
+
+def _of_set(f: Any) -> Callable[..., Value]:
+    def call(builder: Builder, x: Value, *xs: Value) -> Value:
+        refuse_given(builder, x)
+        _lists.note_resized(builder, x)
+        for y in xs:
+            refuse_key(y)
+            if f is set.add:
+                note_item(builder, x, ANY, y if is_held(y) else kept(builder, y))
+                contents_in(x).key = contents_in(x).slots[ANY]
+        op = builder.write(NO_RESULT, f, [x, *xs], {})
+        mirror(op, lambda builder, _: [], [])
+        return constant(None)
+
+    return call
+
+
+def _get(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
+    if default is None or (default.is_constant and default.sample is None):
+        raise NotSupported.METHOD("it gets what may be `None`")
+    return builder.inline(_dicts.get_or, [x, key, default], {})
+
+
+def _view(kind: str) -> Callable[..., Value]:
+    return lambda builder, x: _dicts.dict_view(builder, x, kind)
+
+
+def _ordered_move(builder: Builder, x: Value, *xs: Value) -> Value:
+    if contents_in(x).kind is not OrderedDict:
+        raise NotSupported.METHOD("it moves a key of what is no ordered dict")
+    _lists.note_resized(builder, x)
+    refuse_key(xs[0])
+    op = builder.write(NO_RESULT, OrderedDict.move_to_end, [x, *xs], {})
+    mirror(op, lambda builder, _: [], [])
+    return constant(None)
+
+
+def held_attribute(builder: Builder, x: Value, name: str) -> Value | None:
+    """Write an attribute of a container that is no method, if it is one."""
+    if name == "maxlen" and contents_in(x).kind is deque and contents_in(x).bounded:
+        return builder.write(ONE_INT, attribute_of("maxlen"), [x], {}).target
+    return None
+
+
+_OF_LISTS: dict[str, Callable[..., Value]] = {
+    "append": _append, "extend": _held_extend, "pop": _lists.list_pop, "insert": _lists.list_insert,
+    "clear": _lists.list_clear, "reverse": _lists.list_reverse,
+    "remove": _by_function(remove_value),
+}  # fmt: skip
+_OF_METHODS: dict[tuple[type, str], Callable[..., Value]] = {
+    **{(kind, name): f for kind in (list, deque) for name, f in _OF_LISTS.items()},
+    (list, "copy"): lambda builder, x: _lists.part_of(builder, x, None),
+    (list, "sort"): lambda builder, x, **kws: sort_held(builder, x, kws),
+    (list, "index"): _asked(list.index, ONE_INT), (list, "count"): _asked(list.count, ONE_INT),
+    (deque, "index"): _asked(deque.index, ONE_INT), (deque, "count"): _asked(deque.count, ONE_INT),
+    (deque, "appendleft"): _append_left,
+    (deque, "popleft"): lambda builder, x: _lists.list_pop(builder, x, None, True),
+    (set, "add"): _of_set(set.add), (set, "discard"): _of_set(set.discard),
+    (set, "remove"): _of_set(set.remove), (set, "clear"): _of_set(set.clear),
+    (dict, "get"): _get, (dict, "pop"): _dicts.dict_pop, (dict, "clear"): _dicts.dict_clear,
+    (dict, "setdefault"): _by_function(_dicts.set_default), (dict, "update"): _dicts.dict_update,
+    (dict, "popitem"): _by_function(_dicts.pop_item), (dict, "copy"): _dicts.dict_copied,
+    (dict, "move_to_end"): _ordered_move,
+    **{(dict, kind): _view(kind) for kind in VIEWS},
+}  # fmt: skip

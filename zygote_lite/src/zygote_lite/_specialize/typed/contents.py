@@ -1,0 +1,147 @@
+"""What is known of what containers hold that the code makes, and changes, as it runs.
+
+Such a list, dict, deque or tuple is an object of the code: any variable, and any other container,
+may hold it. All containers that one variable may hold share their contents.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from zygote_lite._specialize.typed.facts import Fact, can_carry, join_facts
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.values import Value
+
+ANY = object()  # the key of what holds for all items of a list, or for all values of a dict
+
+
+@dataclass(eq=False)
+class Slot:
+    """What holds for an item: a number, an array, a constant, or another container."""
+
+    fact: Fact
+    sample: Any
+    active: bool
+    contents: "Contents | None" = None
+
+
+@dataclass(eq=False)
+class Contents:
+    """What containers hold that are one and the same to the code.
+
+    Attributes:
+        kind: their class.
+        slots: what holds for their items, by position in a tuple, by key in a dict whose keys are
+            constants, and for all of them in a list.
+        key: what holds for the keys of a dict.
+        owners: the values that are such containers.
+        given: whether they may be arguments, or parts of those.
+        bounded: whether they may have a greatest length.
+        merged: the contents that stand for these, where they were merged.
+    """
+
+    kind: Any
+    slots: dict[Any, Slot] = field(default_factory=dict)
+    key: Slot | None = None
+    owners: list[Value] = field(default_factory=list)
+    given: bool = False
+    bounded: bool = False
+    merged: "Contents | None" = None
+
+
+def contents_in(x: Value) -> Contents:
+    """Return the contents of a container."""
+    assert x.contents is not None
+    return root_of(x.contents)
+
+
+def root_of(contents: Contents) -> Contents:
+    """Return the contents that stand for some that were merged."""
+    while contents.merged is not None:
+        contents = contents.merged
+    return contents
+
+
+def holds_active(contents: Contents) -> bool:
+    """Return whether items carry gradients themselves, and not only in what they hold."""
+    return any(slot.active for slot in root_of(contents).slots.values())
+
+
+def slot_of(x: Value) -> Slot:
+    """Return what holds for a value."""
+    if x.contents is not None:
+        return Slot(x.fact, x.sample, False, contents_in(x))
+    return Slot(x.fact, x.sample, x.active and can_carry(x.fact))
+
+
+def add_slot(changed: list[Value], contents: Contents, key: Any, slot: Slot) -> None:
+    """Note what one more item is; those containers of which that is new are added to `changed`."""
+    contents = root_of(contents)
+    if key is ANY:
+        spread(changed, contents)
+    known = contents.slots.get(key)
+    joined = slot if known is None else _joined_slot(changed, known, slot)
+    if known is None or (known.fact, known.active) != (joined.fact, joined.active):
+        contents.slots[key] = joined
+        changed += contents.owners
+
+
+def spread(changed: list[Value], contents: Contents) -> None:
+    """Have one slot stand for all items: which of them is meant is not known any more."""
+    contents = root_of(contents)
+    if contents.slots and ANY not in contents.slots:
+        slots, contents.slots = contents.slots, {}
+        for slot in slots.values():
+            known = contents.slots.get(ANY)
+            contents.slots[ANY] = slot if known is None else _joined_slot(changed, known, slot)
+        changed += contents.owners
+
+
+def _joined_slot(changed: list[Value], a: Slot, b: Slot) -> Slot:
+    if (a.contents is None) != (b.contents is None):
+        raise NotSupported.CONTAINER("a container holds other containers, and something else")
+    if a.contents is not None and b.contents is not None:
+        merge(changed, a.contents, b.contents)
+        return a
+    return Slot(join_facts(a.fact, b.fact), a.sample, a.active or b.active)
+
+
+def merge(changed: list[Value], a: Contents, b: Contents) -> None:
+    """Have one of two contents stand for both: a variable may hold containers of either."""
+    a, b = root_of(a), root_of(b)
+    if a is b:
+        return
+    if a.kind is not b.kind or (a.kind is tuple and len(a.slots) != len(b.slots)):
+        raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two kinds")
+    if a.kind is not tuple and ANY in {*a.slots, *b.slots}:
+        spread(changed, a)
+        spread(changed, b)
+    before = len(changed)
+    other = a.bounded != b.bounded
+    b.merged = a
+    for key, slot in b.slots.items():
+        add_slot(changed, a, key, slot)
+    if b.key is not None:
+        add_key(changed, a, b.key)
+    if len(changed) > before or other or a.slots.keys() - b.slots.keys() or _says_more(a, b):
+        changed += b.owners
+    if other and b.bounded:
+        changed += a.owners
+    a.owners += b.owners
+    a.given, a.bounded = a.given or b.given, a.bounded or b.bounded
+
+
+def _says_more(a: Contents, b: Contents) -> bool:
+    return any(
+        (slot.fact, slot.active) != (a.slots[key].fact, a.slots[key].active)
+        for key, slot in b.slots.items()
+        if key in a.slots
+    )
+
+
+def add_key(changed: list[Value], contents: Contents, slot: Slot) -> None:
+    """Note what one more key is."""
+    contents = root_of(contents)
+    known = contents.key
+    contents.key = slot if known is None else _joined_slot(changed, known, slot)
+    if known is None or known.fact != contents.key.fact:
+        changed += contents.owners
