@@ -3,11 +3,19 @@
 import abc
 import functools
 import random
+from dataclasses import dataclass, field
 
 from tests.zygote_lite.checks import texts
 from tests.zygote_lite.fuzz.generate import instances
 
-SPACE = {**instances.SPACE, "abc": abc, "functools": functools, "Outside": instances.Vec}
+SPACE = {
+    **instances.SPACE,
+    "abc": abc,
+    "dataclass": dataclass,
+    "field": field,
+    "functools": functools,
+    "Outside": instances.Vec,
+}
 
 
 def program(seed):
@@ -51,7 +59,27 @@ class Author(instances.Author):
         second = self.defined("Sub", self.pick("(Vec)", "(Vec)", "(Outside)"), below=True)
         if self.source.random() < 0.2:
             first = ["def make(w):", *indented([*first, "return Vec"]), "Vec = make(y * 0.5)"]
-        return first + second
+        return first + second + self.record()
+
+    def record(self):
+        """Return a dataclass, which says at times how its attributes are set."""
+        options = self.pick("", "()", "(order=True)", "(eq=False)")
+        lines = [f"@dataclass{options}", "class State:", "    a: float",
+                 f"    b: float = {self.pick('0.75', 'w', 'field(default=k)')}"]  # fmt: skip
+        if self.source.random() < 0.3:
+            lines.append("    c: list = field(default_factory=lambda: [k, w], compare=False)")
+        if self.source.random() < 0.3:
+            lines += ["    def __setattr__(self, name, value):",
+                      "        value = value if name == 'c' else value * 0.9",
+                      "        super().__setattr__(name, value)"]  # fmt: skip
+        if self.source.random() < 0.3:
+            lines += ["    def __post_init__(self):", "        self.a = self.a * w"]
+        return [
+            *lines,
+            "    def push(self, by):",
+            "        self.b = self.b * 0.5 + by",
+            "        return by",
+        ]
 
     def defined(self, name, bases, below=False):
         """Return a class: its attributes, and methods that say the same by other means."""
@@ -126,6 +154,8 @@ class Author(instances.Author):
             [f"{o}.scale = {self.number()} * 0.5"], [f"k = k * 0.5 + {self.number()} * 0.1"],
             [f"{o}.size = {self.number()}"], [f"{o}.a = {o}(0.5)"], [f"{o}.b = {kind}.scale"],
             [f"setattr({kind}, 'total', {self.number()})"], [f"{o}.extra = {self.number()}"],
+            [f"k = k + 0.1 * (State({self.number()}) {self.pick('<', '==', '!=', '>=')} State(x))"],
+            [f"{o}.b = max(State({self.number()}), State({self.number()})).a"],
             [f"if hasattr({o}, 'extra'):", f"    del {o}.extra"],
             [f"{o}.a = {o}.made({self.number()}).a if hasattr({o}, 'made') else k"],
             [f"{o}.b = getattr({o}, 'doubled', abs)({self.number()})"],

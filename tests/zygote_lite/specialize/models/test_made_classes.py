@@ -4,7 +4,7 @@ import abc
 import functools
 import math
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -202,7 +202,7 @@ def dataclasses_inside(x):
         e: float
         f: float = 3.0
 
-    first, second = Ordered(x, 2.0 * x), Ordered(0.8)
+    first, second = replace(Ordered(x), held=2.0 * x), Ordered(0.8)
     best = max(first, second)
     equal = (first == Ordered(x)) + (first != second)
     p, s = Plain(x, b=2.0), Slotted(x)

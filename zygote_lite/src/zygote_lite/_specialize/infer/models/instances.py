@@ -338,7 +338,8 @@ def with_changes(builder: Builder, x: Value, changes: dict[str, Value]) -> Value
     declared = getattr(kind, "__dataclass_fields__", None)
     if declared is None or "__replace__" in declared:
         raise Unsound.RAISES(f"a {kind.__name__} is no dataclass")
-    builder.inputs.guard(f"{settle(builder.inputs, kind)}.__dataclass_fields__", declared)
+    settle(builder.inputs, kind)
+    keep(builder.inputs, kind, "__dataclass_fields__", declared)
     given = dict(changes)
     for f in _fields_of(declared):
         if not f.init:
