@@ -11,6 +11,16 @@ __all__ = ["SECTIONS"]
 __version__ = "0.1.0"
 
 SECTIONS = {
+    "scipy.linalg": (
+        "bands",
+        "basic",
+        "equations",
+        "factorizations",
+        "functions",
+        "spectra",
+        "structured",
+        "without_rules",
+    ),
     "scipy.special": (
         "airy",
         "bessel",

@@ -10,7 +10,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from rulescore import Array, RuleSet, plugins, project, rrule
+from rulescore import Array, RuleSet, plugins
 from tests.zygote_lite.checks.comparing import assert_same
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import gradient, hessian, value_and_grad
@@ -136,32 +136,9 @@ LABELS = TARGETS > 0
 @pytest.fixture
 def rules_for_scipy():
     """Add rules for what Gaussian processes call in compiled libraries, as a user's script may."""
-    import scipy.linalg
     import scipy.spatial.distance
 
     rule = RuleSet("of the test")
-
-    @rule(scipy.linalg.cholesky)
-    def _(a: Array, lower=False, overwrite_a=False, check_finite=True):
-        _, back = rrule(np.linalg.cholesky, a, upper=not lower)
-
-        def pullback(dy):
-            return (back(dy)[1],)
-
-        return scipy.linalg.cholesky(a, lower), pullback
-
-    @rule(scipy.linalg.cho_solve)
-    def _(factor: tuple, b: Array, overwrite_b=False, check_finite=True):
-        c, lower = factor
-        y = scipy.linalg.cho_solve(factor, b)
-
-        def pullback(dy):
-            db = scipy.linalg.cho_solve(factor, dy)
-            da = -(db.reshape(len(c), -1) @ y.reshape(len(c), -1).T)
-            dc = np.tril((da + da.T) @ c) if lower else np.triu(c @ (da + da.T))
-            return (dc, None), project(db, b)
-
-        return y, pullback
 
     @rule(scipy.spatial.distance.pdist)
     def _(x: Array, metric="euclidean"):

@@ -42,7 +42,7 @@ def apply_rule(
     if None in flags[1:]:
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
         back = back.only(needed_of(at, (f, *arguments)))
-    if getattr(f, "__module__", None) in _FAILING:
+    if str(getattr(f, "__module__", None)).startswith(_FAILING):
         back = _placed(f, back, where())
     if is_text(y):
         return y, text_pullback(y, len(flags))
@@ -88,7 +88,10 @@ def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
         raise error from None
 
 
-_FAILING = ("numpy.linalg",)  # whose pullbacks fail where a matrix is not as it has to be
+_FAILING = (
+    "numpy.linalg",
+    "scipy.linalg",
+)  # whose pullbacks fail where a matrix is not as it has to be
 
 
 def _placed(f: Any, back: Back, place: str) -> Back:

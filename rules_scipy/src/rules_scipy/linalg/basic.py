@@ -1,0 +1,270 @@
+"""Inverses, determinants, systems of equations and norms."""
+
+import numpy as np
+from scipy import linalg as sl
+
+from rules_scipy.shared.matrices import (
+    ArrayLike,
+    adjoint,
+    conjugate,
+    diagonal,
+    diagonal_matrix,
+    of_hermitian,
+    of_symmetric,
+    outer,
+    transpose,
+)
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
+rule.constant(sl.bandwidth, sl.ishermitian, sl.issymmetric)
+
+HERMITIAN = ("her", "hermitian", "pos", "positive definite")
+SYMMETRIC = ("sym", "symmetric")
+FLIPPED = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}
+
+
+def of_structure(da, assume_a, lower):
+    """Return the cotangent of those entries of a matrix that are read where it has a structure."""
+    if assume_a in HERMITIAN:
+        return of_hermitian(da, lower)
+    if assume_a in SYMMETRIC:
+        return of_symmetric(da, lower)
+    if assume_a == "upper triangular":
+        return np.triu(da)
+    if assume_a == "lower triangular":
+        return np.tril(da)
+    if assume_a == "diagonal":
+        return diagonal_matrix(diagonal(da))
+    if assume_a == "tridiagonal":
+        return np.triu(np.tril(da, 1), -1)
+    return da
+
+
+def given(**options):
+    """Return the options that were given: older versions of SciPy do not have them all."""
+    return {name: x for name, x in options.items() if x is not None and x is not False}
+
+
+@rule(sl.inv)
+def _(a: ArrayLike, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
+    y = sl.inv(a, False, check_finite, **given(assume_a=assume_a, lower=lower))
+
+    def pullback(dy):
+        da = -adjoint(y) @ dy @ adjoint(y)
+        return (project(of_structure(da, assume_a, lower), a),)
+
+    return y, pullback
+
+
+@rule(sl.solve)
+def _(
+    a: ArrayLike,
+    b: ArrayLike,
+    lower=False,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    assume_a=None,
+    transposed=False,
+):
+    options = given(lower=lower, assume_a=assume_a, transposed=transposed)
+    y = sl.solve(a, b, check_finite=check_finite, **options)
+
+    def adjoint_solution(dy):
+        matrix = np.asarray(a)
+        if assume_a in HERMITIAN and not transposed:
+            return sl.solve(matrix, dy, lower=lower, assume_a=assume_a)
+        if assume_a in HERMITIAN + SYMMETRIC:
+            return sl.solve(conjugate(matrix), dy, lower=lower, assume_a=assume_a)
+        if transposed:
+            return sl.solve(conjugate(matrix), dy, **given(assume_a=assume_a))
+        return sl.solve(adjoint(matrix), dy, **given(assume_a=FLIPPED.get(assume_a, assume_a)))
+
+    def by_a(db):
+        da = -outer(db, y)
+        return project(of_structure(transpose(da) if transposed else da, assume_a, lower), a)
+
+    def by_b(db):
+        return project(db, b)
+
+    return y, (adjoint_solution, (by_a, by_b))
+
+
+@rule(sl.solve_triangular)
+def _(
+    a: ArrayLike,
+    b: ArrayLike,
+    trans=0,
+    lower=False,
+    unit_diagonal=False,
+    overwrite_b=False,
+    check_finite=True,
+):
+    y = sl.solve_triangular(a, b, trans, lower, unit_diagonal, False, check_finite)
+    kind = {0: "N", 1: "T", 2: "C"}.get(trans, trans)
+
+    def adjoint_solution(dy):
+        matrix = conjugate(np.asarray(a)) if kind == "T" else np.asarray(a)
+        return sl.solve_triangular(matrix, dy, "C" if kind == "N" else "N", lower, unit_diagonal)
+
+    def by_a(db):
+        da = -outer(db, y)
+        da = transpose(da) if kind == "T" else adjoint(da) if kind == "C" else da
+        offset = 1 if unit_diagonal else 0
+        return project(np.tril(da, -offset) if lower else np.triu(da, offset), a)
+
+    def by_b(db):
+        return project(db, b)
+
+    return y, (adjoint_solution, (by_a, by_b))
+
+
+@rule(sl.det)
+def _(a: ArrayLike, overwrite_a=False, check_finite=True):
+    y = sl.det(a, False, check_finite)
+
+    def pullback(dy):
+        return (project(np.expand_dims(dy, (-1, -2)) * cofactors(np.asarray(a), y), a),)
+
+    return y, pullback
+
+
+def cofactors(a, determinant):
+    """Return the conjugated cofactors of `a`, from singular values where it is singular."""
+    if np.all(determinant != 0):
+        return np.expand_dims(conjugate(determinant), (-1, -2)) * adjoint(np.linalg.inv(a))
+    u, s, vh = np.linalg.svd(a)
+    others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :])
+    phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return phase * ((u * np.prod(others, axis=-1)[..., None, :]) @ vh)
+
+
+def pinv_cotangent(dy, x, y):
+    """Return the cotangent of `x`, with the pseudo-inverse `y` (Golub and Pereyra 1973)."""
+    yh, dyh = adjoint(y), adjoint(dy)
+    rest, other = dyh @ y @ yh, yh @ y @ dyh
+    return rest - x @ (y @ rest) + other - (other @ y) @ x - yh @ dy @ yh
+
+
+@rule(sl.pinv)
+def _(a: ArrayLike, *, atol=None, rtol=None, return_rank=False, check_finite=True):
+    y = sl.pinv(a, atol=atol, rtol=rtol, return_rank=return_rank, check_finite=check_finite)
+
+    def pullback(dy):
+        inverse, dinverse = (y[0], dy[0]) if return_rank else (y, dy)
+        if dinverse is None:
+            return (None,)
+        return (project(pinv_cotangent(dinverse, np.asarray(a), inverse), a),)
+
+    return y, pullback
+
+
+@rule(sl.pinvh)
+def _(a: ArrayLike, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+    y = sl.pinvh(a, atol, rtol, lower, return_rank, check_finite)
+
+    def pullback(dy):
+        inverse, dinverse = (y[0], dy[0]) if return_rank else (y, dy)
+        if dinverse is None:
+            return (None,)
+        x = np.asarray(a)
+        half = np.tril(x, -1) if lower else np.triu(x, 1)
+        whole = half + adjoint(half) + diagonal_matrix(np.real(diagonal(x)))
+        return (project(of_hermitian(pinv_cotangent(dinverse, whole, inverse), lower), a),)
+
+    return y, pullback
+
+
+@rule(sl.lstsq)
+def _(
+    a: ArrayLike,
+    b: ArrayLike,
+    cond=None,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    lapack_driver=None,
+):
+    y = sl.lstsq(a, b, cond, False, False, check_finite, lapack_driver)
+
+    def cotangents(dy):
+        dx, dresidues, _, ds = dy
+        x, _, rank, _ = y
+        matrix, right = np.asarray(a), np.asarray(b)
+        u, s, vh = np.linalg.svd(matrix, full_matrices=False)
+        inverse = np.where(np.arange(s.shape[-1]) < rank, 1 / np.where(s == 0, 1, s), 0)
+        residual = right - matrix @ x
+        da, db = np.zeros_like(matrix), np.zeros_like(residual)
+        if dx is not None:
+            scale = inverse.reshape((-1,) + (1,) * (x.ndim - 1))
+            inner = scale * (vh @ dx)
+            db = u @ inner
+            null = dx - adjoint(vh) @ ((scale != 0) * (vh @ dx))
+            da = outer(residual, adjoint(vh) @ (scale * inner)) - outer(db, x)
+            da = da + outer(u @ (scale * (vh @ x)), null)
+        if dresidues is not None and np.size(dresidues):
+            moved = 2 * dresidues * residual
+            da, db = da - outer(moved, x), db + moved
+        return da if ds is None else da + (u * ds) @ vh, db
+
+    def by_a(shared):
+        return project(shared[0], a)
+
+    def by_b(shared):
+        return project(shared[1], b)
+
+    return y, (cotangents, (by_a, by_b))
+
+
+@rule(sl.norm)
+def _(a: ArrayLike, ord=None, axis=None, keepdims=False, check_finite=True):
+    y = sl.norm(a, ord, axis, keepdims, check_finite)
+
+    def pullback(dy):
+        x = np.asarray(a)
+        axes = tuple(range(x.ndim)) if axis is None else np.atleast_1d(axis)
+        axes = tuple(int(k) % x.ndim for k in axes)
+        wide = np.asarray(dy) if keepdims else np.expand_dims(dy, axes)
+        value = np.asarray(y) if keepdims else np.expand_dims(y, axes)
+        if ord is None or ord == "fro" or (ord == 2 and len(axes) == 1):
+            slope = x / np.where(value == 0, 1, value)
+        elif len(axes) == 1:
+            slope = vector_slope(x, value, ord, axes)
+        else:
+            slope = matrix_slope(x, value, ord, axes)
+        return (project(wide * slope, a),)
+
+    return y, pullback
+
+
+def vector_slope(x, value, ord, axes):
+    """Return the derivative of a vector norm; ties of a largest or smallest entry are shared."""
+    size = np.abs(x)
+    phase = np.where(size == 0, 0, x / np.where(size == 0, 1, size))
+    if ord in (np.inf, -np.inf):
+        ties = size == value
+        return phase * ties / np.sum(ties, axis=axes, keepdims=True)
+    if ord == 0:
+        return np.zeros_like(x)
+    ratio = size / np.where(value == 0, 1, value)
+    return phase * np.where(size == 0, 0, np.where(size == 0, 1, ratio) ** (ord - 1.0))
+
+
+def matrix_slope(x, value, ord, axes):
+    """Return the derivative of a matrix norm."""
+    if ord in (1, -1, np.inf, -np.inf):
+        inner, across = axes if abs(ord) == 1 else axes[::-1]
+        sums = np.sum(np.abs(x), axis=inner, keepdims=True)
+        ties = sums == value
+        size = np.abs(x)
+        phase = np.where(size == 0, 0, x / np.where(size == 0, 1, size))
+        return phase * ties / np.sum(ties, axis=across, keepdims=True)
+    moved = np.moveaxis(x, axes, (-2, -1))
+    u, s, vh = np.linalg.svd(moved, full_matrices=False)
+    if ord == "nuc":
+        weights = 1.0 * (s > 0)
+    else:
+        ties = s == (s[..., :1] if ord == 2 else s[..., -1:])
+        weights = ties / np.sum(ties, axis=-1, keepdims=True) * (s > 0)
+    return np.moveaxis((u * weights[..., None, :]) @ vh, (-2, -1), axes)

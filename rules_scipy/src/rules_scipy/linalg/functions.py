@@ -1,0 +1,104 @@
+"""Functions of matrices, such as the exponential and the square root.
+
+The adjoint of the derivative of `f` at `A` is the derivative at `A^H`. It is a block of `f` of
+twice the size (Higham 2008, 3.2): `f([[A, E], [0, A]])` has the derivative along `E` above its
+diagonal.
+"""
+
+import numpy as np
+from scipy import linalg as sl
+
+from rules_scipy.shared.matrices import ArrayLike, adjoint
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.functions")
+
+
+def blocks(a, e):
+    """Return `[[a, e], [0, a]]`."""
+    upper = np.concatenate([a, e], axis=-1)
+    lower = np.concatenate([np.zeros_like(a), a], axis=-1)
+    return np.concatenate([upper, lower], axis=-2)
+
+
+def along(f, a, e):
+    """Return the derivative of `f` at `a` along `e`."""
+    n = a.shape[-1]
+    return f(blocks(a, e))[..., :n, n:]
+
+
+def undrawn(f):
+    """Return a function that leaves the random state of NumPy alone: estimates of norms draw."""
+
+    def call(*xs):
+        state = np.random.get_state()
+        try:
+            return f(*xs)
+        finally:
+            np.random.set_state(state)
+
+    return call
+
+
+def declare(f):
+    """Declare a function of a matrix that is a power series."""
+    inner = undrawn(f) if f is sl.logm else f
+
+    @rule(f)
+    def _(A: ArrayLike):
+        def pullback(dy):
+            return (project(along(inner, adjoint(np.asarray(A)), np.asarray(dy)), A),)
+
+        return f(A), pullback
+
+
+for f in (sl.expm, sl.logm, sl.sqrtm, sl.cosm, sl.sinm, sl.tanm, sl.coshm, sl.sinhm, sl.tanhm):
+    declare(f)
+
+
+@rule(sl.signm)
+def _(A: ArrayLike):
+    y = sl.signm(A)
+
+    def pullback(dy):
+        # S A = A S and S^2 = 1 with A = S N: a Sylvester equation with N
+        n = y @ np.asarray(A)
+        inner = np.asarray(dy) - adjoint(y) @ np.asarray(dy) @ adjoint(y)
+        return (project(sl.solve_sylvester(adjoint(n), adjoint(n), inner), A),)
+
+    return y, pullback
+
+
+@rule(sl.fractional_matrix_power, refuses={"t": "it is by the logarithm, which logm has"})
+def _(A: ArrayLike, t: float):
+    def by_matrix(dy):
+        def power(a):
+            return undrawn(sl.fractional_matrix_power)(a, t)
+
+        return project(along(power, adjoint(np.asarray(A)), np.asarray(dy)), A)
+
+    return sl.fractional_matrix_power(A, t), (by_matrix, None)
+
+
+@rule(sl.expm_frechet)
+def _(A: ArrayLike, E: ArrayLike, method=None, compute_expm=True, check_finite=True):
+    y = sl.expm_frechet(A, E, method, compute_expm, check_finite)
+
+    def shared(dy):
+        a, e = np.asarray(A), np.asarray(E)
+        n = a.shape[-1]
+        dvalue, dalong = dy if compute_expm else (None, dy)
+        zero = np.zeros_like(a)
+        corner = blocks(zero, zero if dalong is None else dalong)
+        if dvalue is not None:
+            corner[:n, :n] = dvalue
+        found = along(sl.expm, adjoint(blocks(a, e)), corner)
+        return found[:n, :n] + found[n:, n:], found[:n, n:]
+
+    def by_matrix(found):
+        return project(found[0], A)
+
+    def by_direction(found):
+        return project(found[1], E)
+
+    return y, (shared, (by_matrix, by_direction))

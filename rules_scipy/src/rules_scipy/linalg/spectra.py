@@ -1,0 +1,415 @@
+"""Eigenvalues and singular values, and their vectors; the generalized and the banded ones too.
+
+Eigenvalues get what the formula says where they are repeated; vectors of a repeated value have no
+derivative, and a cotangent of theirs raises `LinAlgError`. So does one that depends on the phases
+of complex vectors.
+"""
+
+import numpy as np
+from scipy import linalg as sl
+
+from rules_scipy.linalg.bands import bands_of, hermitian_from_bands
+from rules_scipy.shared.matrices import (
+    ArrayLike,
+    adjoint,
+    diagonal,
+    diagonal_matrix,
+    of_hermitian,
+    over_gaps,
+    refuse_phase,
+)
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.spectra")
+
+
+def hermitian_cotangents(w, v, dw, dv):
+    """Return the cotangents of `a` and `b`, where `a v = b v w` and `v^H b v = 1`."""
+    inner, along = 0.0, 0.0
+    if dv is not None:
+        product = adjoint(v) @ dv
+        if np.iscomplexobj(v):
+            refuse_phase(np.imag(diagonal(product)), dv, "eigen")
+        inner, along = over_gaps(product, w, dv, "eigen"), np.real(diagonal(product))
+    if dw is not None:
+        inner = inner + diagonal_matrix(dw)
+    rest = inner * w[..., None, :] + diagonal_matrix(along / 2 + np.zeros_like(w))
+    return v @ inner @ adjoint(v), -v @ rest @ adjoint(v)
+
+
+def whole_spectrum(a, b, lower, w, v):
+    """Return all eigenvalues and vectors, the known ones as they are, and where they stand."""
+    every, vectors = sl.eigh(a, b, lower=lower)
+    at = np.argmin(np.abs(every[:, None] - w), axis=0) if len(w) else np.zeros(0, int)
+    at = at[0] + np.arange(len(w)) if len(w) else at
+    if v is not None:
+        vectors[:, at] = v
+    return every, vectors, at
+
+
+def eigh_pullback(a, b, y, lower, of_values, type):
+    """Return the shared part of the pullback of `eigh` and `eigvalsh`."""
+
+    def cotangents(dy):
+        (w, v), (dw, dv) = ((y, None), (dy, None)) if of_values else (y, dy)
+        if dw is None and dv is None:
+            return None, None
+        size = np.shape(a)[-1]
+        if v is None or w.shape[-1] != size:
+            w, v, at = whole_spectrum(a, b, lower, w, v)
+            dw, short_dw, dv, short_dv = np.zeros_like(w), dw, np.zeros_like(v), dv
+            dw[at] = 0.0 if short_dw is None else short_dw
+            if short_dv is None:
+                dv = None
+            else:
+                dv[:, at] = short_dv
+        return hermitian_cotangents(w, v, dw, dv)
+
+    return cotangents
+
+
+def refuse_type(b, type):
+    """Refuse the other forms of the generalized problem."""
+    if b is not None and type != 1:
+        raise NotImplementedError("scipy.linalg.eigh has no rule for the types 2 and 3")
+
+
+@rule(sl.eigh)
+def _(
+    a: ArrayLike,
+    *,
+    lower=True,
+    eigvals_only=False,
+    overwrite_a=False,
+    overwrite_b=False,
+    type=1,
+    check_finite=True,
+    subset_by_index=None,
+    subset_by_value=None,
+    driver=None,
+):
+    y = sl.eigh(
+        a,
+        lower=lower,
+        eigvals_only=eigvals_only,
+        check_finite=check_finite,
+        subset_by_index=subset_by_index,
+        subset_by_value=subset_by_value,
+        driver=driver,
+    )
+    cotangents = eigh_pullback(a, None, y, lower, eigvals_only, type)
+
+    def pullback(dy):
+        da = cotangents(dy)[0]
+        return (None if da is None else project(of_hermitian(da, lower), a),)
+
+    return y, pullback
+
+
+@rule(sl.eigh)
+def _(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    lower=True,
+    eigvals_only=False,
+    overwrite_a=False,
+    overwrite_b=False,
+    type=1,
+    check_finite=True,
+    subset_by_index=None,
+    subset_by_value=None,
+    driver=None,
+):
+    refuse_type(b, type)
+    y = sl.eigh(
+        a,
+        b,
+        lower=lower,
+        eigvals_only=eigvals_only,
+        check_finite=check_finite,
+        subset_by_index=subset_by_index,
+        subset_by_value=subset_by_value,
+        driver=driver,
+    )
+    cotangents = eigh_pullback(a, b, y, lower, eigvals_only, type)
+
+    def by_a(shared):
+        return None if shared[0] is None else project(of_hermitian(shared[0], lower), a)
+
+    def by_b(shared):
+        return None if shared[1] is None else project(of_hermitian(shared[1], lower), b)
+
+    return y, (cotangents, (by_a, by_b))
+
+
+@rule(sl.eigvalsh)
+def _(
+    a: ArrayLike,
+    *,
+    lower=True,
+    overwrite_a=False,
+    overwrite_b=False,
+    type=1,
+    check_finite=True,
+    subset_by_index=None,
+    subset_by_value=None,
+    driver=None,
+):
+    y = sl.eigvalsh(
+        a,
+        lower=lower,
+        check_finite=check_finite,
+        subset_by_index=subset_by_index,
+        subset_by_value=subset_by_value,
+        driver=driver,
+    )
+    cotangents = eigh_pullback(a, None, y, lower, True, type)
+
+    def pullback(dy):
+        return (project(of_hermitian(cotangents(dy)[0], lower), a),)
+
+    return y, pullback
+
+
+@rule(sl.eigvalsh)
+def _(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    lower=True,
+    overwrite_a=False,
+    overwrite_b=False,
+    type=1,
+    check_finite=True,
+    subset_by_index=None,
+    subset_by_value=None,
+    driver=None,
+):
+    refuse_type(b, type)
+    y = sl.eigvalsh(
+        a,
+        b,
+        lower=lower,
+        check_finite=check_finite,
+        subset_by_index=subset_by_index,
+        subset_by_value=subset_by_value,
+        driver=driver,
+    )
+    cotangents = eigh_pullback(a, b, y, lower, True, type)
+
+    def by_a(shared):
+        return project(of_hermitian(shared[0], lower), a)
+
+    def by_b(shared):
+        return project(of_hermitian(shared[1], lower), b)
+
+    return y, (cotangents, (by_a, by_b))
+
+
+def general_cotangent(w, v, dw, dv):
+    """Return the cotangent of a matrix, for those of its eigenvalues and normalized vectors."""
+    inner = 0.0
+    if dv is not None:
+        along = np.sum(np.conj(dv) * v, axis=-2, keepdims=True)
+        if np.iscomplexobj(v):
+            refuse_phase(np.imag(along), dv, "eigen")
+        inner = over_gaps(adjoint(v) @ (dv - np.real(along) * v), np.conj(w), dv, "eigen")
+    if dw is not None:
+        inner = inner + diagonal_matrix(dw)
+    return np.linalg.solve(adjoint(v), inner @ adjoint(v))
+
+
+def plain(left, homogeneous):
+    """Refuse left vectors and homogeneous coordinates."""
+    if left or homogeneous:
+        raise NotImplementedError(
+            "scipy.linalg.eig has a rule for eigenvalues and right eigenvectors only"
+        )
+
+
+@rule(sl.eig)
+def _(
+    a: ArrayLike,
+    b=None,
+    left=False,
+    right=True,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    homogeneous_eigvals=False,
+):
+    plain(left, homogeneous_eigvals)
+    if b is not None:
+        raise NotImplementedError("scipy.linalg.eig has no rule with `b`: use eig(solve(b, a))")
+    y = sl.eig(a, None, left, right, check_finite=check_finite)
+
+    def pullback(dy):
+        w, v = y if right else sl.eig(a)
+        dw, dv = dy if right else (dy, None)
+        if dw is None and dv is None:
+            return (None,)
+        return (project(general_cotangent(w, v, dw, dv), a),)
+
+    return y, pullback
+
+
+@rule(sl.eigvals)
+def _(a: ArrayLike, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
+    plain(False, homogeneous_eigvals)
+    if b is not None:
+        raise NotImplementedError("scipy.linalg.eigvals has no rule with `b`: give solve(b, a)")
+    y = sl.eigvals(a, None, False, check_finite)
+
+    def pullback(dy):
+        w, v = sl.eig(a)
+        if np.any(np.abs(w - y) > 1e-6 * np.max(np.abs(y), initial=0.0)):
+            raise sl.LinAlgError("eig finds the eigenvalues in another order: call eig")
+        return (project(general_cotangent(w, v, dy, None), a),)
+
+    return y, pullback
+
+
+def values_cotangent(u, s, vh, ds):
+    """Return the cotangent of a matrix with the singular values `s`; 0 at the kink `s = 0`."""
+    return (u * np.where(s == 0, 0, ds)[..., None, :]) @ vh
+
+
+@rule(sl.svdvals)
+def _(a: ArrayLike, overwrite_a=False, check_finite=True):
+    def pullback(dy):
+        return (project(values_cotangent(*np.linalg.svd(a, full_matrices=False), dy), a),)
+
+    return sl.svdvals(a, False, check_finite), pullback
+
+
+@rule(sl.svd)
+def _(
+    a: ArrayLike,
+    full_matrices=True,
+    compute_uv=True,
+    overwrite_a=False,
+    check_finite=True,
+    lapack_driver="gesdd",
+):
+    y = sl.svd(a, full_matrices, compute_uv, False, check_finite, lapack_driver)
+
+    def pullback(dy):
+        if not compute_uv:
+            u, s, vh = np.linalg.svd(a, full_matrices=False)
+            return (project(values_cotangent(u, s, vh, dy), a),)
+        da = svd_cotangent(*y, *dy)
+        return (None if da is None else project(da, a),)
+
+    return y, pullback
+
+
+def svd_cotangent(u, s, vh, du, ds, dvh):
+    """Return the cotangent of a matrix for those of its decomposition (Townsend 2016)."""
+    k = s.shape[-1]
+    v, dv = adjoint(vh), None if dvh is None else adjoint(dvh)
+    for d in (du, dv):
+        if d is not None and np.any(d[..., k:] != 0):
+            raise sl.LinAlgError(
+                "the gradient depends on the basis of a null space, which is not determined: use "
+                "full_matrices=False"
+            )
+    u, v = u[..., :k], v[..., :k]
+    if du is None and dv is None:
+        return None if ds is None else values_cotangent(u, s, adjoint(v), ds)
+    du = np.zeros_like(u) if du is None else du[..., :k]
+    dv = np.zeros_like(v) if dv is None else dv[..., :k]
+    used = np.concatenate([du, dv], axis=-2)
+    x, z = adjoint(u) @ du, adjoint(v) @ dv
+    inner = (x - adjoint(x)) * s[..., None, :] + s[..., :, None] * (z - adjoint(z))
+    inner = over_gaps(inner, s * s, used, "singular")
+    vanishing = s <= k * np.finfo(s.dtype).eps * s[..., :1]
+    if np.any(vanishing & np.any(used != 0, axis=-2)):
+        raise sl.LinAlgError("the singular vectors of a vanishing singular value have no gradient")
+    if np.iscomplexobj(u):
+        refuse_phase(np.imag(diagonal(x) + diagonal(z)), used, "singular")
+        inner = inner + diagonal_matrix(1j * np.imag(diagonal(x)) / np.where(s == 0, 1, s))
+    if ds is not None:
+        inner = inner + diagonal_matrix(np.where(s == 0, 0, ds))
+    inverse = 1 / np.where(s == 0, 1, s)[..., None, :]
+    da = u @ inner @ adjoint(v)
+    da = da + ((du - u @ x) * inverse) @ adjoint(v)
+    return da + (u * inverse) @ adjoint(dv - v @ z)
+
+
+def of_bands(w, v, dw, dv):
+    """Return the cotangent of the whole matrix that bands stand for."""
+    return hermitian_cotangents(w, v, dw, dv)[0]
+
+
+def everything(select):
+    """Refuse a choice of eigenvalues."""
+    if select not in ("a", 0, "all"):
+        raise NotImplementedError("eigenvalues of bands have a rule for all of them: select='a'")
+
+
+@rule(sl.eig_banded)
+def _(a_band: ArrayLike, lower=False, eigvals_only=False, *, select="a", check_finite=True):
+    everything(select)
+    y = sl.eig_banded(a_band, lower, eigvals_only, check_finite=check_finite)
+
+    def pullback(dy):
+        w, v = sl.eigh(hermitian_from_bands(a_band, lower)) if eigvals_only else y
+        dw, dv = (dy, None) if eigvals_only else dy
+        da = of_hermitian(of_bands(w, v, dw, dv), lower)
+        return (project(bands_of(da, np.shape(a_band)[0], lower), a_band),)
+
+    return y, pullback
+
+
+@rule(sl.eigvals_banded)
+def _(a_band: ArrayLike, lower=False, *, select="a", check_finite=True):
+    everything(select)
+
+    def pullback(dy):
+        w, v = sl.eigh(hermitian_from_bands(a_band, lower))
+        da = of_hermitian(of_bands(w, v, dy, None), lower)
+        return (project(bands_of(da, np.shape(a_band)[0], lower), a_band),)
+
+    return sl.eigvals_banded(a_band, lower, check_finite=check_finite), pullback
+
+
+def tridiagonal_cotangents(w, v, dw, dv):
+    """Return the cotangents of a diagonal and of that beside it."""
+    da = of_hermitian(of_bands(w, v, dw, dv))
+    return np.diagonal(da), np.diagonal(da, -1)
+
+
+@rule(sl.eigh_tridiagonal)
+def _(d: ArrayLike, e: ArrayLike, eigvals_only=False, *, select="a", lapack_driver="auto"):
+    everything(select)
+    y = sl.eigh_tridiagonal(d, e, eigvals_only, lapack_driver=lapack_driver)
+
+    def shared(dy):
+        w, v = sl.eigh_tridiagonal(d, e) if eigvals_only else y
+        return tridiagonal_cotangents(w, v, *((dy, None) if eigvals_only else dy))
+
+    def by_d(found):
+        return project(found[0], d)
+
+    def by_e(found):
+        return project(found[1], e)
+
+    return y, (shared, (by_d, by_e))
+
+
+@rule(sl.eigvalsh_tridiagonal)
+def _(d: ArrayLike, e: ArrayLike, *, select="a", lapack_driver="auto"):
+    everything(select)
+
+    def shared(dy):
+        return tridiagonal_cotangents(*sl.eigh_tridiagonal(d, e), dy, None)
+
+    def by_d(found):
+        return project(found[0], d)
+
+    def by_e(found):
+        return project(found[1], e)
+
+    y = sl.eigvalsh_tridiagonal(d, e, lapack_driver=lapack_driver)
+    return y, (shared, (by_d, by_e))

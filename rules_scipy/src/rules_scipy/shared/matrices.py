@@ -1,0 +1,84 @@
+"""Matrices, and stacks of them: what the rules of linear algebra take apart and put together."""
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from rulescore import Numeric
+
+ArrayLike = Numeric | list | tuple
+
+
+def conjugate(x):
+    """Return the conjugate of `x`, which is `x` itself where it is real."""
+    return np.conj(x) if np.iscomplexobj(x) else x
+
+
+def transpose(a):
+    """Return the transposes of a stack of matrices."""
+    return np.swapaxes(a, -1, -2)
+
+
+def adjoint(a):
+    """Return the conjugate transposes of a stack of matrices."""
+    return np.swapaxes(conjugate(a), -1, -2)
+
+
+def diagonal(a):
+    """Return the diagonals of a stack of matrices."""
+    return np.diagonal(a, axis1=-2, axis2=-1)
+
+
+def diagonal_matrix(d):
+    """Return a stack of diagonal matrices."""
+    return np.eye(d.shape[-1]) * d[..., None, :]
+
+
+def outer(y, x):
+    """Return `y x^H` for vectors, or for matrices of vectors in columns."""
+    return np.outer(y, conjugate(x)) if np.ndim(x) == 1 else y @ adjoint(x)
+
+
+def of_hermitian(da, lower=True):
+    """Return the cotangent of the triangle that is read of a Hermitian matrix."""
+    both = da + adjoint(da)
+    strict = np.tril(both, -1) if lower else np.triu(both, 1)
+    return strict + diagonal_matrix(np.real(diagonal(da)))
+
+
+def of_symmetric(da, lower=True):
+    """Return the cotangent of the triangle that is read of a symmetric matrix, maybe complex."""
+    both = da + transpose(da)
+    strict = np.tril(both, -1) if lower else np.triu(both, 1)
+    return strict + diagonal_matrix(diagonal(da))
+
+
+def coincide(values):
+    """Return which pairs of eigenvalues or singular values are equal but for rounding."""
+    gaps = np.abs(values[..., None, :] - values[..., :, None])
+    largest = np.max(np.abs(values), axis=-1, keepdims=True, initial=0.0)
+    return gaps <= values.shape[-1] * np.finfo(values.dtype).eps * largest[..., None]
+
+
+def over_gaps(m, w, dv, what):
+    """Return `m_ij / (w_j - w_i)`, with zeros on the diagonal.
+
+    Raises `LinAlgError` where values coincide and `dv` is not zero for their vectors.
+    """
+    gaps, equal = w[..., None, :] - w[..., :, None], coincide(w)
+    used = np.any(dv != 0, axis=-2)
+    others = ~np.eye(w.shape[-1], dtype=bool)
+    if np.any(equal & others & (used[..., None, :] | used[..., :, None])):
+        raise LinAlgError(
+            f"the {what} vectors of a repeated {what} value have no gradient: only the space that "
+            "they span is determined"
+        )
+    return np.where(equal, 0, m / np.where(equal, 1, gaps))
+
+
+def refuse_phase(turning, dv, what):
+    """Raise `LinAlgError` where a cotangent depends on the phases of complex vectors."""
+    size = np.sqrt(np.sum(np.abs(dv) ** 2))
+    if np.any(np.abs(turning) > 64 * np.sqrt(np.finfo(dv.dtype).eps) * size):
+        raise LinAlgError(
+            f"the gradient depends on the phase of complex {what} vectors, which is not determined"
+        )
