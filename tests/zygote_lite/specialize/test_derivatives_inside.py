@@ -328,3 +328,52 @@ def test_parts_that_cannot_have_a_gradient_have_none():
 
     with testing.transformed_only(), testing.compared():
         assert gradient(f, 0.5) == pytest.approx((2.0,))
+
+
+def of_a_loop_of_known_length(t, u):
+    for _ in range(2):
+        t = t * u
+    return t
+
+
+def of_a_loop_of_any_length(t, u, n):
+    for _ in range(n):
+        t = t * u
+    return t
+
+
+def on_both_paths(t, u):
+    return t * u if t > 0.0 else t - u
+
+
+def on_one_path(t, u):
+    return t * u if t > 0.0 else t
+
+
+def after_a_loop(t, u, n):
+    total = u
+    for _ in range(n):
+        total = total + t * u
+    return total * t
+
+
+@pytest.mark.parametrize(
+    ("g", "more", "sure"),
+    [
+        (of_a_loop_of_known_length, (), True),
+        (of_a_loop_of_any_length, (2,), False),
+        (on_both_paths, (), True),
+        (on_one_path, (), False),
+        (after_a_loop, (2,), True),
+    ],
+)
+def test_it_is_known_which_gradients_are_none_on_some_path(g, more, sure):
+    def f(x):
+        d = gradient(g, x, x, *more)
+        return d[0] * x if d[1] is None else d[0] * d[1] * x
+
+    assert (testing.why_recorded(f, 0.5) is None) == sure
+    for _ in range(3):
+        with testing.compared(), testing.strict():
+            found = gradient(f, 0.5)
+    assert_slopes(found, f, (0.5,), 1e-6)

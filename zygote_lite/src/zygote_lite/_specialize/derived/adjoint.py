@@ -18,7 +18,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import error_state
 from zygote_lite._specialize.typed.derivatives import Adjoint
 from zygote_lite._specialize.typed.drafts import Env
-from zygote_lite._specialize.typed.nodes import Branch, Loop, Op, leaves, walk
+from zygote_lite._specialize.typed.nodes import Op, leaves, walk
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import finite
 from zygote_lite._specialize.typed.structures import structure
@@ -92,7 +92,7 @@ def differentiate(
         return [_gradient_parts(flagged[i], gradients, after) for i in numbers]
 
     may_change = any(x.may_be_written for x in entry.variables.values())
-    has_paths = any(isinstance(node, Branch | Loop) for node in walk(forward))
+    has_paths = any(backward.cotangents.get(x) in backward.partial for x in gradients)
     return Adjoint(_translated(result, env), seed, cotangents, may_change, has_paths)
 
 

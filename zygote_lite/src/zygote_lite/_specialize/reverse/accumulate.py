@@ -31,6 +31,7 @@ class Accumulator:
         given: the cotangents that some value has or had.
         filled: of buffers of zeros, the places that something was assigned to, and nothing else.
         memory: which views have no cotangents of their own.
+        partial: the cotangents that are zeros on some path, where the tape has none.
     """
 
     # The invariant: a buffer in `owned` is the cotangent of exactly one value, and no contribution
@@ -48,6 +49,7 @@ class Accumulator:
     given: set[Value] = field(default_factory=set)
     filled: dict[Value, list[tuple[int, ...]]] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
+    partial: set[Value] = field(default_factory=set)
 
     def add(self, x: Value, d: Contribution) -> None:
         """Add to the cotangent of a value; the first one is an assignment."""
@@ -67,8 +69,10 @@ class Accumulator:
         if x in self.memory.parts:
             self.add_to_part(x, d)
             return
-        known = self.cotangents.get(x)
+        known, is_partial = self.cotangents.get(x), d in self.partial
         if known is not None:
+            if not is_partial:
+                self.partial.discard(known)
             made = self.builder.definitions.get(d)
             negated = made is not None and made.function is operator.neg and d not in self.given
             term = made.arguments[0] if made is not None and negated else d
@@ -77,6 +81,8 @@ class Accumulator:
                 self.write(AddInto(self.origin, known, term, sign="-" if negated else "+"))
                 return
             d = self.call(operator.sub if negated else operator.add, known, term)
+            if is_partial and known in self.partial:
+                self.partial.add(d)
         self.cotangents[x] = d
         if self.is_new(d):  # and not a sum that the program has computed itself
             self.owned.add(d)
@@ -144,6 +150,8 @@ class Accumulator:
         value = spread if spread is not None and spread.is_scalar else d.value
         assigned = self.is_assigned(buffer, d.index) or (first and not repeats)
         self.write(AddInto(self.origin, buffer, value, d.index, repeats=repeats, first=assigned))
+        if d.value not in self.partial:
+            self.partial.discard(buffer)
 
     def is_assigned(self, buffer: Value, index: Value) -> bool:
         """Return whether a place of a buffer still holds zero, so that it may be assigned to."""
@@ -183,8 +191,10 @@ class Accumulator:
         if known is None:
             known = self.zero(x)
             self.filled[known] = []
+            self.partial.add(known)
         elif known not in self.owned:
-            known = self.copy(known, x)
+            is_partial, known = known in self.partial, self.copy(known, x)
+            self.partial.update([known] if is_partial else [])
         self.cotangents[x] = known
         self.owned.add(known)
         self.given.add(known)

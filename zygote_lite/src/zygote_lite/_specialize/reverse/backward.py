@@ -25,6 +25,8 @@ from zygote_lite._specialize.typed.nodes import (
     StoreItem,
     inner_blocks,
     is_made_in,
+    leaves,
+    surely_runs,
     walk,
 )
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -42,6 +44,7 @@ class Backward(Accumulator):
     stays: dict[Op, Value] = field(default_factory=dict)
     outer: set[Value] = field(default_factory=set)  # what a loop adds to the cotangents of
     reads: Counter[Value] = field(default_factory=Counter)
+    settled: set[Value] = field(default_factory=set)  # no longer partial, if the last block is run
 
     def __post_init__(self) -> None:
         builder = self.builder
@@ -96,6 +99,8 @@ class Backward(Accumulator):
         given = [
             d.value if isinstance(d, Scatter | Each) else d for d in contributions if d is not None
         ]
+        if dy in self.partial:
+            self.partial.update(leaf for d in given for leaf in leaves(d))
         if sum(d is dy for d in given) != 1 or any(d.is_array and not d.fresh for d in given):
             self.owned.discard(dy)  # what still reads it must not see it change
         for x, d in zip(node.active_operands, contributions, strict=False):
@@ -177,6 +182,8 @@ class Backward(Accumulator):
         at = self.part(node.array)
         self.filled.pop(at, None)
         d = self.taken(node, at, node.index) if node.value.active else None
+        if d is not None and self.cotangents.get(root) in self.partial:
+            self.partial.add(d)
         if d is None or not self.keeps_cotangent(node):
             self.write(StoreItem(self.origin, at, node.index, constant(0.0)))
         if d is not None:
@@ -240,6 +247,8 @@ class Backward(Accumulator):
                 self.cotangents[x] = a
                 continue
             self.cotangents[x] = joined = self.named(x, a or b)
+            if any(d is None or d in self.partial for d in (a, b)):
+                self.partial.add(joined)
             left.append((joined, a or self.zero_in(then, x)))
             right.append((joined, b or self.zero_in(other, x)))
             if all(d is None or d in self.owned for d in (a, b)):
@@ -253,13 +262,15 @@ class Backward(Accumulator):
     def nested(self, nodes: list[Node], cotangents: Cotangents) -> tuple[list[Node], Cotangents]:
         """Write the reverse of a block of its own; return it, with the cotangents at its end."""
         outer, self.cotangents = self.cotangents, cotangents
+        partial = set(self.partial)
 
         def work() -> Cotangents:
             self.block(nodes)
             return self.cotangents
 
         block, found = self.builder.nested(work)
-        self.cotangents = outer
+        self.cotangents, self.settled = outer, partial - self.partial
+        self.partial |= partial  # the block may not be run
         return block, found
 
     def loop(self, node: Loop) -> None:
@@ -304,14 +315,24 @@ class Backward(Accumulator):
                 start.append((accumulators[x], d or constant(0.0)))
             else:
                 accumulators[x] = self.zero(x) if d is None else self.copy(d, x)
+            if d is None or d in self.partial:
+                self.partial.add(accumulators[x])
         variables: dict[Value, Value] = {}
         for phi, out in zip(node.phis, node.outs, strict=True):
             d = after.pop(out, None)
             if phi in carried:
                 variables[phi] = self.named(phi, d)
                 start.append((variables[phi], self.zero(out) if d is None else d))
+                if d is None or d in self.partial:
+                    self.partial.add(variables[phi])
         self.write(Moves(self.origin, start))
-        body, _ = self.turn(node, accumulators, variables)
+        body, found = self.turn(node, accumulators, variables)
+        if self.partial & {*variables.values()} or any(
+            found.get(phi) is None or found[phi] in self.partial for phi in variables
+        ):
+            self.partial.update(variables.values())
+        elif surely_runs(node):
+            self.partial -= self.settled
         self.builder.out.append(Backwards(node.origin, node, body))
         self.cotangents = {**after, **accumulators, **variables}
         self.given |= {*accumulators.values(), *variables.values()}

@@ -283,6 +283,13 @@ def may_stop(block: list[Node]) -> bool:
     )
 
 
+def surely_runs(loop: Loop) -> bool:
+    """Return whether a loop has an iteration in every run, and all of them to their ends."""
+    iterable = loop.iterable
+    known = iterable is not None and iterable.is_constant and len(iterable.sample) > 0
+    return known and not may_stop(loop.body)
+
+
 def add_at_ends(
     block: list[Node], origin: ast.AST, pairs: list[tuple[Value, Value]], loop: Loop | None = None
 ) -> None:
