@@ -249,7 +249,10 @@ def test_a_namespace_that_is_gone_does_not_answer_for_one_in_its_place(tmp_path)
 
 
 def with_a_set(x):
-    seen = {0.0}
+    seen = {0}
+    for i in range(3):
+        if i not in seen:
+            seen.add(2 * i)
     return x * x * len(seen)
 
 
@@ -268,11 +271,14 @@ def lines_about(f, name, *xs):
 
 
 def test_explain_tells_of_transformed_code_and_of_islands():
-    for _ in range(4):  # transformed code answers some of the calls between
+    for i in range(4):  # transformed code answers some of the calls between
         (about,) = lines_about(with_an_island, "with_an_island(float)", 0.5)
         assert about.startswith("transformed; ")
         (island,) = lines_about(with_an_island, "with_a_set(float)", 0.5)
-        assert island.startswith("recorded inside of transformed code: it makes a set")
+        alone = "transformed; "  # by now there may be code for it, where it is called alone
+        assert island.startswith("recorded inside of transformed code: ") or (
+            i and island.startswith(alone)
+        )
         assert lines_about(with_an_island, "math.sin", 0.5)[0].startswith("rule of rules_base")
         assert "zygote_lite._" not in explain(with_an_island, 0.5).replace(__file__, "")
         pullback(with_an_island, 0.5)
