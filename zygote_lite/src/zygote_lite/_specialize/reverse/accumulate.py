@@ -11,7 +11,7 @@ from zygote_lite._specialize.rules.contributions import Contribution, Each, Scat
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import MANY, ArrayOf, Fact, ListOf, Scalar, shares_axes
-from zygote_lite._specialize.typed.nodes import AddInto, Node
+from zygote_lite._specialize.typed.nodes import AddInto, Node, StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import duplicate, is_view, zeros, zeros_if_set
 from zygote_lite._specialize.typed.structures import structure
@@ -261,6 +261,10 @@ class Accumulator:
         return self.builder.origin
 
     def write(self, node: Node) -> None:
+        if isinstance(node, AddInto):
+            self.builder.added_to.add(node.target)
+        elif isinstance(node, StoreItem):
+            self.builder.added_to.add(node.array)
         self.builder.out.append(node)
 
     def computed(self, fact: Fact, sample: Any, f: Any, *xs: Value, name: str = "") -> Value:

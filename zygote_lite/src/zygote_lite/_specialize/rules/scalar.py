@@ -4,6 +4,8 @@ import operator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.builder import Builder
@@ -29,6 +31,7 @@ class ScalarRule:
             builder.poles = True
         parts = self._partials(builder)
         found: list[Contribution] = []
+        quotients: dict[Value, Value] = {}  # the cotangent divided by operands
         is_product = len(parts) == 2 and parts[0] is self.xs[1] and parts[1] is self.xs[0]
         for i, (x, partial, alike) in enumerate(zip(self.xs, parts, self.alike, strict=True)):
             multiple = self.multiples.get(i, 1) if is_product and not builder.strong else 1
@@ -36,7 +39,11 @@ class ScalarRule:
                 found.append(None)
                 continue
             product = _strong_times if builder.strong else times
-            d = product(builder, dy, partial, self.out)
+            divided = None if builder.strong else self._divided(builder, partial, quotients)
+            d = product(builder, *(divided or (dy, partial)), self.out)
+            made = builder.definitions.get(d)
+            if made is not None and made.function is operator.truediv:
+                quotients[made.arguments[1]] = d
             if builder.strong and self.rule.chooses and d in builder.definitions:
                 op = builder.definitions[d]
                 op.function = chosen_product if op.function is strong_product else op.function
@@ -49,6 +56,14 @@ class ScalarRule:
                 d = projected(builder, d, x)
             found.append(d)
         return found
+
+    def _divided(
+        self, builder: Builder, partial: Value, quotients: dict[Value, Value]
+    ) -> tuple[Value, Value] | None:
+        """Return `dy / y` and `a` for a partial `a / y`, where that quotient is known."""
+        made = _quotient(builder, partial)
+        known = None if made is None else quotients.get(made[1])
+        return (known, made[0]) if made is not None and known is not None else None
 
     def _partials(self, builder: Builder) -> list[Value]:
         """Write the partial derivatives by the operands that are active, at least."""
@@ -94,10 +109,37 @@ def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
     if made is not None and any(x.may_be_written for x in made.arguments):
         made = None  # its operands may hold something else by now
     if made is not None and made.function is operator.truediv and is_one(made.arguments[0]):
-        return _operation(builder, operator.truediv, dy, made.arguments[1])
+        return _divided_by(builder, dy, made.arguments[1])
     if made is not None and made.function is operator.neg:
         return _operation(builder, operator.neg, times(builder, dy, made.arguments[0], out))
     return _operation(builder, operator.mul, dy, partial)
+
+
+def _divided_by(builder: Builder, dy: Value, y: Value) -> Value:
+    """Write the quotient of a cotangent; of `d / (x / y)` that is `d / x`."""
+    outer = _quotient(builder, dy)
+    inner = None if outer is None else _quotient(builder, outer[1])
+    if outer and inner and inner[1] is y and shares_axes(inner[0].fact, outer[1].fact):
+        dy, y = outer[0], inner[0]
+    return _operation(builder, operator.truediv, dy, y)
+
+
+def _quotient(builder: Builder, x: Value) -> tuple[Value, Value] | None:
+    """Return what a float64 is the quotient of, where that is still what it was."""
+    made = builder.definitions.get(x)
+    if made is None or made.function is not operator.truediv or x in builder.added_to:
+        return None
+    a, b = made.arguments
+    if any(part.may_be_written for part in (a, b)) or not all(map(_is_double, (x, a, b))):
+        return None
+    return a, b
+
+
+def _is_double(x: Value) -> bool:
+    """Return whether a value is of float64, whose range is wide enough for another order."""
+    if isinstance(x.fact, Scalar):
+        return x.fact.classes <= {float, np.float64}
+    return isinstance(x.fact, ArrayOf) and x.fact.dtype == np.float64
 
 
 def _strong_times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:

@@ -75,6 +75,7 @@ class Draft:
         self.loop: Loop | None = None
         self.written: dict[Value, int] = {}
         self.used: set[str] = set()
+        self.added_to: set[Value] = set()  # cotangents that were changed after they were computed
         self.next = 1  # the temporaries before this one are taken
         self.frames: list[Frame] = []  # the functions whose bodies are being written
         self.reverse = False
