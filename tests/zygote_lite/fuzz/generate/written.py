@@ -6,6 +6,7 @@ out of bounds, or a view one of an argument.
 """
 
 import math
+import operator
 import random
 
 import numpy as np
@@ -79,7 +80,9 @@ def arguments(seed):
 
 def load(seed):
     """Return the function of a number."""
-    return texts.load(program(seed), f"<program of writes {seed}>", np=np, math=math)
+    return texts.load(
+        program(seed), f"<program of writes {seed}>", np=np, math=math, operator=operator
+    )
 
 
 class Author:
@@ -142,9 +145,10 @@ class Author:
             self.of_matrix,
             self.by_function,
             self.mask,
+            self.call,
         ]
         kinds = [*kinds, *kinds, self.branch, self.loop, self.swap, self.rows]
-        return self.source.choice(kinds if depth < 2 else kinds[:8])(depth)
+        return self.source.choice(kinds if depth < 2 else kinds[:9])(depth)
 
     def made(self, depth):
         name = self.new()
@@ -236,6 +240,36 @@ class Author:
                 f"{a}[{b} < 0.0] *= 0.5",
                 f"{a}[[0, -1]] = {b}[[-1, 0]]",
                 f"{a}[np.arange(len(x))] += {b}",
+            )
+        ]
+
+    def call(self, depth):
+        """Return a call of a function or a method that writes to an array."""
+        a, b, c = self.vector(), self.vector(), self.vector()
+        index = self.choice(
+            "[0, 0]", "[0, -1]", "np.array([0, 1])", "np.arange(len(x))", "0", "[n % 2]"
+        )
+        return [
+            self.choice(
+                f"np.multiply({b}, {c}, out={a})",
+                f"np.sin({b}, {a})",
+                f"np.add({a}, {b}, {a})",
+                f"np.cumsum({b}, out={a})",
+                f"np.matmul(m, {b}, out={a})",
+                f"np.copyto({a}, {self.choice(b, self.number())})",
+                f"np.copyto({a}, {b} * 2.0, where={c} > 0.0)",
+                f"{a}.fill({self.number()})",
+                f"{a}.sort()",
+                f"np.putmask({a}, {c} > 0.0, {self.choice(f'{b} * {c}', self.number())})",
+                f"np.place({a}, {c} > 0.5, {self.number()})",
+                f"np.add.at({a}, {index}, {self.number()})",
+                f"np.add.at({a}, np.arange(len(x)) // 2, {b})",
+                f"{a}[{index}] = {self.number()}",
+                f"{a}[np.arange(len(x)) // 2] = {b}",
+                f"{a}[np.arange(len(x)) // 2] += {b}",
+                f"{a}.__imul__({b})",
+                f"operator.iadd({a}, {b})",
+                "m.sort(axis=0)",
             )
         ]
 

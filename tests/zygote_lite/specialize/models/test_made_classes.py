@@ -486,9 +486,9 @@ def array_behind_a_method(x):
     return np.sum(change(z) * kept.get()) * 1.0
 
 
-@pytest.mark.parametrize("f", [of_another_class_by_path])
-def test_what_is_recorded(f):
-    assert testing.why_recorded(f, 1.5)
+@pytest.mark.parametrize("f", [of_another_class_by_path, array_behind_a_method])
+def test_what_other_names_stand_for(f):
+    assert bool(testing.why_recorded(f, 1.5)) == (f is of_another_class_by_path)
     for x in (1.5, 1.5, 1.5, 0.5):
         assert is_alike(outcome(lambda x=x: value_and_grad(f)(x)), generic(f, (x,), 0))
 

@@ -27,6 +27,7 @@ from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import partials as _partials
+from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
 from zygote_lite._specialize.infer.models.items import Several, as_they_are_now, strict_zip
 from zygote_lite._specialize.jitted import original
@@ -107,6 +108,9 @@ def call(
             return found
     if f in (max, min) and not kws and any(map(_operators.holds_object, xs)):
         return _operators.best_object(builder, f, xs)
+    written = _writing.writing_call(builder, f, xs, kws)
+    if written is not None:
+        return written
     f = _without_in_place(f, xs)
     if not builder.plain and any(isinstance(x.fact, ListOf) or x.items is not None for x in xs):
         gathered = _gathered.of_lists(builder, f, xs, kws, stem)

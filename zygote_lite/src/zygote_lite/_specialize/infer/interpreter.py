@@ -60,6 +60,7 @@ class Interpreter(Builder):
     attribute = reads.read_attribute
     build = builds.build_structure
     append = builds.append_item
+    store = store
 
     # -- functions -----------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.writing import write_over
 from zygote_lite._specialize.infer.ownership import demand_own
 from zygote_lite._specialize.rules.inlined import snapshot
 from zygote_lite._specialize.typed.builder import Builder, key_of_part
@@ -14,7 +15,7 @@ from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Descriptor, Local, Method, Partial
-from zygote_lite._specialize.typed.values import Value, constant, made_class, memory_of, shape_root
+from zygote_lite._specialize.typed.values import Value, made_class, memory_of, shape_root
 
 
 def changed(builder: Builder, x: Value, result: Value, target: str, env: Env) -> Value:
@@ -24,11 +25,7 @@ def changed(builder: Builder, x: Value, result: Value, target: str, env: Env) ->
     """
     if _keeps_kind(x, result) and not _has_second_name(builder, x, target, env):
         return result
-    kinds = [v.fact.dtype for v in (x, result) if isinstance(v.fact, ArrayOf)]
-    if len(kinds) < 2 or (kinds[0] != kinds[1] and {kind.kind for kind in kinds} != {"f"}):
-        raise Unsound.IN_PLACE_KIND("it changes an array in place by an array of another dtype")
-    store(builder, x, constant(...), result)
-    return x
+    return write_over(builder, x, result)
 
 
 def _keeps_kind(x: Value, result: Value) -> bool:

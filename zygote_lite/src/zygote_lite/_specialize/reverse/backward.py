@@ -30,7 +30,7 @@ from zygote_lite._specialize.typed.nodes import (
     walk,
 )
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import zeros_or
+from zygote_lite._specialize.typed.runtime import stayed, zeros_or
 from zygote_lite._specialize.typed.store_forwarding import Sum, sums_in_place
 from zygote_lite._specialize.typed.values import Value, constant, memory_of, path_of
 
@@ -199,14 +199,20 @@ class Backward(Accumulator):
         if isinstance(at.fact, ListOf):
             d = self.computed(Scalar(FLOATS), 1.0, operator.getitem, at, index)
         else:
-            if self.may_repeat(index):
-                raise Unsound.REPEATED_INDEX("it assigns entries that an index may name twice")
             d = self.builder.item(at, index)
             if d.is_array:
                 d = self.call(np.ndarray.copy, d)
+                if self.may_repeat(index):
+                    d = self.of_last(d, at, index)
                 if node.alike:
                     return d
         return projected(self.builder, d, node.value)
+
+    def of_last(self, d: Value, at: Value, index: Value) -> Value:
+        """Return the cotangent of what was stored, where an index may name an entry twice."""
+        if self.builder.compiled:
+            raise Unsound.REPEATED_INDEX("it assigns entries that an index may name twice")
+        return self.computed(d.fact, d.sample, stayed, d, at, index)
 
     def keeps_cotangent(self, node: StoreItem) -> bool:
         """Return whether a store adds to what it writes over, whose cotangent is then the same."""

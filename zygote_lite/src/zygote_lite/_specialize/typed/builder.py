@@ -70,6 +70,10 @@ class Builder(Draft, ABC):
         """Write `x.append(item)`."""
 
     @abstractmethod
+    def store(self, x: Value, index: Value, value: Value) -> None:
+        """Write `x[index] = value`."""
+
+    @abstractmethod
     def item(self, x: Value, index: Value, stem: str = "") -> Value:
         """Write `x[index]`, and return it."""
 

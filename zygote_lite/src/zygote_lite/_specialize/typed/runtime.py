@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.traits import declare
+from zygote_lite._numpy.writes import winning
 from zygote_lite._specialize.typed.reasons import Unsound
 
 # -- leaving for the tape ------------------------------------------------------------------------
@@ -48,6 +49,19 @@ def finite(x: Any) -> None:
     """Leave the code unless a gradient that is taken inside is finite."""
     if not np.isfinite(x).all():
         raise Unsound.NOT_FINITE("a gradient is not finite")
+
+
+def added_at(x: Any, index: Any, value: Any) -> Any:
+    """Return a copy of an array to some entries of which values are added, repeatedly."""
+    total = np.copy(x)
+    np.add.at(total, index, value)
+    return total
+
+
+def stayed(d: Any, x: Any, index: Any) -> Any:
+    """Return the cotangent of what was stored, without what the same store wrote over."""
+    winners = winning(x, index)
+    return d if winners is None else np.where(winners, d, 0)
 
 
 def has_value(x: Any) -> None:

@@ -307,6 +307,7 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     sum: _summed_items,
     np.conjugate: _real,
     np.real: _real,
+    np.ndarray.__getitem__: lambda builder, xs: builder.item(xs[0], xs[1]),
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,
     imported_module: _imports.import_module,

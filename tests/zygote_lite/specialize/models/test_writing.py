@@ -1,0 +1,142 @@
+"""Functions and methods that write to an array are transformed, and others are left to the tape."""
+
+import operator
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import check_gradient
+from tests.zygote_lite.checks.oracles import assert_agreement
+from zygote_lite import DifferentiationError, export_adjoint, gradient, testing
+
+V = np.array([0.5, 0.9, 0.7, 0.8])
+W = np.array([1.5, 0.3, 1.1, 0.6])
+
+
+def out(x, y):
+    a = np.empty(4)
+    np.multiply(x, y, out=a)
+    np.sin(a, a)
+    np.cumsum(a * x, out=(a))
+    np.clip(a, 0.1, 9.0, a)
+    return np.sum(a * a)
+
+
+def into_an_argument(x, y):
+    np.add(x, y, out=x)
+    np.copyto(y, x, where=x > 1.5)
+    return np.sum(x * y)
+
+
+def methods(x, y):
+    a = x * y
+    a.sort()
+    b = a[::-1]
+    b.partition(1)
+    b.__imul__(x)
+    a[2:].fill(y[0])
+    a.__setitem__(0, x[1])
+    return np.sum(a * a.__getitem__(slice(1, None))[0] * y)
+
+
+def functions(x, y):
+    a = operator.iadd(x * 1.0, y)
+    np.putmask(a, x > 0.6, y * x)
+    np.place(a, y > 1.0, y[1])
+    operator.setitem(a, slice(1, 3), x[:2])
+    np.copyto(a, a[::-1] * x)
+    return np.sum(a**2)
+
+
+def sums(x, y):
+    a = np.ones(3)
+    np.add.at(a, [0, 1, 0, 0], x)
+    np.add.at(a, [1, 1], y[0])
+    np.add.at(a, 2, y[1])
+    return np.prod(a)
+
+
+def twice(x, y):
+    a = np.zeros((3, 2))
+    a[[0, 0, 2], [1, 1, 0]] = x[:3]
+    a[np.array([1, 1])] += y[:2]
+    a[[2, -1]] = x[0]
+    a[[0, 1]] = a[[1, 0]] * y[0]
+    return np.sum(a**2) + np.sum(a[:, 0] * y[:3])
+
+
+FUNCTIONS = [out, into_an_argument, methods, functions, sums, twice]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_what_writes_is_transformed(f):
+    assert testing.why_recorded(f, V.copy(), W.copy()) is None
+    check_gradient(lambda x, y: f(x.copy(), y.copy()), V, W)
+    assert assert_agreement(f, (V, W), (W, V), (V * 2.0, W - 0.1))
+
+
+def masked_ufunc(x):
+    a = np.ones(4)
+    np.sqrt(x, out=a, where=x > 0.6)
+    return np.sum(a)
+
+
+def product_at(x):
+    a = np.ones(2)
+    np.multiply.at(a, [0, 0, 1, 1], x)
+    return np.sum(a)
+
+
+def values_in_turn(x):
+    a = np.zeros(8)
+    np.putmask(a, a < 1.0, x)
+    return np.sum(a * a)
+
+
+def of_another_shape(x):
+    a = np.zeros((2, 4))
+    np.copyto(a, x)
+    return np.sum(a * a)
+
+
+@pytest.mark.parametrize("f", [masked_ufunc, product_at, values_in_turn, of_another_shape])
+def test_others_are_right_too(f):
+    check_gradient(f, V)
+    assert_agreement(f, (V,), (W,))
+
+
+def larger_than_the_result(x):
+    a = np.zeros((2, 4))
+    np.multiply(x, x, out=a)
+    return np.sum(a)
+
+
+def test_an_array_that_the_result_is_spread_over():
+    for _ in range(4):
+        with pytest.raises((ValueError, DifferentiationError)):
+            gradient(larger_than_the_result, V)
+
+
+def test_places_in_a_large_index_that_come_again():
+    def f(x):
+        a = np.zeros(50)
+        a[np.arange(100) % 50] = x
+        return np.sum(a * a)
+
+    x = np.linspace(0.1, 1.0, 100)
+    for _ in range(4):
+        (found,) = gradient(f, x)
+        np.testing.assert_allclose(found, np.concatenate([np.zeros(50), 2.0 * x[50:]]))
+
+
+def test_an_exported_module_stores_what_comes_last():
+    try:
+        text = export_adjoint(twice, V, W)
+    except DifferentiationError:
+        return
+    space = {}
+    exec(text, space)
+    for got, want in zip(
+        space["twice_value_and_gradient"](V, W)[1], gradient(twice, V, W), strict=True
+    ):
+        np.testing.assert_allclose(got, want)

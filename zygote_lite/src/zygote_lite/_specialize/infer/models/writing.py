@@ -1,0 +1,197 @@
+"""Functions and methods that write to an array: what they write is computed, and then stored."""
+
+import inspect
+import operator
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._specialize.rules.contributions import Contribution
+from zygote_lite._specialize.rules.inlined import be_active, snapshot
+from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import ArrayOf, can_carry, shares_axes
+from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.reasons import Unsound
+from zygote_lite._specialize.typed.runtime import added_at, same_shape
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
+
+Writing = Callable[[Builder, list[Value], dict[str, Value]], Value | None]
+_WHOLE = constant(...)
+_IN_PLACE_METHODS = {getattr(np.ndarray, of.methods[2]): of.function for of in IN_PLACE.values()
+            if hasattr(np.ndarray, of.methods[2])}  # fmt: skip
+
+
+def writing_call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """Write a call that writes to an array, and return its value; `None` for other calls."""
+    if builder.plain or not any(x.is_array for x in (*xs, *kws.values())):
+        return None
+    if type(getattr(f, "__self__", None)) is np.ufunc:
+        is_sum = f.__self__ is np.add and f.__name__ == "at"
+        return _added_at(builder, xs) if is_sum and len(xs) == 3 and not kws else None
+    out, xs, kws = _with_out(f, xs, kws)
+    if out is not None:
+        result = builder.apply(f, xs, kws)
+        _demand_shape(builder, out, result)
+        return write_over(builder, out, result)
+    if is_hashable(f) and f in _WRITERS and xs[0].is_array:
+        return _WRITERS[f](builder, xs, kws)
+    return None
+
+
+def write_over(builder: Builder, x: Value, value: Value) -> Value:
+    """Write a value over all of an array, and return the array.
+
+    Raises `NotSpecializable` where NumPy may not convert it, or does it in another way.
+    """
+    kinds = [v.fact.dtype for v in (x, value) if isinstance(v.fact, ArrayOf)]
+    if len(kinds) < 2 or (kinds[0] != kinds[1] and {kind.kind for kind in kinds} != {"f"}):
+        raise Unsound.IN_PLACE_KIND("it changes an array in place by an array of another dtype")
+    builder.store(x, _WHOLE, value)
+    return x
+
+
+def _demand_shape(builder: Builder, x: Value, other: Value) -> None:
+    """Leave the code unless two arrays have one shape."""
+    if shape_root(x) is not shape_root(other) and not shares_axes(x.fact, other.fact):
+        if not other.is_array or x.sample.shape != other.sample.shape:
+            raise Unsound.WRITES_A_RESULT("it writes a result into an array of another shape")
+        builder.demand(same_shape, x, other)
+
+
+def _with_out(
+    f: Any, xs: list[Value], kws: dict[str, Value]
+) -> tuple[Value | None, list[Value], dict[str, Value]]:
+    """Return the array that a call writes its result into, and the call without it."""
+    out = kws.get("out")
+    if out is not None and out.items is not None and len(out.items) == 1:
+        out = out.items[0]
+    at = _place_of_out(f) if is_hashable(f) else None
+    if out is None and at is not None and len(xs) > at:
+        out, xs = xs[at], xs[:at]
+        while xs[-1].is_constant and xs[-1].sample is None:
+            xs = xs[:-1]
+    if out is None or not out.is_array or "where" in kws:
+        return None, xs, kws
+    return out, xs, {name: x for name, x in kws.items() if name != "out"}
+
+
+@cache
+def _place_of_out(f: Any) -> int | None:
+    """Return the place of the argument that the result is written into, if there is one."""
+    if isinstance(f, np.ufunc):
+        return f.nin if f.nout == 1 else None
+    if not str(getattr(f, "__module__", "")).startswith("numpy"):
+        return None
+    try:
+        names = [*inspect.signature(f).parameters]
+    except (TypeError, ValueError):
+        return None
+    return names.index("out") if "out" in names else None
+
+
+def _change(of: Any, builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """`operator.iadd(x, y)`, `x.__iadd__(y)`."""
+    return write_over(builder, xs[0], builder.apply(of, xs))
+
+
+def _store_item(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """`x.__setitem__(i, v)`."""
+    builder.store(*xs)
+    return constant(None)
+
+
+def _fill_array(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """`x.fill(v)`."""
+    if len(xs) != 2 or not xs[1].is_scalar:
+        return None
+    builder.store(xs[0], _WHOLE, xs[1])
+    return constant(None)
+
+
+def _reorder(f: Any, builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """`x.sort()`, `x.partition(k)`."""
+    write_over(builder, xs[0], builder.apply(f, xs, kws))
+    return constant(None)
+
+
+def _copy_to(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """`np.copyto(x, v, where=mask)`."""
+    if len(xs) != 2 or not kws.keys() <= {"where"}:
+        return None
+    x, value = xs
+    if kws:
+        return _put_masked(builder, [x, kws["where"], value], {})
+    if value.is_array:
+        write_over(builder, x, value)
+        return constant(None)
+    return _fill_array(builder, xs, {})
+
+
+def _put_masked(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """`np.putmask(x, mask, v)`, `np.place(x, mask, v)`, where `v` is a number or alike."""
+    x, mask, value = xs
+    alike = np.shape(value.sample) == np.shape(x.sample) == np.shape(mask.sample)
+    if kws or not (value.is_scalar or (value.is_array and alike)):
+        return None
+    if not mask.is_array or mask.sample.dtype != bool or np.shape(mask.sample) != x.sample.shape:
+        return None
+    for other in [mask, value] if value.is_array else [mask]:
+        _demand_shape(builder, x, other)
+    write_over(builder, x, builder.apply(np.where, [mask, value, x]))
+    return constant(None)
+
+
+def _place_number(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """`np.place(x, mask, v)`, where `v` is a number."""
+    return _put_masked(builder, xs, kws) if len(xs) == 3 and xs[2].is_scalar else None
+
+
+# -- sums ------------------------------------------------------------------------------------------
+
+
+def _added_at(builder: Builder, xs: list[Value]) -> Value:
+    """`np.add.at(x, i, v)`."""
+    index = snapshot(builder, xs[1])
+    op = builder.operation(added_at, xs, certain=True)
+    op.target.fact = xs[0].fact
+    op.target.base, op.target.fresh = None, True
+    if xs[0].active or xs[2].active:
+        be_active(op, xs)
+        op.reverse_rule = _Added(index, xs[0], xs[2])
+    write_over(builder, xs[0], op.target)
+    return constant(None)
+
+
+class _Added:
+    """The reverse through a sum at some entries."""
+
+    def __init__(self, index: Value, x: Value, value: Value) -> None:
+        self.index, self.x, self.value = index, x, value
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Return the cotangents of the array and of what was added."""
+        d: Value | None = None
+        if self.value.active and can_carry(self.value.fact):
+            part = builder.item(dy, self.index)
+            if part.is_array:
+                part = builder.apply(np.ndarray.copy, [part])
+            d = projected(builder, part, self.value)
+        return [dy if self.x.active else None, None, d]
+
+
+_WRITERS: dict[Any, Writing] = {
+    **{of.in_place: partial(_change, of.function) for of in IN_PLACE.values()},
+    **{method: partial(_change, f) for method, f in _IN_PLACE_METHODS.items()},
+    np.ndarray.__setitem__: _store_item,
+    operator.setitem: _store_item,
+    np.ndarray.fill: _fill_array,
+    np.ndarray.sort: partial(_reorder, np.sort),
+    np.ndarray.partition: partial(_reorder, np.partition),
+    np.copyto: _copy_to,
+    np.putmask: _put_masked,
+    np.place: _place_number,
+}
