@@ -16,6 +16,7 @@ from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.islands import inlined_or_island
 from zygote_lite._specialize.infer.models import builtins as _special
+from zygote_lite._specialize.infer.models import callables as _callables
 from zygote_lite._specialize.infer.models import derivatives as _derivatives
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
@@ -72,6 +73,8 @@ def call(
         return _method_call(builder, f, xs, kws, stem)
     if isinstance(f, Partial):
         return _partials.called_partial(builder, f, xs, kws, stem)
+    if _callables.is_getter(f) and len(xs) == 1 and not kws:
+        return _callables.called_getter(builder, f, xs[0])
     answer = _derivatives.call_inside(builder, f, xs, kws)
     if answer is not None:
         return answer
@@ -85,6 +88,7 @@ def call(
             return found
     context = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     context = context or _partials.made_partial(builder, f, xs, kws)
+    context = context or _callables.made_getter(f, xs, kws)
     if context is not None:
         return context
     if builder.handlers and _errors.is_kind(f):
@@ -157,6 +161,8 @@ def call_object(
         if not _instances.can_be_made(f.sample):
             raise NotSupported.CONTAINER(f"it makes a {f.sample.__name__}, which is not followed")
         return _instances.construct(builder, f.sample, xs, kws)
+    if _callables.is_cached(f):
+        return _callables.called_cached(builder, f, xs, kws)
     if any(leaf.active for x in (f, *xs, *kws.values()) for leaf in leaves(x)):
         rule = rule_of(f.sample, xs, kws)
         if rule is not None:

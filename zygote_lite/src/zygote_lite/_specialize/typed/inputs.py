@@ -33,6 +33,7 @@ class Inputs:
         structures: those that are read, by the expressions for them.
         taken: how many items structures from outside have been taken apart into.
         islands: the functions that are called as they are, with the reasons.
+        cached: for functions under `lru_cache`, the types of what they are called with.
         recursive: the code of functions that call themselves, which become functions of their own.
         functions: these functions, in the order of the text.
         named: objects that their text names.
@@ -51,6 +52,7 @@ class Inputs:
         self.structures: dict[str, Value] = {}
         self.taken = 0
         self.islands: dict[str, str] = {}
+        self.cached: dict[Any, Any] = {}
         self.recursive: set[Any] = set()
         self.functions: list[Any] = []
         self.named: dict[str, Any] = {}

@@ -1,0 +1,97 @@
+"""Functions under `lru_cache`, `itemgetter` and `attrgetter` in transformed code."""
+
+import functools
+import operator
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import check_gradient
+from zygote_lite import testing, value_and_grad
+
+LOG = [1.0]
+
+
+@functools.lru_cache
+def square(v):
+    return v * v
+
+
+@functools.cache
+def factorial(n):
+    return 1 if n == 0 else n * factorial(n - 1)
+
+
+@functools.cache
+def weights(n):
+    return np.arange(1.0, n + 1.0)
+
+
+@functools.cache
+def of_its_type(v):
+    return v * 1.5 if isinstance(v, int) else v * 2.0
+
+
+@functools.cache
+def of_what_changes(v):
+    return v * LOG[0]
+
+
+class Point:
+    """Hold a number."""
+
+    def __init__(self, a):
+        self.a = a
+
+
+def calls_cached(x):
+    return square(x) * square(x) + square(2.0) + x**3 / factorial(3)
+
+
+def gets(x):
+    both = operator.itemgetter(0, "b")({0: x, "b": x * x})
+    return operator.attrgetter("a")(Point(x)) * both[1] + operator.itemgetter(-1)([1.0, x])
+
+
+def gets_an_array(x):
+    return np.sum(weights(3)) * x
+
+
+def gets_by_equal_keys(x):
+    return of_its_type(2) * x + of_its_type(2.0)
+
+
+def reads_what_changes(x):
+    return of_what_changes(2.0) * x
+
+
+@pytest.mark.parametrize("f", [calls_cached, gets])
+def test_what_they_give(f):
+    testing.forget(f)
+    with testing.transformed_only(), testing.compared():
+        for x in (0.5, 2.0, 0.5):
+            assert value_and_grad(f)(x)[0] == f(x)
+    check_gradient(f, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("f", "reason"),
+    [
+        (gets_an_array, "one object for all calls"),
+        (gets_by_equal_keys, "numbers of several types are equal keys"),
+        (reads_what_changes, "may change between calls"),
+    ],
+)
+def test_what_a_cache_may_tell_apart_is_recorded(f, reason):
+    assert reason in testing.why_recorded(f, 0.5)
+    assert value_and_grad(f)(0.5)[0] == f(0.5)
+
+
+def test_another_cached_function_is_seen(monkeypatch):
+    for _ in range(3):
+        value_and_grad(calls_cached)(0.5)
+    monkeypatch.setitem(globals(), "square", functools.lru_cache(lambda v: v * 3.0))
+    for _ in range(3):
+        y, d = value_and_grad(calls_cached)(0.5)
+        assert y == calls_cached(0.5)
+        assert d == pytest.approx(2 * 9.0 * 0.5 + 0.5 * 0.25)

@@ -1,0 +1,100 @@
+"""Callables of Python's own: functions under `lru_cache`, `itemgetter` and `attrgetter`."""
+
+import functools
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer.models.dicts import is_plain_key
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Scalar
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant
+
+_CACHED = functools._lru_cache_wrapper
+_STAYING = (types.ModuleType, types.BuiltinFunctionType, type, np.ufunc)
+_GETTERS = (operator.itemgetter, operator.attrgetter)
+
+
+def is_cached(x: Value) -> bool:
+    """Return whether an object from outside is a function under `lru_cache`."""
+    return isinstance(x.sample, _CACHED) and x.where is not None
+
+
+def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Return what a function under `lru_cache` gives: what it would give without.
+
+    The code changes nothing that the function may read, so a call with equal numbers gives equal
+    ones. An array that it gives would be one and the same for all calls.
+    """
+    inner = f.sample.__wrapped__
+    if not isinstance(inner, types.FunctionType):
+        raise NotSupported.METHOD("what is under `lru_cache` is no Python function")
+    if not _reads_constants(inner, set()):
+        raise Unsound.MAY_CHANGE("what a function under `lru_cache` reads may change between calls")
+    kinds = tuple([_type_of_key(x) for x in (*xs, *kws.values())])
+    if builder.inputs.cached.setdefault(f.sample, kinds) != kinds:
+        raise Unsound.KEY("numbers of several types are equal keys of `lru_cache`")
+    builder.inputs.guard(str(f.where), f.sample)
+    builder.inputs.guard(f"{f.where}.__wrapped__", inner)
+    found = builder.apply(inner, xs, kws)
+    if not (found.is_scalar or (found.is_constant and is_plain_key(found.sample))):
+        raise Unsound.IDENTITY("what `lru_cache` keeps is one object for all calls")
+    return found
+
+
+def _reads_constants(f: types.FunctionType, seen: set[Any]) -> bool:
+    """Return whether a function, and those that it calls, read constants alone from around them."""
+    if f in seen:
+        return True
+    seen.add(f)
+    given = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+    named = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
+    inner = [x.__wrapped__ if isinstance(x, _CACHED) else x for x in named]
+    return not f.__closure__ and all(
+        _reads_constants(x, seen)
+        if isinstance(x, types.FunctionType)
+        else isinstance(x, _STAYING) or is_plain_key(x)
+        for x in (*given, *inner)
+    )
+
+
+def _type_of_key(x: Value) -> Any:
+    """Return the one type of a key of a cache."""
+    if isinstance(x.fact, Scalar) and len(x.fact.classes) == 1:
+        return x.fact.classes
+    if not (x.is_constant and is_plain_key(x.sample)):
+        raise Unsound.KEY("a key of `lru_cache` is no number or text")
+    return type(x.sample)
+
+
+def made_getter(f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """Return what `itemgetter` or `attrgetter` makes; `None` for other functions."""
+    if f not in _GETTERS or kws or not xs or not all(x.is_constant for x in xs):
+        return None
+    given = [x.sample for x in xs]
+    if not all(is_plain_key(x) or isinstance(x, slice) for x in given):
+        return None
+    return constant(f(*given))
+
+
+def called_getter(builder: Builder, f: Any, x: Value) -> Value:
+    """Return what an `itemgetter` or `attrgetter` gives."""
+    found = []
+    for name in f.__reduce__()[1]:
+        y = x
+        if isinstance(f, operator.itemgetter):
+            y = builder.item(x, constant(name))
+        else:
+            for part in name.split("."):
+                y = builder.attribute(y, part)
+        found.append(y)
+    return found[0] if len(found) == 1 else structure(tuple, found)
+
+
+def is_getter(f: Any) -> bool:
+    """Return whether something is an `itemgetter` or an `attrgetter`."""
+    return type(f) in _GETTERS
