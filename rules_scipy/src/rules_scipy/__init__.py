@@ -11,6 +11,8 @@ __all__ = ["SECTIONS"]
 __version__ = "0.1.0"
 
 SECTIONS = {
+    "scipy.fft": ("fourier", "trigonometric"),
+    "scipy.fftpack": ("transforms",),
     "scipy.linalg": (
         "bands",
         "basic",

@@ -1,0 +1,1 @@
+"""Rules for `scipy.fft`: the pullback of a transform is the adjoint transform."""

@@ -1,0 +1,133 @@
+"""Discrete Fourier transforms, of complex and of real signals."""
+
+import numpy as np
+from scipy import fft as sf
+
+from rules_scipy.shared.transforms import (
+    ADJOINT_NORM,
+    axes_of,
+    fft_adjoint,
+    ifft_adjoint,
+    irfft_adjoint,
+    rfft_adjoint,
+)
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.fft.fourier")
+ArrayLike = Numeric | list | tuple
+rule.constant(sf.next_fast_len, sf.get_workers)
+if hasattr(sf, "prev_fast_len"):
+    rule.constant(sf.prev_fast_len)
+
+
+def declare(f, adjoint):
+    """Declare a transform along one axis; `adjoint` takes `dy`, both lengths, axis and norm."""
+
+    @rule.linear(f)
+    def _(dy, x: ArrayLike, n=None, axis=-1, norm=None, *, overwrite_x=False, workers=None):
+        length = np.shape(x)[axis]
+        return adjoint(np.asarray(dy), length if n is None else n, length, axis, norm)
+
+
+declare(sf.fft, lambda dy, n, length, axis, norm: fft_adjoint(dy, length, axis, norm))
+declare(sf.ifft, lambda dy, n, length, axis, norm: ifft_adjoint(dy, length, axis, norm))
+declare(sf.rfft, rfft_adjoint)
+declare(sf.irfft, lambda dy, n, length, axis, norm: irfft_adjoint(dy, length, axis, norm))
+# hfft(x) is irfft(conj(x)), and ihfft(x) conj(rfft(x)), with the norm of the other direction
+declare(
+    sf.hfft,
+    lambda dy, n, length, axis, norm: np.conj(irfft_adjoint(dy, length, axis, ADJOINT_NORM[norm])),
+)
+declare(
+    sf.ihfft,
+    lambda dy, n, length, axis, norm: rfft_adjoint(
+        np.conj(dy), n, length, axis, ADJOINT_NORM[norm]
+    ),
+)
+
+
+def complex_adjoint(each):
+    """Return the adjoint of a transform that is the same along all axes."""
+
+    def adjoint(dy, x, s, axes, norm):
+        for axis, length, _ in axes_of(x, s, axes):
+            dy = each(dy, length, axis, norm)
+        return dy
+
+    return adjoint
+
+
+def rfftn_adjoint(dy, x, s, axes, norm):
+    """Return the cotangent of the input of `rfftn`, which transforms its last axis first."""
+    *others, (last, length, n) = axes_of(x, s, axes)
+    for axis, before, _ in others:
+        dy = fft_adjoint(dy, before, axis, norm)
+    return rfft_adjoint(dy, n, length, last, norm)
+
+
+def irfftn_adjoint(dy, x, s, axes, norm):
+    """Return the cotangent of the input of `irfftn`, which transforms its last axis last."""
+    *others, (last, length, _) = axes_of(x, s, axes)
+    dy = irfft_adjoint(dy, length, last, norm)
+    for axis, before, _ in others:
+        dy = ifft_adjoint(dy, before, axis, norm)
+    return dy
+
+
+def hfftn_adjoint(dy, x, s, axes, norm):
+    """Return the cotangent of the input of `hfftn`, which is `irfftn` of the conjugate."""
+    return np.conj(irfftn_adjoint(dy, x, s, axes, ADJOINT_NORM[norm]))
+
+
+def ihfftn_adjoint(dy, x, s, axes, norm):
+    """Return the cotangent of the input of `ihfftn`, the conjugate of `rfftn`."""
+    return rfftn_adjoint(np.conj(dy), x, s, axes, ADJOINT_NORM[norm])
+
+
+def declare_many(two, many, adjoint):
+    """Declare a transform along two axes, and along many."""
+
+    @rule.linear(two)
+    def _(dy, x: ArrayLike, s=None, axes=(-2, -1), norm=None, *, overwrite_x=False, workers=None):
+        return adjoint(np.asarray(dy), x, s, axes, norm)
+
+    @rule.linear(many)
+    def _(dy, x: ArrayLike, s=None, axes=None, norm=None, *, overwrite_x=False, workers=None):
+        return adjoint(np.asarray(dy), x, s, axes, norm)
+
+
+declare_many(sf.fft2, sf.fftn, complex_adjoint(fft_adjoint))
+declare_many(sf.ifft2, sf.ifftn, complex_adjoint(ifft_adjoint))
+declare_many(sf.rfft2, sf.rfftn, rfftn_adjoint)
+declare_many(sf.irfft2, sf.irfftn, irfftn_adjoint)
+declare_many(sf.hfft2, sf.hfftn, hfftn_adjoint)
+declare_many(sf.ihfft2, sf.ihfftn, ihfftn_adjoint)
+
+if sf.fftshift is not np.fft.fftshift:
+
+    @rule.linear(sf.fftshift)
+    def _(dy, x: ArrayLike, axes=None):
+        return np.fft.ifftshift(dy, axes)
+
+    @rule.linear(sf.ifftshift)
+    def _(dy, x: ArrayLike, axes=None):
+        return np.fft.fftshift(dy, axes)
+
+
+def declare_frequencies(f):
+    """Declare frequencies, which go with the inverse of the spacing."""
+
+    @rule(f)
+    def _(n: object, d: Numeric):
+        y = f(n, d)
+
+        def pullback(dy):
+            return None, project(np.sum(dy * y) / -d, d)
+
+        return y, pullback
+
+
+if sf.fftfreq is not np.fft.fftfreq:
+    declare_frequencies(sf.fftfreq)
+    declare_frequencies(sf.rfftfreq)
+rule.without_rule("it runs SciPy's tests", "scipy.fft.test")

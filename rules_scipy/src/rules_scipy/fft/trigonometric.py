@@ -1,0 +1,88 @@
+"""Cosine and sine transforms of the types 1 to 4, and their inverses."""
+
+import numpy as np
+from scipy import fft as sf
+
+from rules_scipy.shared.transforms import (
+    ADJOINT_NORM,
+    INVERSE_TYPE,
+    axes_of,
+    trigonometric_adjoint,
+)
+from rulescore import Numeric, RuleSet
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.fft.trigonometric")
+ArrayLike = Numeric | list | tuple
+
+
+def settled(type, norm, orthogonalize, inverse):
+    """Return the type, norm and choice of the forward transform that an inverse one is."""
+    orthogonalize = norm == "ortho" if orthogonalize is None else orthogonalize
+    return (
+        (INVERSE_TYPE[type], ADJOINT_NORM[norm], orthogonalize)
+        if inverse
+        else (
+            type,
+            norm,
+            orthogonalize,
+        )
+    )
+
+
+def declare(f, is_sine, inverse):
+    """Declare a transform along one axis."""
+
+    @rule.linear(f)
+    def _(
+        dy,
+        x: ArrayLike,
+        type=2,
+        n=None,
+        axis=-1,
+        norm=None,
+        overwrite_x=False,
+        workers=None,
+        orthogonalize=None,
+    ):
+        kind, norm, choice = settled(type, norm, orthogonalize, inverse)
+        dy = np.asarray(dy)
+        return trigonometric_adjoint(dy, is_sine, kind, np.shape(x)[axis], axis, norm, choice)
+
+
+def declare_many(f, is_sine, inverse):
+    """Declare a transform along several axes."""
+
+    @rule.linear(f)
+    def _(
+        dy,
+        x: ArrayLike,
+        type=2,
+        s=None,
+        axes=None,
+        norm=None,
+        overwrite_x=False,
+        workers=None,
+        *,
+        orthogonalize=None,
+    ):
+        kind, norm, choice = settled(type, norm, orthogonalize, inverse)
+        dy = np.asarray(dy)
+        for axis, length, _ in axes_of(x, s, axes):
+            dy = trigonometric_adjoint(dy, is_sine, kind, length, axis, norm, choice)
+        return dy
+
+
+for f, is_sine, inverse in (
+    (sf.dct, False, False),
+    (sf.idct, False, True),
+    (sf.dst, True, False),
+    (sf.idst, True, True),
+):
+    declare(f, is_sine, inverse)
+for f, is_sine, inverse in (
+    (sf.dctn, False, False),
+    (sf.idctn, False, True),
+    (sf.dstn, True, False),
+    (sf.idstn, True, True),
+):
+    declare_many(f, is_sine, inverse)

@@ -1,0 +1,1 @@
+"""Rules for `scipy.fftpack`, by the adjoints of `scipy.fft`."""
