@@ -674,6 +674,17 @@ def keys_of_a_branch(x, y):
     return sum(v * i for i, v in enumerate(d.values())) * x
 
 
+@tried(([1.0, 2.0], 0.5), ([3.0, 2.0], 0.5))
+def compares_pairs_with_what_changes(xs, p):
+    a, b = [p], [p]
+    s = 0.0
+    for x in xs:
+        s += x if (a, 1) == (b, 1) else 2.0 * x
+        a.append(x)
+        s += x if (a, 1) == (b, 1) else 2.0 * x
+    return s * a[0]
+
+
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])
@@ -682,3 +693,33 @@ def test_is_transformed_and_right(f, choices):
     given, counts = choices[0][: len(numbers)], choices[0][len(numbers) :]
     assert_slopes(found, lambda *xs: f(*xs, *counts), given, 1e-5)
     assert assert_agreement(f, *choices, argnums=numbers)
+
+
+RECORDED = []
+left = programs.declaring(RECORDED)  # not transformed
+
+
+@left(([1.0, 2.0], 0.5, 3), ([1.0, 2.0], 0.5, 1))
+def becomes_an_argument(xs, p, n):
+    a = [p, 1.0]
+    for _ in range(n):
+        a[0] = a[1] * p
+        a = xs
+    return a[0] * xs[1]
+
+
+@left(([1.0, 2.0],), ([3.0, 2.0, 1.0],))
+def grows_what_it_walks_over(xs):
+    a = [x * x for x in xs]
+    b, s = a, 0.0
+    for x in a:
+        s += x
+        if len(b) < 6:
+            b.append(x * 0.5)
+    return s
+
+
+@programs.for_each(RECORDED)
+def test_is_recorded_and_right(f, choices):
+    numbers = programs.not_counts(choices[0])
+    assert not assert_agreement(f, *choices, argnums=numbers)

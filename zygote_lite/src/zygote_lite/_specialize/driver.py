@@ -13,6 +13,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.derived.adjoint import differentiate
+from zygote_lite._specialize.infer.held.containers import refuse_given_later
 from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
@@ -183,6 +184,7 @@ def _with_own(
             f, xs, active, True, compiled, strong, handlers, inputs, uniform, held, own, wanted,
             distinct=True,
         )  # fmt: skip
+    refuse_given_later(builder)
     _differentiated.complete(builder, arguments)
     forward = builder.out
     value = float_checked(builder, result) if not compiled else result

@@ -196,6 +196,7 @@ def _active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], st
         or (isinstance(f, type) and issubclass(f, int | float | complex | np.number))
     ):
         raise Unsound.NO_FLOAT("a number is made of the text of a differentiated argument")
+    _held.refuse_inside(xs)
     xs = [as_they_are_now(x) for x in xs]
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
@@ -236,6 +237,7 @@ def inactive(
         raise NotSupported.RULE_FORM("a rule calls accumulate")
     if hasattr(f, "__code__") and not is_pure(f):
         return _python(builder, f, xs, kws, stem)
+    _held.refuse_inside([*xs, *kws.values()])
     if not is_pure(f):
         raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have effects")
     if any(not _is_operand(x) for x in (*xs, *kws.values())):

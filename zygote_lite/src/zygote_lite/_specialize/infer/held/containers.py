@@ -22,6 +22,7 @@ from zygote_lite._specialize.typed.contents import (
     add_key,
     add_slot,
     contents_in,
+    root_of,
     slot_of,
     spread,
 )
@@ -99,6 +100,7 @@ def hold(builder: Builder, x: Value) -> Value:
         builder.out, builder.loop, builder.grown, builder.origin = outer
     builder.homes.pop(x, None)
     contents_in(made).given = outside or whole is not None
+    x.made = not contents_in(made).given
     x.name, x.contents, x.items, x.sample = made.name, made.contents, None, made.sample
     x.active = x.is_constant = False
     contents_in(x).owners.append(x)
@@ -140,7 +142,7 @@ def new_contents(
     """Note that an operation makes a container, and return that."""
     x = op.target
     x.contents = Contents(kind, dict(slots or {}), owners=[x])
-    op.required = True
+    x.made = op.required = True
     return x
 
 
@@ -182,9 +184,23 @@ def _slot_of_key(key: Value) -> Slot:
 
 def refuse_given(builder: Builder, x: Value) -> None:
     """Note that a container is changed, which must not be an argument."""
+    if x.made:  # by the code itself, whatever other variables may hold
+        return
     builder.rewritten.append(contents_in(x))
     if contents_in(x).given:
         raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
+
+
+def refuse_given_later(builder: Builder) -> None:
+    """Refuse changes of containers that turned out to be arguments on some path."""
+    if any(root_of(contents).given for contents in builder.rewritten):
+        raise Unsound.WRITES_TO_GIVEN("it writes to what it may not have made itself")
+
+
+def refuse_inside(xs: list[Value]) -> None:
+    """Refuse to give containers to a function of which it is not known what it does with them."""
+    if any(leaf.contents is not None for x in xs for leaf in leaves(x)):
+        raise NotSupported.CONTAINER("a container that changes is given to a function")
 
 
 # -- the reverse pass --------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def _list_of(builder: Builder, x: Value) -> Value:
     op = builder.write(Result(Other(list), [*x.sample]), as_it_is, [x], {})
     made = new_contents(builder, op, list, {})
     contents = contents_in(made)
-    contents.given = True
+    contents.given, made.made = True, False
     if isinstance(fact.item, ListOf):
         assert fact.item.item is not None
         rows = Contents(list, owners=[made], given=True)
