@@ -257,6 +257,7 @@ def live_in_loop(body: Block, after: set[str]) -> set[str]:
         head |= found
 
 
+_MOST_REMEMBERED = 100_000  # statements
 _names_read: dict[int, tuple[ir.Statement, set[str]]] = {}  # the statement is kept: so is its id
 
 
@@ -264,6 +265,8 @@ def _reads(s: ir.Statement) -> set[str]:
     """Return the variables that a simple statement reads; rules are gone through often."""
     known = _names_read.get(id(s))
     if known is None:
+        if len(_names_read) >= _MOST_REMEMBERED:  # gradients inside make more
+            _names_read.clear()
         known = _names_read[id(s)] = (s, _atom_names(ir.atoms_of(s)))
     return known[1]
 
