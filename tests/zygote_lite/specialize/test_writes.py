@@ -7,7 +7,7 @@ import pytest
 
 from tests.zygote_lite.checks.finite_differences import check_gradient
 from tests.zygote_lite.checks.oracles import assert_agreement
-from zygote_lite import DifferentiationError, gradient, pullback, testing
+from zygote_lite import DifferentiationError, gradient, pullback, testing, value_and_grad
 
 V = np.array([0.5, 0.6, 0.7, 0.8, 1.1])
 M = np.array([[2.0, 0.5, 0.3], [0.4, 1.5, 0.2], [0.1, 0.7, 3.0]])
@@ -180,6 +180,24 @@ def fails_half_way(x, n):
     x[n] = x[0] * x[2]
     x *= 2.0
     return np.sum(x)
+
+
+def squared_in_a_loop_and_left(v):
+    for _ in range(2):
+        v *= v[::-1]
+    return np.sum(v) * len({1}.union({2}).copy())
+
+
+def test_making_code_in_vain_writes_to_no_argument():
+    expected = V.copy()
+    y = squared_in_a_loop_and_left(expected)
+    with testing.compared():  # code is made at the first call
+        for _ in range(3):
+            given = V.copy()
+            found, _ = value_and_grad(squared_in_a_loop_and_left)(given)
+            assert found == pytest.approx(y)
+            np.testing.assert_array_equal(given, expected)
+    assert testing.why_recorded(squared_in_a_loop_and_left, V)
 
 
 def test_what_raises_leaves_the_writes_that_came_before():

@@ -278,6 +278,8 @@ def note_origin(builder: Builder, x: Value, origin: Hashable) -> None:
     """Note where an array comes from that several paths give a variable."""
     builder.origins[x] = origin
     x.made = x.is_array and origin in builder.own
+    if x.made:  # its first value may turn out not to be its own
+        x.sample = x.sample.copy()
 
 
 def moves_to(target: Value, source: Value) -> Pairs:
