@@ -124,8 +124,11 @@ def library(session):
 @nox.session
 def library_benchmark(session):
     """Time value and gradient of formulas of other people's libraries, without Numba."""
-    ours = [f"./{name}" for name in ("rulescore", "rules_base", "rules_nnlib", "zygote_lite")]
-    session.install("-r", LIBRARIES, *ours, f"./examples/{THIRD_PARTY}")
+    ours = [
+        f"./{name}"
+        for name in ("rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite")
+    ]
+    session.install("-r", LIBRARIES, *ours)
     session.run("python", "-m", "benchmarks.libraries", *session.posargs)
 
 
