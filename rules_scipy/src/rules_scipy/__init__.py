@@ -45,6 +45,7 @@ SECTIONS = {
         "parabolic",
         "softmax",
         "spheroidal",
+        "stats",
         "struve",
         "without_rules",
         "zeta",
