@@ -15,6 +15,7 @@ REASONS = {
         "ellip_harm ellip_harm_2 ellip_normal pro_cv_seq obl_cv_seq mathieu_even_coef"
         " mathieu_odd_coef"
     ),
+    "SciPy has dropped it: `sph_harm_y` takes its place": "sph_harm",
     "it sets or tells how errors are handled, or runs SciPy's tests": "seterr geterr test",
 }
 WITHOUT_RULES = {name: reason for reason, names in REASONS.items() for name in names.split()}
