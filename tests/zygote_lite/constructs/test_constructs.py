@@ -95,7 +95,7 @@ def test_an_island_is_told_from_what_is_recorded_and_transformed():
     cases = {
         WITH_ISLAND: lambda x: odd(x, 3) * x,
         TRANSFORMED: lambda x: x * x,
-        RECORDED: lambda x: x * len({1}),
+        RECORDED: lambda x: x * len(memoryview(b"1")),
     }
     for tier, f in cases.items():
         case = types.SimpleNamespace(function=f, inputs=[(2.0,)])
@@ -103,4 +103,4 @@ def test_an_island_is_told_from_what_is_recorded_and_transformed():
 
 
 def odd(x, n):
-    return x * len({i % 2 for i in range(n)})
+    return x * (complex(x, 1.0) * n).imag
