@@ -87,9 +87,10 @@ def _place_of_out(f: Any) -> int | None:
     if not str(getattr(f, "__module__", "")).startswith("numpy"):
         return None
     try:
-        names = [*inspect.signature(f).parameters]
+        parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
         return None
+    names = [x.name for x in parameters if x.kind is not x.KEYWORD_ONLY]
     return names.index("out") if "out" in names else None
 
 
