@@ -26,6 +26,7 @@ from tests.zygote_lite.fuzz.generate import held as held_programs
 from tests.zygote_lite.fuzz.generate import inside as inside_programs
 from tests.zygote_lite.fuzz.generate import instances as instance_programs
 from tests.zygote_lite.fuzz.generate import islands as island_programs
+from tests.zygote_lite.fuzz.generate import iterators as iterator_programs
 from tests.zygote_lite.fuzz.generate import jumps as jump_programs
 from tests.zygote_lite.fuzz.generate import lists as list_programs
 from tests.zygote_lite.fuzz.generate import made_classes as class_programs
@@ -88,6 +89,11 @@ def of_jumps(seed):
     return jump_programs.load(seed), jump_programs.arguments(seed), (0, 1, 2)
 
 
+def of_iterators(seed):
+    """Return a program of generators and iterators."""
+    return iterator_programs.load(seed), iterator_programs.arguments(seed), (0, 1, 2, 4)
+
+
 def of_tries(seed):
     """Return a program that raises, and catches some of it."""
     return try_programs.load(seed), try_programs.arguments(seed), (0, 1, 2)
@@ -143,7 +149,7 @@ def of_containers(seed):
 
 
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
-         of_cells, of_instances, of_made_classes)  # fmt: skip
+         of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
          of_gradients, of_containers)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours

@@ -685,6 +685,17 @@ def compares_pairs_with_what_changes(xs, p):
     return s * a[0]
 
 
+@tried(([1.0, 2.0],), ([3.0, 2.0, 1.0],), ([],), ([0.5] * 7,))
+def grows_what_it_walks_over_to_a_length(xs):
+    a = [x * x for x in xs]
+    b, s = a, 0.0
+    for x in a:
+        s += x
+        if len(b) < 6:
+            b.append(x * 0.5)
+    return s
+
+
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])
@@ -708,13 +719,13 @@ def becomes_an_argument(xs, p, n):
     return a[0] * xs[1]
 
 
-@left(([1.0, 2.0],), ([3.0, 2.0, 1.0],))
+@left(([1.0, 2.0],), ([3.0, 0.1, 1.0],), ([0.2],))
 def grows_what_it_walks_over(xs):
     a = [x * x for x in xs]
     b, s = a, 0.0
     for x in a:
         s += x
-        if len(b) < 6:
+        if x > 0.3 and len(b) < 6:
             b.append(x * 0.5)
     return s
 

@@ -101,6 +101,16 @@ def written_in_the_same_block(x, y):
     return np.sum(before * before) + a[0] * a[1] + sum(np.array(a) * before)
 
 
+@tried((0.3, 3), (0.3, 0))
+def list_is_changed_while_it_is_walked(x, n):
+    a = [x, x * x, 1.0]
+    s = 0.0
+    for i, v in enumerate(a):
+        a[(i + 1) % 3] = v * 2.0
+        s += v
+    return s * n
+
+
 @tried((0.3, 0.5), (-0.3, 0.5))
 def written_in_a_branch(x, y):
     a = [x, y]
@@ -213,16 +223,6 @@ def view_is_appended_before_its_array_is_written(x, n):
         out.append(y[:2])
         y[0] = x[0] * i
     return np.sum(np.array(out))
-
-
-@left((0.3, 3), (0.3, 0))
-def list_is_changed_while_it_is_walked(x, n):
-    a = [x, x * x, 1.0]
-    s = 0.0
-    for i, v in enumerate(a):
-        a[(i + 1) % 3] = v * 2.0
-        s += v
-    return s * n
 
 
 @left(([0.3, 0.5], 2), ([0.3, 0.5], 0))

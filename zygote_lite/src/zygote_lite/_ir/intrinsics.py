@@ -209,6 +209,10 @@ def resume(iterator: Any, sent: Any, thrown: Any) -> Any:
     return iterator.throw(thrown)
 
 
+def value_returned(iterator: Any) -> Any:
+    """Stand for what an iterator returned that is at its end, in transformed code."""
+
+
 # -- match -------------------------------------------------------------------------------------
 
 
@@ -271,7 +275,7 @@ _FUNCTIONS = (
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
     join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
     matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, taken_for,
-    unpack, write_cell, write_global,
+    unpack, value_returned, write_cell, write_global,
 )  # fmt: skip
 _BUILTINS = (
     "AssertionError", "delattr", "dict", "getattr", "iter", "list", "locals", "next", "set",

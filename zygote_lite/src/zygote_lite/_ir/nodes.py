@@ -193,6 +193,14 @@ class For(Statement):
 
 
 @dataclass
+class Delegation(For):
+    """`yield from iterable`, in lowering for transformed code: what is sent in goes to `iterable`.
+
+    Its body is one `yield` of what it takes.
+    """
+
+
+@dataclass
 class While(Statement):
     """`while test: body else: orelse`; `before` computes the test, each time anew."""
 

@@ -100,7 +100,7 @@ class Generated:
                 mark_active(end)
             raise end from None
         except BaseException as error:
-            if not self.function.__module__.startswith("zygote_lite."):
+            if not str(self.function.__module__).startswith("zygote_lite."):
                 raise
             self.raised = True
             if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):

@@ -92,6 +92,19 @@ class Folds(Functions):
             return False
         return not any(g.is_async for g in e.generators)
 
+    def expr_yieldfrom(self, e: ast.YieldFrom, target: str | None) -> ir.Atom:
+        if not self.folded:
+            return super().expr_yieldfrom(e, target)
+        return self.call(e, target, "value_returned", [self.delegate(e)])
+
+    def delegate(self, e: ast.YieldFrom) -> ir.Atom:
+        """Append a loop that yields what an iterator gives; return the iterator."""
+        iterator = self.call(e, None, "iter", [self.expression(e.value)])
+        item, sent = self.temporary(), self.temporary()
+        give: list[ir.Statement] = [ir.Yield(e, sent, ir.Name(item))]
+        self.out.append(ir.Delegation(e, item, iterator, give, []))
+        return iterator
+
     def function_at(self, e: ast.expr) -> Any:
         """Return what a name or a path stands for now, unless it is a variable."""
         if isinstance(e, ast.Name):

@@ -81,6 +81,8 @@ class _Lowering(Classes, Folds, Patterns):
         if isinstance(s.value, ast.Name):
             value = self.expression(s.value)  # which may be unbound
             self.out.append(ir.Move(s, self.temporary(), value))
+        elif self.folded and isinstance(s.value, ast.YieldFrom):
+            self.delegate(s.value)
         elif not isinstance(s.value, ast.Constant):
             self.expression(s.value)
 

@@ -271,15 +271,14 @@ def _reversed(x: Any) -> Any:
         x, list | tuple | dict | range | collections.deque | VALUES | ITEMS
     ):
         return method(x)
-    return iterate_backwards(x)
+    return iterate_backwards(x, len(x) - 1)
 
 
-def iterate_backwards(x: Any) -> Any:
-    """Yield the elements of a sequence or the keys of a dict, last first."""
+def iterate_backwards(x: Any, i: Any) -> Any:
+    """Yield the elements of a sequence or the keys of a dict, from number `i` to the first."""
     if isinstance(x, dict | VALUES | ITEMS):
         x = list(x)
     is_list = isinstance(x, list)
-    i = len(x) - 1
     while i >= 0:
         if is_list and i >= len(x):
             return  # it has lost entries meanwhile

@@ -50,14 +50,22 @@ def _extreme(better: Any, name: Any, xs: Any, key: Any, default: Any) -> Any:
     may_be_empty = default is not _NO_DEFAULT
     if key is None:
         return extreme(better, name, may_be_empty, items, default)
-    best = best_key = _NO_DEFAULT
+    found = False
     for y in items:
         k = key(y)
-        if best is _NO_DEFAULT or better(k, best_key):
+        if found:
+            is_better = better(k, best_key)  # type: ignore[has-type] # noqa: F821 - it has one
+        else:
+            is_better = True
+        if is_better:
             best = y
-            best_key = k
-    found = () if best is _NO_DEFAULT else (best,)
-    return extreme(better, name, may_be_empty, found, default)
+            best_key = k  # noqa: F841 - the next iteration reads it
+        found = True
+    if found:
+        return best
+    if may_be_empty:
+        return default
+    raise ValueError(f"{name}() iterable argument is empty")
 
 
 handlers.in_python(builtins.any)(any_of)

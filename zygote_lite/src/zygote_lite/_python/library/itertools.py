@@ -13,13 +13,13 @@ _NO_ELEMENT = object()
 
 @handlers.in_python(itertools.accumulate)
 def _accumulate(iterable: Any, func: Any = operator.add, *, initial: Any = None) -> Any:
-    it = iter(iterable)
-    total = next(it, _NO_ELEMENT) if initial is None else initial
-    if total is _NO_ELEMENT:
-        return
-    yield total
-    for y in it:
-        total = func(total, y)
+    total = initial
+    found = initial is not None
+    if found:
+        yield total
+    for y in iterable:
+        total = func(total, y) if found else y
+        found = True
         yield total
 
 
@@ -37,18 +37,19 @@ def _chain_from(xs: Any) -> Any:
 
 @handlers.in_python(itertools.islice)
 def _islice(iterable: Any, *xs: Any) -> Any:
-    s = slice(*xs)
-    start, step = s.start or 0, s.step or 1
-    end = None if s.stop is None else max(start, s.stop)
+    first, stop, step = (0, xs[0], 1) if len(xs) == 1 else (*xs, 1) if len(xs) == 2 else xs
+    start, step = first or 0, step or 1
+    end = None if stop is None else max(start, stop)
     it = iter(iterable)
     i = 0
-    while end is None or i < end:
-        y = next(it, _NO_ELEMENT)
-        if y is _NO_ELEMENT:
-            return
-        if i >= start and (i - start) % step == 0 and (end is None or i < s.stop):
+    if end == 0:
+        return
+    for y in it:
+        if i >= start and (i - start) % step == 0 and (end is None or i < stop):
             yield y
         i += 1
+        if i == end:
+            return
 
 
 @handlers.in_python(itertools.product)
@@ -68,8 +69,11 @@ def native_rows(f: Any, n: Any, r: Any) -> list[tuple[int, ...]]:
 
 def _choose(f: Any, iterable: Any, r: Any) -> Any:
     pool = tuple(iterable)
-    for row in native_rows(f, len(pool), r):
-        yield tuple([pool[i] for i in row])
+    for places in native_rows(f, len(pool), r):
+        row: Any = ()
+        for i in places:
+            row = (*row, pool[i])
+        yield row
 
 
 @handlers.in_python(itertools.combinations)
@@ -89,11 +93,12 @@ def _combinations_with_replacement(iterable: Any, r: Any) -> Any:
 
 @handlers.in_python(itertools.pairwise)
 def _pairwise(iterable: Any) -> Any:
-    last = _NO_ELEMENT
+    found = False
     for y in iterable:
-        if last is not _NO_ELEMENT:
-            yield last, y
-        last = y
+        if found:
+            yield last, y  # type: ignore[has-type] # noqa: F821 - found: it has one
+        last = y  # noqa: F841 - the next iteration reads it
+        found = True
 
 
 @handlers.in_python(itertools.repeat)

@@ -15,6 +15,8 @@ from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.islands import inlined_or_island
+from zygote_lite._specialize.infer.iteration import taken as _taken
+from zygote_lite._specialize.infer.iteration.iterators import is_iterator
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import callables as _callables
 from zygote_lite._specialize.infer.models import derivatives as _derivatives
@@ -82,10 +84,15 @@ def call(
         return constant(Super(xs[0].sample, xs[1]))
     if f is _intrinsics.invoke:
         return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
-    if builder.held and is_hashable(f):
+    if builder.held and is_hashable(f) and not any(map(is_iterator, xs)):
         found = _held_calls.of_held(builder, f, xs, kws, stem)
         if found is not None:
             return found
+    if f is zip and kws.keys() == {"strict"} and kws["strict"].is_constant:
+        f, kws = (strict_zip if kws["strict"].sample else zip), {}
+    found = _taken.of_iterators(builder, f, xs, kws)
+    if found is not None:
+        return found
     context = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
     context = context or _partials.made_partial(builder, f, xs, kws)
     context = context or _callables.made_getter(f, xs, kws)
@@ -122,8 +129,6 @@ def call(
             return gathered
     if f is dict:
         return _dicts.made(builder, xs, kws)
-    if f is zip and kws.keys() == {"strict"} and kws["strict"].is_constant:
-        f, kws = (strict_zip if kws["strict"].sample else zip), {}
     special = _special.SPECIAL.get(f) if is_hashable(f) else None
     if any(x in builder.iterators for x in xs) and (special is None or f in (len, reversed)):
         raise Unsound.ITERATOR(f"an iterator is given to {getattr(f, '__name__', f)}")
@@ -408,6 +413,8 @@ def _method_call(
         (kind,) = owner.fact.classes
         if issubclass(kind, np.generic):
             return call(builder, getattr(kind, f.name), [owner, *xs], kws, stem)
+    if is_iterator(owner):
+        return _taken.method_of_iterator(builder, owner, f.name, xs, kws)
     if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
         return builder.append(owner, xs[0])
     if is_named(owner):

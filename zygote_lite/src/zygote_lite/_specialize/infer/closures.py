@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._ir.bytecode import without_type_parameters
 from zygote_lite._ir.source import definition_of
 from zygote_lite._specialize.infer.cells import is_cell
+from zygote_lite._specialize.infer.iteration.written import ClosureOf
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.naming import is_of_body
@@ -19,21 +21,42 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) -> Value:
     """Return a function that is defined inside, with the variables that it reads."""
-    frame = builder.frames[-1]
-    kept = [name for name in s.captured if not is_cell(env.get(name))]
+    frame, own = builder.frames[-1], s.captured
+    if isinstance(s, ClosureOf):
+        frame, own = s.frame, s.names
+    names = dict(zip(own, s.captured, strict=True))
+    kept = [name for name in own if not is_cell(env.get(names[name]))]
     if any(frame.times[name] + (name in frame.variables) > 1 for name in kept):
         raise NotSupported.STATEMENT("a function inside reads a variable of a comprehension")
     code = _code_of(frame.code, s.definition)
+    if code is None and not getattr(s.definition, "name", "").startswith("genexpr_"):
+        raise NotSupported.STATEMENT("it has a class or a function inside whose code is not found")
     if code is None:
-        raise NotSupported.STATEMENT("it has a class or a generator expression inside")
-    around = {name: env[name] for name in s.captured if name in env}
-    for name in s.captured:
+        code = _code_made_of(s.definition, own, frame.code.co_filename)
+    around = {name: env[names[name]] for name in own if names[name] in env}
+    for name in own:
         if is_of_body(name):
             around["__class__"] = around.pop(name)
     usual = dict(zip(_optional_parameters(s.definition.args), defaults, strict=True))
     local = constant(Local(code, frame.globals, around, usual))
-    around.setdefault(s.target, local)
+    around.setdefault(getattr(s.definition, "name", ""), local)
     return local
+
+
+_made_codes: dict[int, tuple[Any, types.CodeType]] = {}  # the definition is kept: so is its id
+
+
+def _code_made_of(definition: Any, captured: list[str], filename: str) -> types.CodeType:
+    """Return the code of a function that lowering made, of a generator expression."""
+    known = _made_codes.get(id(definition))
+    if known is None:
+        given = ast.arguments([], [ast.arg(name) for name in captured], None, [], [], None, [])
+        around = without_type_parameters(ast.FunctionDef("around", given, [definition], []))
+        module = ast.fix_missing_locations(ast.Module([around], []))
+        (outer,) = _codes_in(compile(module, filename, "exec"))
+        (code,) = [c for c in _codes_in(outer) if c.co_name == definition.name]
+        known = _made_codes[id(definition)] = (definition, code)
+    return known[1]
 
 
 def _optional_parameters(a: ast.arguments) -> list[str]:

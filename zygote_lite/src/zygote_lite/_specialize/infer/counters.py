@@ -78,7 +78,11 @@ def _elements(builder: Builder, x: Value, stem: str = "") -> tuple[Value, Callab
         return builder.apply(len, [x]), lambda i: builder.item(x, i, stem)
     if isinstance(x.sample, Several):
         several = x.sample
-        parts = [_elements(builder, part) for part in several.parts]
+        parts = [_elements(builder, part) for part in several.parts if several.kind != "from"]
+        if several.kind == "from":
+            x, first = several.parts
+            length = builder.apply(operator.sub, [builder.apply(len, [x]), first])
+            return length, lambda i: builder.item(x, builder.apply(operator.add, [i, first]), stem)
         if several.kind == "reversed":
             n, at = parts[0]
             last = builder.apply(operator.sub, [n, constant(1)])

@@ -23,7 +23,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of
 from zygote_lite._specialize.typed.inputs import defaults_of
-from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.plugins import is_in_python, is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import Given, Local
 from zygote_lite._specialize.typed.structures import mapping, structure
@@ -69,16 +69,20 @@ _MOST_TUPLES = 4096  # in a tuple from outside
 
 
 def lowered_code(
-    code: types.CodeType, globals_: dict[str, Any], handlers: bool = False
+    code: types.CodeType, globals_: dict[str, Any], handlers: bool = False,
+    may_be_left: bool = False,
 ) -> Lowered:  # fmt: skip
-    """Return the normalized body of a function, and what is known of it."""
-    key = (code, id(globals_), handlers)
+    """Return the normalized body of a function, and what is known of it.
+
+    That of a generator ends, where it `may_be_left`, when the loop over it was left.
+    """
+    key = (code, id(globals_), handlers, may_be_left)
     known = _lowered.get(key)
     if known is None:
         if len(_lowered) >= _MOST_LOWERED:
             _lowered.clear()
         function = lower(code, globals_, folded=True)
-        body, result, caught = normalize(function, handlers)
+        body, result, caught = normalize(function, handlers, may_be_left)
         times = assignments(body)
         cells = [
             name for name in function.shared
@@ -159,8 +163,8 @@ def _is_attribute(expression: str) -> bool:
 
 
 def is_settled(builder: Builder, globals_: dict[str, Any]) -> bool:
-    """Return whether this is the body of a plugin's rule, whose module does not change."""
-    return builder.plain and is_of_plugin(globals_)
+    """Return whether this is the body of a plugin's rule, or our own, which does not change."""
+    return (builder.plain and is_of_plugin(globals_)) or is_in_python(globals_)
 
 
 def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value:

@@ -4,6 +4,7 @@ Calls of Python functions are inlined, branches whose test is known are resolved
 operation gets its reverse, from its rule.
 """
 
+import inspect
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
@@ -17,6 +18,8 @@ from zygote_lite._specialize.infer.class_bodies import Begin, Define
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
 from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
+from zygote_lite._specialize.infer.iteration.generators import advance, new_generator
+from zygote_lite._specialize.infer.iteration.iterators import iterator_over
 from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
@@ -61,11 +64,15 @@ class Interpreter(Builder):
     build = builds.build_structure
     append = builds.append_item
     store = store
+    iterator = iterator_over
+    advance = advance
 
     # -- functions -----------------------------------------------------------------------------
 
     def function(self, code: Any, globals_: dict[str, Any], env: Env) -> Value:
         """Write the body of a function, and return the value of its result."""
+        if code.co_flags & inspect.CO_GENERATOR:
+            return new_generator(self, code, globals_, env)
         again = sum(code == frame.code for frame in self.frames)
         if again > _MOST_AGAIN or len(self.frames) > _DEEP:
             reason = NotSupported.RECURSION(f"{code.co_name} calls itself")

@@ -14,23 +14,30 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.class_bodies import Begin, Define, without_classes
 from zygote_lite._specialize.infer.handlers import HandledTries
-from zygote_lite._specialize.infer.tries import Attempt, Block, Tries, falls, has
+from zygote_lite._specialize.infer.tries import Attempt, Block, Tries, classes_named, falls, has
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
 _LEAVING = (ir.Break, ir.Continue, ir.Return)  # what follows does not follow `raise` anyway
 _STRAIGHT = (ir.Call, ir.Apply, ir.Move, ir.Build, ir.GetAttribute, ir.GetItem, ir.SetItem,
-           ir.SetAttribute, ir.Closure, ir.Delete, Begin, Define)  # fmt: skip
+           ir.SetAttribute, ir.Closure, ir.Delete, ir.Yield, Begin, Define)  # fmt: skip
+IS_LEFT = "@left"
+"""In a generator, a variable for whether the loop that walks over it was left."""
 
 
-def normalize(function: ir.Function, handlers: bool = False) -> tuple[Block, str, set[str]]:
+def normalize(
+    function: ir.Function, handlers: bool = False, may_be_left: bool = False
+) -> tuple[Block, str, set[str]]:
     """Return the body of a function without `return`, and the variable that holds its result.
 
     Where errors are to reach their `handlers`, `try` is kept. The third are the names of the
     classes of exceptions that it catches. Raises `NotSpecializable` for statements that are not run
-    backwards from a structure.
+    backwards from a structure. A generator that `may_be_left` ends where the variable `IS_LEFT` is
+    true after a `yield`.
     """
     if function.is_generator:
-        raise NotSupported.STATEMENT("it is a generator")
+        _refuse_in_generator(function.body)
+    if may_be_left:
+        function = replace(function, body=_ending_where_left(function.body))
     function = replace(function, body=without_classes(function.body, function.fresh))
     if handlers:
         return _Normalizer(function, HandledTries(function)).run()
@@ -49,10 +56,12 @@ class Walk(ir.For):
     Attributes:
         item: a variable for the next item.
         left: the variable that tells whether the loop was left; nothing if it never is.
+        delegates: whether what is sent to the generator that it is in goes to what it walks over.
     """
 
     item: str
     left: str
+    delegates: bool = False
 
 
 class _Normalizer:
@@ -104,7 +113,8 @@ class _Normalizer:
                     flags = self.flags(inner)
                     turn = self.block(inner, flags)
                     item, left = self.function.fresh("item"), flags.broke or flags.returned
-                    one = Walk(origin, target, iterable, turn, [], item, left)
+                    delegates = isinstance(s, ir.Delegation)
+                    one = Walk(origin, target, iterable, turn, [], item, left, delegates)
                     return [*out, *self.after(one, flags, orelse, rest, loop)]
                 case ir.While(origin, before, test, inner, orelse):
                     flags = self.flags(inner)
@@ -128,6 +138,8 @@ class _Normalizer:
     def leave(self, origin: ast.AST, value: ir.Atom, loop: "_Flags | None") -> Block:
         """Return what stands for `return`: in a loop, that loop is left first."""
         out: Block = [ir.Move(origin, self.result, value)]
+        if self.function.is_generator and _is_none(value, self.result):
+            out = []  # nobody asks for it
         if loop is not None:
             out += [ir.Move(origin, name, ir.Const(True)) for name in loop.names]
             out.append(ir.Break(origin))
@@ -188,6 +200,44 @@ def imports_of(s: ast.Import | ast.ImportFrom) -> list[ir.Statement]:
         arguments: list[ir.Atom] = [ir.Const(name), ir.Const(found)]
         calls.append(ir.Call(s, target, ir.Const(_WAYS[type(s)]), arguments))
     return calls
+
+
+def _is_none(value: ir.Atom, result: str) -> bool:
+    return value == ir.Name(result) or (isinstance(value, ir.Const) and value.value is None)
+
+
+def _refuse_in_generator(body: Block) -> None:
+    """Refuse a `yield` inside a `try` or `with`: what ends the generator early comes to that, too.
+
+    Of handlers, only those that catch everything would.
+    """
+    for s in ir.every(body):
+        if isinstance(s, ir.Class):
+            raise NotSupported.STATEMENT("a generator defines a class")
+        if isinstance(s, ir.Try) and any(isinstance(x, ir.Yield) for x in ir.every(s.body)):
+            for_all = any("BaseException" in classes_named(h.kind) for h in s.handlers)
+            if s.final or s.star or for_all:
+                raise NotSupported.STATEMENT("a generator yields inside a `try` or a `with`")
+
+
+def _ending_where_left(body: Block) -> Block:
+    """Return the body of a generator that ends where the loop that walks over it is left."""
+    out: Block = []
+    for s in body:
+        inner: Any = {
+            name: _ending_where_left(block)
+            for name, block in vars(s).items()
+            if isinstance(block, list) and block and isinstance(block[0], ir.Statement)
+        }
+        s = replace(s, **inner)
+        if isinstance(s, ir.Try):
+            handlers = [replace(h, body=_ending_where_left(h.body)) for h in s.handlers]
+            s = replace(s, handlers=handlers)
+        out.append(s)
+        if isinstance(s, ir.Yield):
+            end: Block = [ir.Return(s.origin, ir.Const(None))]
+            out.append(ir.If(s.origin, ir.Name(IS_LEFT), end, []))
+    return out
 
 
 def _may_leave(s: ir.If) -> bool:

@@ -10,6 +10,8 @@ from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
+from zygote_lite._specialize.infer.iteration.iterators import is_iterator
+from zygote_lite._specialize.infer.iteration.written import GlobalOf
 from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import objects as _objects
@@ -38,6 +40,8 @@ def value_of_atom(builder: Builder, atom: ir.Atom, env: Env) -> Value:
             return x
         case ir.Const(value):
             return constant(value)
+        case GlobalOf(path, globals_):
+            return builder.global_value(globals_, path)
         case ir.Global(path):
             return builder.global_value(builder.frames[-1].globals, path)
         case ir.Intrinsic(path):
@@ -58,6 +62,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return _calls.array_attribute(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
+    if is_iterator(x):
+        return constant(Method(x, name))
     if x.is_object or isinstance(x.sample, Super):
         return _objects.attribute(builder, x, name)
     if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:

@@ -71,9 +71,8 @@ class Tries:
                     out += self.tried(s)
                 case ir.If(body=then, orelse=orelse):
                     out.append(replace(s, body=self.without(then), orelse=self.without(orelse)))
-                case ir.For(origin, target, iterable, inner, orelse):
-                    inner, orelse = self.without(inner), self.without(orelse)
-                    out.append(ir.For(origin, target, iterable, inner, orelse))
+                case ir.For(body=inner, orelse=orelse):
+                    out.append(replace(s, body=self.without(inner), orelse=self.without(orelse)))
                 case ir.While(origin, before, test, inner, orelse):
                     inner, orelse = self.without(inner), self.without(orelse)
                     out.append(ir.While(origin, before, test, inner, orelse))
@@ -100,7 +99,7 @@ class Tries:
     def note_kinds(self, s: ir.Try) -> None:
         """Note the names of the classes that a `try` catches."""
         if not isinstance(s.origin, ast.With):
-            self.kinds |= {name for h in s.handlers for name in _classes_named(h.kind)}
+            self.kinds |= {name for h in s.handlers for name in classes_named(h.kind)}
             if not self.kinds.isdisjoint(_FROM_OUTSIDE):
                 raise Unsound.EFFECTS("it catches an interrupt, which comes at any time")
 
@@ -132,10 +131,10 @@ class Tries:
                 case ir.If(body=then, orelse=orelse):
                     then = self.finishing(then, final, inside)
                     out.append(replace(s, body=then, orelse=self.finishing(orelse, final, inside)))
-                case ir.For(origin, target, iterable, inner, orelse):
+                case ir.For(body=inner, orelse=orelse):
                     inner = self.finishing(inner, final, inside=True)
                     orelse = self.finishing(orelse, final, inside)
-                    out.append(ir.For(origin, target, iterable, inner, orelse))
+                    out.append(replace(s, body=inner, orelse=orelse))
                 case ir.While(origin, before, test, inner, orelse):
                     inner = self.finishing(inner, final, inside=True)
                     orelse = self.finishing(orelse, final, inside)
@@ -194,7 +193,7 @@ class Tries:
                 return False  # one of our own
             if any(isinstance(r, ir.Raise) and r.exception == ir.Name(s.target) for r in rest):
                 return False  # it makes an exception
-        names = [name for h in handlers for name in _classes_named(h.kind)]
+        names = [name for h in handlers for name in classes_named(h.kind)]
         return any(isinstance(s, _ALWAYS.get(name, ())) for name in names)
 
     def attempt(self, s: ir.Statement, rest: Block, handlers: HandlersOf) -> ir.Statement:
@@ -316,7 +315,7 @@ _ALWAYS: dict[str, tuple[type[ir.Statement], ...]] = {
     "TypeError": (ir.Call, ir.GetItem), "AttributeError": (ir.GetAttribute, ir.Call),
     "KeyError": (ir.GetItem, ir.Call), "IndexError": (ir.GetItem, ir.Call),
     "LookupError": (ir.GetItem, ir.Call), "NameError": _READING, "UnboundLocalError": _READING,
-    "ValueError": (ir.Call,), "Exception": _READING,
+    "ValueError": (ir.Call,), "StopIteration": (ir.Call,), "Exception": _READING,
 }  # fmt: skip
 
 
@@ -377,10 +376,10 @@ def _path_of(e: ast.expr) -> str:
     return f"{path}.{e.attr}" if path and isinstance(e, ast.Attribute) else ""
 
 
-def _classes_named(kind: ast.expr | None) -> list[str]:
+def classes_named(kind: ast.expr | None) -> list[str]:
     """Return the names of the classes that a handler catches."""
     if kind is None:
         return ["BaseException"]
     if isinstance(kind, ast.Tuple):
-        return [name for part in kind.elts for name in _classes_named(part)]
+        return [name for part in kind.elts for name in classes_named(part)]
     return [kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "BaseException")]

@@ -1,5 +1,6 @@
 """`for` loops: unrolled over known items, or written once, after a first iteration of its own."""
 
+import itertools
 import operator
 from dataclasses import replace
 from typing import Any
@@ -7,6 +8,15 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.counters import Counter, counted, leave_where, lists_of
 from zygote_lite._specialize.infer.held.containers import is_held
+from zygote_lite._specialize.infer.iteration.generators import MOST_UNROLLED, is_new
+from zygote_lite._specialize.infer.iteration.iterators import (
+    Items,
+    end,
+    is_iterator,
+    lose,
+    source_of_loop,
+)
+from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.normalize import Walk, live_in_loop
@@ -20,8 +30,6 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.values import Value, constant
 
-MOST_UNROLLED = 64  # iterations of a loop that is unrolled
-
 
 def iterate(
     builder: Builder,
@@ -32,8 +40,12 @@ def iterate(
     env: Env,
     after: set[str],
 ) -> Env | None:
-    items, tables = known_items(iterable), builder.tables()
-    if items is None and type(iterable.sample) is range and iterable.is_constant:
+    """Write a `for` loop; return the variables after it, or `None` if that is not reached."""
+    homes, tables = dict(builder.homes), builder.tables()
+    if is_iterator(iterable):
+        it = builder.iterator(iterable)
+        return _of_iterator(builder, s, target, it, body, env, after)
+    if type(iterable.sample) is range and iterable.is_constant:
         try:
             if builder.twice and len(iterable.sample) <= MOST_UNROLLED:
                 raise NotSupported.SECOND_ORDER("a loop that is differentiated twice")
@@ -44,48 +56,89 @@ def iterate(
             if len(iterable.sample) > MOST_UNROLLED:
                 raise
             builder.go_back_to(tables)
-            items = [constant(i) for i in iterable.sample]
-    if items is None:
+            builder.homes = homes
+    elif known_items(iterable) is None and not iterable.is_object:
         return _over(builder, s, target, iterable, body, env, after)
-    if len(items) > MOST_UNROLLED:
+    elif len(known_items(iterable) or ()) > MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
-    walked, keyed = len(builder.walked), len(builder.keyed)
-    builder.walked += builder.iterators.get(iterable, [])
-    if type(iterable.sample) is list:  # Python looks at what it holds by then
-        builder.walked.append(iterable)
-    elif type(iterable.sample) is dict:
-        builder.keyed.append(iterable)
-    builder.walked += [leaf for item in items for leaf in leaves(item) if leaf.is_array]
-    turn, place = body, target
+    it = builder.iterator(iterable)
+    if isinstance(it.sample, Items):
+        return _unrolled(builder, s, target, it, body, env, after)
+    return _of_iterator(builder, s, target, it, body, env, after)
+
+
+def _of_iterator(
+    builder: Builder, s: Walk, target: str, it: Value, body: Any, env: Env, after: set[str]
+) -> Env | None:
+    """Write a loop over an iterator, of which something may have been taken before."""
+    if is_new(it):
+        return written_into(builder, s, target, it, body, env, after)
+    source = source_of_loop(it)
+    if source is None:
+        return _unrolled(builder, s, target, it, body, env, after)
+    lose(it)  # nobody else may ask it meanwhile
+    done = iterate(builder, s, target, source, body, env, after)
+    if done is not None and is_false(done.get(s.left)):
+        end(it)
+    return done
+
+
+def is_false(flag: Value | None) -> bool:
+    """Return whether it is known that a loop was not left."""
+    return flag is None or (flag.is_constant and not flag.sample)
+
+
+def _unrolled(
+    builder: Builder, s: Walk, target: str, it: Value, body: Any, env: Env, after: set[str]
+) -> Env | None:
+    """Write a loop once for each element that an iterator gives."""
+    turn, place, walked = body, target, len(builder.walked)
     if s.left:
         place = s.item
         turn = [ir.If(s.origin, ir.Name(s.left), [], [
-            ir.Move(s.origin, target, ir.Name(place)), *_without_break(body)
+            ir.Move(s.origin, target, ir.Name(place)), *without_break(body)
         ])]  # fmt: skip
-    try:
-        for item in items:
-            env[place] = item
-            done = builder.block(turn, env, live_in_loop(turn, after) | after)
-            if done is None:
-                return None
-            env = done
-    finally:
-        del builder.walked[walked:], builder.keyed[keyed:]
+    needed = live_in_loop(turn, after) | after
+    for count in itertools.count():
+        left = env.get(s.left)
+        if left is not None and left.is_constant and left.sample:
+            return env
+        if not is_false(left) and not isinstance(it.sample, Items):
+            raise NotSupported.DEPENDS_ON_PATH("what is taken of an iterator depends on the path")
+        item = builder.advance(it)
+        if item is None:
+            break
+        if count >= MOST_UNROLLED:
+            raise NotSupported.TOO_LONG("a loop walks over many elements")
+        builder.walked += [leaf for leaf in (*leaves(item), *leaves(it)) if leaf.is_array]
+        try:
+            done = builder.block(turn, {**env, place: item}, needed)
+        finally:
+            del builder.walked[walked:]
+        if done is None:
+            return None
+        env = done
+    if not is_false(env.get(s.left)):
+        lose(it)
     return env
 
 
 def loop_while(
     builder: Builder, s: ir.Statement, body: list[ir.Statement], env: Env, after: set[str]
 ) -> Env | None:
-    """Write a `while` loop; unrolled where its tests are known, and its variables change kind."""
+    """Write a `while` loop; unrolled where its tests are known, and it cannot be written once."""
     tables, state, depth = builder.tables(), builder.attempt(), len(builder.grown)
     settled = {x for x in builder.objects if x.moved}
+
+    def give_up() -> None:
+        lists = builder.inputs.lists
+        builder.give_up(state)
+        builder.inputs.lists = lists
+
     try:
         return repeat(builder, s, None, body, env, after, lambda turn, _: turn)
     except NotSpecializable as reason:
-        if reason.reason not in _OTHERS_IN_EACH_TURN:
-            raise
-        builder.give_up(state)
+        give_up()
         builder.go_back_to(tables)
         del builder.grown[depth:]
         for x in builder.objects:
@@ -93,7 +146,7 @@ def loop_while(
         try:
             return _turn_by_turn(builder, s, body, dict(env), after)
         except NotSpecializable:
-            builder.give_up(state)
+            give_up()
             raise reason from None
 
 
@@ -115,7 +168,7 @@ def _turn_by_turn(
     raise NotSupported.TOO_LONG("a loop goes on for long, or how long is not known")
 
 
-_STAYS = "stays"  # whether a `while` loop goes on
+_STAYS = "@own_stays"  # whether a `while` loop goes on
 
 
 def _with_flag(body: list[ir.Statement]) -> list[ir.Statement]:
@@ -128,18 +181,6 @@ def _with_flag(body: list[ir.Statement]) -> list[ir.Statement]:
         else s
         for s in body
     ]
-
-
-def _without_break(body: list[ir.Statement]) -> list[ir.Statement]:
-    """Return an iteration of an unrolled loop: a flag tells that it was left."""
-    turn: list[ir.Statement] = []
-    for s in body:
-        if isinstance(s, ir.If):
-            then, orelse = map(_without_break, (s.body, s.orelse))
-            turn.append(replace(s, body=then, orelse=orelse))
-        elif not isinstance(s, ir.Break):
-            turn.append(s)
-    return turn
 
 
 def _over(
@@ -194,8 +235,6 @@ def _refuse_resized(builder: Builder, walked: list[Value], since: int) -> None:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes the length of what it walks over")
 
 
-_OTHERS_IN_EACH_TURN = (NotSupported.DEPENDS_ON_PATH, NotSupported.CONTAINER, Unsound.SHARED_WRITE,
-                        Unsound.IDENTITY, Unsound.UNSET)  # fmt: skip
 _KINDS_DIFFER = (NotSupported.DEPENDS_ON_PATH, Unsound.IDENTITY)
 
 

@@ -277,6 +277,14 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
         known, other = (a, b) if a.is_constant else (b, a)
         if known.sample is None and type(other.sample) is not type(None):
             return constant(f is operator.is_not)
+        if type(known.sample) is object and not other.is_object:  # one that marks an absence
+            return constant(f is operator.is_not)
+    if a.is_constant and b.is_constant and object in (type(a.sample), type(b.sample)):
+        return constant((a.sample is b.sample) is (f is operator.is_))
+    if a.is_constant and b.is_constant:
+        stand_ins = [isinstance(x.sample, StandIn) for x in (a, b)]
+        if stand_ins[0] != stand_ins[1] and a.items is None and b.items is None:
+            return constant(f is operator.is_not)  # made inside, and the other is not
     if a.fields is not None and b.fields is not None:
         if a is not b and (a.moved or b.moved or isinstance(a.sample, tuple)):
             raise Unsound.IDENTITY("it asks whether an object is one that stands for several")

@@ -62,6 +62,22 @@ class Builder(Draft, ABC):
         """Write a block; return the variables at its end, or `None` where that is not reached."""
 
     @abstractmethod
+    def atom(self, atom: ir.Atom, env: Env) -> Value:
+        """Return the value of a variable, constant, global or intrinsic."""
+
+    @abstractmethod
+    def statements(self, body: list[ir.Statement], rest: list[set[str]], env: Env) -> Env | None:
+        """Write statements, after each of which some variables may be read."""
+
+    @abstractmethod
+    def iterator(self, x: Value) -> Value:
+        """Return `iter(x)`."""
+
+    @abstractmethod
+    def advance(self, it: Value, sent: Value | None = None) -> Value | None:
+        """Write what gives the next element of an iterator; return that, or `None` at its end."""
+
+    @abstractmethod
     def build(self, kind: str, items: list[Value]) -> Value:
         """Return a new tuple, list, dict or slice."""
 

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from zygote_lite._specialize.typed.contexts import NOWHERE
 from zygote_lite._specialize.typed.facts import Fact
 from zygote_lite._specialize.typed.inputs import Inputs
-from zygote_lite._specialize.typed.naming import is_of_body
+from zygote_lite._specialize.typed.naming import is_of_body, is_ours_elsewhere
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
+from zygote_lite._specialize.typed.plugins import is_in_python
 from zygote_lite._specialize.typed.values import Value
 
 _OF_ATTEMPTS = (
@@ -105,6 +106,9 @@ class Draft:
         self.walked: list[Value] = []  # what a loop walks over
         self.moved: set[Value] = set()  # values that another variable takes on some path
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
+        self.changes = 0  # how often a list or a dict was changed whose items are known
+        self.generators = 0  # how many were written into loops
+        self.running: list[Value] = []  # those that are being written so
         self.objects: list[Value] = []  # those that the function makes
         self.making: list[Value] = []  # those whose `__init__` is being written
         self.assigned: set[Value] = set()  # those that are assigned to after that
@@ -214,7 +218,11 @@ class Draft:
 
     def is_ours(self, name: str) -> bool:
         """Return whether a variable of the function being written is the engine's own."""
+        if "@" in name:
+            return is_ours_elsewhere(name)
         code = self.frames[-1].code
+        if is_in_python(self.frames[-1].globals):
+            return True
         return name not in (*code.co_varnames, *code.co_cellvars) and not is_of_body(name)
 
     # -- names ---------------------------------------------------------------------------------

@@ -26,6 +26,15 @@ def _packages(_: int) -> set[str]:
     return {name.partition(".")[0] for name in modules if name} | {*_OURS}
 
 
+_IN_PYTHON = ("zygote_lite._python.library.", "zygote_lite._ir.folding",
+              "zygote_lite._specialize.infer.iteration.in_python")  # fmt: skip
+
+
+def is_in_python(globals_: dict[str, Any]) -> bool:
+    """Return whether a module says in Python what functions mean that are written in C."""
+    return str(globals_.get("__name__")).startswith(_IN_PYTHON)
+
+
 _KINDS = (float, int, complex, np.generic, np.ndarray, list, tuple)
 
 

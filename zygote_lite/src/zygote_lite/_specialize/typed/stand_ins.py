@@ -76,6 +76,17 @@ class Super(StandIn):
     owner: Value
 
 
+class Iterator(StandIn):
+    """What stands for an iterator, or a view: an object that gives elements, and is never made."""
+
+
+@dataclass(eq=False)
+class View(Iterator):
+    """A view of a dict, its attribute `SOURCE`: the method that makes it."""
+
+    name: str
+
+
 @dataclass(eq=False)
 class Lost(StandIn):
     """Stand for an attribute that no variable can hold on two paths: none may read it."""
@@ -112,3 +123,5 @@ class Message(StandIn):
 
 
 LOST = constant(Lost())
+SOURCE = "@source"
+"""The attribute of iterators and views that they give the elements of."""

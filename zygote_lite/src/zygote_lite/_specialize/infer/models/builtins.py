@@ -138,25 +138,14 @@ def _joined_sequences(kind: type, builder: Builder, xs: list[Value]) -> Value | 
 
 
 def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:
-    items_of = [known_items(x) for x in xs]
-    given = [items for items in items_of if items is not None]
+    """Return several iterables that are walked together; those known item by item came before."""
     if kind == "reversed" and type(xs[0].sample) is range:
         return builder.apply(operator.getitem, [xs[0], constant(slice(None, None, -1))])
-    if kind == "reversed" and not given and not xs[0].contents:
+    if kind == "reversed" and not xs[0].contents:
         return None
-    if len(given) < len(items_of):
-        if any(x.is_scalar for x in xs):
-            raise Unsound.RAISES(f"{kind} is given a number")
-        value = constant(Several(kind, xs))
-    elif kind == "reversed":
-        value = structure(list, given[0][::-1])
-    else:
-        if kind == "strict zip" and len({*map(len, given)}) > 1:
-            raise Unsound.RAISES("the arguments of a strict `zip` have different lengths")
-        if kind == "enumerate":
-            given = [[constant(i) for i in range(len(given[0]))], given[0]]
-        rows = zip(*given, strict=False)
-        value = structure(list, [structure(tuple, [*row]) for row in rows])
+    if any(x.is_scalar for x in xs):
+        raise Unsound.RAISES(f"{kind} is given a number")
+    value = constant(Several(kind, xs))
     builder.iterators[value] = [y for x in xs for y in builder.iterators.get(x, [x])]
     return value
 
@@ -210,7 +199,7 @@ def _as_is(builder: Builder, xs: list[Value]) -> Value | None:
 _WRITTEN_WITH = {sum: operator.add, math.prod: operator.mul}
 
 
-def _refuse_other_rules(f: Any) -> None:
+def refuse_other_rules(f: Any) -> None:
     """Refuse to write a fold with its operator where a program has another rule for one of them."""
     if f in _WRITTEN_WITH and not are_of_one_plugin(f, _WRITTEN_WITH[f]):
         raise Unsound.OWN_RULE(
@@ -224,7 +213,7 @@ def _summed_items(builder: Builder, xs: list[Value]) -> Value | None:
     if items is None and not is_list:
         return None
     if builder.follows:
-        _refuse_other_rules(sum)
+        refuse_other_rules(sum)
     if is_list or items is None:
         return _lists.total(builder, xs)
     total = xs[1] if len(xs) > 1 else constant(0)
@@ -241,7 +230,7 @@ def _taken_for(builder: Builder, xs: list[Value]) -> Value | None:
     if f.sample is not known.sample:
         raise Unsound.REPLACED(f"{known.sample.__name__} is another function by now")
     if builder.follows:
-        _refuse_other_rules(known.sample)
+        refuse_other_rules(known.sample)
     if any(not x.is_scalar and not x.is_array for x in start):
         raise NotSupported.CONTAINER(
             f"{known.sample.__name__} starts from something other than a number"

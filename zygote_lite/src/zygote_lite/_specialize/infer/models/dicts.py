@@ -8,9 +8,11 @@ from typing import Any
 
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.structures import mapping, structure
+from zygote_lite._specialize.typed.stand_ins import SOURCE, View
+from zygote_lite._specialize.typed.structures import mapping
 from zygote_lite._specialize.typed.values import Value, constant
 
 _KEYS = (str, int, bool, float, type(None), type)
@@ -24,8 +26,13 @@ def is_dict(x: Value) -> bool:
 
 def entries_of_dict(x: Value) -> dict[Any, Value]:
     """Return the entries of a dict."""
+    return {key.sample: part for key, part in pairs_of(x)}
+
+
+def pairs_of(x: Value) -> list[tuple[Value, Value]]:
+    """Return the keys of a dict, each with its entry."""
     items = x.items or []
-    return {key.sample: part for key, part in zip(items[::2], items[1::2], strict=True)}
+    return [*zip(items[::2], items[1::2], strict=True)]
 
 
 def known_key(key: Value) -> Any:
@@ -61,6 +68,7 @@ def store_in_dict(builder: Builder, x: Value, key: Value, value: Value) -> None:
         raise Unsound.ITERATOR("it makes a dict of iterators, which can be walked over only once")
     if holds(value, x, objects=False):
         raise NotSupported.CONTAINER("a dict is reached from its own entries")
+    builder.changes += 1
     changed = mapping({**entries_of_dict(x), known_key(key): value})
     x.items, x.active, x.is_constant = changed.items, changed.active, False
     x.sample[key.sample] = value.sample
@@ -91,13 +99,8 @@ def method(builder: Builder, x: Value, name: str, xs: list[Value], kws: dict[str
         return entries.get(known_key(xs[0]), xs[1] if len(xs) > 1 else constant(None))
     if name == "copy" and not xs and not kws:
         return made(builder, [x], {})
-    views = {
-        "keys": [constant(key) for key in entries],
-        "values": [*entries.values()],
-        "items": [structure(tuple, [constant(key), part]) for key, part in entries.items()],
-    }
-    if name not in views or xs or kws:
+    if name not in ("keys", "values", "items") or xs or kws:
         raise NotSupported.METHOD(f"it calls the method {name} of a dict")
-    view = structure(tuple, views[name])
-    builder.iterators[view] = [x]  # it is no tuple: all it may be is gone through
+    view = Value(Other(View), View(name))
+    view.fields = {SOURCE: x}
     return view

@@ -9,7 +9,10 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 @dataclass(eq=False)
 class Several:
-    """Several iterables that are walked together, by `zip` or `enumerate`."""
+    """Several iterables that are walked together, by `zip` or `enumerate`.
+
+    Of an iterator (`from`): what it is over, and the place of the next item.
+    """
 
     kind: str
     parts: list[Value]
@@ -27,7 +30,7 @@ def known_items(x: Value) -> list[Value] | None:
         return x.items
     if x.fields is not None and is_named(x):
         return [*x.fields.values()]
-    if x.is_constant and isinstance(x.sample, tuple | str):
+    if x.is_constant and isinstance(x.sample, tuple | str | bytes):
         return [constant(part) for part in x.sample]
     return None
 

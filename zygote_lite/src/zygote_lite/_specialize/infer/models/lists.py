@@ -90,6 +90,7 @@ def from_items(builder: Builder, x: Value) -> None:
     """
     if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list that it walks over")
+    builder.changes += 1
     items = x.items or []
     for item in items:
         refuse_second_list(item)
@@ -128,6 +129,7 @@ def replace_item(builder: Builder, x: Value, index: Value, value: Value) -> None
     if not -len(x.items) <= index.sample < len(x.items):
         raise Unsound.RAISES("it writes to an item that does not exist")
     builder.inputs.places = True
+    builder.changes += 1
     x.items[index.sample] = value
     x.sample[index.sample] = value.sample
     x.active = x.active or value.active
@@ -376,7 +378,8 @@ def copied(builder: Builder, x: Value, part: Value | None = None) -> Value:
 def total(builder: Builder, xs: list[Value]) -> Value:
     """Write `sum(x)`."""
     fact = settled(xs[0])
-    if any(not x.is_constant for x in xs[1:]):
+    start = xs[1:]
+    if any(not x.is_constant and x.fact != Scalar(frozenset((float,))) for x in start):
         raise NotSupported.LIST_OPERATION("it sums a list from a start that is not known")
     sample = run(sum, [x.sample for x in xs], {})
     if isinstance(fact.item, ArrayOf):
@@ -387,7 +390,11 @@ def total(builder: Builder, xs: list[Value]) -> Value:
         kinds = {type(run(operator.add, [kind(1), sample], {})) for kind in fact.item.classes}
         result = Result(Scalar(frozenset(kinds | {type(sample)})), sample, certain=False)
     op = builder.write(result, sum, xs, {})
-    if list_root(xs[0]).active and builder.follows and can_carry(result.fact):
+    active = [list_root(xs[0]).active, *(x.active for x in start)]
+    if any(active) and builder.follows and can_carry(result.fact):
         op.target.active = True
-        op.reverse_rule, op.active_operands = LinearRule(lambda dy: [Each(dy)]), xs[:1]
+        op.active_operands = [x for x, flag in zip(xs, active, strict=True) if flag]
+        op.reverse_rule = LinearRule(
+            lambda dy: [Each(dy) if x is xs[0] else dy for x in op.active_operands]
+        )
     return op.target

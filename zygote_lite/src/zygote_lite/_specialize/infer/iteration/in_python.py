@@ -1,0 +1,31 @@
+"""What functions mean that walk over an iterable, in Python for transformed code.
+
+`_ir.folding` has more of these, and so has `_python.library`, whose functions the tape runs.
+"""
+
+from typing import Any
+
+from zygote_lite._python.library.folds import order_of
+
+
+def list_of_all(x: Any) -> Any:
+    """Return a new list of all elements."""
+    out = []
+    for y in x:
+        out.append(y)
+    return out
+
+
+def extended(x: Any, values: Any) -> Any:
+    """Append all elements to a list, and return that."""
+    for y in values:
+        x.append(y)
+    return x
+
+
+def sorted_by(x: Any, key: Any = None, reverse: Any = False) -> Any:
+    """Return a new list of the items of a list, in the order of their keys."""
+    keys = []
+    for y in x:
+        keys.append(y if key is None else key(y))
+    return [x[i] for i in order_of(keys, reverse)]
