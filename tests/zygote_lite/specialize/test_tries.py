@@ -786,3 +786,31 @@ def test_a_list_times_one():
         with testing.compared():
             for _ in range(3):
                 assert value_and_grad(f)(x)[0] == f(x)
+
+
+def raises_in_an_iteration_of_some(x, k):
+    t = x > 5.0
+    y = x
+    try:
+        for _ in range(k):
+            if t:
+                y = [x][3]
+            y = y * x
+    except IndexError:
+        y = 0.0 * x
+    return y + x
+
+
+def raises_in_each_iteration(x, k):
+    y = x
+    try:
+        for _ in range(k):
+            y = [x][3]
+    except IndexError:
+        y = 0.0 * x
+    return y + x
+
+
+@pytest.mark.parametrize("f", [raises_in_an_iteration_of_some, raises_in_each_iteration])
+def test_what_raises_on_a_path_does_not_always_raise(f):
+    assert_agreement(f, (2.0, 3), (6.0, 3), (2.0, 0), argnums=(0,))

@@ -14,6 +14,7 @@ from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.naming import is_of_body, is_ours_elsewhere
 from zygote_lite._specialize.typed.nodes import Loop, Node, Op, leaves
 from zygote_lite._specialize.typed.plugins import is_in_python
+from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._specialize.typed.values import Value
 
 _OF_ATTEMPTS = (
@@ -148,6 +149,9 @@ class Draft:
         known, mark = dict(self.known), len(self.unified)
         try:
             return self.out, work()
+        except NotSpecializable as reason:
+            reason.raises = None  # a path or an iteration may raise, and may not be run
+            raise
         finally:
             self.out, self.known = outer, known
             while len(self.unified) > mark:  # known only where the block has been run
