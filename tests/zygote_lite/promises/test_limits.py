@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
-from zygote_lite import gradient, pullback
+from zygote_lite import gradient, pullback, testing
 
 # -- length ------------------------------------------------------------------------------------
 
