@@ -14,7 +14,7 @@ from tests.zygote_lite.checks.finite_differences import check_gradient
 from tests.zygote_lite.checks.oracles import assert_agreement
 from tests.zygote_lite.constructs.statements import break_through_finally, return_in_try_in_loop
 from zygote_lite import DifferentiationError, code_adjoint, testing, value_and_grad
-from zygote_lite._specialize.infer.tries import catches
+from zygote_lite._specialize.normalize.tries import catches
 
 V = np.array([0.5, 1.5, 2.5])
 SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]])

@@ -7,7 +7,7 @@ from zygote_lite._specialize.derived.entry import InnerInputs, refuse_reached_tw
 from zygote_lite._specialize.derived.lowered import Lowering
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
-from zygote_lite._specialize.infer.normalize import live
+from zygote_lite._specialize.normalize.exits import live
 from zygote_lite._specialize.passes.dead_code import drop_dead
 from zygote_lite._specialize.passes.finiteness import telling
 from zygote_lite._specialize.passes.residuals import keep_records

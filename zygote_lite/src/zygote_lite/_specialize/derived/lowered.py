@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.infer.normalize import Walk
-from zygote_lite._specialize.infer.tries import Block
+from zygote_lite._specialize.normalize.exits import Walk
+from zygote_lite._specialize.normalize.tries import Block
 from zygote_lite._specialize.text.context_groups import by_context
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import Context

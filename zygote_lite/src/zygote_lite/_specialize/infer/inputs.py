@@ -18,7 +18,7 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
-from zygote_lite._specialize.infer.normalize import assignments, normalize
+from zygote_lite._specialize.normalize.exits import assignments, normalize
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of

@@ -9,12 +9,11 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.operators import IN_PLACE
-from zygote_lite._specialize.infer import builds, inputs, reads
+from zygote_lite._specialize.infer import builds, inputs, items, operations, reads
 from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.branches import interpret_branch
 from zygote_lite._specialize.infer.cells import assign, is_cell, new_cell, with_cells
-from zygote_lite._specialize.infer.class_bodies import Begin, Define
 from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
 from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
@@ -24,7 +23,6 @@ from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
-from zygote_lite._specialize.infer.normalize import Walk, live
 from zygote_lite._specialize.infer.ownership import own_result
 from zygote_lite._specialize.infer.protected import (
     Unreached,
@@ -32,9 +30,11 @@ from zygote_lite._specialize.infer.protected import (
     raise_error,
 )
 from zygote_lite._specialize.infer.recursion import recursive_call
-from zygote_lite._specialize.infer.tries import Attempt
 from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, store
+from zygote_lite._specialize.normalize.class_bodies import Begin, Define
+from zygote_lite._specialize.normalize.exits import Walk, live
+from zygote_lite._specialize.normalize.tries import Attempt
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Frame
 from zygote_lite._specialize.typed.facts import ListOf
@@ -52,8 +52,8 @@ class Interpreter(Builder):
     """Write typed code for one specialization, statement by statement."""
 
     apply = _calls.call
-    inactive = _calls.inactive
-    item = _calls.item
+    inactive = operations.inactive
+    item = items.item
     bind = inputs.bind
     parameters = inputs.parameters
     read = inputs.read

@@ -6,10 +6,10 @@ from typing import Any
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
-from zygote_lite._specialize.infer import calls as _calls
 from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
+from zygote_lite._specialize.infer.items import array_attribute
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
 from zygote_lite._specialize.infer.iteration.written import GlobalOf
 from zygote_lite._specialize.infer.models import classes as _classes
@@ -59,7 +59,7 @@ def _intrinsic(path: str) -> Any:
 def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     """Write `x.name`, and return it."""
     if x.is_array:
-        return _calls.array_attribute(builder, x, name)
+        return array_attribute(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
     if is_iterator(x):

@@ -19,8 +19,8 @@ from zygote_lite._specialize.infer.iteration.iterators import (
 from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.items import known_items
-from zygote_lite._specialize.infer.normalize import Walk, live_in_loop
 from zygote_lite._specialize.infer.ownership import UNROLLED
+from zygote_lite._specialize.normalize.exits import Walk, live_in_loop
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in, root_of
 from zygote_lite._specialize.typed.drafts import Env

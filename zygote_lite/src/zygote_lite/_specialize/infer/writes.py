@@ -1,6 +1,7 @@
 """Writes to arrays in place: `x[i] = v` and `x += y`, where they are sound."""
 
-from zygote_lite._specialize.infer.calls import try_store
+import numpy as np
+
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.models import dicts as _dicts
@@ -118,7 +119,7 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
         _activate(builder, memory_of(x))
     builder.written[x] = len(builder.written)
     if not builder.wanted:  # else the memory may be the user's
-        try_store(x, index, value)
+        _try_store(x, index, value)
     index = snapshot(builder, index)
     is_whole = index.is_constant and index.sample is ...
     part = x if is_whole else builder.shapes.get((shape_root(x), key_of_part(index)))
@@ -143,3 +144,14 @@ def _activate(builder: Builder, x: Value) -> None:
     x.active = True
     for view in builder.definitions:
         view.active = view.active or view.base is x
+
+
+def _try_store(x: Value, index: Value, value: Value) -> None:
+    """Write a sample into a sample."""
+    memory = x.sample.view()
+    try:
+        memory.flags.writeable = True  # it is one of the code's own
+        with np.errstate(all="ignore"):
+            memory[index.sample] = value.sample
+    except Exception as error:
+        raise Unsound.RAISES(f"a write fails: {error}") from error

@@ -25,8 +25,8 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     next_item,
     next_of_all,
 )
-from zygote_lite._specialize.infer.normalize import Walk, live, live_in_loop
-from zygote_lite._specialize.infer.tries import Attempt, Block, has
+from zygote_lite._specialize.normalize.exits import Walk, live, live_in_loop
+from zygote_lite._specialize.normalize.tries import Attempt, Block, has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Frame
 from zygote_lite._specialize.typed.nodes import leaves

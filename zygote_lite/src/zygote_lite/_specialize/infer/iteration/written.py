@@ -16,8 +16,8 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     STATE,
     Generator,
 )
-from zygote_lite._specialize.infer.normalize import IS_LEFT, Walk
-from zygote_lite._specialize.infer.tries import Attempt, Block
+from zygote_lite._specialize.normalize.exits import IS_LEFT, Walk
+from zygote_lite._specialize.normalize.tries import Attempt, Block
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Frame
 from zygote_lite._specialize.typed.naming import elsewhere

@@ -11,7 +11,6 @@ import numpy as np
 
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
-from zygote_lite._specialize.infer.handlers import raised_error
 from zygote_lite._specialize.infer.held.lists import list_repeated
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
@@ -20,8 +19,9 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.arrays import parts_of_array
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
-from zygote_lite._specialize.infer.normalize import imported_member, imported_module
-from zygote_lite._specialize.infer.tries import catches
+from zygote_lite._specialize.normalize.exits import imported_member, imported_module
+from zygote_lite._specialize.normalize.handlers import raised_error
+from zygote_lite._specialize.normalize.tries import catches
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder

@@ -11,7 +11,6 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.kinds import HEAPTYPE
-from zygote_lite._specialize.infer.class_bodies import Define
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     FUNCTIONS,
@@ -26,6 +25,7 @@ from zygote_lite._specialize.infer.models.classes import (
 )
 from zygote_lite._specialize.infer.models.instances import put
 from zygote_lite._specialize.infer.models.records import of_dataclasses
+from zygote_lite._specialize.normalize.class_bodies import Define
 from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound

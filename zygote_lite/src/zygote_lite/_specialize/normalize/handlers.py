@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.infer.tries import (
+from zygote_lite._specialize.normalize.tries import (
     Block,
     HandlersOf,
     Thrown,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._specialize.infer.class_bodies import Begin, Define, without_classes
-from zygote_lite._specialize.infer.handlers import HandledTries
-from zygote_lite._specialize.infer.tries import Attempt, Block, Tries, classes_named, falls, has
+from zygote_lite._specialize.normalize.class_bodies import Begin, Define, without_classes
+from zygote_lite._specialize.normalize.handlers import HandledTries
+from zygote_lite._specialize.normalize.tries import Attempt, Block, Tries, classes_named, falls, has
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
 _LEAVING = (ir.Break, ir.Continue, ir.Return)  # what follows does not follow `raise` anyway

@@ -1,0 +1,67 @@
+"""Calls of methods of what is no object: arrays, numbers, lists, dicts, iterators."""
+
+import numpy as np
+
+from zygote_lite._specialize.infer.held import containers as _held
+from zygote_lite._specialize.infer.held import methods as _held_methods
+from zygote_lite._specialize.infer.iteration import taken as _taken
+from zygote_lite._specialize.infer.iteration.iterators import is_iterator
+from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import instances as _instances
+from zygote_lite._specialize.infer.models import made_classes as _made_classes
+from zygote_lite._specialize.infer.models import named as _named
+from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Scalar
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import (
+    Descriptor,
+    Method,
+)
+from zygote_lite._specialize.typed.structures import is_named
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+def method_call(
+    builder: Builder, f: Method, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:
+    owner = f.owner
+    if isinstance(owner.sample, Descriptor) and len(xs) == 1:
+        return _made_classes.with_accessor(owner.sample, f.name, xs[0])
+    if _held.is_held(owner):
+        return _held_methods.held_method(builder, owner, f.name, xs, kws)
+    if _held.may_be_held(builder, owner) and not _is_of_structures(owner, f.name):
+        return _held_methods.held_method(builder, _held.hold(builder, owner), f.name, xs, kws)
+    if f.function is object.__init__:
+        if xs or kws:
+            raise Unsound.RAISES("`object` takes no arguments")
+        return constant(None)
+    if f.function is not None:
+        if f.name == "__init__":
+            return _instances.initialized(builder, owner, f.function, xs, kws)
+        return builder.apply(f.function, [owner, *xs], kws, stem)
+    if owner.is_array:
+        return builder.apply(getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
+    if isinstance(owner.fact, Scalar) and len(owner.fact.classes) == 1:
+        (kind,) = owner.fact.classes
+        if issubclass(kind, np.generic):
+            return builder.apply(getattr(kind, f.name), [owner, *xs], kws, stem)
+    if is_iterator(owner):
+        return _taken.method_of_iterator(builder, owner, f.name, xs, kws)
+    if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
+        return builder.append(owner, xs[0])
+    if is_named(owner):
+        return _named.method_of_named(builder, owner, f.name, xs, kws)
+    if _dicts.is_dict(owner):
+        return _dicts.method(builder, owner, f.name, xs, kws)
+    if owner.where is not None:
+        own = _objects.function_of(builder.inputs, owner, f.name)
+        return builder.apply(own, [owner, *xs], kws, stem)
+    raise NotSupported.METHOD(f"it calls the method {f.name} of a {type(owner.sample).__name__}")
+
+
+def _is_of_structures(x: Value, name: str) -> bool:
+    """Return whether a method of a list or a dict is known of structures."""
+    return name in (
+        ("append",) if type(x.sample) is list else ("get", "copy", *_held_methods.VIEWS)
+    )

@@ -1,0 +1,173 @@
+"""A call that is one operation: of a rule, where a gradient passes, or of a pure function."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from rulescore import accumulate, find_rule, rrule
+from zygote_lite._ir.traits import is_pure
+from zygote_lite._specialize.infer.held import containers as _held
+from zygote_lite._specialize.infer.islands import inlined_or_island
+from zygote_lite._specialize.infer.models import operators as _operators
+from zygote_lite._specialize.infer.models.items import Several, as_they_are_now
+from zygote_lite._specialize.rules.inlined import active_call
+from zygote_lite._specialize.typed.abstract_eval import (
+    mark_made,
+    refuse_types,
+    run,
+)
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import FLOATS, Scalar, can_carry
+from zygote_lite._specialize.typed.functions import Attribute
+from zygote_lite._specialize.typed.nodes import leaves
+from zygote_lite._specialize.typed.plugins import is_of_plugin
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import (
+    StandIn,
+)
+from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
+
+
+def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
+    rule = rule_of(f, xs, kws)
+    if rule is not None and any(map(_operators.holds_object, xs)):
+        raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
+    if rule is None:
+        inner = getattr(f, "_implementation", None)
+        f = f if inner is None else inner
+        if hasattr(f, "__code__"):
+            return inlined_or_island(builder, f, xs, kws, stem)
+        if is_pure(f) and not kws:
+            refuse_types(f, xs)
+        raise NotSupported.NO_RULE(
+            f"there is no rule for {getattr(f, '__name__', f)} of these types"
+        )
+    if any(leaf.active and isinstance(leaf.sample, str) for x in xs for leaf in leaves(x)) and (
+        rule.kind != "constant"
+        or (isinstance(f, type) and issubclass(f, int | float | complex | np.number))
+    ):
+        raise Unsound.NO_FLOAT("a number is made of the text of a differentiated argument")
+    _held.refuse_inside(xs)
+    xs = [as_they_are_now(x) for x in xs]
+    if any(leaf.active for x in kws.values() for leaf in leaves(x)):
+        raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
+    if rule.kind == "constant":
+        found = inactive(builder, f, xs, kws, stem)
+        if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
+            raise Unsound.NO_FLOAT("bytes are made of a differentiated argument")
+        if isinstance(found.sample, str):
+            found.active = True  # so that numbers that are made of it are refused
+        return found
+    if rule.kind == "instance" or rule.needs_ad:
+        raise asks_for_more(rule)
+    return active_call(builder, rule, f, xs, kws, stem)
+
+
+def asks_for_more(rule: Any) -> NotSpecializable:
+    return NotSupported.RULE_FORM(
+        f"the rule {rule.signature} asks for an instance or for the engine"
+    )
+
+
+def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
+    """Return the one rule that answers for all types that the arguments may have."""
+    f = f.descriptor if isinstance(f, Attribute) else f
+    given = [x.sample for x in xs]
+    options = {name: x.sample for name, x in kws.items()}
+    rule = find_rule(f, *given, **options)
+    for i, x in enumerate(xs):
+        if isinstance(x.fact, Scalar) and len(x.fact.classes) > 1:
+            for kind in x.fact.classes:
+                other = [*given[:i], kind(1), *given[i + 1 :]]
+                if find_rule(f, *other, **options) is not rule:
+                    raise Unsound.AMBIGUOUS_RULE(
+                        "a number has one of several types, which take different rules"
+                    )
+    return rule
+
+
+def inactive(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str = ""
+) -> Value:
+    """Write a call that no gradient passes through; return its value."""
+    if f is accumulate and builder.plain:
+        raise NotSupported.RULE_FORM("a rule calls accumulate")
+    if hasattr(f, "__code__") and not is_pure(f):
+        return _python(builder, f, xs, kws, stem)
+    _held.refuse_inside([*xs, *kws.values()])
+    if not is_pure(f):
+        raise Unsound.EFFECTS(f"it calls {getattr(f, '__name__', f)}, which may have effects")
+    if any(not _is_operand(x) for x in (*xs, *kws.values())):
+        raise NotSupported.RULE_OPERAND(f"a structure is given to {getattr(f, '__name__', f)}")
+    if "out" in kws and kws["out"].sample is not None:
+        raise Unsound.WRITES_A_RESULT("it writes its result into an array")
+    xs = [as_they_are_now(x) for x in xs]
+    known = builder.reusable(f, xs, kws)
+    if known is not None and known in builder.known:
+        return builder.known[known]
+    target = builder.operation(f, xs, kws, stem).target
+    mark_made(f, target)
+    if known is not None:
+        builder.known[known] = target
+    return target
+
+
+def _python(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
+    """Write a call of a Python function: its body, or in a rule, where that fails, the call."""
+    if not builder.plain:
+        return inlined_or_island(builder, f, xs, kws, stem)
+    operands = [*xs, *kws.values()]
+    is_known = is_of_plugin(f.__globals__)  # others may have effects
+    if is_known and operands and all(is_plain_constant(x) for x in operands):
+        answer = run(f, [x.sample for x in xs], {n: x.sample for n, x in kws.items()})
+        if isinstance(answer, FOLDED) or answer == {}:
+            return constant(answer)
+    mark = builder.mark()
+    try:
+        return builder.inline(f, xs, kws)
+    except NotSpecializable:
+        builder.back_to(mark)
+    if not is_known:
+        raise Unsound.EFFECTS(f"a call of {f.__name__} on samples might have effects")
+    if any(not _is_operand(x) for x in (*xs, *kws.values())):
+        raise NotSupported.RULE_OPERAND("a structure is given to a function of a rule")
+    return builder.operation(f, xs, kws, stem, certain=True).target
+
+
+def simplified(f: Any, xs: list[Value]) -> Value | None:
+    """Return the operand that a call returns unchanged: `x * 1`, `x ** 1`, `x + 0.0`."""
+    if len(xs) != 2:
+        return None
+    x, y = xs
+    kept = None
+    if f is operator.mul:
+        kept = y if is_one(x) and _stays(y) else x if is_one(y) and _stays(x) else None
+    elif f in (operator.truediv, operator.pow) and is_one(y) and _stays(x):
+        kept = x
+    return kept if kept is None or not kept.active or _is_passed_on(f, xs, kept) else None
+
+
+def _is_passed_on(f: Any, xs: list[Value], kept: Value) -> bool:
+    """Return whether the rule in force says so, too: a program may override that of an operator."""
+    two = np.full(1, 2.0) if kept.is_array else 2.0
+    applied = rrule(f, *(two if x is kept else x.sample for x in xs))
+    return applied is not None and bool(applied[1](two)[1 + (xs[1] is kept)] == two)
+
+
+def _stays(x: Value) -> bool:
+    """Return whether a value times one is that value, and stays so: nothing is written to it."""
+    if isinstance(x.fact, Scalar):
+        return x.fact.classes <= FLOATS
+    return x.is_array and can_carry(x.fact) and not x.may_be_written
+
+
+def is_plain_constant(x: Value) -> bool:
+    return x.is_constant and not isinstance(x.sample, StandIn | Several)
+
+
+def _is_operand(x: Value) -> bool:
+    """Return whether a value can be written as an operand."""
+    if x.items is not None:
+        return type(x.sample) in (tuple, list, slice) and all(_is_operand(i) for i in x.items)
+    return not x.is_object and not isinstance(x.sample, StandIn | Several)
