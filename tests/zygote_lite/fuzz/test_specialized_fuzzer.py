@@ -51,3 +51,10 @@ def test_derivatives_that_differ_are_found(monkeypatch):
     monkeypatch.setitem(specialized_fuzzer.DERIVATIVES, kind, off)
     wrong, _ = specialized_fuzzer.examine(kind, 3)
     assert wrong.startswith("gradient (")
+
+
+def test_rows_of_several_lengths_are_an_error_of_numpy():
+    """Such a list of samples must not break the making of code."""
+    wrong, counts = specialized_fuzzer.examine(specialized_fuzzer.of_structures, 720415)
+    assert wrong is None, wrong
+    assert counts["error: TypeError"]

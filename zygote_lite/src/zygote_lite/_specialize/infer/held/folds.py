@@ -20,7 +20,7 @@ from zygote_lite._specialize.infer.held.lists import SOME_LIST, slot_in
 from zygote_lite._specialize.infer.held.questions import Options
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.rules.contributions import Contribution
-from zygote_lite._specialize.typed.abstract_eval import Result, result_of
+from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import Contents, Slot, contents_in
 from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Other, Scalar, can_carry
@@ -100,7 +100,7 @@ def array_of_held(builder: Builder, x: Value) -> Value:
     """Write `np.array(x)` of a list of numbers or arrays, or of lists of those."""
     x = hold(builder, x)
     number, depth = _number_in(contents_in(x), [])
-    sample = np.array(x.sample)
+    sample = run(np.array, [x.sample], {})
     if sample.ndim < depth or sample.dtype == object:
         raise NotSupported.LIST_OPERATION("an array is made of a list that is still empty")
     fact = ArrayOf(sample.dtype, (UNKNOWN,) * sample.ndim)
