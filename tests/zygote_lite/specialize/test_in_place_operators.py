@@ -137,6 +137,35 @@ def written_too(x):
     return np.sum(u * u)
 
 
+def part_in_a_dict(x):
+    u = x * 2.0
+    kept = {"head": u[:4], "tail": u[2:]}
+    kept["head"] *= x[:4]
+    kept["tail"] += kept["head"]
+    return np.sum(u * u) + kept["tail"][0]
+
+
+def part_in_an_object(x):
+    u = np.zeros(6)
+    kept = types.SimpleNamespace(part=u[1:5])
+    for _ in range(2):
+        kept.part += x[:4] * x[1:5]
+    types.SimpleNamespace(part=u[3:]).part += 2.0 * x[:3]
+    return np.sum(u * x)
+
+
+def part_behind_a_function(x):
+    u = x * 3.0
+    kept = types.SimpleNamespace(part=u[::2])
+
+    def scale(c):
+        kept.part *= c
+
+    scale(x[0])
+    scale(2.0)
+    return np.sum(u * x)
+
+
 def reshaped(x):
     u = x.copy()
     w = u.reshape(2, -1)
@@ -160,7 +189,8 @@ def of_a_turn_before(x):
 
 SPECIALIZED = [added_up, steps, on_a_path, read_before, copied_before, of_integers, of_an_object]
 OTHERS = [known_by_two_names, part_is_known, in_a_list, in_a_dict, an_argument, by_a_function,
-          walked_over, while_it_is_walked_over, one_or_the_other, written_too, reshaped,
+          walked_over, part_in_a_dict, part_in_an_object,
+          part_behind_a_function, while_it_is_walked_over, one_or_the_other, written_too, reshaped,
           of_another_precision, of_a_turn_before]  # fmt: skip
 
 

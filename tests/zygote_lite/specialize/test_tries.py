@@ -122,6 +122,26 @@ def raised_through_finally(x):
     return y
 
 
+def raised_in_else(x):
+    y = x
+    try:
+        try:
+            y = y * 2.0
+            if x < 0.0:
+                raise ValueError
+        except ValueError:
+            y = y * x
+        else:
+            y = y * 3.0
+            if x > 1.0:
+                raise KeyError("else")
+        finally:
+            y = y + x * x
+    except LookupError:
+        y = y * y
+    return y
+
+
 def raised_again(x):
     y = x
     try:
@@ -181,6 +201,7 @@ ANSWERED = [
     (returns_through_two, (0.5, 1.5, 3.0)), (newton, (1.3, 2.1)),
     (raised_and_caught, (0.5, 1.5, 2.5)),
     (raised_through_finally, (0.5, 1.5, -0.5)), (raised_again, (0.5, -0.5)),
+    (raised_in_else, (0.5, 1.5, -0.5)),
     (raised_in_a_loop, (0.7, 1.7)), (asserts_inside, (0.3, 0.7)),
     (raised_by_numpy_name, (0.5, 1.5)),
     (catches_all_groups, (0.5,)), (root, (0.5, 1.5)), (finally_returns, (0.5, 1.5)),

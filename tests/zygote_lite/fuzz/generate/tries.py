@@ -159,7 +159,8 @@ class Author:
                     body.append(self.choice("raise", f"raise {self.choice(*RAISED)} from None"))
                 lines += self.block(head, body)
             if self.source.random() < 0.3:
-                lines += self.block("else:", self.body(depth))
+                leaving = self.leaving() if self.source.random() < 0.4 else []
+                lines += self.block("else:", [*self.body(depth), *leaving])
         if not handled or self.source.random() < 0.35:
             body = self.assignment()
             if self.source.random() < 0.15:

@@ -8,6 +8,7 @@ out of bounds, or a view one of an argument.
 import math
 import operator
 import random
+import types
 
 import numpy as np
 
@@ -81,7 +82,12 @@ def arguments(seed):
 def load(seed):
     """Return the function of a number."""
     return texts.load(
-        program(seed), f"<program of writes {seed}>", np=np, math=math, operator=operator
+        program(seed),
+        f"<program of writes {seed}>",
+        np=np,
+        math=math,
+        operator=operator,
+        types=types,
     )
 
 
@@ -146,9 +152,10 @@ class Author:
             self.by_function,
             self.mask,
             self.call,
+            self.kept,
         ]
         kinds = [*kinds, *kinds, self.branch, self.loop, self.swap, self.rows]
-        return self.source.choice(kinds if depth < 2 else kinds[:9])(depth)
+        return self.source.choice(kinds if depth < 2 else kinds[:10])(depth)
 
     def made(self, depth):
         name = self.new()
@@ -205,6 +212,21 @@ class Author:
         )
         lines = [f"{name} = {a}{part}", write, *self.augmented(depth)[: self.choice(0, 1)]]
         return [*lines, f"s = s + {self.choice(f'np.sum({name} ** 2)', f'{name}.sum()')} * 0.1"]
+
+    def kept(self, depth):
+        """Return writes to views that a container or an object keeps."""
+        a, b, name = self.vector(), self.vector(), self.new("k")
+        one, two = self.choice((f"{a}[1:]", f"{a}[:-1]"), (f"{a}[::-1]", b), (a, f"{a}[::2]"))
+        made, first, second = self.choice(
+            (f"{{'p': {one}, 'q': {two}}}", f"{name}['p']", f"{name}['q']"),
+            (f"[{one}, {two}]", f"{name}[0]", f"{name}[1]"),
+            (f"types.SimpleNamespace(p={one}, q={two})", f"{name}.p", f"{name}.q"),
+        )
+        writes = [f"{first} += {self.number()}", f"{second} *= {self.number()}"]
+        writes += [f"{first}[0] = {self.number()}", f"{second} = {second} * 2.0"]
+        writes += [f"{second} = {first}", f"{a} *= 0.5", f"{first} -= {first} * s"]
+        steps = self.source.sample(writes, 3)
+        return [f"{name} = {made}", *steps, f"s = s + np.sum({first}) * np.sum({second}) * 0.1"]
 
     def of_matrix(self, depth):
         a, name = self.vector(), self.new("q")

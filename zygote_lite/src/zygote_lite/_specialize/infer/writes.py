@@ -41,7 +41,8 @@ def _has_second_name(builder: Builder, x: Value, target: str, env: Env) -> bool:
     """Return whether another variable may hold an array too, which `x += y` changes."""
     own = {name for name in (target, *env) if is_temporary(name) and builder.is_ours(name)}
     if x.base is not None and x.base.made and target in own:
-        return False  # `a[i:j] += y`: what is added to is assigned to the same part
+        # `a[i:j] += y`: what is added to is assigned to the same part, unless `a` is no array
+        return any(x in _kept_values(v) for name, v in env.items() if name not in own or v is not x)
     others = [*builder.walked, *builder.moved]
     for name in env.keys() - own - {target}:
         others += _kept_values(env[name])

@@ -82,7 +82,8 @@ class Tries:
 
     def tried(self, s: ir.Try) -> Block:
         """Return what a `try` does that raises nothing but what it catches itself."""
-        body, orelse = self.without(s.body), self.without(s.orelse)
+        body = self.without(s.body)
+        orelse = self.protected(self.without(s.orelse), [], ())  # `finally` follows what it raises
         if isinstance(s.origin, ast.With) or s.star:
             body = [*_of_unknown_kind(body), *orelse]
         else:
