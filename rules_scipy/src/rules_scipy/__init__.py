@@ -16,13 +16,9 @@ SECTIONS = {
     "scipy.linalg": (
         "bands",
         "basic",
-        "blas",
         "equations",
-        "factored",
         "factorizations",
         "functions",
-        "lapack",
-        "singular",
         "spectra",
         "structured",
         "without_rules",

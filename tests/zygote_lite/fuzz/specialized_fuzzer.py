@@ -34,6 +34,7 @@ from tests.zygote_lite.fuzz.generate import places as place_programs
 from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
 from tests.zygote_lite.fuzz.generate import written as written_programs
+from tests.zygote_lite.fuzz.generate import zero_dimensional as number_programs
 from zygote_lite import grad, testing
 from zygote_lite._interface.gradients import raw_value_and_gradient
 
@@ -148,10 +149,15 @@ def of_containers(seed):
     return held_programs.load(seed), held_programs.arguments(seed), (0, 1)
 
 
+def of_numbers(seed):
+    """Return a program of numbers and arrays without axes."""
+    return number_programs.load(seed), number_programs.arguments(seed), (0, 1, 2)
+
+
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
-         of_gradients, of_containers)  # fmt: skip
+         of_gradients, of_containers, of_numbers)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

@@ -270,7 +270,7 @@ def _(x: Array, *index: object):
         place = index[0] if len(index) == 1 else index
         if not isinstance(place, tuple):
             place = np.unravel_index(place, x.shape)
-        return scatter(dy, x, place), *(None for _ in index)
+        return scatter(dy, x, place), *[None] * len(index)
 
     return x.item(*index), pullback
 

@@ -31,7 +31,7 @@ def interpret_branch(
     """Write an `if` statement; return the variables after it, or `None` if that is not reached."""
     if test in builder.iterators:
         raise Unsound.ITERATOR("it asks for the truth of an iterator")
-    if test.is_object or test.contents is not None:
+    if test.is_object or test.contents is not None or test.has_no_axes:
         test = builder.apply(bool, [test])
     if test.is_constant or test.items is not None:
         return builder.block(body if test.sample else orelse, env, after)

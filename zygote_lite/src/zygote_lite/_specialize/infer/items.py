@@ -9,10 +9,7 @@ from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.operations import active
-from zygote_lite._specialize.typed.abstract_eval import (
-    refuse_types,
-    run,
-)
+from zygote_lite._specialize.typed.abstract_eval import classes_of, is_of_numpy, refuse_types, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf
 from zygote_lite._specialize.typed.functions import attribute_of
@@ -52,6 +49,8 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
         return _dicts.item_of_dict(x, index)
     if x.is_constant and index.is_constant and not x.is_array:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
+    if is_of_numpy(x):
+        return builder.apply(operator.getitem, [x, index], {}, stem)
     if x.is_scalar:
         refuse_types(operator.getitem, [x, constant(0)])
     if not x.is_array and type(x.sample) is not tuple:
@@ -66,7 +65,7 @@ def array_attribute(builder: Builder, x: Value, name: str) -> Value:
         return constant(Method(x, name))
     fact = x.fact
     assert isinstance(fact, ArrayOf)
-    if name in ("ndim", "dtype"):
+    if name in ("ndim", "dtype") or (x.has_no_axes and name in ("shape", "size")):
         return constant(getattr(x.sample, name))
     if name == "real" and fact.dtype.kind in "fiu":
         return x
@@ -79,3 +78,10 @@ def array_attribute(builder: Builder, x: Value, name: str) -> Value:
     if known not in builder.known:
         builder.known[known] = builder.operation(f, [x]).target
     return builder.known[known]
+
+
+def attribute_of_number(x: Value, name: str) -> Value | None:
+    """Return an attribute that NumPy's numbers share with arrays without axes."""
+    if name in ("shape", "ndim", "size") or (name == "dtype" and len(classes_of(x)) == 1):
+        return constant(getattr(x.sample, name))
+    return x if name == "T" else None

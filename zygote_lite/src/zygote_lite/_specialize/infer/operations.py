@@ -159,7 +159,7 @@ def _stays(x: Value) -> bool:
     """Return whether a value times one is that value, and stays so: nothing is written to it."""
     if isinstance(x.fact, Scalar):
         return x.fact.classes <= FLOATS
-    return x.is_array and can_carry(x.fact) and not x.may_be_written
+    return x.is_array and can_carry(x.fact) and not (x.may_be_written or x.has_no_axes)
 
 
 def is_plain_constant(x: Value) -> bool:

@@ -9,16 +9,15 @@ from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
-from zygote_lite._specialize.infer.items import array_attribute
+from zygote_lite._specialize.infer.items import array_attribute, attribute_of_number
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
 from zygote_lite._specialize.infer.iteration.written import GlobalOf
 from zygote_lite._specialize.infer.models import classes as _classes
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
-from zygote_lite._specialize.typed.abstract_eval import classes_of, run
+from zygote_lite._specialize.typed.abstract_eval import classes_of, is_of_numpy, run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.contents import contents_in
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
 from zygote_lite._specialize.typed.naming import is_of_body
@@ -69,13 +68,16 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return _objects.attribute(builder, x, name)
     if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
         return x
+    if is_of_numpy(x):
+        known = attribute_of_number(x, name)
+        if known is not None:
+            return known
     if x.contents is not None:
         found = _held_methods.held_attribute(builder, x, name)
         if found is not None:
             return found
     if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf) or x.contents is not None:
-        kinds = classes_of(x) if x.contents is None else {contents_in(x).kind}
-        if not all(hasattr(kind, name) for kind in kinds):
+        if not all(hasattr(kind, name) for kind in classes_of(x)):
             raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
                 AttributeError
             )

@@ -178,6 +178,8 @@ def refuse_other_arrays(x: Value) -> None:
         raise NotSupported.COMPILED_VALUE(
             f"it has an array of {(fact.dtype if isinstance(fact, ArrayOf) else fact)}"
         )
+    if x.has_no_axes:
+        raise NotSupported.COMPILED_VALUE("it has an array without axes")
     if x.made and fact.dtype.char != "d":
         raise NotSupported.COMPILED_VALUE(f"it makes an array of {fact.dtype}")
 

@@ -76,7 +76,7 @@ class Accumulator:
             made = self.builder.definitions.get(d)
             negated = made is not None and made.function is operator.neg and d not in self.given
             term = made.arguments[0] if made is not None and negated else d
-            if known in self.owned and known.is_array == d.is_array:
+            if known in self.owned and (known.is_array == d.is_array or x.has_no_axes):
                 self.filled.pop(known, None)
                 self.write(AddInto(self.origin, known, term, sign="-" if negated else "+"))
                 return
@@ -192,7 +192,7 @@ class Accumulator:
             known = self.zero(x)
             self.filled[known] = []
             self.partial.add(known)
-        elif known not in self.owned:
+        elif known not in self.owned or known.is_scalar != x.is_scalar:
             is_partial, known = known in self.partial, self.copy(known, x)
             self.partial.update([known] if is_partial else [])
         self.cotangents[x] = known
@@ -218,16 +218,27 @@ class Accumulator:
             raise Unsound.NO_FLOAT("it needs the gradient of an array of integers")
         return self.call(np.zeros_like, x)
 
-    def zero_in(self, block: list[Node], x: Value) -> Value:
-        """Return a zero cotangent that is computed at the end of a block of its own."""
-        made, d = self.builder.nested(lambda: self.zero(x))
+    def joined(self, d: Value | None, x: Value) -> Value:
+        """Return a cotangent for a variable that stands for those of several paths.
+
+        Where there is none, it is zero; for an array without axes it is an array.
+        """
+        if d is None:
+            return self.zero(x)
+        return self.copy(d, x) if x.has_no_axes and d.is_scalar else d
+
+    def joined_in(self, block: list[Node], d: Value | None, x: Value) -> Value:
+        """Return the same, computed at the end of a block of its own."""
+        made, found = self.builder.nested(lambda: self.joined(d, x))
         block += made
-        return d
+        return found
 
     def copy(self, d: Value, x: Value) -> Value:
         if isinstance(x.fact, ListOf):
             f = list if isinstance(x.fact.item, ArrayOf) else duplicate
             return self.computed(x.fact, zeros(x.sample), f, d)
+        if x.has_no_axes and d.is_scalar and not d.is_constant:
+            return self.computed(x.fact, np.array(d.sample, x.sample.dtype), np.array, d)
         if d.spread is not None or not shares_axes(d.fact, x.fact):
             total = self.zero(x)
             self.write(AddInto(self.origin, total, d))

@@ -255,8 +255,8 @@ class Backward(Accumulator):
             self.cotangents[x] = joined = self.named(x, a or b)
             if any(d is None or d in self.partial for d in (a, b)):
                 self.partial.add(joined)
-            left.append((joined, a or self.zero_in(then, x)))
-            right.append((joined, b or self.zero_in(other, x)))
+            left.append((joined, self.joined_in(then, a, x)))
+            right.append((joined, self.joined_in(other, b, x)))
             if all(d is None or d in self.owned for d in (a, b)):
                 self.owned.add(joined)
             self.given.add(joined)
@@ -314,7 +314,8 @@ class Backward(Accumulator):
         accumulators: dict[Value, Value] = {}
         for x in sorted(outer, key=lambda x: x.name):
             d = after.get(x)
-            if d is not None and d in self.owned and not d.is_constant:
+            is_own = d is not None and d in self.owned and d.is_scalar == x.is_scalar
+            if d is not None and is_own and not d.is_constant:
                 accumulators[x] = d
             elif x.is_scalar:
                 accumulators[x] = self.named(x, d)
@@ -328,7 +329,7 @@ class Backward(Accumulator):
             d = after.pop(out, None)
             if phi in carried:
                 variables[phi] = self.named(phi, d)
-                start.append((variables[phi], self.zero(out) if d is None else d))
+                start.append((variables[phi], self.joined(d, out)))
                 if d is None or d in self.partial:
                     self.partial.add(variables[phi])
         self.write(Moves(self.origin, start))
@@ -364,7 +365,7 @@ class Backward(Accumulator):
         self.outer = outer
         pairs = []
         for phi, variable in variables.items():
-            d = found.get(phi) or self.zero_in(body, phi)
+            d = self.joined_in(body, found.get(phi), phi)
             if d is not variable:
                 pairs.append((variable, d))
         for x, d in accumulators.items():

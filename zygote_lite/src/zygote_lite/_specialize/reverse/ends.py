@@ -53,7 +53,7 @@ def _is_float(fact: Fact) -> bool:
 def refuse_other_values(result: Value, as_pullback: bool = False) -> None:
     """Refuse a value that is no float; of a pullback, one that holds anything else."""
     fact = result.fact
-    if as_pullback and isinstance(fact, ArrayOf) and _is_float(fact):
+    if (as_pullback or result.has_no_axes) and isinstance(fact, ArrayOf) and _is_float(fact):
         return
     if as_pullback and type(result.sample) is tuple and result.items:
         for item in result.items:

@@ -1,12 +1,20 @@
 """Project a cotangent to the kind of its primal: undo NumPy's broadcasting."""
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from rulescore import project
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Other, Scalar, can_carry
+from zygote_lite._specialize.typed.facts import (
+    UNKNOWN,
+    ArrayOf,
+    Other,
+    Scalar,
+    can_carry,
+    dtypes_of,
+)
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import same_shape
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
@@ -21,6 +29,8 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
             raise NotSupported.STRUCTURE_COTANGENT("the cotangent of a structure is projected")
         return constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
+        if d.has_no_axes:
+            return builder.apply(operator.getitem, [d, constant(())])
         return builder.apply(np.ndarray.sum, [d])
     if not can_carry(x.fact):
         if x.active and (x.is_array or d.is_array):
@@ -32,6 +42,8 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
         short = np.float32 in x.fact.classes or d.fact.classes == {np.float32}
         if x.fact.classes == d.fact.classes or not short:
             return d
+    if x.has_no_axes and d.is_scalar and dtypes_of(d.fact) == dtypes_of(x.fact):
+        return d  # a number, until an array is needed
     if isinstance(x.fact, ArrayOf) and isinstance(d.fact, ArrayOf) and d.fact.dtype == x.fact.dtype:
         if shape_root(d) is shape_root(x):
             return d
@@ -57,8 +69,9 @@ def _summed(builder: Builder, d: Value, fact: ArrayOf) -> Value | None:
         return None
     if extra:
         axes: Any = 0 if extra == 1 else tuple(range(extra))
-        d = builder.apply(np.ndarray.sum, [d, constant(axes)])
-    assert isinstance(d.fact, ArrayOf)
+        d = builder.apply(np.ndarray.sum, [d, constant(axes)] if fact.axes else [d])
+    if not isinstance(d.fact, ArrayOf):
+        return d
     stretched = [i for i, (a, b) in enumerate(zip(d.fact.axes, fact.axes, strict=True)) if a != b]
     if stretched:
         axes = stretched[0] if len(stretched) == 1 else tuple(stretched)

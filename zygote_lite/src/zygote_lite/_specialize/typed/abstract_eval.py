@@ -89,7 +89,9 @@ _OF_FIRST_DTYPE = (operator.getitem, np.reshape, np.ndarray.reshape)
 
 def may_share(f: Any, kws: dict[str, Value]) -> bool:
     """Return whether it depends on the values whether a result shares memory with an argument."""
-    return traits_of(f).may_be_view or "copy" in kws
+    copies = kws.get("copy")
+    asked = copies is not None and not (copies.is_constant and copies.sample is True)
+    return traits_of(f).may_be_view or asked
 
 
 def shares_memory(a: np.ndarray, b: np.ndarray) -> bool:
@@ -299,8 +301,10 @@ def _is_of_one_float_type(x: Value) -> bool:
 
 
 _BY_TYPE: dict[Any, Callable[[Value], bool]] = {
-    **dict.fromkeys((np.ndim, np.iscomplexobj, np.isrealobj), lambda x: x.is_array or x.is_scalar),
-    np.shape: lambda x: x.is_scalar,
+    **dict.fromkeys(
+        (np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar), lambda x: x.is_array or x.is_scalar
+    ),
+    **dict.fromkeys((np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar),
     np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),
     len: lambda x: x.items is not None and type(x.sample) in (tuple, list, dict),
 }
@@ -324,6 +328,11 @@ def classes_of(x: Value) -> frozenset[type]:
             "it asks for the class of a function that is defined inside, or of a method"
         )
     return x.fact.classes if isinstance(x.fact, Scalar) else frozenset((type(x.sample),))
+
+
+def is_of_numpy(x: Value) -> bool:
+    """Return whether a value is surely a number of NumPy's."""
+    return isinstance(x.fact, Scalar) and all(issubclass(c, np.generic) for c in x.fact.classes)
 
 
 def mark_made(f: Any, value: Value) -> None:

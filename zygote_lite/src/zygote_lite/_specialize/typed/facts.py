@@ -25,7 +25,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class ArrayOf:
-    """A NumPy array with at least one axis: its dtype, and the abstract length of each axis."""
+    """A NumPy array: its dtype, and the abstract length of each axis."""
 
     dtype: np.dtype[Any]
     axes: Axes
@@ -53,7 +53,7 @@ def fact_of(sample: Any) -> Fact:
     kind = type(sample)
     if kind in NUMBERS:
         return Scalar(frozenset((kind,)))
-    if kind is np.ndarray and sample.ndim and sample.dtype in DTYPES:
+    if kind is np.ndarray and sample.dtype in DTYPES:
         axes = tuple([ONE if n == 1 else MANY for n in sample.shape])
         return ArrayOf(sample.dtype, axes)
     return Other(kind)
@@ -81,6 +81,13 @@ def join_facts(a: Fact, b: Fact) -> Fact:
         axes = tuple([x if x == y else UNKNOWN for x, y in zip(a.axes, b.axes, strict=True)])
         return ArrayOf(a.dtype, axes)
     raise NotSupported.DEPENDS_ON_PATH(f"a variable is {a} on one path and {b} on another")
+
+
+def dtypes_of(fact: Fact) -> set[np.dtype[Any]]:
+    """Return the dtypes that a number or an array may have; of a Python number, that of NumPy."""
+    if isinstance(fact, ArrayOf):
+        return {fact.dtype}
+    return {np.dtype(kind) for kind in fact.classes} if isinstance(fact, Scalar) else set()
 
 
 def can_carry(fact: Fact) -> bool:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.traits import is_elementwise, traits_of
-from zygote_lite._specialize.typed.facts import MANY, ONE, UNKNOWN, ArrayOf, Axes, Scalar
+from zygote_lite._specialize.typed.facts import FLOATS, MANY, ONE, UNKNOWN, ArrayOf, Axes, Scalar
 from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.runtime import exactly
 from zygote_lite._specialize.typed.values import Value
 
-_HARMLESS_OPTIONS = {"dtype", "order"}
+_HARMLESS_OPTIONS = {"dtype", "order", "copy"}
 
 
 def axes_of_result(f: Any, xs: list[Value], kws: dict[str, Value], rank: int) -> Axes | None:
@@ -116,6 +116,14 @@ def _counted(xs: list[Value], rank: int) -> Axes | None:
     return lengths_of(*xs) if len(xs) == 1 else (UNKNOWN,)
 
 
+def _as_array(xs: list[Value], rank: int) -> Axes | None:
+    """`np.asarray`, of an array, or of a float: an integer may be too large for one."""
+    fact = xs[0].fact
+    if isinstance(fact, Scalar):
+        return () if fact.classes <= FLOATS else None
+    return _axes(xs[0])
+
+
 def _transposed(xs: list[Value], rank: int) -> Axes | None:
     axes = _axes(xs[0])
     return axes[::-1] if axes is not None and len(xs) == 1 else None
@@ -193,6 +201,7 @@ _RULES: dict[Any, Callable[[list[Value], int], Axes | None]] = {
     **dict.fromkeys((np.broadcast_to, np.reshape), lambda xs, _: lengths_of(xs[1])),
     np.ndarray.reshape: lambda xs, _: lengths_of(*xs[1:]),
     np.arange: _counted,
+    **dict.fromkeys((np.array, np.asarray, np.asanyarray), _as_array),
     **dict.fromkeys((np.transpose, np.ndarray.transpose, attribute_of("T")), _transposed),
     attribute_of("mT"): _swapped,
     **dict.fromkeys((operator.matmul, np.matmul, np.dot), _of_product),

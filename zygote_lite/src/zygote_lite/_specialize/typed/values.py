@@ -76,6 +76,11 @@ class Value:
         return isinstance(self.fact, ArrayOf)
 
     @property
+    def has_no_axes(self) -> bool:
+        """Whether it is an array without axes, which holds one number."""
+        return isinstance(self.fact, ArrayOf) and not self.fact.axes
+
+    @property
     def is_scalar(self) -> bool:
         """Whether it is a number."""
         return isinstance(self.fact, Scalar)

@@ -1,4 +1,4 @@
-"""Arrays that are taken apart: `a, b = x`, `a, *rest = x`, `f(*x)`.
+"""Arrays that are taken apart, or spread: `a, b = x`, `f(*x)`, `np.broadcast_arrays(x, y)`.
 
 How many parts there are is known when the code is made. The length of an array that the code is
 given is tested at entry, so there is code for each length; that of any other where it is taken
@@ -7,8 +7,11 @@ apart.
 
 import operator
 
+import numpy as np
+
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import INTS, Scalar
+from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
 from zygote_lite._specialize.typed.structures import structure
@@ -53,3 +56,20 @@ def _settle_length(builder: Builder, x: Value, length: int) -> None:
     key = (has_length, x, length)
     if key not in builder.known:
         builder.known[key] = builder.demand(has_length, x, constant(length))
+
+
+def spread_arrays(builder: Builder, xs: list[Value]) -> Value | None:
+    """Write `np.broadcast_arrays(*xs)`, of numbers and arrays."""
+    known = all(x.is_array or x.is_scalar for x in xs)
+    if not known or not are_of_one_plugin(np.broadcast_arrays, np.broadcast_to):
+        return None
+    arrays = [x if x.is_array else builder.apply(np.asarray, [x]) for x in xs]
+    first = max(arrays, key=lambda x: x.sample.ndim)
+    if all(x.has_no_axes or shape_root(x) is shape_root(first) for x in arrays):
+        shape = builder.attribute(first, "shape")
+    else:
+        shape = builder.apply(np.broadcast_shapes, [builder.attribute(x, "shape") for x in arrays])
+    alike = {shape_root(x) for x in arrays if not x.has_no_axes}
+    if first.has_no_axes or (len(alike) == 1 and not any(x.has_no_axes for x in arrays)):
+        return structure(tuple, arrays)
+    return structure(tuple, [builder.apply(np.broadcast_to, [x, shape]) for x in arrays])

@@ -16,7 +16,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
-from zygote_lite._specialize.infer.models.arrays import parts_of_array
+from zygote_lite._specialize.infer.models.arrays import parts_of_array, spread_arrays
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
 from zygote_lite._specialize.normalize.exits import imported_member, imported_module
@@ -189,6 +189,11 @@ def _real(builder: Builder, xs: list[Value]) -> Value | None:
     return x if isinstance(x.fact, Scalar | ArrayOf) else None
 
 
+def _conjugate(builder: Builder, xs: list[Value]) -> Value | None:
+    """Return what `np.conjugate` gives: the same, but of an array without axes a number."""
+    return None if xs[0].has_no_axes else _real(builder, xs)
+
+
 def _as_is(builder: Builder, xs: list[Value]) -> Value | None:
     """`float(x)` of a float is `x`."""
     fact = xs[0].fact if xs else None
@@ -294,7 +299,8 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     reversed: partial(_several, "reversed"),
     float: _as_is,
     sum: _summed_items,
-    np.conjugate: _real,
+    np.broadcast_arrays: spread_arrays,
+    np.conjugate: _conjugate,
     np.real: _real,
     np.ndarray.__getitem__: lambda builder, xs: builder.item(xs[0], xs[1]),
     np.ndarray.conj: _real,

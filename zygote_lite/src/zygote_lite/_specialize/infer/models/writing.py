@@ -13,7 +13,7 @@ from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.rules.inlined import be_active, snapshot
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf, can_carry, shares_axes
+from zygote_lite._specialize.typed.facts import can_carry, dtypes_of, shares_axes
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import added_at, same_shape
@@ -47,8 +47,10 @@ def write_over(builder: Builder, x: Value, value: Value) -> Value:
 
     Raises `NotSpecializable` where NumPy may not convert it, or does it in another way.
     """
-    kinds = [v.fact.dtype for v in (x, value) if isinstance(v.fact, ArrayOf)]
-    if len(kinds) < 2 or (kinds[0] != kinds[1] and {kind.kind for kind in kinds} != {"f"}):
+    kinds = dtypes_of(x.fact) | dtypes_of(value.fact)
+    if np.ndim(value.sample) != np.ndim(x.sample) or not (value.is_array or value.is_scalar):
+        raise Unsound.IN_PLACE_KIND("it changes an array in place by one of another number of axes")
+    if len(kinds) > 1 and {kind.kind for kind in kinds} != {"f"}:
         raise Unsound.IN_PLACE_KIND("it changes an array in place by an array of another dtype")
     builder.store(x, _WHOLE, value)
     return x
@@ -56,6 +58,8 @@ def write_over(builder: Builder, x: Value, value: Value) -> Value:
 
 def _demand_shape(builder: Builder, x: Value, other: Value) -> None:
     """Leave the code unless two arrays have one shape."""
+    if x.has_no_axes and (other.is_scalar or other.has_no_axes):
+        return
     if shape_root(x) is not shape_root(other) and not shares_axes(x.fact, other.fact):
         if not other.is_array or x.sample.shape != other.sample.shape:
             raise Unsound.WRITES_A_RESULT("it writes a result into an array of another shape")
@@ -107,7 +111,7 @@ def _store_item(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Val
 
 def _fill_array(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
     """`x.fill(v)`."""
-    if len(xs) != 2 or not xs[1].is_scalar:
+    if len(xs) != 2 or not (xs[1].is_scalar or xs[1].has_no_axes):
         return None
     builder.store(xs[0], _WHOLE, xs[1])
     return constant(None)
