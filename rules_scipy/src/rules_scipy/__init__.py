@@ -16,9 +16,13 @@ SECTIONS = {
     "scipy.linalg": (
         "bands",
         "basic",
+        "blas",
         "equations",
+        "factored",
         "factorizations",
         "functions",
+        "lapack",
+        "singular",
         "spectra",
         "structured",
         "without_rules",

@@ -17,6 +17,8 @@ def name_of(f: Any) -> str:
     name = attribute(f, "__qualname__") or attribute(f, "__name__")
     if name is None:
         return object.__repr__(f)
+    if type(f).__name__ == "fortran":  # a wrapper made by f2py, which tells no module
+        name = name.removeprefix("function ")
     owner = getattr(f, "__self__", None) if isinstance(f, BuiltinFunctionType) else None
     if isinstance(owner, np.ufunc):
         return f"{name_of(owner)}.{f.__name__}"
@@ -38,12 +40,22 @@ def home_of(f: Any) -> str | None:
     A ufunc does not tell its module: it is looked for in those that are written in C.
     """
     name, module = attribute(f, "__name__"), attribute(f, "__module__")
+    if type(f).__name__ == "fortran":
+        return _home_of_wrapper(f)
     if module is None and isinstance(f, np.ufunc):
         module = "numpy" if getattr(np, f.__name__, None) is f else _compiled_home_of(f)
     if module is None or "._" not in module:
         return module
     public = module.partition("._")[0]
     return public if vars(sys.modules.get(public, np)).get(name) is f else module
+
+
+def _home_of_wrapper(f: Any) -> str | None:
+    """Return the module in which a wrapper made by f2py is found, a public one if there is one."""
+    name = f.__name__.removeprefix("function ")
+    modules = list(sys.modules.items())
+    homes = [key for key, m in modules if getattr(m, "__dict__", {}).get(name) is f]
+    return min(homes, key=lambda home: "._" in home, default=None)
 
 
 def _compiled_home_of(f: np.ufunc) -> str | None:

@@ -46,9 +46,8 @@ def test_what_is_not_determined_is_refused():
     y, back = rrule(linalg.qr, tall)
     with pytest.raises(linalg.LinAlgError, match="null space"):
         back(y)
-    for f, x in ((linalg.lu_factor, tall), (linalg.lu, tall), (linalg.rq, tall)):
-        with pytest.raises(NotImplementedError, match=f.__name__):
-            rrule(f, x)
+    with pytest.raises(NotImplementedError, match="rq"):
+        rrule(linalg.rq, tall)
 
 
 def test_arguments_are_not_overwritten():

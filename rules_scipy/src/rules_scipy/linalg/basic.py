@@ -3,14 +3,23 @@
 import numpy as np
 from scipy import linalg as sl
 
+from rules_scipy.linalg.factored import (
+    determinant,
+    factored,
+    factored_transpose,
+    regular_cofactors,
+    solution,
+)
 from rules_scipy.shared.matrices import (
+    HERMITIAN,
+    SYMMETRIC,
     ArrayLike,
     adjoint,
     conjugate,
     diagonal,
     diagonal_matrix,
     of_hermitian,
-    of_symmetric,
+    of_structure,
     outer,
     transpose,
 )
@@ -19,26 +28,7 @@ from rulescore import RuleSet, project
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
 rule.constant(sl.bandwidth, sl.ishermitian, sl.issymmetric)
 
-HERMITIAN = ("her", "hermitian", "pos", "positive definite")
-SYMMETRIC = ("sym", "symmetric")
 FLIPPED = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}
-
-
-def of_structure(da, assume_a, lower):
-    """Return the cotangent of those entries of a matrix that are read where it has a structure."""
-    if assume_a in HERMITIAN:
-        return of_hermitian(da, lower)
-    if assume_a in SYMMETRIC:
-        return of_symmetric(da, lower)
-    if assume_a == "upper triangular":
-        return np.triu(da)
-    if assume_a == "lower triangular":
-        return np.tril(da)
-    if assume_a == "diagonal":
-        return diagonal_matrix(diagonal(da))
-    if assume_a == "tridiagonal":
-        return np.triu(np.tril(da, 1), -1)
-    return da
 
 
 def given(**options):
@@ -68,6 +58,11 @@ def _(
     assume_a=None,
     transposed=False,
 ):
+    factors = None
+    if not (transposed and (np.iscomplexobj(a) or np.iscomplexobj(b))):
+        factors = factored(a, b, assume_a, lower, check_finite)
+    if factors is not None:
+        return solution(factors, a, b, 1 if transposed else 0)
     options = given(lower=lower, assume_a=assume_a, transposed=transposed)
     y = sl.solve(a, b, check_finite=check_finite, **options)
 
@@ -122,18 +117,26 @@ def _(
 
 @rule(sl.det)
 def _(a: ArrayLike, overwrite_a=False, check_finite=True):
-    y = sl.det(a, False, check_finite)
+    factors = factored_transpose(a, check_finite)
+    y = sl.det(a, False, check_finite) if factors is None else determinant(factors, a)
 
     def pullback(dy):
-        return (project(np.expand_dims(dy, (-1, -2)) * cofactors(np.asarray(a), y), a),)
+        return (project(np.expand_dims(dy, (-1, -2)) * cofactors(a, y, factors), a),)
 
     return y, pullback
 
 
-def cofactors(a, determinant):
+def cofactors(a, y, factors):
     """Return the conjugated cofactors of `a`, from singular values where it is singular."""
-    if np.all(determinant != 0):
-        return np.expand_dims(conjugate(determinant), (-1, -2)) * adjoint(np.linalg.inv(a))
+    if np.any(y == 0):
+        return cofactors_by_singular_values(np.asarray(a))
+    if factors is not None:
+        return regular_cofactors(factors, a, y)
+    return np.expand_dims(conjugate(y), (-1, -2)) * adjoint(np.linalg.inv(a))
+
+
+def cofactors_by_singular_values(a):
+    """Return the conjugated cofactors of a matrix that may be singular."""
     u, s, vh = np.linalg.svd(a)
     others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :])
     phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]

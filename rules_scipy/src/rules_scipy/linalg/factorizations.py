@@ -14,6 +14,7 @@ from rules_scipy.shared.matrices import (
     outer,
     transpose,
 )
+from rules_scipy.shared.triangles import triangular_solve
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.factorizations")
@@ -30,8 +31,10 @@ def cholesky_cotangent(factor, dfactor, lower):
         factor, dfactor = adjoint(factor), adjoint(dfactor)
     product = adjoint(factor) @ dfactor
     inner = np.tril(product, -1) + diagonal_matrix(np.real(diagonal(product)) / 2)
-    inverse = np.linalg.inv(factor)
-    return of_hermitian(adjoint(inverse) @ inner @ inverse, lower)
+    left = triangular_solve(factor, inner, lower=True, trans=2)
+    return of_hermitian(
+        adjoint(triangular_solve(factor, adjoint(left), lower=True, trans=2)), lower
+    )
 
 
 @rule(sl.cholesky)
@@ -49,15 +52,22 @@ def _(a: ArrayLike, lower=False, overwrite_a=False, check_finite=True):
     y = sl.cho_factor(a, lower, False, check_finite)
 
     def pullback(dy):
-        dc = dy[0]
-        if dc is None:
-            return (None,)
-        keep, rest = (np.tril, np.triu) if lower else (np.triu, np.tril)
-        # the other triangle is that of the argument
-        other = rest(dc, 1 if lower else -1)
-        return (project(cholesky_cotangent(keep(y[0]), keep(dc), lower) + other, a),)
+        return (None if dy[0] is None else project(packed_cotangent(y[0], dy[0], lower), a),)
 
     return y, pullback
+
+
+def packed_cotangent(c, dc, lower):
+    """Return the cotangent of a matrix whose other triangle stands beside its Cholesky factor."""
+    keep, rest = (np.tril, np.triu) if lower else (np.triu, np.tril)
+    other = rest(dc, 1 if lower else -1)
+    return cholesky_cotangent(keep(c), keep(dc), lower) + other
+
+
+def of_cholesky(da, c, lower):
+    """Return the cotangent of a Cholesky factor, for that of the matrix."""
+    both = da + adjoint(da)
+    return np.tril(both @ np.tril(c)) if lower else np.triu(np.triu(c) @ both)
 
 
 @rule(sl.cho_solve)
@@ -69,10 +79,7 @@ def _(c_and_lower: tuple, b: ArrayLike, overwrite_b=False, check_finite=True):
         return sl.cho_solve(c_and_lower, dy)
 
     def by_factor(db):
-        da = -outer(db, y)
-        both = da + adjoint(da)
-        dc = np.tril(both @ np.tril(c)) if lower else np.triu(np.triu(c) @ both)
-        return project(dc, c), None
+        return project(of_cholesky(-outer(db, y), np.asarray(c), lower), c), None
 
     def by_b(db):
         return project(db, b)
@@ -80,22 +87,51 @@ def _(c_and_lower: tuple, b: ArrayLike, overwrite_b=False, check_finite=True):
     return y, (adjoint_solution, (by_factor, by_b))
 
 
-def square(a, name):
-    """Refuse a matrix that is not square."""
-    if np.shape(a)[-1] != np.shape(a)[-2]:
-        raise NotImplementedError(f"scipy.linalg.{name} has a rule for square matrices only")
-
-
 def lu_cotangent(low, dlow, up, dup):
-    """Return the cotangent of `L U`, for those of the factors, of which `L` has a unit diagonal."""
-    inner = np.tril(adjoint(low) @ dlow, -1) + np.triu(dup @ adjoint(up))
-    left = np.linalg.solve(adjoint(low), inner)
-    return adjoint(np.linalg.solve(up, adjoint(left)))
+    """Return the cotangent of `L U`, for those of the factors, of which `L` has a unit diagonal.
+
+    The rows below the square part are `L2 U1`, the columns beyond it `L1 U2`.
+    """
+    k = min(low.shape[-2], up.shape[-1])
+    first, square = low[..., :k, :], up[..., :k]
+    below = adjoint(triangular_solve(square, adjoint(dlow[..., k:, :])))
+    beyond = triangular_solve(first, dup[..., k:], lower=True, trans=2, unit=True)
+    dfirst = dlow[..., :k, :] - beyond @ adjoint(up[..., k:])
+    dsquare = dup[..., :k] - adjoint(low[..., k:, :]) @ below
+    inner = np.tril(adjoint(first) @ dfirst, -1) + np.triu(dsquare @ adjoint(square))
+    left = triangular_solve(first, inner, lower=True, trans=2, unit=True)
+    middle = adjoint(triangular_solve(square, adjoint(left)))
+    return np.concatenate(
+        [middle, below] if below.shape[-2] else [middle, beyond], axis=-2 if below.shape[-2] else -1
+    )
 
 
-def order_of(pivots):
+def packed_lu(lu):
+    """Return the factors that LAPACK packs into one matrix."""
+    k = min(lu.shape)
+    return np.tril(lu[:, :k], -1) + np.eye(*lu[:, :k].shape, dtype=lu.dtype), np.triu(lu[:k])
+
+
+def packed_lu_cotangent(lu, pivots, dlu):
+    """Return the cotangent of a matrix for that of LAPACK's factors and pivots."""
+    k = min(lu.shape)
+    low, up = packed_lu(lu)
+    moved = lu_cotangent(low, np.tril(dlu[:, :k], -1), up, np.triu(dlu[:k]))
+    da = np.zeros_like(moved)
+    da[order_of(pivots, len(da))] = moved
+    return da
+
+
+def of_lu(da, lu, pivots):
+    """Return the cotangent of LAPACK's factors of a square matrix, for that of the matrix."""
+    low, up = packed_lu(lu)
+    moved = da[order_of(pivots, len(da))]
+    return np.tril(moved @ adjoint(up), -1) + np.triu(adjoint(low) @ moved)
+
+
+def order_of(pivots, rows):
     """Return the rows of a matrix in the order in which LAPACK's pivots put them."""
-    order = np.arange(len(pivots))
+    order = np.arange(rows)
     for i, k in enumerate(pivots):
         order[[i, k]] = order[[k, i]]
     return order
@@ -105,18 +141,10 @@ def order_of(pivots):
 def _(a: ArrayLike, overwrite_a=False, check_finite=True):
     if np.ndim(a) > 2:
         raise NotImplementedError("scipy.linalg.lu_factor has no rule for stacks of matrices")
-    square(a, "lu_factor")
     y = sl.lu_factor(a, False, check_finite)
 
     def pullback(dy):
-        dlu = dy[0]
-        if dlu is None:
-            return (None,)
-        low = np.tril(y[0], -1) + np.eye(len(y[0]))
-        moved = lu_cotangent(low, np.tril(dlu, -1), np.triu(y[0]), np.triu(dlu))
-        da = np.zeros_like(moved)
-        da[order_of(y[1])] = moved
-        return (project(da, a),)
+        return (None if dy[0] is None else project(packed_lu_cotangent(*y, dy[0]), a),)
 
     return y, pullback
 
@@ -134,9 +162,7 @@ def _(lu_and_piv: tuple, b: ArrayLike, trans=0, overwrite_b=False, check_finite=
     def by_factors(db):
         da = -outer(db, y)
         da = transpose(da) if trans == 1 else adjoint(da) if trans == 2 else da
-        low, moved = np.tril(lu, -1) + np.eye(len(lu)), da[order_of(pivots)]
-        dlu = np.tril(moved @ adjoint(np.triu(lu)), -1) + np.triu(adjoint(low) @ moved)
-        return project(dlu, lu), None
+        return project(of_lu(da, np.asarray(lu), pivots), lu), None
 
     def by_b(db):
         return project(db, b)
@@ -144,19 +170,30 @@ def _(lu_and_piv: tuple, b: ArrayLike, trans=0, overwrite_b=False, check_finite=
     return y, (adjoint_solution, (by_factors, by_b))
 
 
+def permutations(p, low):
+    """Return the matrices that permute rows as `p` does."""
+    return np.equal(p[..., None], np.arange(p.shape[-1])).astype(low.real.dtype)
+
+
 @rule(sl.lu)
 def _(a: ArrayLike, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
-    square(a, "lu")
-    y = sl.lu(a, permute_l, False, check_finite, p_indices)
+    if np.size(a) == 0:
+        return sl.lu(a, permute_l, p_indices=p_indices), lambda dy: (project(np.zeros(()), a),)
+    p, low, up = sl.lu(a, False, False, check_finite, True)
+    order = np.asarray(p)[..., None]
+    if permute_l:
+        y = np.take_along_axis(low, order, axis=-2), up
+    else:
+        y = (p if p_indices else permutations(p, low), low, up)
 
     def pullback(dy):
-        p, low, up = sl.lu(a)
         dlow, dup = dy[-2:]
-        dlow = np.zeros_like(low) if dlow is None else dlow
-        if permute_l:
-            dlow = transpose(p) @ dlow
-        dup = np.zeros_like(up) if dup is None else dup
-        return (project(p @ lu_cotangent(low, dlow, up, dup), a),)
+        if dlow is None:
+            dlow = np.zeros_like(low)
+        elif permute_l:
+            dlow = np.take_along_axis(dlow, np.argsort(order, axis=-2), axis=-2)
+        da = lu_cotangent(low, dlow, up, np.zeros_like(up) if dup is None else dup)
+        return (project(np.take_along_axis(da, order, axis=-2), a),)
 
     return y, pullback
 
@@ -170,15 +207,17 @@ def _(A: ArrayLike, lower=True, hermitian=True, overwrite_a=False, check_finite=
         raise NotImplementedError("scipy.linalg.ldl has no rule for complex symmetric matrices")
 
     def pullback(dy):
-        low, d = y[:2]
+        low, d, order = y
         dlow, dd = dy[:2]
         inner = 0.0 if dd is None else diagonal_matrix(np.real(diagonal(dd)))
         if dlow is not None:
             product = adjoint(low) @ dlow
             half = np.tril(product, -1) if lower else np.triu(product, 1)
             inner = inner + half / conjugate(diagonal(d))[..., None, :]
-        inverse = np.linalg.inv(low)
-        return (project(of_hermitian(adjoint(inverse) @ inner @ inverse, lower), A),)
+        inner = inner[np.ix_(order, order)]
+        left = triangular_solve(low[order], inner, lower, trans=2, unit=True)
+        moved = adjoint(triangular_solve(low[order], adjoint(left), lower, trans=2, unit=True))
+        return (project(of_hermitian(moved, lower), A),)
 
     return y, pullback
 
@@ -205,7 +244,7 @@ def tall_qr_cotangent(q, r, dq, dr):
     size = np.sqrt(np.sum(np.abs(r) ** 2, axis=-2))
     if np.any(np.abs(diagonal(r)) <= r.shape[-1] * np.finfo(size.dtype).eps * size):
         raise LinAlgError("a matrix whose columns are not linearly independent has no gradient")
-    return adjoint(np.linalg.solve(r, adjoint(right)))
+    return adjoint(triangular_solve(r, adjoint(right)))
 
 
 @rule(sl.qr)
@@ -219,45 +258,53 @@ def _(
 ):
     if mode == "raw":
         raise NotImplementedError("scipy.linalg.qr has no rule for the mode 'raw'")
-    y = sl.qr(a, False, lwork, mode, pivoting, check_finite)
-    rows, columns = np.shape(a)[-2:]
-    tall = rows > columns
+    y = sl.qr(a, False, lwork, "economic" if mode == "r" else mode, pivoting, check_finite)
+    (rows, columns), q = np.shape(a)[-2:], y[0]
+    r = y[1][..., : q.shape[-1] if mode != "full" else min(rows, columns), :]
+    order = y[-1] if pivoting else np.arange(columns)
+    if mode == "r":
+        y = (with_zeros(y[1], rows, columns), *y[2:])
 
     def pullback(dy):
-        x = np.asarray(a)
-        order = np.arange(columns) if not pivoting else y[-1]
-        q, r = sl.qr(x[..., order], mode="economic")
-        parts = dy[:-1] if pivoting else dy if isinstance(y, tuple) else (dy,)
+        parts = dy[:-1] if pivoting else dy
         dq, dr = (None, *parts) if mode == "r" else parts
-        if mode == "full" and tall and dq is not None:
-            if np.any(dq[..., columns:] != 0):
-                raise LinAlgError(NULL_SPACE)
+        if dq is not None and q.shape[-1] > r.shape[-2]:
+            refuse_null_space(dq[..., columns:])
             dq = dq[..., :columns]
         if dr is not None:
             dr = dr[..., : r.shape[-2], :]
-        moved = qr_cotangent(x[..., order], q, r, dq, dr)
-        if moved is None:
-            return (None,)
-        da = np.zeros_like(moved)
-        da[..., order] = moved
-        return (project(da, a),)
+        x = np.asarray(a)[..., order]
+        moved = qr_cotangent(x, q[..., : r.shape[-2]], r, dq, dr)
+        return (None if moved is None else project(moved[..., np.argsort(order)], a),)
 
     return y, pullback
 
 
+def with_zeros(r, rows, columns):
+    """Return a triangular factor with as many rows as its matrix has, zeros below."""
+    return np.concatenate([r, np.zeros((*r.shape[:-2], rows - r.shape[-2], columns), r.dtype)], -2)
+
+
+def refuse_null_space(dvectors):
+    """Refuse cotangents of vectors that span a null space."""
+    if np.any(dvectors != 0):
+        raise LinAlgError(NULL_SPACE)
+
+
 @rule(sl.rq)
 def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=True):
-    y = sl.rq(a, False, lwork, mode, check_finite)
     rows, columns = np.shape(a)[-2:]
+    y = sl.rq(a, False, lwork, "economic" if mode == "r" else mode, check_finite)
     if rows > columns:
         raise NotImplementedError("scipy.linalg.rq has no rule for more rows than columns")
+    r, q = y[0][..., -rows:], y[1][..., -rows:, :]
+    if mode == "r":
+        y = np.concatenate([np.zeros((*r.shape[:-1], columns - rows), r.dtype), r], axis=-1)
 
     def pullback(dy):
-        r, q = sl.rq(a, mode="economic")
         dr, dq = (dy, None) if mode == "r" else dy
         if dq is not None:
-            if np.any(dq[..., :-rows, :] != 0):
-                raise LinAlgError(NULL_SPACE)
+            refuse_null_space(dq[..., :-rows, :])
             dq = dq[..., -rows:, :]
         dr = None if dr is None else dr[..., -rows:]
         # the adjoint with its columns in reverse has the decomposition Q R
@@ -273,26 +320,30 @@ def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=Tru
 
 @rule(sl.polar)
 def _(a: ArrayLike, side="right"):
-    rows, columns = np.shape(a)[-2:]
+    rows, columns = np.shape(a)
     if (rows < columns) if side == "right" else (rows > columns):
         raise NotImplementedError(
             "scipy.linalg.polar has a rule where the positive factor has the shorter side"
         )
-    y = sl.polar(a, side)
+    w, s, vh = sl.svd(a, full_matrices=False)
+    right = side == "right"
+    y = w @ vh, (adjoint(vh) * s) @ vh if right else (w * s) @ adjoint(w)
 
     def pullback(dy):
-        (u, p), (du, dp) = y, dy
-        if side == "left":
-            u, du = adjoint(u), None if du is None else adjoint(du)
-        du = np.zeros_like(u) if du is None else du
-        dp = np.zeros_like(p) if dp is None else dp
-        s, v = np.linalg.eigh(p)
-        if np.any(s <= s[..., -1:] * len(s) * np.finfo(s.dtype).eps):
+        du, dp = dy
+        u, v = (w @ vh, adjoint(vh)) if right else (adjoint(w @ vh), w)
+        if du is None:
+            du = np.zeros_like(u)
+        elif not right:
+            du = adjoint(du)
+        dp = np.zeros_like(y[1]) if dp is None else dp
+        if np.any(s <= s[:1] * len(s) * np.finfo(s.dtype).eps):
             raise LinAlgError("the polar factors of a singular matrix have no gradient")
         # u^H du is skew, and solves a Sylvester equation with p
-        turning = adjoint(u) @ du - dp @ p
+        turning = adjoint(u) @ du - dp @ y[1]
         inner = adjoint(v) @ (turning - adjoint(turning)) @ v / (s[:, None] + s)
-        da = u @ (dp + v @ inner @ adjoint(v)) + (du - u @ (adjoint(u) @ du)) @ np.linalg.inv(p)
-        return (project(da if side == "right" else adjoint(da), a),)
+        rest = (du - u @ (adjoint(u) @ du)) @ (v / s)
+        da = u @ (dp + v @ inner @ adjoint(v)) + rest @ adjoint(v)
+        return (project(da if right else adjoint(da), a),)
 
     return y, pullback

@@ -1,5 +1,6 @@
 """What the rules of several sections share; no rule is declared here.
 
 `outputs` declares elementwise functions with several results, `refusals` has the reasons for
-derivatives that are not known, and `quadrature` the nodes of an integral over a half-line.
+derivatives that are not known, `quadrature` the nodes of an integral over a half-line, and
+`triangles` and `wrappers` call LAPACK.
 """

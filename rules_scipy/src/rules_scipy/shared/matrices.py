@@ -52,6 +52,27 @@ def of_symmetric(da, lower=True):
     return strict + diagonal_matrix(diagonal(da))
 
 
+HERMITIAN = ("her", "hermitian", "pos", "positive", "positive definite")
+SYMMETRIC = ("sym", "symmetric")
+
+
+def of_structure(da, assume_a, lower):
+    """Return the cotangent of those entries of a matrix that are read where it has a structure."""
+    if assume_a in HERMITIAN:
+        return of_hermitian(da, lower)
+    if assume_a in SYMMETRIC:
+        return of_symmetric(da, lower)
+    if assume_a == "upper triangular":
+        return np.triu(da)
+    if assume_a == "lower triangular":
+        return np.tril(da)
+    if assume_a == "diagonal":
+        return diagonal_matrix(diagonal(da))
+    if assume_a == "tridiagonal":
+        return np.triu(np.tril(da, 1), -1)
+    return da
+
+
 def coincide(values):
     """Return which pairs of eigenvalues or singular values are equal but for rounding."""
     gaps = np.abs(values[..., None, :] - values[..., :, None])
@@ -69,7 +90,7 @@ def over_gaps(m, w, dv, what):
     others = ~np.eye(w.shape[-1], dtype=bool)
     if np.any(equal & others & (used[..., None, :] | used[..., :, None])):
         raise LinAlgError(
-            f"the {what} vectors of a repeated {what} value have no gradient: only the space that "
+            f"the {what}vectors of a repeated {what}value have no gradient: only the space that "
             "they span is determined"
         )
     return np.where(equal, 0, m / np.where(equal, 1, gaps))
@@ -80,5 +101,5 @@ def refuse_phase(turning, dv, what):
     size = np.sqrt(np.sum(np.abs(dv) ** 2))
     if np.any(np.abs(turning) > 64 * np.sqrt(np.finfo(dv.dtype).eps) * size):
         raise LinAlgError(
-            f"the gradient depends on the phase of complex {what} vectors, which is not determined"
+            f"the gradient depends on the phase of complex {what}vectors, which is not determined"
         )

@@ -113,6 +113,21 @@ s += np.sum(a)
 t = max(stack)[1] if stack else E; s += t
 o[I % 4] = E; o.move_to_end(I % 4)
 if len(o) > 2: s += o.popitem(last=False)[1]
+window.appendleft(E)
+window += [E, E]
+window.rotate(I - 1)
+q.rotate(I); q.extendleft(a[:2])
+a *= 1 + I % 2
+a.extend(u * 0.5 for u in b[:2])
+m[I % 3] += E
+s += m[I] * 0.1
+m = copy.copy(m)
+if I in memo: s += memo[I] * E
+memo[I] = E
+table2["k"] = E; table2[I % 2] = E
+s += sum(w * (i + 1) for i, w in enumerate(table2.values())) * 0.1
+if empty: s += empty.pop()
+if s > 2.0: empty.append(E)
 c.append(v)
 v = np.sin(c[I % len(c)]) + E
 s += c[I % len(c)].sum() * 0.1
@@ -133,7 +148,8 @@ START = """\
     stack, heap, seen = [], [], set()
     q = deque([p, xs[0]])
     window = deque(maxlen=3)
-    o = OrderedDict()
+    o, memo, table2, empty = OrderedDict(), {}, {}, []
+    m = defaultdict(lambda: p * 0.5)
     v = np.array([p, xs[0]])
     c = [v]
 """
@@ -148,6 +164,7 @@ def change(u, w):
 END = """\
     total = s + sum(a) * 0.3 + sum(b) * 0.2 + table[0][0] + table[2][1] + sum(q) * 0.1
     total += sum(row[0] for row in rows) + sum(d.values()) * 0.3
+    total += sum(m.values()) * 0.1 + sum(memo.values()) + sum(window) + sum(empty) + m[9]
     total += sum(w * (i + 1) for i, w in stack) + hist[-1]["x"] + sum(best) * 0.1
     return float(total) if total == total else 0.0 * p
 """

@@ -20,6 +20,9 @@ def name_of(f: Any) -> str:
     owner = getattr(f, "__self__", None) if isinstance(f, types.BuiltinFunctionType) else None
     if isinstance(owner, np.ufunc):
         return f"{name_of(owner)}.{f.__name__}"
+    if type(f).__name__ == "fortran":  # a wrapper made by f2py
+        name = str(name).removeprefix("function ")
+        module = rulescore.home_of(f)
     if isinstance(f, np.ufunc) or "._" in str(module):
         module = rulescore.home_of(f) or module
     if isinstance(f, np.ufunc) and module is None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import CodeType
 
 from zygote_lite._ir.bytecode import handing_on
+from zygote_lite._ir.command import lines_of_command
 from zygote_lite._ir.recompile import is_compiled_from, parsed
 from zygote_lite.errors import DifferentiationError
 
@@ -34,7 +35,7 @@ def definition_of(code: CodeType) -> Definition:
 def rebound_near(code: CodeType) -> set[str]:
     """Return the names that functions in the file of `code` say are `nonlocal` or `global`."""
     if (code.co_filename, code.co_name) in _made:
-        names = _rebound_in("".join(linecache.getlines(_file_of(code))))
+        names = _rebound_in("".join(_lines_of(_file_of(code))))
     else:
         names = _found(code, code.co_filename)[1]
     shared = {n for n in (*code.co_freevars, *code.co_cellvars) if _unmangled(n) in names}
@@ -52,7 +53,7 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
     filename = _file_of(code)
     texts: list[list[str]] = []
     for _ in range(2):
-        lines = linecache.getlines(filename)
+        lines = _lines_of(filename)
         if lines and lines not in texts:
             texts.append(lines)
             node = _definition_in(lines, code)
@@ -129,6 +130,12 @@ def _file_of(code: CodeType) -> str:
         return code.co_filename
     module = sys.modules.get(code.co_filename[8:-1])
     return getattr(module, "__file__", None) or code.co_filename
+
+
+def _lines_of(filename: str) -> list[str]:
+    """Return the lines of a file, or of what stands in for one."""
+    lines = linecache.getlines(filename)
+    return [*lines_of_command()] if filename == "<string>" and not lines else lines
 
 
 def _is_of_no_file(filename: str) -> bool:

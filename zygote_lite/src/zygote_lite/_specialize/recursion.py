@@ -6,14 +6,13 @@ from typing import Any
 from zygote_lite._specialize.assemble import written
 from zygote_lite._specialize.infer.interpreter import Interpreter
 from zygote_lite._specialize.infer.memory import settled_memory
-from zygote_lite._specialize.infer.protected import Unreached
 from zygote_lite._specialize.infer.recursion import Widened
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import gradients_of
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, join_facts
 from zygote_lite._specialize.typed.functions import Recursive
-from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.reasons import NotSupported, Unreached
 from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.values import Value
 

@@ -1,7 +1,9 @@
 """Arguments: which parameter of a function each operand of a call is for."""
 
+import ast
 import functools
 import inspect
+import re
 import types
 from numbers import Number
 from typing import Any
@@ -35,8 +37,26 @@ def _signature_parameters(f: Any) -> dict[str, Any]:
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
-        return {}
+        return _wrapper_parameters(f) if type(f).__name__ == "fortran" else {}
     return {p.name: p.default for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD}
+
+
+def _wrapper_parameters(f: Any) -> dict[str, Any]:
+    """Return the parameters of a wrapper made by f2py, which its documentation tells."""
+    text = f.__doc__ or ""
+    called = re.match(r".*?\w\(([^)]*)\)", text)
+    names = re.findall(r"\w+", called[1]) if called else []
+    stated = dict(re.findall(r"(\w+) : input [^\n]*optional\s+Default:? `*([^`\n]*)", text))
+    return {name: _plain_value(stated[name]) if name in stated else inspect.Parameter.empty
+            for name in names}  # fmt: skip
+
+
+def _plain_value(text: str) -> Any:
+    """Return the value of a literal, or what stands for no default."""
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return inspect.Parameter.empty
 
 
 _OF_CLIP = {"self": inspect.Parameter.empty, "min": None, "max": None, "out": None}

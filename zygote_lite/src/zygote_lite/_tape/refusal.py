@@ -86,6 +86,18 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     )
 
 
+def option_refusal(error: NotImplementedError) -> NoRuleError:
+    """Return the error for a call that a rule refuses, with the place of the user's own call."""
+    outside = called_by_user()
+    if outside is None:
+        return NoRuleError(f"{where()}: {error}")
+    place, name, _ = outside
+    return NoRuleError(
+        f"{place}: a gradient passes through {name}, and at {where()} it meets what is refused: "
+        f"{error}"
+    )
+
+
 _PASS_INSTEAD: list[tuple[Any, str]] = [
     (array.array, "`np.array(...)` of it"),
     (memoryview, "`np.asarray(...)` of it"),

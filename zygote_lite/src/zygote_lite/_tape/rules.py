@@ -10,9 +10,9 @@ from zygote_lite._activity.activity import holds_text, is_active_text, is_text, 
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
-from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.places import called_by_user, name_of, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
-from zygote_lite._tape.refusal import note_resolution, text_refusal
+from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
 from zygote_lite.errors import NoRuleError
 
 
@@ -42,8 +42,8 @@ def apply_rule(
     if None in flags[1:]:
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
         back = back.only(needed_of(at, (f, *arguments)))
-    if str(getattr(f, "__module__", None)).startswith(_FAILING):
-        back = _placed(f, back, where())
+    if str(getattr(f, "__module__", None)).startswith(_FAILING) or type(f).__name__ == "fortran":
+        back = _placed(f, back)
     if is_text(y):
         return y, text_pullback(y, len(flags))
     _refuse_objects(f, y)
@@ -77,7 +77,7 @@ def _apply(
         if rule.needs_ad:
             raise  # it may be the user's own
         raise_own_error(f, arguments, options)
-        raise NoRuleError(f"{where()}: {error}") from error
+        raise option_refusal(error) from error
 
 
 def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
@@ -94,8 +94,11 @@ _FAILING = (
 )  # whose pullbacks fail where a matrix is not as it has to be
 
 
-def _placed(f: Any, back: Back, place: str) -> Back:
-    """Return a pullback whose `LinAlgError` names the function and the place of the call."""
+def _placed(f: Any, back: Back) -> Back:
+    """Return a pullback whose `LinAlgError` names the function and the user's line."""
+    place, outside = where(), called_by_user()
+    if outside is not None:
+        place = f"{outside[0]}: {outside[1]}, {place}"
 
     def placed(dy: Any) -> tuple[Any, ...]:
         try:

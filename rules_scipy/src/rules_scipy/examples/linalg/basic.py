@@ -20,6 +20,8 @@ for a in (MATRIX, COMPLEX):
     for b in (VECTOR, TALL.T, TALL.T + 0.5j):
         rule.example(sl.solve, a, b)
     rule.example(sl.solve, a, VECTOR, assume_a="gen")
+for a in (DEFINITE, DEFINITE - 2 * np.eye(3), HERMITIAN, COMPLEX + COMPLEX.T):
+    rule.example(sl.solve, a, VECTOR)  # in a direction in which it does not stay symmetric
 rule.example(sl.solve, MATRIX, VECTOR, transposed=True)
 for lower in (False, True):
     for kind in ("pos", "sym"):

@@ -25,13 +25,18 @@ for lower in (False, True):
     rule.example(sl.cho_solve, (sl.cholesky(DEFINITE, lower), lower), VECTOR)
     rule.example(sl.cho_solve, (sl.cholesky(HERMITIAN, lower), lower), TALL.T)
     rule.example(sl.ldl, DEFINITE, lower)
-for a in (MATRIX, COMPLEX, MATRIX[::-1]):
+for a in (MATRIX, COMPLEX, MATRIX[::-1], TALL, TALL.T):
     rule.example(sl.lu_factor, a)
     rule.example(sl.lu, a)
+for a in (MATRIX, COMPLEX, MATRIX[::-1]):
     for trans in (0, 1, 2):
         rule.example(sl.lu_solve, sl.lu_factor(a), VECTOR, trans, check_direction=fixed_pivots)
 rule.example(sl.lu_solve, sl.lu_factor(MATRIX), TALL.T, check_direction=fixed_pivots)
-rule.example(sl.lu, MATRIX, permute_l=True)
+rule.example(sl.lu, TALL, permute_l=True)
+rule.example(sl.lu, np.stack([TALL, TALL[::-1]]), permute_l=True)
+rule.example(sl.lu, np.stack([TALL, TALL[::-1]]))
+rule.example(sl.qr, TALL, pivoting=True, mode="r")
+rule.example(sl.rq, TALL.T, mode="r")
 rule.example(sl.lu, MATRIX, p_indices=True)
 for a in (MATRIX, COMPLEX, TALL, TALL.T):
     rule.example(sl.qr, a, mode="economic")

@@ -25,12 +25,6 @@ SPREAD = MATRIX + np.diag([0.0, 3.0, 7.0])
 rule.example(sl.eig, SPREAD, right=False)
 rule.example(sl.eigvals, SPREAD)
 rule.example(sl.eigvals, COMPLEX)
-for a in (MATRIX, TALL, TALL.T, COMPLEX):
-    rule.example(sl.svdvals, a)
-    rule.example(sl.svd, a, compute_uv=False)
-for a in (MATRIX, TALL, TALL.T):
-    rule.example(sl.svd, a, full_matrices=False)
-rule.example(sl.svd, MATRIX)
 rule.example(sl.eigh_tridiagonal, VECTOR, VECTOR[:2])
 rule.example(sl.eigvalsh_tridiagonal, VECTOR, VECTOR[:2])
 rule.example(sl.eigh_tridiagonal, VECTOR, VECTOR[:2], eigvals_only=True)

@@ -24,11 +24,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.ownership import own_result
-from zygote_lite._specialize.infer.protected import (
-    Unreached,
-    interpret_attempt,
-    raise_error,
-)
+from zygote_lite._specialize.infer.protected import interpret_attempt, raise_error
 from zygote_lite._specialize.infer.recursion import recursive_call
 from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, store
@@ -40,7 +36,7 @@ from zygote_lite._specialize.typed.drafts import End, Env, Frame
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.naming import is_place, is_temporary, stem_of
 from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
-from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unreached, Unsound
 from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -89,7 +85,7 @@ class Interpreter(Builder):
             raise NotSupported.STATEMENT("it assigns variables of an enclosing function")
         given = {id(leaf) for x in env.values() for leaf in leaves(x)}
         self.frames.append(Frame(code, globals_, lowered.times, {*env}, given))
-        origin = self.origin
+        origin, before = self.origin, self.leaves
         try:
             env = with_cells(self, lowered.cells, env)
             env = self.block(lowered.body, env, {result}) or {}
@@ -103,7 +99,8 @@ class Interpreter(Builder):
             self.frames.pop()
             self.origin = origin
         if result not in env:
-            if self.protected or self.rehearsed:
+            is_left = bool(self.frames) and self.leaves > before
+            if self.protected or self.rehearsed or is_left:
                 raise Unreached
             raise Unsound.RAISES(f"{code.co_name} always raises")
         return env[result]

@@ -40,7 +40,7 @@ from zygote_lite._specialize.typed.nodes import (
     inner_blocks,
     is_made_in,
 )
-from zygote_lite._specialize.typed.reasons import NotSpecializable
+from zygote_lite._specialize.typed.reasons import NotSpecializable, Unreached
 from zygote_lite._specialize.typed.runtime import UNSET
 from zygote_lite._specialize.typed.stand_ins import LOST
 from zygote_lite._specialize.typed.values import Value, constant
@@ -243,7 +243,11 @@ def _turn(
     turn = _without_places(turn)
 
     def work() -> Env | None:
-        return builder.block(body, start(turn, loop.target), live_in_loop(body, after) | after)
+        try:
+            begun = start(turn, loop.target)
+        except Unreached:  # there is nothing to walk over so far
+            return None
+        return builder.block(body, begun, live_in_loop(body, after) | after)
 
     try:
         loop.body, end = builder.nested(work)

@@ -30,7 +30,7 @@ def method_call(
         return _made_classes.with_accessor(owner.sample, f.name, xs[0])
     if _held.is_held(owner):
         return _held_methods.held_method(builder, owner, f.name, xs, kws)
-    if _held.may_be_held(builder, owner) and not _is_of_structures(owner, f.name):
+    if _held.may_be_held(builder, owner) and not _is_of_structures(owner, f.name, xs):
         return _held_methods.held_method(builder, _held.hold(builder, owner), f.name, xs, kws)
     if f.function is object.__init__:
         if xs or kws:
@@ -60,8 +60,8 @@ def method_call(
     raise NotSupported.METHOD(f"it calls the method {f.name} of a {type(owner.sample).__name__}")
 
 
-def _is_of_structures(x: Value, name: str) -> bool:
+def _is_of_structures(x: Value, name: str, xs: list[Value]) -> bool:
     """Return whether a method of a list or a dict is known of structures."""
-    return name in (
-        ("append",) if type(x.sample) is list else ("get", "copy", *_held_methods.VIEWS)
-    )
+    if type(x.sample) is list:
+        return name == "append"
+    return name in ("copy", *_held_methods.VIEWS) or (name == "get" and xs[0].is_constant)

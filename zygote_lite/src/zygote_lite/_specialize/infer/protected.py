@@ -36,10 +36,6 @@ from zygote_lite._specialize.typed.stand_ins import Error
 from zygote_lite._specialize.typed.values import Value, constant, memory_of
 
 
-class Unreached(Exception):  # noqa: N818 - no error: what follows a call is not reached
-    """Tell that a function that is being written raises an error on all of its paths."""
-
-
 @dataclass
 class _Point:
     """A node that may raise an error, and by which classes each handler catches it."""

@@ -18,6 +18,7 @@ from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.typed.abstract_eval import classes_of, is_of_numpy, run
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.contents import contents_in
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
 from zygote_lite._specialize.typed.naming import is_of_body
@@ -77,7 +78,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         if found is not None:
             return found
     if x.is_scalar or x.items is not None or isinstance(x.fact, ListOf) or x.contents is not None:
-        if not all(hasattr(kind, name) for kind in classes_of(x)):
+        kinds = classes_of(x) if x.contents is None else {contents_in(x).kind}
+        if not all(hasattr(kind, name) for kind in kinds):
             raise Unsound.RAISES(f"it reads the attribute {name}, which does not exist").always(
                 AttributeError
             )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from zygote_lite._specialize.infer.cells import contents, is_cell
-from zygote_lite._specialize.infer.protected import Unreached
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.rules.inlined import be_active
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -19,7 +18,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import FLOATS, Fact, Other, Scalar, join_facts
 from zygote_lite._specialize.typed.functions import Recursive
-from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.reasons import NotSupported, Unreached
 from zygote_lite._specialize.typed.runtime import call_back
 from zygote_lite._specialize.typed.stand_ins import Local, StandIn
 from zygote_lite._specialize.typed.store_forwarding import value_key

@@ -41,6 +41,7 @@ from zygote_lite._specialize.typed.runtime import (
     add_to_each,
     add_to_part,
     finite,
+    has_key,
     has_length,
     has_value,
     is_bound,
@@ -160,6 +161,7 @@ class Writer(Speller):
         if op.function in (
             abandon,
             throw,
+            has_key,
             has_length,
             is_view,
             same_shape,
@@ -230,6 +232,9 @@ class Writer(Speller):
         elif f is has_length:
             array, count = map(self.expression, node.arguments)
             self.leave_if(f"len({array}) != {count}")
+        elif f is has_key:
+            table, key = map(self.expression, node.arguments)
+            self.leave_if(f"{key} not in {table}")
         elif f is is_view:
             a, b = map(self.expression, node.arguments)
             self.leave_if(f"not np.may_share_memory({a}, {b})")

@@ -3,7 +3,7 @@
 import operator
 import types
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from zygote_lite._specialize.typed.drafts import Draft, Env
 from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Fact, Other, without_lengths
 from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, leaves
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.runtime import has_value, same_shape
+from zygote_lite._specialize.typed.reasons import NotSupported, Unreached, Unsound
+from zygote_lite._specialize.typed.runtime import abandon, has_value, same_shape
 from zygote_lite._specialize.typed.shape_rules import SHAPE_AT
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import Value, shape_root
@@ -247,6 +247,12 @@ class Builder(Draft, ABC):
         self.out.append(op)
         self.note_state(op)
         return nothing
+
+    def leave(self) -> NoReturn:
+        """Write that the code is left here: the tape raises the error of the program."""
+        self.demand(abandon)
+        self.leaves += 1
+        raise Unreached
 
     def demand_value(self, x: Value) -> None:
         """Leave the code where a variable that is read has no value: once on each path."""

@@ -7,8 +7,9 @@ may hold it. All containers that one variable may hold share their contents.
 from dataclasses import dataclass, field
 from typing import Any
 
-from zygote_lite._specialize.typed.facts import Fact, can_carry, join_facts
+from zygote_lite._specialize.typed.facts import Fact, Other, Scalar, can_carry, join_facts
 from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.stand_ins import Key
 from zygote_lite._specialize.typed.values import Value
 
 ANY = object()  # the key of what holds for all items of a list, or for all values of a dict
@@ -36,6 +37,7 @@ class Contents:
         owners: the values that are such containers.
         given: whether they may be arguments, or parts of those.
         bounded: whether they may have a greatest length.
+        factory: of a `defaultdict`, what makes its values, where that is a function.
         merged: the contents that stand for these, where they were merged.
     """
 
@@ -45,6 +47,7 @@ class Contents:
     owners: list[Value] = field(default_factory=list)
     given: bool = False
     bounded: bool = False
+    factory: Value | None = None
     merged: "Contents | None" = None
 
 
@@ -112,6 +115,8 @@ def merge(changed: list[Value], a: Contents, b: Contents) -> None:
         return
     if a.kind is not b.kind or (a.kind is tuple and len(a.slots) != len(b.slots)):
         raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two kinds")
+    if a.factory is not b.factory:
+        raise NotSupported.DEPENDS_ON_PATH("a variable holds containers of two factories")
     if a.kind is not tuple and ANY in {*a.slots, *b.slots}:
         spread(changed, a)
         spread(changed, b)
@@ -142,6 +147,15 @@ def add_key(changed: list[Value], contents: Contents, slot: Slot) -> None:
     """Note what one more key is."""
     contents = root_of(contents)
     known = contents.key
-    contents.key = slot if known is None else _joined_slot(changed, known, slot)
+    contents.key = slot if known is None else _joined_key(changed, known, slot)
     if known is None or known.fact != contents.key.fact:
         changed += contents.owners
+
+
+def _joined_key(changed: list[Value], a: Slot, b: Slot) -> Slot:
+    """Return what holds for keys of both kinds."""
+    plain = a.contents is None and b.contents is None
+    numbers = isinstance(a.fact, Scalar) and isinstance(b.fact, Scalar)
+    if plain and a.fact != b.fact and not numbers:
+        return Slot(Other(object), Key(), False)
+    return _joined_slot(changed, a, b)

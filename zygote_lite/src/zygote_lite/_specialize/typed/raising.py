@@ -16,6 +16,7 @@ from zygote_lite._specialize.typed.nodes import Op, StoreItem
 from zygote_lite._specialize.typed.runtime import (
     abandon,
     finite,
+    has_key,
     has_length,
     has_value,
     is_bound,
@@ -26,7 +27,7 @@ from zygote_lite._specialize.typed.runtime import (
 from zygote_lite._specialize.typed.values import Value
 
 Kinds = tuple[type[BaseException], ...]
-_FOR_THE_TAPE = (abandon, finite, has_length, is_view, same_shape)
+_FOR_THE_TAPE = (abandon, finite, has_key, has_length, is_view, same_shape)
 EVERY: Kinds = (ArithmeticError, ValueError, LookupError, Warning)
 _OF_DIVISION: Kinds = (ZeroDivisionError, OverflowError)
 _OWN_NUMBERS = {float, int, bool}

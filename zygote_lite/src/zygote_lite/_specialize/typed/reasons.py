@@ -40,6 +40,10 @@ class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine 
         return self
 
 
+class Unreached(Exception):  # noqa: N818 - no error: what follows is not reached
+    """Tell that the code is left here, or that a function raises an error on all of its paths."""
+
+
 class Reason(enum.Enum):
     """A named reason, whose value says in a sentence what it stands for."""
 

@@ -39,6 +39,12 @@ def has_length(x: Any, count: int) -> None:
         raise Unsound.RAISES("an array has another length")
 
 
+def has_key(x: Any, key: Any) -> None:
+    """Leave the code unless a dict has a key."""
+    if key not in x:
+        raise Unsound.RAISES("a dict has no such key")
+
+
 def is_view(x: Any, y: Any) -> None:
     """Leave the code unless one array is a view of another."""
     if not np.may_share_memory(x, y):
@@ -76,7 +82,7 @@ def is_bound(x: Any) -> None:
         raise UnboundLocalError("a variable is read that has no value")
 
 
-CONDITIONS = frozenset((same_shape, has_length, finite, is_view))
+CONDITIONS = frozenset((same_shape, has_key, has_length, finite, is_view))
 
 
 def zeros_if_set(x: Any) -> Any:

@@ -136,7 +136,8 @@ def put_zeros(d: list[Any], part: slice, length: int, zero: Any) -> None:
 
 def fill(d: list[Any], length: int, zero: Any) -> None:
     """Undo `x.clear()` in a shadow."""
-    d[:] = [zero] * length
+    d.clear()
+    d.extend([zero] * length)
 
 
 def places_sorted(x: list[Any], reverse: bool = False) -> list[int]:

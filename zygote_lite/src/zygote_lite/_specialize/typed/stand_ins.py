@@ -115,6 +115,10 @@ class Error(StandIn):
     asked: list[tuple[tuple[type[BaseException], ...], int]] = field(default_factory=list)
 
 
+class Key(StandIn):
+    """A key of a dict that has keys of several kinds: it is only looked up."""
+
+
 class Message(StandIn):
     """A text that is made of something that is not known: only errors may take it."""
 

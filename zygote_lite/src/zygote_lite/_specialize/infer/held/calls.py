@@ -33,7 +33,13 @@ from zygote_lite._specialize.infer.held.folds import (
 )
 from zygote_lite._specialize.infer.held.heaps import heap_call
 from zygote_lite._specialize.infer.held.makers import MADE_BY_CLASS
-from zygote_lite._specialize.infer.held.methods import VIEWS, push_last, pushed_last
+from zygote_lite._specialize.infer.held.methods import (
+    VIEWS,
+    added_to,
+    push_first,
+    push_last,
+    pushed,
+)
 from zygote_lite._specialize.infer.held.questions import (
     QUESTION,
     Options,
@@ -95,6 +101,9 @@ def held_part(builder: Builder, x: Value, index: Value, stem: str) -> Value:
         return _lists.part_of(builder, x, index, stem)
     if kind is defaultdict:
         _lists.note_resized(builder, x)
+        factory = contents_in(x).factory
+        if factory is not None:
+            return builder.inline(_dicts.get_or_make, [x, index, factory], {})
     return held_item(builder, x, index, stem)
 
 
@@ -156,8 +165,14 @@ def _added_in_place(builder: Builder, xs: list[Value], kws: Options) -> Value | 
     x, more = xs
     if not is_held(x) or contents_in(x).kind not in (list, deque):
         return None
-    _lists.list_extend(builder, x, more)
-    return x
+    return added_to(builder, x, more)
+
+
+def _repeated_in_place(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+    if not is_held(xs[0]) or contents_in(xs[0]).kind is not list:
+        return None
+    builder.inline(_lists.repeat_in_place, xs, {})
+    return xs[0]
 
 
 def _times(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
@@ -202,15 +217,16 @@ def _held_tuple(builder: Builder, xs: list[Value], kws: Options) -> Value | None
 
 def _held_copy(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     kind = contents_in(xs[0]).kind if is_held(xs[0]) else None
-    if kind is dict:
+    if kind is not None and issubclass(kind, dict):
         return _dicts.dict_copied(builder, xs[0])
     return _lists.part_of(builder, xs[0], None) if kind is list else None
 
 
 def _unpacked(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     x, count, star = xs
-    if not is_held(x) or contents_in(x).kind not in (tuple, list):
+    if not is_held(x) or contents_in(x).kind not in (tuple, list, deque):
         return None
+    x = _lists.listed(builder, x) if contents_in(x).kind is deque else x
     n = count.sample
     if contents_in(x).kind is tuple:
         parts = [held_item(builder, x, constant(i)) for i in range(len(contents_in(x).slots))]
@@ -228,11 +244,14 @@ def _unpacked(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     return structure(tuple, [*first, rest, *last])
 
 
-def _last_key(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
-    key = contents_in(xs[0]).key
-    if key is None:
-        raise NotSupported.LIST_OPERATION("it takes an item of a container that is still empty")
-    return taken(builder, key, _dicts.last_key, xs).target
+def _key_at(f: Any) -> Callable[..., Value | None]:
+    def call(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
+        key = contents_in(xs[0]).key
+        if key is None:
+            builder.leave()
+        return taken(builder, key, f, xs).target
+
+    return call
 
 
 _SEVERAL = (zip, strict_zip, enumerate, reversed)
@@ -240,10 +259,13 @@ _OF_FUNCTIONS: dict[Any, Callable[..., Value | None]] = {
     len: _held_length, bool: _truth, operator.truth: _truth, operator.not_: _not,
     operator.contains: _held_contains, operator.setitem: _set_item, operator.delitem: _delete,
     operator.add: _held_added, operator.iadd: _added_in_place, operator.mul: _times,
+    operator.imul: _repeated_in_place,
     operator.or_: _united, operator.ior: _united_in_place,
     math.prod: product_of, sum: sum_of, max: extreme_of(max), min: extreme_of(min),
     sorted: sorted_of, list: _held_list,
-    _dicts.last_key: _last_key, tuple: _held_tuple, copy.copy: _held_copy, unpack: _unpacked,
+    _dicts.last_key: _key_at(_dicts.last_key), _dicts.first_key: _key_at(_dicts.first_key),
+    _dicts.plain_item: lambda builder, xs, kws: held_item(builder, *xs), tuple: _held_tuple,
+    copy.copy: _held_copy, unpack: _unpacked,
     bisect.bisect_left: asks(bisect.bisect_left, ONE_INT),
     bisect.bisect_right: asks(bisect.bisect_right, ONE_INT),
 }  # fmt: skip
@@ -253,7 +275,7 @@ _COMPARISONS_OF_TWO = (operator.eq, operator.ne, operator.lt, operator.le, opera
 _OF_FUNCTIONS |= {f: asks(f, QUESTION) for f in _COMPARISONS_OF_TWO}
 _HEAPS = (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop)
 _OF_FUNCTIONS |= {f: heap_call(f) for f in _HEAPS}
-_OF_FUNCTIONS[push_last] = pushed_last
+_OF_FUNCTIONS |= {push_last: pushed(first=False), push_first: pushed(first=True)}
 _OF_STRUCTURES = {len, bool, operator.truth, operator.not_, unpack, tuple}
 _HOLDS = {f for f in _OF_FUNCTIONS if getattr(f, "__module__", "") in ("_heapq", "_bisect")}
-_HOLDS |= {operator.delitem, operator.iadd, operator.ior}
+_HOLDS |= {operator.delitem, operator.iadd, operator.imul, operator.ior}

@@ -38,7 +38,7 @@ from zygote_lite._specialize.typed.shadows import (
     take_entry,
     take_item,
 )
-from zygote_lite._specialize.typed.stand_ins import StandIn
+from zygote_lite._specialize.typed.stand_ins import Key, StandIn
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -319,7 +319,7 @@ def slot_at(builder: Builder, x: Value, index: Value) -> Slot:
     else:
         refuse_place(index)
     if key not in slots:
-        raise NotSupported.LIST_OPERATION("it takes an item of a container that is still empty")
+        builder.leave()
     return slots[key]
 
 
@@ -343,13 +343,13 @@ def refuse_key(key: Value) -> None:
         for part in items:
             refuse_key(part)
         return
-    plain = key.is_scalar or isinstance(key.sample, str | None)
+    plain = key.is_scalar or isinstance(key.sample, str | Key | None)
     if key.contents is not None and contents_in(key).kind is tuple:
         plain = all(
             slot.contents is None and isinstance(slot.fact, Scalar) and not slot.active
             for slot in contents_in(key).slots.values()
         )
-    if not plain or isinstance(key.sample, StandIn):
+    if not plain or (isinstance(key.sample, StandIn) and type(key.sample) is not Key):
         raise Unsound.KEY("a key of a dict is no number or text, and no tuple of those")
 
 

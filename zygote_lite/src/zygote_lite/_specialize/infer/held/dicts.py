@@ -1,5 +1,6 @@
 """Methods of dicts that are held: each with what undoes it in the shadow."""
 
+import copy
 import operator
 from typing import Any
 
@@ -74,12 +75,16 @@ def dict_clear(builder: Builder, x: Value) -> Value:
     return constant(None)
 
 
-def dict_copied(builder: Builder, x: Value) -> Value:
-    """Write `dict(x)`, a new dict."""
-    op = builder.write(Result(Other(dict), {**x.sample}), dict, [x], {})
+def dict_copied(builder: Builder, x: Value, kind: Any = None) -> Value:
+    """Write `kind(x)`, a new dict, or, where no class is given, a copy of its own class."""
     contents = contents_in(x)
-    made = new_contents(builder, op, dict, contents.slots)
+    is_dict = dict in (kind, contents.kind)
+    op = builder.write(
+        Result(Other(kind or contents.kind), {**x.sample}), dict if is_dict else copy.copy, [x], {}
+    )
+    made = new_contents(builder, op, dict if is_dict else contents.kind, contents.slots)
     contents_in(made).key = contents.key
+    contents_in(made).factory = None if is_dict else contents.factory
 
     def back(builder: Builder, _: Value | None) -> list[Contribution]:
         if holds_active(contents_in(made)):
@@ -158,12 +163,28 @@ def put_pairs(x: Any, y: Any) -> None:
         x[key] = value
 
 
+def get_or_make(x: Any, key: Any, factory: Any) -> Any:
+    """Stand for `x[key]` of a `defaultdict`."""
+    if key not in x:
+        x[key] = factory()
+    return plain_item(x, key)
+
+
+def plain_item(x: Any, key: Any) -> Any:
+    """Stand for `x[key]` of a dict that has the key."""
+
+
+def first_key(x: dict[Any, Any]) -> Any:
+    """Return the key that was put into a dict first."""
+    return next(iter(x))
+
+
 def last_key(x: dict[Any, Any]) -> Any:
     """Return the key that was put into a dict last."""
     return next(reversed(x))
 
 
-def pop_item(x: Any) -> Any:
+def pop_item(x: Any, last: Any = True) -> Any:
     """Stand for `x.popitem()`."""
-    key = last_key(x)
+    key = last_key(x) if last else first_key(x)
     return key, x.pop(key)

@@ -150,7 +150,9 @@ def contents_root(slot: Slot) -> Contents:
 
 def list_total(builder: Builder, x: Value, start: list[Value]) -> Value:
     """Write `sum(x)` of numbers or arrays."""
-    slot = slot_in(x)
+    if not contents_in(x).slots:  # it is still empty
+        return start[0] if start else constant(0)
+    slot = slot_in(builder, x)
     if slot.contents is not None or any(not y.is_constant for y in start):
         raise NotSupported.LIST_OPERATION("it sums a list of something else")
     given = constant([slot.sample, slot.sample])
@@ -178,7 +180,7 @@ def list_total(builder: Builder, x: Value, start: list[Value]) -> Value:
 
 def list_extreme(builder: Builder, f: Any, x: Value) -> Value:
     """Write `max(x)` or `min(x)` of numbers."""
-    slot = slot_in(x)
+    slot = slot_in(builder, x)
     if slot.contents is not None:
         return held_item(builder, x, builder.write(ONE_INT, _PLACES[f], [x], {}).target)
     if not isinstance(slot.fact, Scalar):

@@ -42,20 +42,18 @@ from zygote_lite._specialize.typed.shadows import (
     take_out,
     undo_slice,
 )
+from zygote_lite._specialize.typed.stand_ins import Iterator
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _XX = "a list is changed"
 
 
-def slot_in(x: Value) -> Slot:
-    """Return what holds for the items of a list.
-
-    Raises `NotSpecializable` where it has had none so far.
-    """
+def slot_in(builder: Builder, x: Value) -> Slot:
+    """Return what holds for the items of a list; leave the code where it has had none so far."""
     slot = contents_in(x).slots.get(ANY)
     if slot is None:
-        raise NotSupported.LIST_OPERATION("it takes an item of a container that is still empty")
+        builder.leave()
     return slot
 
 
@@ -105,7 +103,7 @@ def list_append(builder: Builder, x: Value, value: Value, first: bool = False) -
     pop = kind.pop if not first else deque.popleft
 
     def back(builder: Builder) -> list[Contribution]:
-        given = value if value.active else slot_value(slot_in(x))
+        given = value if value.active else slot_value(slot_in(builder, x))
         d = cotangent(builder, given, pop, shadow(builder, x))
         return [d] if value.active else []
 
@@ -115,7 +113,7 @@ def list_append(builder: Builder, x: Value, value: Value, first: bool = False) -
 
 def list_pop(builder: Builder, x: Value, index: Value | None = None, first: bool = False) -> Value:
     """Write `x.pop()`, `x.pop(index)` or `x.popleft()`."""
-    slot, kind = slot_in(x), contents_in(x).kind
+    slot, kind = slot_in(builder, x), contents_in(x).kind
     if index is not None:
         refuse_place(index)
     refuse_given(builder, x)
@@ -128,7 +126,7 @@ def list_pop(builder: Builder, x: Value, index: Value | None = None, first: bool
     def back(builder: Builder, dy: Value | None) -> list[Contribution]:
         if not holds_active(contents_in(x)):
             return []
-        d = zero_for(slot_in(x)) if dy is None else dy
+        d = zero_for(slot_in(builder, x)) if dy is None else dy
         if index is None:
             put = deque.appendleft if first else kind.append
             computed(builder, NO_RESULT, put, shadow(builder, x), d)
@@ -148,7 +146,7 @@ def list_insert(builder: Builder, x: Value, index: Value, value: Value) -> Value
     x.sample.append(value.sample)
 
     def back(builder: Builder) -> list[Contribution]:
-        given = value if value.active else slot_value(slot_in(x))
+        given = value if value.active else slot_value(slot_in(builder, x))
         d = cotangent(builder, given, take_out, shadow(builder, x), index)
         return [d] if value.active else []
 
@@ -184,7 +182,7 @@ SOME_LIST = Result(Other(list), [])
 
 def _share(builder: Builder, x: Value, y: Value) -> None:
     """Note that one list holds what another holds."""
-    slot = slot_in(y)
+    slot = slot_in(builder, y)
     value = Value(slot.fact, slot.sample)
     value.active, value.contents = slot.active, slot.contents
     note_item(builder, x, ANY, value)
@@ -196,14 +194,21 @@ def list_remove(builder: Builder, x: Value, index: Value) -> Value:
         count = list_length(builder, x)
 
         def back(builder: Builder) -> list[Contribution]:
-            zero = zero_for(slot_in(x))
+            zero = zero_for(slot_in(builder, x))
             computed(builder, NO_RESULT, put_zeros, shadow(builder, x), index, count, zero)
             return []
     else:
         refuse_place(index)
 
         def back(builder: Builder) -> list[Contribution]:
-            computed(builder, NO_RESULT, put_back, shadow(builder, x), index, zero_for(slot_in(x)))
+            computed(
+                builder,
+                NO_RESULT,
+                put_back,
+                shadow(builder, x),
+                index,
+                zero_for(slot_in(builder, x)),
+            )
             return []
 
     changed_list(builder, operator.delitem, [x, index], back)
@@ -218,7 +223,7 @@ def store_slice(builder: Builder, x: Value, part: Value, value: Value) -> None:
     count = list_length(builder, x)
 
     def back(builder: Builder) -> list[Contribution]:
-        given = [shadow(builder, x), part, count, zero_for(slot_in(x))]
+        given = [shadow(builder, x), part, count, zero_for(slot_in(builder, x))]
         tail = computed(builder, SOME_LIST, undo_slice, *given)
         if holds_active(contents_in(y)):
             computed(builder, NO_RESULT, add_all, shadow(builder, y), tail)
@@ -232,7 +237,7 @@ def list_clear(builder: Builder, x: Value) -> Value:
     count = list_length(builder, x)
 
     def back(builder: Builder) -> list[Contribution]:
-        computed(builder, NO_RESULT, fill, shadow(builder, x), count, zero_for(slot_in(x)))
+        computed(builder, NO_RESULT, fill, shadow(builder, x), count, zero_for(slot_in(builder, x)))
         return []
 
     changed_list(builder, contents_in(x).kind.clear, [x], back)
@@ -355,6 +360,15 @@ def list_repeated(builder: Builder, x: Value, count: Value) -> Value:
     return op.target
 
 
+def repeat_in_place(x: Any, count: Any) -> None:
+    """Stand for `x *= count`."""
+    once = list(x)
+    if count < 1:
+        x.clear()
+    for _ in range(count - 1):
+        x.extend(once)
+
+
 def add_repeated(d: list[Any], found: list[Any], size: int) -> None:
     """Add the cotangents of a list that was repeated."""
     for start in range(0, len(found), max(1, size)):
@@ -376,9 +390,9 @@ def listed(builder: Builder, x: Value) -> Value:
         op = builder.write(Result(Other(list), [*x.sample]), list, [x], {})
         slot = Slot(Scalar(frozenset((int,))), x.sample[0] if x.sample else 0, False)
         return new_contents(builder, op, list, {ANY: slot})
-    if isinstance(x.sample, Several) or x.is_array or x.contents is not None:
+    if isinstance(x.sample, Several | Iterator) or x.is_array or x.contents is not None:
         builder.iterators.pop(x, None)
-        return builder.inline(in_list, [x], {})
+        return hold(builder, builder.inline(in_list, [x], {}))
     raise NotSupported.ITERATION(f"it makes a list of a {type(x.sample).__name__}")
 
 

@@ -21,11 +21,12 @@ from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, Contents, Slot, contents_in, holds_active
 from zygote_lite._specialize.typed.facts import ArrayOf, Other
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.functions import is_hashable
+from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.shadows import add_all
 from zygote_lite._specialize.typed.values import Value, constant
 
-_FIRST_VALUES = {list: [], dict: {}, float: 0.0, int: 0, set: set()}
+_FIRST_VALUES: dict[Any, Any] = {list: [], dict: {}, float: 0.0, int: 0, set: set()}
 
 
 def _of_class(kind: type) -> Callable[..., Value | None]:
@@ -71,17 +72,22 @@ def _refuse_elements(slots: Any) -> None:
 
 
 def _defaultdict(builder: Builder, xs: list[Value], kws: Options, stem: str) -> Value | None:
-    if len(xs) != 1 or kws or not xs[0].is_constant or xs[0].sample not in _FIRST_VALUES:
-        raise NotSupported.CONTAINER("it makes a defaultdict with entries, or a factory")
-    factory = xs[0].sample
-    op = builder.write(Result(Other(defaultdict), {}), defaultdict, xs, {}, stem)
-    first = constant(_FIRST_VALUES[factory])
-    slot = Slot(first.fact, first.sample, False)
-    x = new_contents(builder, op, defaultdict, {ANY: slot})
-    if factory in (list, dict, set):
-        slot.sample = factory()
-        slot.contents = Contents(factory, owners=[x])
+    given = xs[0] if xs else constant(None)
+    factory: Any = given.sample if given.is_constant and is_hashable(given.sample) else None
+    usual = factory in _FIRST_VALUES
+    options = xs[:1] if usual else []
+    op = builder.write(Result(Other(defaultdict), {}), defaultdict, options, {}, stem)
+    x = new_contents(builder, op, defaultdict)
     mirror(op, lambda builder, _: [], [])
+    if usual:
+        first = constant(_FIRST_VALUES[factory])
+        slot = contents_in(x).slots[ANY] = Slot(first.fact, first.sample, False)
+        if factory in (list, dict, set):
+            slot.sample = factory()
+            slot.contents = Contents(factory, owners=[x])
+    elif given.sample is not None:
+        contents_in(x).factory = given
+    _dicts.dict_update(builder, x, *xs[1:], **kws)
     return x
 
 
@@ -97,8 +103,8 @@ def _held_dict(builder: Builder, xs: list[Value], kws: Options, stem: str) -> Va
     if not any(map(touches, xs)):
         return None
     x = xs[0]
-    if is_held(x) and contents_in(x).kind is dict:
-        made = _dicts.dict_copied(builder, x)
+    if is_held(x) and issubclass(contents_in(x).kind, dict):
+        made = _dicts.dict_copied(builder, x, dict)
     else:
         made = hold(builder, builder.build("dict", []))
         _dicts.dict_update(builder, made, x)

@@ -9,6 +9,7 @@ from zygote_lite._specialize.infer.held import lists as _lists
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
+    held_item,
     is_held,
     kept,
     mirror,
@@ -23,8 +24,10 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import ANY, contents_in
 from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.runtime import has_key
 from zygote_lite._specialize.typed.values import Value, constant
 
+_WITH_OPTIONS = ("sort", "update", "popitem", "move_to_end")
 VIEWS = ("keys", "values", "items")
 
 
@@ -32,7 +35,7 @@ def held_method(builder: Builder, x: Value, name: str, xs: list[Value], kws: Opt
     """Write the call of a method of a container that is held."""
     kind = contents_in(x).kind
     of = _OF_METHODS.get((_family(kind), name))
-    if of is None or (kws and name not in ("sort", "update")):
+    if of is None or (kws and name not in _WITH_OPTIONS):
         raise NotSupported.METHOD(f"it calls the method {name} of a {kind.__name__}")
     found: Value = of(builder, x, *xs, **kws)
     return found
@@ -51,12 +54,17 @@ def _append(builder: Builder, x: Value, value: Value) -> Value:
 
 def _append_left(builder: Builder, x: Value, value: Value) -> Value:
     if contents_in(x).bounded:
-        raise NotSupported.METHOD("it appends on the left to a deque with a bound")
+        note_item(builder, x, ANY, kept(builder, value))
+        return builder.inline(append_left_bounded, [x, value, constant(push_first)], {})
     return _lists.list_append(builder, x, value, True)
 
 
 def push_last(x: Any, value: Any) -> None:
     """Stand for `x.append(value)` of a deque that is not full."""
+
+
+def push_first(x: Any, value: Any) -> None:
+    """Stand for `x.appendleft(value)` of a deque that is not full."""
 
 
 def append_bounded(x: Any, value: Any, push: Any) -> None:
@@ -66,15 +74,47 @@ def append_bounded(x: Any, value: Any, push: Any) -> None:
     push(x, value)
 
 
-def pushed_last(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
-    x, value = xs
-    return _lists.list_append(builder, x, value)
+def append_left_bounded(x: Any, value: Any, push: Any) -> None:
+    """Stand for `x.appendleft(value)` of a deque with a bound."""
+    if len(x) == x.maxlen:
+        x.pop()
+    push(x, value)
+
+
+def pushed(first: bool) -> Callable[..., Value | None]:
+    """Return what writes `push_last` or `push_first`."""
+    return lambda builder, xs, kws: _lists.list_append(builder, xs[0], xs[1], first)
+
+
+def extend_left(x: Any, more: Any) -> None:
+    """Stand for `x.extendleft(more)`."""
+    for value in more:
+        x.appendleft(value)
+
+
+def rotate(x: Any, count: Any = 1) -> None:
+    """Stand for `x.rotate(count)`."""
+    for _ in range(count if x else 0):
+        x.appendleft(x.pop())
+    for _ in range(-count if x else 0):
+        x.append(x.popleft())
+
+
+def deque_copied(x: Any) -> Any:
+    """Stand for `x.copy()` of a deque."""
+    return deque(x, x.maxlen)
 
 
 def _held_extend(builder: Builder, x: Value, more: Value) -> Value:
     if contents_in(x).bounded:
         return builder.inline(extend_one_by_one, [x, more], {})
     return _lists.list_extend(builder, x, more)
+
+
+def added_to(builder: Builder, x: Value, more: Value) -> Value:
+    """Write `x += more` of a list or a deque."""
+    _held_extend(builder, x, more)
+    return x
 
 
 def extend_one_by_one(x: Any, more: Any) -> None:
@@ -88,6 +128,12 @@ def remove_value(x: Any, value: Any) -> None:
     del x[x.index(value)]
 
 
+def _deque_copied(builder: Builder, x: Value) -> Value:
+    if contents_in(x).bounded:
+        return builder.inline(deque_copied, [x], {})
+    return builder.call(constant(deque), [x], {})
+
+
 def _asked(f: Any, result: Result) -> Callable[..., Value]:
     def ask(builder: Builder, x: Value, *xs: Value) -> Value:
         found = asks(f, result)(builder, [x, *xs], {})
@@ -99,8 +145,8 @@ def _asked(f: Any, result: Result) -> Callable[..., Value]:
 
 
 def _by_function(f: Any) -> Callable[..., Value]:
-    def inline(builder: Builder, x: Value, *xs: Value) -> Value:
-        return builder.inline(f, [x, *xs], {})
+    def inline(builder: Builder, x: Value, *xs: Value, **kws: Value) -> Value:
+        return builder.inline(f, [x, *xs], kws)
 
     return inline
 
@@ -122,21 +168,24 @@ def _of_set(f: Any) -> Callable[..., Value]:
 
 
 def _get(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
-    if default is None or (default.is_constant and default.sample is None):
+    if default is not None and not (default.is_constant and default.sample is None):
+        return builder.inline(_dicts.get_or, [x, key, default], {})
+    if not key.is_constant or not {key.sample, ANY} & contents_in(x).slots.keys():
         raise NotSupported.METHOD("it gets what may be `None`")
-    return builder.inline(_dicts.get_or, [x, key, default], {})
+    builder.demand(has_key, x, key)  # what may be `None` is left to the tape
+    return held_item(builder, x, key)
 
 
 def _view(kind: str) -> Callable[..., Value]:
     return lambda builder, x: _dicts.dict_view(builder, x, kind)
 
 
-def _ordered_move(builder: Builder, x: Value, *xs: Value) -> Value:
+def _ordered_move(builder: Builder, x: Value, *xs: Value, **kws: Value) -> Value:
     if contents_in(x).kind is not OrderedDict:
         raise NotSupported.METHOD("it moves a key of what is no ordered dict")
     _lists.note_resized(builder, x)
     refuse_key(xs[0])
-    op = builder.write(NO_RESULT, OrderedDict.move_to_end, [x, *xs], {})
+    op = builder.write(NO_RESULT, OrderedDict.move_to_end, [x, *xs], kws)
     mirror(op, lambda builder, _: [], [])
     return constant(None)
 
@@ -151,7 +200,7 @@ def held_attribute(builder: Builder, x: Value, name: str) -> Value | None:
 _OF_LISTS: dict[str, Callable[..., Value]] = {
     "append": _append, "extend": _held_extend, "pop": _lists.list_pop, "insert": _lists.list_insert,
     "clear": _lists.list_clear, "reverse": _lists.list_reverse,
-    "remove": _by_function(remove_value),
+    "remove": _by_function(remove_value), "__iadd__": added_to,
 }  # fmt: skip
 _OF_METHODS: dict[tuple[type, str], Callable[..., Value]] = {
     **{(kind, name): f for kind in (list, deque) for name, f in _OF_LISTS.items()},
@@ -159,7 +208,8 @@ _OF_METHODS: dict[tuple[type, str], Callable[..., Value]] = {
     (list, "sort"): lambda builder, x, **kws: sort_held(builder, x, kws),
     (list, "index"): _asked(list.index, ONE_INT), (list, "count"): _asked(list.count, ONE_INT),
     (deque, "index"): _asked(deque.index, ONE_INT), (deque, "count"): _asked(deque.count, ONE_INT),
-    (deque, "appendleft"): _append_left,
+    (deque, "appendleft"): _append_left, (deque, "extendleft"): _by_function(extend_left),
+    (deque, "rotate"): _by_function(rotate), (deque, "copy"): _deque_copied,
     (deque, "popleft"): lambda builder, x: _lists.list_pop(builder, x, None, True),
     (set, "add"): _of_set(set.add), (set, "discard"): _of_set(set.discard),
     (set, "remove"): _of_set(set.remove), (set, "clear"): _of_set(set.clear),
