@@ -204,8 +204,13 @@ def test_list_missing_prints_them_and_their_number(capsys):
     )
     ends = survey.ending("numpy")
     assert ends["numpy.put_along_axis"] == ["numpy.lib.array_utils.normalize_axis_index"]
+    why = {name: f"; {reason}" for name, reason in survey.reasons().items()}
+    assert any(name in why for name in ends)
     assert ending == [
-        *(f"{name}: its source calls {', '.join(compiled)}" for name, compiled in ends.items()),
+        *(
+            f"{name}: its source calls {', '.join(c)}{why.get(name, '')}"
+            for name, c in ends.items()
+        ),
         f"{len(ends)} functions of numpy with Python source that calls compiled code "
         "without a rule",
     ]

@@ -11,8 +11,8 @@ __all__ = ["SECTIONS"]
 __version__ = "0.1.0"
 
 SECTIONS = {
-    "scipy.fft": ("fourier", "trigonometric"),
-    "scipy.fftpack": ("transforms",),
+    "scipy.fft": ("fourier", "logarithmic", "trigonometric"),
+    "scipy.fftpack": ("periodic", "transforms"),
     "scipy.linalg": (
         "bands",
         "basic",
@@ -22,6 +22,7 @@ SECTIONS = {
         "factorizations",
         "functions",
         "lapack",
+        "nonsymmetric",
         "singular",
         "spectra",
         "structured",
@@ -39,7 +40,6 @@ SECTIONS = {
         "gamma",
         "hypergeometric",
         "information",
-        "kelvin",
         "lambert",
         "legendre",
         "logistic",

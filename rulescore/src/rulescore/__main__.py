@@ -67,9 +67,10 @@ def _list(given: argparse.Namespace, console: Console) -> int:
             f"{_count(list(found), 'function')} of {given.missing} without a rule or Python "
             f"source, {unexplained} of them without a reason"
         )
-        ends = ending(given.missing)
+        ends, why = ending(given.missing), reasons()
         for name, compiled in ends.items():
-            print(f"{name}: its source calls {', '.join(compiled)}")
+            reason = f"; {why[name]}" if name in why else ""
+            print(f"{name}: its source calls {', '.join(compiled)}{reason}")
         print(
             f"{_count(list(ends), 'function')} of {given.missing} with Python source that calls "
             "compiled code without a rule"

@@ -207,69 +207,6 @@ def _(
     return y, (cotangents, (by_a, by_b))
 
 
-def general_cotangent(w, v, dw, dv):
-    """Return the cotangent of a matrix, for those of its eigenvalues and normalized vectors."""
-    inner = 0.0
-    if dv is not None:
-        along = np.sum(np.conj(dv) * v, axis=-2, keepdims=True)
-        if np.iscomplexobj(v):
-            refuse_phase(np.imag(along), dv, "eigen")
-        inner = over_gaps(adjoint(v) @ (dv - np.real(along) * v), np.conj(w), dv, "eigen")
-    if dw is not None:
-        inner = inner + diagonal_matrix(dw)
-    return np.linalg.solve(adjoint(v), inner @ adjoint(v))
-
-
-def plain(left, homogeneous):
-    """Refuse left vectors and homogeneous coordinates."""
-    if left or homogeneous:
-        raise NotImplementedError(
-            "scipy.linalg.eig has a rule for eigenvalues and right eigenvectors only"
-        )
-
-
-@rule(sl.eig)
-def _(
-    a: ArrayLike,
-    b=None,
-    left=False,
-    right=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    check_finite=True,
-    homogeneous_eigvals=False,
-):
-    plain(left, homogeneous_eigvals)
-    if b is not None:
-        raise NotImplementedError("scipy.linalg.eig has no rule with `b`: use eig(solve(b, a))")
-    y = sl.eig(a, None, left, right, check_finite=check_finite)
-
-    def pullback(dy):
-        w, v = y if right else sl.eig(a)
-        dw, dv = dy if right else (dy, None)
-        if dw is None and dv is None:
-            return (None,)
-        return (project(general_cotangent(w, v, dw, dv), a),)
-
-    return y, pullback
-
-
-@rule(sl.eigvals)
-def _(a: ArrayLike, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
-    plain(False, homogeneous_eigvals)
-    if b is not None:
-        raise NotImplementedError("scipy.linalg.eigvals has no rule with `b`: give solve(b, a)")
-    y = sl.eigvals(a, None, False, check_finite)
-
-    def pullback(dy):
-        w, v = sl.eig(a)
-        if np.any(np.abs(w - y) > 1e-6 * np.max(np.abs(y), initial=0.0)):
-            raise sl.LinAlgError("eig finds the eigenvalues in another order: call eig")
-        return (project(general_cotangent(w, v, dy, None), a),)
-
-    return y, pullback
-
-
 def of_bands(w, v, dw, dv):
     """Return the cotangent of the whole matrix that bands stand for."""
     return hermitian_cotangents(w, v, dw, dv)[0]

@@ -8,6 +8,7 @@ REASONS = {
     "it updates a decomposition, which can be computed anew by `qr`": (
         "qr_delete qr_insert qr_update"
     ),
+    "its derivative needs that of the function that it is given": "funm",
     "it runs SciPy's tests": "test",
 }
 WITHOUT_RULES = {name: reason for reason, names in REASONS.items() for name in names.split()}

@@ -1,4 +1,4 @@
-"""Bessel functions of all kinds (DLMF 10), by their argument; `kv` by its order too."""
+"""Bessel and Kelvin functions (DLMF 10), by their argument; `kv` by its order too."""
 
 import numpy as np
 from scipy import special as sp
@@ -79,8 +79,27 @@ rule.scalar(sp.besselpoly, refuses={"lmb": PARAMETER, "nu": ORDER})(
     lambda a, lmb, nu, out: (besselpoly_slope(a, lmb, nu, out), None, None)
 )
 
+# Kelvin functions, by the differential equation: 10.61.3
+rule.scalar(sp.ber)(lambda x: sp.berp(x))
+rule.scalar(sp.bei)(lambda x: sp.beip(x))
+rule.scalar(sp.ker)(lambda x: sp.kerp(x))
+rule.scalar(sp.kei)(lambda x: sp.keip(x))
+rule.scalar(sp.berp)(lambda x, out: -sp.bei(x) - np.where(x == 0, 0.0, out / x))
+rule.scalar(sp.beip)(lambda x, out: sp.ber(x) - np.where(x == 0, 0.5, out / x))
+rule.scalar(sp.kerp)(lambda x, out: -sp.kei(x) - out / x)
+rule.scalar(sp.keip)(lambda x, out: sp.ker(x) - out / x)
+several_outputs(rule, sp.kelvin)(lambda x, y: kelvin_slopes(x, *y))
+rule.constant(sp.ber_zeros, sp.bei_zeros, sp.berp_zeros, sp.beip_zeros, sp.kelvin_zeros)
+rule.constant(sp.ker_zeros, sp.kei_zeros, sp.kerp_zeros, sp.keip_zeros)
+
 rule.constant(sp.jn_zeros, sp.jnp_zeros, sp.yn_zeros, sp.ynp_zeros, sp.jnyn_zeros, sp.jnjnp_zeros)
 rule.constant(sp.y0_zeros, sp.y1_zeros, sp.y1p_zeros)
+
+
+def kelvin_slopes(x, be, ke, bep, kep):
+    """Return the derivatives of `ber + i bei`, `ker + i kei` and their derivatives."""
+    ratio = np.where(x == 0, 0.5j, bep / np.where(x == 0, 1.0, x))
+    return bep, kep, 1j * be - ratio, 1j * ke - kep / x
 
 
 def jve(v, z):
@@ -196,6 +215,21 @@ def _(n: object, x: float):
 def _(n: object, x: float):
     y = sp.riccati_yn(n, x)
     return y, (None, riccati_pullback(y, x))
+
+
+@rule(sp.lmbda, refuses={"v": ORDER})
+def _(v: object, x: float):
+    y = sp.lmbda(v, x)
+
+    def by_x(dy):
+        orders = v - np.trunc(v) + np.arange(len(y[0]))
+        # 10.2.1, where the order is divided out
+        curvature = -1 / (2 * orders + 2) if x == 0 else -(2 * orders + 1) / x * y[1] - y[0]
+        slopes = y[1], curvature
+        parts = [np.sum(d * slope) for d, slope in zip(dy, slopes, strict=True) if d is not None]
+        return project(sum(parts), x) if parts else None
+
+    return y, (None, by_x)
 
 
 def riccati_pullback(y, x):

@@ -53,6 +53,10 @@ rule.scalar(sp.eval_hermitenorm, refuses=N)(
 )
 
 
+# nodes and weights, and polynomials, of a degree
+rule.constant(sp.roots_hermite, sp.roots_hermitenorm, sp.hermite, sp.hermitenorm)
+
+
 def below(n, factor, f):
     """Return `factor * f(n - 1)`, and zero where `n` is zero."""
     return np.where(np.equal(n, 0), 0.0, factor * f(np.where(np.equal(n, 0), n, n - 1)))

@@ -9,7 +9,7 @@ from scipy import special as sp
 
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER, PARAMETER
-from rulescore import RuleSet
+from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.spheroidal")
 
@@ -24,6 +24,22 @@ rule.scalar(sp.pro_cv, refuses=ORDERS)(
 rule.scalar(sp.obl_cv, refuses=ORDERS)(
     lambda m, n, c: (None, None, -2 * c * mean_square(sp.obl_ang1, m, n, c))
 )
+
+
+def declare_sequence(f, angular, sign):
+    """Declare the characteristic values of the degrees from `m` to `n`."""
+
+    @rule(f, refuses=ORDERS)
+    def _(m: object, n: object, c: float):
+        def by_c(dy):
+            means = [mean_square(angular, m, k, c) for k in range(int(m), int(n) + 1)]
+            return project(np.sum(dy * (2 * sign * c * np.array(means))), c)
+
+        return f(m, n, c), (None, None, by_c)
+
+
+declare_sequence(sp.pro_cv_seq, sp.pro_ang1, 1)
+declare_sequence(sp.obl_cv_seq, sp.obl_ang1, -1)
 several_outputs(rule, sp.pro_ang1, sp.pro_rad1, **by_argument)(
     None, None, None, lambda m, n, c, x, y: slopes(m, c * c, sp.pro_cv(m, n, c), x, y)
 )

@@ -12,8 +12,7 @@ REASONS = {
         "pro_rad2 pro_rad2_cv obl_rad2 obl_rad2_cv"
     ),
     "its derivative is not known to SciPy, and has no formula by other functions": (
-        "ellip_harm ellip_harm_2 ellip_normal pro_cv_seq obl_cv_seq mathieu_even_coef"
-        " mathieu_odd_coef"
+        "ellip_harm ellip_harm_2 ellip_normal mathieu_even_coef mathieu_odd_coef"
     ),
     "SciPy has dropped it: `sph_harm_y` takes its place": "sph_harm",
     "it sets or tells how errors are handled, or runs SciPy's tests": "seterr geterr test",

@@ -37,3 +37,7 @@ for f in (sp.spherical_jn, sp.spherical_yn, sp.spherical_in, sp.spherical_kn):
     rule.example(f, 0, REAL, derivative=True)
 rule.example(sp.riccati_jn, 3, 0.7)
 rule.example(sp.riccati_yn, 3, 0.7)
+for f in (sp.ber, sp.bei, sp.ker, sp.kei, sp.berp, sp.beip, sp.kerp, sp.keip, sp.kelvin):
+    rule.example(f, np.array([0.4, 2.3]))
+rule.example(sp.lmbda, 2, 0.7)
+rule.example(sp.lmbda, 1.5, 0.7)

@@ -1,4 +1,4 @@
-"""Rules of `rules_scipy.special.kelvin`, against differences."""
+"""Rules of `rules_scipy.fft.logarithmic`, against differences."""
 
 from rulescore.testing import check_rrule
 

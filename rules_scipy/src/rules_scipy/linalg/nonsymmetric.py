@@ -1,0 +1,273 @@
+"""Eigenvalues and eigenvectors of matrices that need not be symmetric; Schur and Hessenberg forms.
+
+A matrix that lacks eigenvectors has no derivatives of its eigenvalues, nor has a repeated one those
+of its vectors or of a Schur form: a cotangent of theirs raises `LinAlgError`.
+"""
+
+import numpy as np
+from scipy import linalg as sl
+from scipy.linalg import LinAlgError
+
+from rules_scipy.shared.matrices import (
+    ArrayLike,
+    adjoint,
+    coincide,
+    diagonal,
+    diagonal_matrix,
+    over_gaps,
+    refuse_phase,
+)
+from rulescore import RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.nonsymmetric")
+
+
+def left_inverse(v):
+    """Return the inverse of a matrix of eigenvectors of length 1, and refuse one without.
+
+    The lengths of its rows are the condition numbers of the eigenvalues. Where rounding errors
+    move an eigenvalue by the square root of the precision, eigenvectors are missing.
+    """
+    limit = 0.1 * np.finfo(v.dtype).eps ** -0.5
+    try:
+        inverse = np.linalg.inv(v)
+    except np.linalg.LinAlgError:
+        inverse = np.full_like(v, np.inf)
+    if not np.all(np.sum(np.abs(inverse) ** 2, axis=-1) < limit**2):
+        raise LinAlgError("a matrix without a full set of eigenvectors has no gradient of these")
+    return inverse
+
+
+def general_cotangents(b, w, v, dw, dv):
+    """Return the cotangents of `a` and `b`, where `a v = b v w` with `v` of length 1.
+
+    Without `b` it stands for the identity, and its cotangent is `None`.
+    """
+    inner = 0.0
+    if dv is not None:
+        along = np.sum(np.conj(dv) * v, axis=-2, keepdims=True)
+        if np.iscomplexobj(v):
+            refuse_phase(np.imag(along), dv, "eigen")
+        inner = over_gaps(adjoint(v) @ (dv - np.real(along) * v), np.conj(w), dv, "eigen")
+    if dw is not None:
+        inner = inner + diagonal_matrix(np.asarray(dw))
+    left = adjoint(left_inverse(v))
+    if b is None:
+        return left @ inner @ adjoint(v), None
+    left = np.linalg.solve(adjoint(np.asarray(b)), left)
+    return left @ inner @ adjoint(v), -left @ (inner * np.conj(w)[..., None, :]) @ adjoint(v)
+
+
+def plain(left, homogeneous):
+    """Refuse left vectors and homogeneous coordinates."""
+    if left or homogeneous:
+        raise NotImplementedError(
+            "scipy.linalg.eig has a rule for eigenvalues and right eigenvectors only"
+        )
+
+
+def eig_parts(a, b, y, right):
+    """Return what the parts of the pullback of `eig` share."""
+
+    def shared(dy):
+        dw, dv = dy if right else (dy, None)
+        if dw is None and dv is None:
+            return None, None
+        refuse_infinite(y[0] if right else y)
+        return general_cotangents(b, *(y if right else in_order(y, a, b)), dw, dv)
+
+    return shared
+
+
+def refuse_infinite(w):
+    """Refuse infinite eigenvalues."""
+    if not np.all(np.isfinite(w)):
+        raise LinAlgError("infinite eigenvalues, of a singular `b`, have no gradient")
+
+
+def in_order(w, a, b):
+    """Return eigenvalues and vectors, if they come in the order of those that are known."""
+    found, v = sl.eig(a, *(() if b is None else (b,)))
+    if np.any(np.abs(found - w) > 1e-6 * np.max(np.abs(w), initial=0.0)):
+        raise LinAlgError("eig finds the eigenvalues in another order: call eig")
+    return found, v
+
+
+def projected(da, a):
+    """Return a cotangent of the kind of the matrix, if there is one."""
+    return None if da is None else project(da, a)
+
+
+@rule(sl.eig)
+def _(
+    a: ArrayLike,
+    *,
+    b=None,
+    left=False,
+    right=True,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    homogeneous_eigvals=False,
+):
+    plain(left, homogeneous_eigvals)
+    given = {} if b is None else {"b": b}
+    y = sl.eig(a, **given, right=right, check_finite=check_finite)
+    shared = eig_parts(a, b, y, right)
+
+    def pullback(dy):
+        return (projected(shared(dy)[0], a),)
+
+    return y, pullback
+
+
+@rule(sl.eig)
+def _(
+    a: ArrayLike,
+    b: ArrayLike | None,
+    left=False,
+    right=True,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    homogeneous_eigvals=False,
+):
+    plain(left, homogeneous_eigvals)
+    y = sl.eig(a, b, right=right, check_finite=check_finite)
+
+    def by_a(found):
+        return projected(found[0], a)
+
+    def by_b(found):
+        return projected(found[1], b)
+
+    return y, (eig_parts(a, b, y, right), (by_a, by_b))
+
+
+@rule(sl.eigvals)
+def _(a: ArrayLike, *, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
+    plain(False, homogeneous_eigvals)
+    given = {} if b is None else {"b": b}
+    y = sl.eigvals(a, **given, check_finite=check_finite)
+    shared = eig_parts(a, b, y, False)
+
+    def pullback(dy):
+        return (projected(shared(dy)[0], a),)
+
+    return y, pullback
+
+
+@rule(sl.eigvals)
+def _(
+    a: ArrayLike,
+    b: ArrayLike | None,
+    overwrite_a=False,
+    check_finite=True,
+    homogeneous_eigvals=False,
+):
+    plain(False, homogeneous_eigvals)
+    y = sl.eigvals(a, b, check_finite=check_finite)
+
+    def by_a(found):
+        return projected(found[0], a)
+
+    def by_b(found):
+        return projected(found[1], b)
+
+    return y, (eig_parts(a, b, y, False), (by_a, by_b))
+
+
+@rule(sl.schur)
+def _(
+    a: ArrayLike,
+    output="real",
+    lwork=None,
+    overwrite_a=False,
+    sort=None,
+    check_finite=True,
+):
+    if np.ndim(a) != 2:
+        raise NotImplementedError("scipy.linalg.schur has no rule for stacks of matrices")
+    y = sl.schur(a, output, lwork, False, sort, check_finite)
+    t, z = y[:2]
+    if np.any(np.diagonal(t, -1) != 0):
+        raise NotImplementedError(
+            "scipy.linalg.schur has no rule for blocks of two rows, of complex eigenvalues: use "
+            "output='complex'"
+        )
+
+    def pullback(dy):
+        dt, dz = dy[:2]
+        if dt is None and dz is None:
+            return (None,)
+        dt = np.zeros_like(t) if dt is None else np.triu(dt)
+        turning = dt @ -adjoint(t) + adjoint(t) @ dt
+        turning = turning if dz is None else turning + adjoint(z) @ dz
+        if np.iscomplexobj(t):
+            refuse_phase(np.imag(diagonal(turning)), turning, "Schur ")
+        rest = below_diagonal(adjoint(t), turning - adjoint(turning))
+        return (project(z @ (dt + rest) @ adjoint(z), a),)
+
+    return y, pullback
+
+
+def below_diagonal(s, k):
+    """Return the `y` below the diagonal with `y s - s y = k` there, for a lower triangular `s`."""
+    n = len(s)
+    size = np.max(np.abs(k), initial=0.0)
+    equal = coincide(np.diagonal(s))
+    y = np.zeros_like(k)
+    for gap in range(1, n):
+        for j in range(n - gap):
+            i = j + gap
+            rest = k[i, j] - y[i, j + 1 : i] @ s[j + 1 : i, j] + s[i, j + 1 : i] @ y[j + 1 : i, j]
+            if not equal[i, j]:
+                y[i, j] = rest / (s[j, j] - s[i, i])
+            elif abs(rest) > 64 * n * np.finfo(s.dtype).eps * size:
+                raise LinAlgError("the Schur form of repeated eigenvalues has no gradient")
+    return y
+
+
+@rule(sl.hessenberg)
+def _(a: ArrayLike, calc_q=False, overwrite_a=False, check_finite=True):
+    if np.ndim(a) != 2 or np.iscomplexobj(a):
+        raise NotImplementedError(
+            "scipy.linalg.hessenberg has a rule for one real matrix: the phases of a complex one "
+            "are LAPACK's choice"
+        )
+    h, q = sl.hessenberg(a, True, False, check_finite)
+
+    def pullback(dy):
+        dh, dq = dy if calc_q else (dy, None)
+        if dh is None and dq is None:
+            return (None,)
+        dh = np.zeros_like(h) if dh is None else np.triu(dh, -1)
+        turning = h.T @ dh - dh @ h.T
+        turning = turning if dq is None else turning + q.T @ dq
+        return (project(q @ (dh + below_subdiagonal(h, turning - turning.T)) @ q.T, a),)
+
+    return (h, q) if calc_q else h, pullback
+
+
+def below_subdiagonal(h, k):
+    """Return the `y` below the subdiagonal with `y h' - h' y = k`, from the last column on.
+
+    The equations are those below the diagonal, but for the first column: `q` keeps its own.
+    """
+    n, y = len(h), np.zeros_like(h)
+    small = n * np.finfo(h.dtype).eps * np.max(np.abs(h), initial=0.0)
+    for j in range(n - 2, 0, -1):
+        rest = k[j + 1 :, j] - y[j + 1 :, j:] @ h[j, j:] + h[:, j + 1 :].T @ y[:, j]
+        if abs(h[j, j - 1]) > small:
+            y[j + 1 :, j - 1] = rest / h[j, j - 1]
+        elif np.any(np.abs(rest) > 64 * small):
+            raise LinAlgError("a Hessenberg form with a zero below its diagonal has no gradient")
+    return y
+
+
+@rule(sl.null_space)
+def _(A: ArrayLike, rcond=None, *, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+    raise NotImplementedError(
+        "scipy.linalg.null_space has no rule: its vectors are one basis of many, and only the "
+        "space that they span is determined; use the projection on it, as eye(n) - pinv(a) @ a"
+    )
