@@ -9,7 +9,7 @@ import numpy as np
 from zygote_lite._specialize.reverse.accumulate import Accumulator, Cotangents
 from zygote_lite._specialize.reverse.powers import count_reads, note_powers
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Mirror, Scatter
-from zygote_lite._specialize.rules.project import projected
+from zygote_lite._specialize.rules.project import as_precise, projected
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.facts import FLOATS, ListOf, Other, Scalar
 from zygote_lite._specialize.typed.nodes import (
@@ -92,7 +92,7 @@ class Backward(Accumulator):
         dy = self.cotangents.pop(node.target, None)
         if node.reverse_rule is None or (dy is None and not isinstance(node.reverse_rule, Mirror)):
             return
-        contributions = node.reverse_rule.back(self.builder, dy)
+        contributions = node.reverse_rule.back(self.builder, as_precise(self.builder, dy, node))
         if node in self.stays:  # what is added to has its cotangent already
             place = node.active_operands.index(self.stays.pop(node))
             contributions = [None if i == place else d for i, d in enumerate(contributions)]

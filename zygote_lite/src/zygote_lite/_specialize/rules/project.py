@@ -15,9 +15,12 @@ from zygote_lite._specialize.typed.facts import (
     can_carry,
     dtypes_of,
 )
+from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import same_shape
-from zygote_lite._specialize.typed.values import Value, constant, shape_root
+from zygote_lite._specialize.typed.values import Value, constant, is_one, shape_root
+
+_SINGLE = np.dtype(np.float32)
 
 
 def projected(builder: Builder, d: Value, x: Value) -> Value:
@@ -78,3 +81,16 @@ def _summed(builder: Builder, d: Value, fact: ArrayOf) -> Value | None:
         options = {"axis": constant(axes), "keepdims": constant(True)}
         d = builder.apply(np.ndarray.sum, [d], options, "")
     return d
+
+
+def as_precise(builder: Builder, dy: Value | None, of: Op) -> Value | None:
+    """Return the cotangent of a result as NumPy's number, where an operand is less precise.
+
+    A product with one of Python's own would have the precision of that operand.
+    """
+    if dy is None or not isinstance(dy.fact, Scalar) or float not in dy.fact.classes or is_one(dy):
+        return dy
+    is_double = isinstance(of.target.fact, Scalar) and np.float64 in of.target.fact.classes
+    if not is_double or not any(_SINGLE in dtypes_of(x.fact) for x in of.arguments):
+        return dy
+    return builder.apply(np.float64, [dy])

@@ -100,7 +100,7 @@ def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
             if spread is not None and spread.is_constant and type(spread.sample) is float:
                 d.spread = constant(-spread.sample)
             return d
-    if dy.spread is not None and shares_axes(partial.fact, out.fact):
+    if dy.spread is not None and shares_axes(partial.fact, out.fact) and _is_wide(partial, out):
         dy = dy.spread
     unit = dy.is_constant and type(dy.sample) is float and dy.sample in (1.0, -1.0)
     if unit and can_carry(partial.fact) and shares_axes(partial.fact, out.fact):
@@ -113,6 +113,12 @@ def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:
     if made is not None and made.function is operator.neg:
         return _operation(builder, operator.neg, times(builder, dy, made.arguments[0], out))
     return _operation(builder, operator.mul, dy, partial)
+
+
+def _is_wide(x: Value, out: Value) -> bool:
+    """Return whether a number of Python's own times an array is as precise as an array times it."""
+    kinds = [v.fact.dtype for v in (x, out) if isinstance(v.fact, ArrayOf)]
+    return len(kinds) < 2 or kinds[0].kind not in "fc" or kinds[0].itemsize >= kinds[1].itemsize
 
 
 def _divided_by(builder: Builder, dy: Value, y: Value) -> Value:
