@@ -13,6 +13,7 @@ from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held.questions import Options
 from zygote_lite._specialize.infer.iteration import taken as _taken
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
+from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.methods import method_call
 from zygote_lite._specialize.infer.models import builtins as _special
 from zygote_lite._specialize.infer.models import callables as _callables
@@ -140,7 +141,7 @@ def _written_for_statements(
 
 def _changing(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     """Answer for containers that are made as the code runs, and for iterators."""
-    if builder.held and is_hashable(f) and not any(map(is_iterator, xs)):
+    if builder.held and is_hashable(f) and not any(is_iterator(x) or is_own(x) for x in xs):
         found = _held_calls.of_held(builder, f, xs, kws, stem)
         if found is not None:
             return found

@@ -18,7 +18,8 @@ from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import is_plain, of_class
-from zygote_lite._specialize.normalize.exits import assignments, normalize
+from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, live, normalize
+from zygote_lite._specialize.normalize.steps import stepping
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of
@@ -70,19 +71,23 @@ _MOST_TUPLES = 4096  # in a tuple from outside
 
 def lowered_code(
     code: types.CodeType, globals_: dict[str, Any], handlers: bool = False,
-    may_be_left: bool = False,
+    may_be_left: bool = False, steps: str = "",
 ) -> Lowered:  # fmt: skip
     """Return the normalized body of a function, and what is known of it.
 
-    That of a generator ends, where it `may_be_left`, when the loop over it was left.
+    That of a generator ends, where it `may_be_left`, when the loop over it was left. Of a method
+    that gives one element at a call (`steps`), it is that of the generator of these.
     """
-    key = (code, id(globals_), handlers, may_be_left)
+    key = (code, id(globals_), handlers, may_be_left, steps)
     known = _lowered.get(key)
     if known is None:
         if len(_lowered) >= _MOST_LOWERED:
             _lowered.clear()
         function = lower(code, globals_, folded=True)
+        function = stepping(function, steps) if steps else function
         body, result, caught = normalize(function, handlers, may_be_left)
+        if steps and not live(body, set(), set()) <= {*function.names, *function.captured, IS_LEFT}:
+            raise NotSupported.ITERATION(f"a `{steps}` reads what an earlier call may have left")
         times = assignments(body)
         cells = [
             name for name in function.shared

@@ -18,7 +18,7 @@ from zygote_lite._specialize.infer.closures import closure
 from zygote_lite._specialize.infer.forms import hold_all, moves_to
 from zygote_lite._specialize.infer.inputs import is_settled, lowered_code
 from zygote_lite._specialize.infer.iteration.generators import advance, new_generator
-from zygote_lite._specialize.infer.iteration.iterators import iterator_over
+from zygote_lite._specialize.infer.iteration.own import iterator_of
 from zygote_lite._specialize.infer.loops import is_left
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
@@ -60,7 +60,7 @@ class Interpreter(Builder):
     build = builds.build_structure
     append = builds.append_item
     store = store
-    iterator = iterator_over
+    iterator = iterator_of
     advance = advance
 
     # -- functions -----------------------------------------------------------------------------

@@ -28,12 +28,15 @@ from zygote_lite._specialize.typed.stand_ins import (
 )
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
 
+_GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
+"""Functions whose source tells which parts of an array they give."""
+
 
 def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str) -> Value:
     rule = rule_of(f, xs, kws)
     if rule is not None and any(map(_operators.holds_object, xs)):
         raise NotSupported.RULE_OPERAND(f"the rule {rule.signature} is given an object")
-    if rule is None:
+    if rule is None or (f in _GIVING_VIEWS and any(x.may_be_written for x in xs)):
         inner = getattr(f, "_implementation", None)
         f = f if inner is None else inner
         if hasattr(f, "__code__"):

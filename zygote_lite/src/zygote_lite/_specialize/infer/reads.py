@@ -1,6 +1,7 @@
 """What statements read: variables, constants, globals and attributes."""
 
 import builtins
+import operator
 import types
 from typing import Any
 
@@ -67,6 +68,9 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return constant(Method(x, name))
     if x.is_object or isinstance(x.sample, Super):
         return _objects.attribute(builder, x, name)
+    fields = getattr(type(x.sample), "_fields", ()) if isinstance(x.sample, tuple) else ()
+    if name in fields:  # of what a call gives as a whole
+        return builder.apply(operator.getitem, [x, constant(fields.index(name))])
     if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
         return x
     if is_of_numpy(x):

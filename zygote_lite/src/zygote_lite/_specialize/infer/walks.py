@@ -72,7 +72,18 @@ def _of_iterator(
 ) -> Env | None:
     """Write a loop over an iterator, of which something may have been taken before."""
     if is_new(it):
-        return written_into(builder, s, target, it, body, env, after)
+        if not it.sample.steps:
+            return written_into(builder, s, target, it, body, env, after)
+        tables, state = builder.tables(), builder.attempt()
+        try:
+            return written_into(builder, s, target, it, body, env, after)
+        except NotSpecializable as reason:
+            builder.give_up(state)
+            builder.go_back_to(tables)
+            try:
+                return _unrolled(builder, s, target, it, body, env, after)
+            except NotSpecializable:
+                raise reason from None
     source = source_of_loop(it)
     if source is None:
         return _unrolled(builder, s, target, it, body, env, after)

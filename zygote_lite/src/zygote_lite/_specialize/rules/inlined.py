@@ -8,6 +8,7 @@ import numpy as np
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.rules.adjoint import AdjointRule
 from zygote_lite._specialize.rules.contributions import IndexRule
+from zygote_lite._specialize.rules.parts import parts_of_rule
 from zygote_lite._specialize.rules.pullback import (
     CalledPullback,
     IndexRuleTwice,
@@ -147,6 +148,8 @@ def _opaque(
     given = [constant(f), *(snapshot(builder, x) for x in xs)]
     kws = {name: snapshot(builder, x) for name, x in kws.items()}
     both = builder.operation(rule, given, kws).target
+    if isinstance(both.sample[0], tuple | list):
+        return parts_of_rule(builder, both, xs, given[1:])
     op = builder.operation(operator.getitem, [both, constant(0)], stem=stem)
     be_active(op, xs)
     op.check = not isinstance(op.target.fact, Scalar) or op.check

@@ -70,7 +70,7 @@ class Builder(Draft, ABC):
         """Write statements, after each of which some variables may be read."""
 
     @abstractmethod
-    def iterator(self, x: Value) -> Value:
+    def iterator(self, x: Value, hinted: bool = False) -> Value:
         """Return `iter(x)`."""
 
     @abstractmethod
@@ -108,6 +108,10 @@ class Builder(Draft, ABC):
     @abstractmethod
     def global_value(self, globals_: dict[str, Any], path: str) -> Value:
         """Return the value of a global, or of a path into a module."""
+
+    @abstractmethod
+    def bind(self, f: Any, xs: list[Value], kws: dict[str, Value]) -> Env:
+        """Return the variables at the start of a function: its parameters, and those around it."""
 
     @abstractmethod
     def parameters(self, f: Any, xs: list[Value], kws: dict[str, Value], without: set[str]) -> Env:

@@ -161,7 +161,7 @@ def list_extend(builder: Builder, x: Value, more: Value) -> Value:
         for one in [*items]:
             list_append(builder, x, one)
         return constant(None)
-    y = listed(builder, more)
+    y = listed(builder, more, hinted=True)
     if contents_in(y).slots:
         _share(builder, x, y)
     count = list_length(builder, y)
@@ -375,8 +375,11 @@ def add_repeated(d: list[Any], found: list[Any], size: int) -> None:
         add_all(d, found[start : start + size])
 
 
-def listed(builder: Builder, x: Value) -> Value:
-    """Return a list of what an iterable gives: a list that is held itself."""
+def listed(builder: Builder, x: Value, hinted: bool = False) -> Value:
+    """Return a list of what an iterable gives: a list that is held itself.
+
+    Where `hinted`, an object is asked for its length before.
+    """
     if x.contents is not None and contents_in(x).kind is list:
         return x
     if x.contents is not None and contents_in(x).kind is deque:
@@ -393,6 +396,8 @@ def listed(builder: Builder, x: Value) -> Value:
     if isinstance(x.sample, Several | Iterator) or x.is_array or x.contents is not None:
         builder.iterators.pop(x, None)
         return hold(builder, builder.inline(in_list, [x], {}))
+    if x.is_object:
+        return listed(builder, builder.iterator(x, hinted))
     raise NotSupported.ITERATION(f"it makes a list of a {type(x.sample).__name__}")
 
 

@@ -26,6 +26,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     next_of_all,
 )
 from zygote_lite._specialize.normalize.exits import Walk, live, live_in_loop
+from zygote_lite._specialize.normalize.steps import ENDS
 from zygote_lite._specialize.normalize.tries import Attempt, Block, has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env, Frame
@@ -42,10 +43,13 @@ MOST_UNROLLED = 64  # iterations of a loop that is unrolled
 
 
 def new_generator(
-    builder: Builder, code: types.CodeType, globals_: dict[str, Any], env: Env
+    builder: Builder, code: types.CodeType, globals_: dict[str, Any], env: Env, steps: str = ""
 ) -> Value:
-    """Return the generator that a call of a generator function makes."""
-    lowered = lowered_code(code, globals_)
+    """Return the generator that a call of a generator function makes.
+
+    Where `steps` names a method, it is the one of what calls of that give.
+    """
+    lowered = lowered_code(code, globals_, steps=steps)
     if builder.handlers and lowered.caught:
         raise NotSupported.STATEMENT("a generator catches errors")
     builder.inputs.caught |= lowered.caught
@@ -53,7 +57,7 @@ def new_generator(
         raise NotSupported.STATEMENT("it assigns variables of an enclosing function")
     start = constant(Waiting([Rest(lowered.body, 0)], is_new=True))
     env = with_cells(builder, lowered.cells, env)
-    return new_iterator(builder, Generator(code, globals_), {**env, STATE: start})
+    return new_iterator(builder, Generator(code, globals_, steps), {**env, STATE: start})
 
 
 def variables_of(x: Value) -> Env:
@@ -119,7 +123,8 @@ def advance(builder: Builder, it: Value, sent: Value | None = None) -> Value | N
         raise Unsound.RAISES("something is sent to a generator that has not begun").always(
             TypeError
         )
-    lowered = lowered_code(it.sample.code, it.sample.globals)
+    steps = it.sample.steps
+    lowered = lowered_code(it.sample.code, it.sample.globals, steps=steps)
     if len(builder.frames) > MOST_DEEP:
         raise NotSupported.RECURSION("generators take from generators, very deep")
     it.fields = {STATE: LOST}
@@ -127,7 +132,7 @@ def advance(builder: Builder, it: Value, sent: Value | None = None) -> Value | N
     builder.frames.append(frame_of(it, lowered, env))
     try:
         run = _Run(builder, lowered, [*waiting.stack], env)
-        found = run.to_next(constant(None) if sent is None else sent)
+        found = run.to_next(constant(None) if sent is None else sent, ENDS.get(steps))
     except NotSpecializable as reason:
         reason.raises = None  # what it has done before is not known here
         raise
@@ -152,14 +157,20 @@ class _Run:
         self.builder, self.result = builder, lowered.result
         self.stack, self.env = stack, env
 
-    def to_next(self, sent: Value) -> Value | None:
+    def to_next(self, sent: Value, ends: type[Exception] | None) -> Value | None:
         top = self.stack[-1]
         if isinstance(top, Rest) and top.at:  # behind the `yield` that it waits at
             before = top.body[top.at - 1]
             assert isinstance(before, ir.Yield)
             self.assign(before.target, sent)
         while self.stack:
-            found = self.step()
+            length = len(self.builder.out)
+            try:
+                found = self.step()
+            except NotSpecializable as reason:
+                if ends is None or reason.raises is not ends or len(self.builder.out) != length:
+                    raise
+                return None
             if found is not None:
                 return found
         return None

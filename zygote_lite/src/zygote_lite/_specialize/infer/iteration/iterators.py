@@ -54,10 +54,17 @@ class Together(Iterator):
 
 @dataclass(eq=False)
 class Generator(Iterator):
-    """A generator: its code, and the globals of its function."""
+    """A generator.
+
+    Attributes:
+        code: of its function, or of the method whose calls give its elements.
+        globals: of that.
+        steps: the name of the method.
+    """
 
     code: Any
     globals: dict[str, Any]
+    steps: str = ""
 
 
 @dataclass(eq=False)

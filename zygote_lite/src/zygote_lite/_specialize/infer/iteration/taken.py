@@ -33,6 +33,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     next_by_place,
     source_of_loop,
 )
+from zygote_lite._specialize.infer.iteration.own import is_own, with_iterators
 from zygote_lite._specialize.infer.models.builtins import refuse_other_rules
 from zygote_lite._specialize.infer.models.items import known_items, strict_zip
 from zygote_lite._specialize.typed.abstract_eval import Result, run
@@ -60,6 +61,9 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
     """Return what a call gives that makes an iterator or takes from one; `None` for other calls."""
     if not is_hashable(f):
         return None
+    if f is next and len(xs) == 1 and is_own(xs[0]):
+        return builder.call(builder.attribute(xs[0], "__next__"), [], {})
+    xs = with_iterators(builder, f, xs)
     if builder.plain and f not in _TOGETHER and not any(map(is_iterator, xs)):
         return None
     if f in _LAZY or f in (itertools.chain.from_iterable, dict.fromkeys):

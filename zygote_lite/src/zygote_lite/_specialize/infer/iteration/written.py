@@ -54,7 +54,7 @@ def written_into(
 ) -> Env | None:
     """Write the body of a new generator, with that of the loop over it for each `yield`."""
     kind, own = x.sample, variables_of(x)
-    lowered = lowered_code(kind.code, kind.globals, may_be_left=bool(s.left))
+    lowered = lowered_code(kind.code, kind.globals, may_be_left=bool(s.left), steps=kind.steps)
     if len(builder.running) + len(builder.frames) > MOST_DEEP:
         raise NotSupported.RECURSION(
             f"{kind.code.co_name} walks over itself, or generators go deep"

@@ -134,7 +134,10 @@ def _joined_sequences(kind: type, builder: Builder, xs: list[Value]) -> Value | 
     parts = [parts_of_array(builder, x) if x.is_array else known_items(x) for x in xs]
     if any(part is None for part in parts):
         raise NotSupported.UNKNOWN_LENGTH("it makes a structure of something of unknown length")
-    return structure(kind, [item for part in parts for item in part or ()])
+    made = structure(kind, [item for part in parts for item in part or ()])
+    if kind is list:
+        builder.settle_home(made)
+    return made
 
 
 def _several(kind: str, builder: Builder, xs: list[Value]) -> Value | None:

@@ -29,7 +29,8 @@ from zygote_lite._specialize.typed.stand_ins import LOST, Descriptor
 from zygote_lite._specialize.typed.structures import is_named, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
-_BINARY = {b.function: b.methods for b in BINARY.values()}
+_BINARY: dict[Any, tuple[str, ...]] = {b.function: b.methods for b in BINARY.values()}
+_BINARY[divmod] = ("__divmod__", "__rdivmod__")
 _ASSIGNING = {b.in_place: b.methods for b in BINARY.values()}
 _COMPARING = {c.function: f"__{c.name}__" for c in COMPARISONS if c.name in REFLECTED}
 _OF_ONE: dict[Any, str] = {
