@@ -357,12 +357,26 @@ def test_what_needs_the_engine_is_refused_with_place_and_reason():
 
 
 def of_a_set(x):
-    return x * max({2.0, 3.0})
+    return x * max({2.0, float(np.max(x))})
 
 
 def test_a_call_that_the_tape_answers_is_refused_by_name():
-    with pytest.raises(DifferentiationError, match=r"of_a_set is recorded: it makes a set"):
+    with pytest.raises(DifferentiationError, match=r"of_a_set is recorded: a set holds"):
         export_adjoint(lambda x: of_a_set(x) * x, 1.5)
+
+
+def test_what_holds_for_one_path_or_one_pair_of_arguments_is_refused():
+    def on_a_path(x, n):
+        limit = None if n > 2 else x
+        return x if limit is None else limit * x
+
+    def of_one(x, y):
+        return np.sum(x * y) * (2.0 if x is y else 1.0)
+
+    with pytest.raises(DifferentiationError, match="depends-on-path"):
+        export_adjoint(on_a_path, 1.5, 3, argnums=0)
+    with pytest.raises(DifferentiationError, match="one object"):
+        export_adjoint(of_one, np.ones(2), np.zeros(2))
 
 
 def opaque(x):

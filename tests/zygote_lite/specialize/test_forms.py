@@ -281,7 +281,7 @@ def kind_of_every_second_iteration(x, n):
     return np.sum(total) + x[0]
 
 
-@left((2.0,), (0.5,))
+@tried((2.0,), (0.5,))
 def kinds_of_a_branch(x):
     t = (x, 1.0) if x > 1.0 else [x, 2.0]
     return t[0] * t[1] * (1 if isinstance(t, tuple) else 2)

@@ -226,9 +226,11 @@ def test_errors_are_those_of_python():
 
 RECORDED = []
 left = programs.declaring(RECORDED)
+BY_PATH = []
+by_path = programs.declaring(BY_PATH)  # transformed, each path by itself
 
 
-@left((0.7,), (2.0,))
+@by_path((0.7,), (2.0,))
 def taken_from_on_one_path(x):
     g = decaying(x)
     a = next(g)
@@ -263,7 +265,7 @@ def left_in_a_try(x):
     return sum(seen) * v
 
 
-@left((0.3, -0.5, 2.0), (2.0, 3.0, -0.5), (0.1, 0.2, 0.3), (-3.0, 2.0, -1.5))
+@by_path((0.3, -0.5, 2.0), (2.0, 3.0, -0.5), (0.1, 0.2, 0.3), (-3.0, 2.0, -1.5))
 def sorted_by_keys_of_unknown_number(x, y, z):
     total = x * y
     if x < y:
@@ -278,3 +280,8 @@ def sorted_by_keys_of_unknown_number(x, y, z):
 @programs.for_each(RECORDED)
 def test_is_recorded_and_right(f, choices):
     assert not assert_agreement(f, *choices, argnums=(0,))
+
+
+@programs.for_each(BY_PATH)
+def test_a_path_is_transformed_by_itself(f, choices):
+    assert assert_agreement(f, *choices, argnums=(0,))

@@ -708,6 +708,8 @@ def test_is_transformed_and_right(f, choices):
 
 RECORDED = []
 left = programs.declaring(RECORDED)  # not transformed
+BY_PATH = []
+by_path = programs.declaring(BY_PATH)  # transformed, each path by itself
 
 
 @left(([1.0, 2.0], 0.5, 3), ([1.0, 2.0], 0.5, 1))
@@ -719,7 +721,7 @@ def becomes_an_argument(xs, p, n):
     return a[0] * xs[1]
 
 
-@left(([1.0, 2.0],), ([3.0, 0.1, 1.0],), ([0.2],))
+@by_path(([1.0, 2.0],), ([3.0, 0.1, 1.0],), ([0.2],))
 def grows_what_it_walks_over(xs):
     a = [x * x for x in xs]
     b, s = a, 0.0
@@ -734,3 +736,8 @@ def grows_what_it_walks_over(xs):
 def test_is_recorded_and_right(f, choices):
     numbers = programs.not_counts(choices[0])
     assert not assert_agreement(f, *choices, argnums=numbers)
+
+
+@programs.for_each(BY_PATH)
+def test_a_path_is_transformed_by_itself(f, choices):
+    assert assert_agreement(f, *choices, argnums=programs.not_counts(choices[0]))

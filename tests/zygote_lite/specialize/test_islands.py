@@ -14,11 +14,10 @@ log = []
 
 
 def odd_sum(x, n):
-    seen = {0}
+    turn = complex(0, 1)
     total = 0.0
     for i in range(n):
-        if i not in seen:
-            seen.add(2 * i)
+        if turn**i != 1:
             total = total + np.sin(x) * i
     return total
 
@@ -90,7 +89,7 @@ def test_the_answer_is_the_tapes(f, xs):
 
 def test_the_code_shows_the_island_and_says_why():
     text = code_adjoint(in_straight_code, X)
-    assert text.startswith("# odd_sum is recorded: it makes a set")
+    assert text.startswith("# odd_sum is recorded: it calls complex")
     assert "island(odd_sum, x, 5, only=(0,))" in text
 
 

@@ -108,11 +108,12 @@ def reads_entries_that_are_there_twice_after_a_write(x):
     return np.sum(twice * twice * x)
 
 
-@provokes(Unsound.WRITES_ELSEWHERE, 2.0, later=(0.5,))
-def writes_an_entry_on_one_path(x):
+@provokes(Unsound.WRITES_ELSEWHERE, 2.0, 3, later=(0.5, 3))
+def writes_an_entry_on_one_path(x, n):
     held = {"a": x, "function": math.sin}
-    if x > 1.0:
-        held["a"] = x * x
+    for i in range(n):
+        if i < x:
+            held["a"] = x * x
     return held["function"](held["a"])
 
 
@@ -182,10 +183,11 @@ def has_a_key_of_bytes(x):
     return entries[b"a"] * x
 
 
-@provokes(Unsound.UNSET, 2.0)
-def assigns_on_one_path(x):
-    if x > 1.0:
-        scale = 3.0
+@provokes(Unsound.UNSET, 1.5, 3)
+def assigns_on_one_path(x, n):
+    for i in range(n):
+        if i >= x:
+            scale = 3.0
     return x * scale
 
 
@@ -305,11 +307,13 @@ def _(x: float, k: float):
     return bent(x, k), pullback
 
 
-@provokes(Unsound.AMBIGUOUS_RULE, 2.0, rules=ambiguous_rules, wanted=10.0)
-@provokes(Unsound.AMBIGUOUS_RULE, 0.5, rules=ambiguous_rules, wanted=20.0)
-def has_a_number_of_two_types(x):
-    k = 2 if x > 1.0 else 2.0
-    return bent(x, k)
+@provokes(Unsound.AMBIGUOUS_RULE, 2.0, 3, rules=ambiguous_rules, wanted=40.0)
+def has_a_number_of_two_types(x, n):
+    y = 0.0
+    for i in range(n):
+        k = 2 if i < x else 2.0
+        y = y + bent(x, k)
+    return y
 
 
 # -- unsound: gradients ----------------------------------------------------------------------------
@@ -385,10 +389,13 @@ def takes_a_dict_of_other_keys(x, entries):
     return x * x * entries[1]
 
 
-@provokes(NotSupported.DEPENDS_ON_PATH, 2.0)
-def has_a_pair_that_depends_on_the_path(x):
-    pair = (x, x * x) if x > 1.0 else (x, 1.0, x)
-    return pair[0] * pair[1]
+@provokes(NotSupported.DEPENDS_ON_PATH, 2.5, 4)
+def has_a_pair_that_depends_on_the_path(x, n):
+    y = 0.0
+    for i in range(n):
+        pair = (x, x * x) if i > x else (x, 1.0, x)
+        y = y + pair[0] * pair[1]
+    return y
 
 
 @provokes(NotSupported.VALUE_TYPE, 2.0)
@@ -398,7 +405,7 @@ def goes_through_complex_numbers(x):
 
 @provokes(NotSupported.CONTAINER, 2.0)
 def makes_a_set(x):
-    return x * x * len({math.sin, math.cos, math.sin})
+    return x * x * len({math.sin, x})
 
 
 @provokes(NotSupported.TEXT, 2.0)

@@ -185,7 +185,7 @@ def fails_half_way(x, n):
 def squared_in_a_loop_and_left(v):
     for _ in range(2):
         v *= v[::-1]
-    return np.sum(v) * len({1}.union({2}).copy())
+    return np.sum(v) * len(bytearray(b"ab"))
 
 
 def test_making_code_in_vain_writes_to_no_argument():

@@ -290,7 +290,63 @@ def fills(p):
 
 @pytest.mark.parametrize("f", [writes, pops, fills], ids=lambda f: f.__name__)
 def test_what_changes_an_argument_stays_generic(f):
-    assert not assert_agreement(f, ({"a": 1.5, "b": 2.0},))
+    transformed = assert_agreement(f, ({"a": 1.5, "b": 2.0},))
+    assert not transformed or f is fills  # of dicts in which the entry is there by then
+
+
+def changed(x, y):
+    d = {"a": x, "b": y, "gone": 3.0}
+    d.update({"a": x * y}, c=x + y)
+    d.update([("d", x)])
+    total = d.pop("gone") * d.pop("none", 2.0) + d.setdefault("a", 7.0) * d.setdefault("e", y)
+    key, value = d.popitem()
+    total = total * value + len(key) + d["c"] * d["d"]
+    del d["c"]
+    seen = 0.0
+    for k in d:
+        seen = seen + d[k] * len(d)
+    d.clear()
+    return total * seen + len(d)
+
+
+def popped_in_vain(x, y):
+    d = {"a": x}
+    try:
+        return d.pop("b") * x
+    except KeyError:
+        return d["a"] * y
+
+
+def taken_of_nothing(x, y):
+    try:
+        return {}.popitem()[1] * x
+    except KeyError:
+        return x * y
+
+
+def grown_by_update(x, y):
+    d = {"a": x}
+    for key in d:
+        d.update(b=y, c=key)
+    return d["a"] * d["b"]
+
+
+def updated_on_a_path(x, y):
+    d = {"a": x}
+    if x > 1.0:
+        d.update(a=x * x, b=y)
+    return d["a"] * d.get("b", 2.0)
+
+
+@pytest.mark.parametrize("f", [changed, popped_in_vain, taken_of_nothing, updated_on_a_path])
+def test_dicts_that_are_changed_where_they_are_made(f):
+    with testing.transformed_only():
+        assert value_and_grad(f, (0, 1))(1.5, 2.0)[0] == f(1.5, 2.0)
+    assert assert_agreement(f, (1.5, 2.0), (0.5, 3.0), (2, 1.0))
+
+
+def test_a_dict_that_grows_under_a_loop_raises():
+    assert assert_agreement(grown_by_update, (1.5, 2.0)) is False
 
 
 def made_inside(x, y):

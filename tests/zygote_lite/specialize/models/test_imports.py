@@ -109,7 +109,8 @@ def a_parameter_named_so(x, np):
 
 @pytest.mark.parametrize(("f", "xs"), [(not_there, (0.5,)), (a_parameter_named_so, (0.5, 2.0))])
 def test_what_stays_generic_is_answered_all_the_same(f, xs):
-    assert not assert_agreement(f, xs)
+    transformed = assert_agreement(f, xs)
+    assert transformed == (f is not_there)  # which is not imported on the path that is taken
 
 
 def test_a_function_that_is_patched_is_called():

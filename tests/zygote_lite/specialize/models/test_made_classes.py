@@ -488,7 +488,7 @@ def array_behind_a_method(x):
 
 @pytest.mark.parametrize("f", [of_another_class_by_path, array_behind_a_method])
 def test_what_other_names_stand_for(f):
-    assert bool(testing.why_recorded(f, 1.5)) == (f is of_another_class_by_path)
+    assert testing.why_recorded(f, 1.5) is None
     for x in (1.5, 1.5, 1.5, 0.5):
         assert is_alike(outcome(lambda x=x: value_and_grad(f)(x)), generic(f, (x,), 0))
 

@@ -86,6 +86,10 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
         raise NotSupported.EXPORT(f"{name} is recorded: {reason}")
     if made.changed:
         raise NotSupported.EXPORT("it writes to an argument")
+    if made.inputs.guesses is not None:  # other paths would need other code
+        raise made.inputs.guesses
+    if any(guard.startswith("(x") for guard in made.inputs.guards):
+        raise NotSupported.EXPORT("it asks whether two arguments are one object")
     if made.inputs.caught:
         raise NotSupported.EXPORT("it catches exceptions, after which the tape would answer")
     outside = [value.name for value, _ in made.inputs.given.values()]

@@ -91,7 +91,7 @@ def declare(*functions: Any, **traits: Any) -> None:
 declare(
     len, abs, min, max, sum, float, int, bool, isinstance, issubclass, type, range, tuple, list,
     round, divmod, pow, slice, zip, enumerate, reversed, sorted, any, all, str, callable, dict,
-    ord, chr, pure=True,
+    ord, chr, np.sort, np.partition, pure=True,
 )  # fmt: skip
 declare(
     complex, format, frozenset, getattr, hasattr, hash, id, iter, map, repr, set, super,
@@ -197,7 +197,7 @@ declare(
 )  # fmt: skip
 declare(
     np.zeros, np.ones, np.empty, np.full, np.full_like, np.array, np.eye, np.arange, np.linspace,
-    np.identity, creates=True,
+    np.identity, np.sort, np.partition, creates=True,
 )  # fmt: skip
 _SMOOTH = (operator.add, operator.sub, operator.mul, operator.neg)
 declare(*_SMOOTH, never_raises=True)

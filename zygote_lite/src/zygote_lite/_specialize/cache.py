@@ -19,7 +19,7 @@ from zygote_lite._specialize.numba.compile import MISSING
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.watch import AS_RULE, GRADIENT, watch
-from zygote_lite.modes import RECORDED, current, watching
+from zygote_lite.modes import RECORDED, current, leaving, watching
 
 NO_FUNCTION = str(NotSupported.NO_PYTHON_FUNCTION("it is not a Python function"))
 _NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in their order"))
@@ -164,6 +164,7 @@ class Specializations:
         enter = attempt(f, xs, lambda: entered(
             f, xs, self.active, self.single, self.form, compiled, add=self.add
         ))  # fmt: skip
+        enter = _if_it_answers(enter, f, xs)
         if isinstance(enter, Exception):
             reason = self.reasons[key] = str(enter)
             if not compiled:
@@ -258,6 +259,19 @@ def _outside() -> int:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("zygote_lite."):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _if_it_answers(enter: Enter | Exception, f: Any, xs: tuple[Any, ...]) -> Enter | Exception:
+    """Return code, or, where it guesses which paths are taken and is wrong, the reason for that."""
+    if isinstance(enter, Exception) or enter.__globals__["guesses"] is None:
+        return enter
+    if enter.__globals__["changes"]:  # which would be made once more
+        return enter
+    guesses: Exception = enter.__globals__["guesses"]
+    error = leaving.error
+    answer = enter(f, *xs)
+    leaving.error = error
+    return guesses if answer is None else enter
 
 
 def _as_it_is_now(x: Any) -> Any:

@@ -36,6 +36,7 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
+_MOST_GUESSES = 60  # branches that are taken as the samples take them
 _MOST_RECURSIVE = 3  # functions that call themselves
 _MODULES = {"np", "math"}  # what the code names so
 _NEVER_HELD = {
@@ -69,11 +70,15 @@ def specialize(
     tried: list[Inputs] = []
     recursive: set[Any] = set()
 
-    def code(handlers: bool, uniform: bool, held: bool = False) -> Specialized:
+    def code(
+        handlers: bool, uniform: bool, held: bool = False,
+        guesses: NotSpecializable | None = None, is_long: bool = False,
+    ) -> Specialized:  # fmt: skip
         if held and handlers:
             raise NotSupported.CONTAINER("containers change where the program handles errors")
         inputs = Inputs(f)
         inputs.recursive, inputs.define = recursive, define_recursive
+        inputs.guesses, inputs.is_long = guesses, is_long
         tried.append(inputs)
         try:
             return _specialized(
@@ -83,15 +88,19 @@ def specialize(
             if reason.code in (None, *recursive) or len(recursive) > _MOST_RECURSIVE:
                 raise
             recursive.add(reason.code)
-        return code(handlers, uniform, held)
+        return code(handlers, uniform, held, guesses, is_long)
 
     try:
         return _of_lists(functools.partial(code, handlers), xs, compiled, tried)
     except NotSpecializable as reason:
-        if handlers or compiled or not tried[-1].caught:
+        if handlers or compiled:
             raise
         with contextlib.suppress(NotSpecializable):
-            return _of_lists(functools.partial(code, True), xs, compiled, tried)
+            if tried[-1].caught:
+                return _of_lists(functools.partial(code, True), xs, compiled, tried)
+        for is_long in (False, True):
+            with contextlib.suppress(NotSpecializable):
+                return code(False, False, guesses=reason, is_long=is_long)
         raise reason from None
 
 
@@ -245,6 +254,7 @@ def _interpreted(
     builder.distinct, builder.handlers = distinct or bool(own), handlers
     builder.own, builder.wanted = own, set() if wanted is None else wanted
     builder.differentiate, builder.held = differentiate, held
+    builder.guesses = 0 if inputs.guesses is None else _MOST_GUESSES
     code = f.__code__
     builder.used |= {*_RESERVED, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     names = _parameter_names(builder, code, len(xs))

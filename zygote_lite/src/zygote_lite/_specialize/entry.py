@@ -135,6 +135,7 @@ def entered(
         **_DTYPES_BY_NAME, **made.inputs.bound,
         "made_of": (text, str(made.text)), "whole": made.whole,
         "caught": frozenset(made.inputs.caught), "changes": bool(changes),
+        "guesses": made.inputs.guesses,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],

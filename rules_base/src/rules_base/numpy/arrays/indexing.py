@@ -207,11 +207,18 @@ def _(x: np.ndarray, indices=None, axis=-1):
     def pullback(dy):
         if axis is None:
             return (from_positions(dy, x, np.take_along_axis(np.arange(x.size), indices, 0)),)
-        grid = list(np.ogrid[tuple(slice(n) for n in x.shape)])
-        grid[axis] = indices
-        return (scatter(dy, x, tuple(grid)),)
+        return (scatter(dy, x, grid_along(x, indices, axis)),)
 
     return np.take_along_axis(x, indices, axis), pullback
+
+
+def grid_along(x, indices, axis):
+    """Return the index of the entries that `np.take_along_axis(x, indices, axis)` takes."""
+    if np.ndim(x) == 1:
+        return (indices,)
+    grid = list(np.ogrid[tuple(slice(n) for n in x.shape)])
+    grid[axis] = indices
+    return tuple(grid)
 
 
 @rule(np.lib.stride_tricks.sliding_window_view)

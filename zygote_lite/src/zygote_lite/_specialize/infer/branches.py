@@ -1,9 +1,14 @@
-"""Branches: each path is interpreted separately, then the variables are joined."""
+"""Branches: each path is interpreted separately, then the variables are joined.
+
+Where the two cannot be joined, the code may follow one path only (`builder.guesses`): that of the
+samples. It is left where another path is taken, which gets code of its own in time.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.infer.forms import (
     Pairs,
     is_absent,
@@ -18,7 +23,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.nodes import Branch, add_at_ends
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import UNSET
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -37,11 +42,79 @@ def interpret_branch(
         return builder.block(body if test.sample else orelse, env, after)
     if test.is_array:
         raise NotSupported.TRUTH("it asks for the truth of an array")
+
+    def path(taken: bool) -> Env | None:
+        return builder.block(body if taken else orelse, env, after)
+
     node = Branch(builder.origin, test, [], [])
-    return join_paths(
-        builder, node, env, after,
-        lambda: builder.block(body, env, after), lambda: builder.block(orelse, env, after),
-    )  # fmt: skip
+    if not builder.guesses:
+        return join_paths(builder, node, env, after, lambda: path(True), lambda: path(False))
+    return _both_or_one(builder, node, env, after, path)
+
+
+def _both_or_one(
+    builder: Builder, node: Branch, env: Env, after: set[str], path: Callable[[bool], Env | None]
+) -> Env | None:
+    """Write both paths; where they cannot be, that which the samples take, or else the other."""
+    state, failed = _State(builder), set()
+
+    def tried(taken: bool) -> Env | None:
+        try:
+            return path(taken)
+        except NotSpecializable as reason:
+            if reason.reason not in _OF_PATHS:  # it stands in the way of the path alone, too
+                failed.add(taken)
+            raise
+
+    if not builder.inputs.is_long or builder.loop is not None:
+        try:
+            return join_paths(builder, node, env, after, lambda: tried(True), lambda: tried(False))
+        except NotSpecializable:
+            if not builder.guesses:
+                raise
+        builder.guesses -= 1
+        state.restore()
+    likely = bool(node.test.sample)
+    choices = [taken for taken in (likely, not likely) if taken not in failed]
+    for taken in choices:
+        leave_where(builder, node.test, holds=not taken)
+        try:
+            return path(taken)
+        except NotSpecializable:
+            if taken is choices[-1]:
+                raise
+            state.restore()
+    raise NotSupported.DEPENDS_ON_PATH("neither path of a branch can be written")
+
+
+_OF_PATHS = {
+    NotSupported.DEPENDS_ON_PATH, NotSupported.TOO_LONG, Unsound.WRITES_ELSEWHERE, Unsound.UNSET,
+    Unsound.SHARED_WRITE, Unsound.WRITES_TO_GIVEN, Unsound.IDENTITY, Unsound.ITERATOR,
+}  # fmt: skip
+"""Reasons that may hold of two paths, and not of one alone."""
+
+
+class _State:
+    """What is known before a branch, to begin it once more."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder, self.attempt, self.tables = builder, builder.attempt(), builder.tables()
+        self.grown, self.ends = (
+            len(builder.grown),
+            len(builder.breaks[-1][1]) if builder.breaks else 0,
+        )
+        self.settled = {x for x in builder.objects if x.moved}
+
+    def restore(self) -> None:
+        builder = self.builder
+        builder.give_up(self.attempt)
+        builder.go_back_to(self.tables)
+        del builder.grown[self.grown :]
+        if builder.breaks:
+            del builder.breaks[-1][1][self.ends :]
+        for x in builder.objects:
+            x.moved = x in self.settled
+        builder.unsettled = set()
 
 
 def join_paths(

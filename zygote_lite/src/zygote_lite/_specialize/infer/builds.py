@@ -5,6 +5,7 @@ from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.nodes import holds
@@ -29,7 +30,7 @@ def build_structure(builder: Builder, kind: str, items: list[Value]) -> Value:
     if kind == "set" and builder.held:
         return builder.call(constant(set), [builder.build("list", items)] if items else [], {})
     if kind == "set":
-        raise NotSupported.CONTAINER("it makes a set")
+        return _sets.new_set(builder, set, items)
     if kind == "list" and not items and builder.uniform:
         return _lists.new_list(builder)
     builder.inputs.lists = builder.inputs.lists or kind == "list"

@@ -21,12 +21,14 @@ from zygote_lite._specialize.infer.models import derivatives as _derivatives
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import gathered as _gathered
+from zygote_lite._specialize.infer.models import identity as _identity
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import operators as _operators
 from zygote_lite._specialize.infer.models import partials as _partials
+from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
 from zygote_lite._specialize.infer.models.items import strict_zip
@@ -206,6 +208,9 @@ def _writing_call(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
 
 
 def _of_structures(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
+    found = _sets.of_sets(builder, f, xs, kws)
+    if found is not None:
+        return found
     if not builder.plain and any(isinstance(x.fact, ListOf) or x.items is not None for x in xs):
         found = _gathered.of_lists(builder, f, xs, kws, stem)
         if found is not None:
@@ -222,7 +227,8 @@ def _builtin(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> V
         _objects.ask_for_class(builder.inputs, kind, xs[1].sample)
     if kws:
         return None
-    return (special(builder, xs) if special is not None else None) or decided(f, xs)
+    found = special(builder, xs) if special is not None else None
+    return found or _identity.identity_of_arrays(builder, f, xs) or decided(f, xs)
 
 
 def _known_already(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:

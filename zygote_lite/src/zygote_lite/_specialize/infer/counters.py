@@ -52,11 +52,11 @@ def _demand_equal(builder: Builder, n: Value, other: Value) -> None:
     leave_where(builder, differ)
 
 
-def leave_where(builder: Builder, test: Value) -> None:
-    """Leave the code where a test holds."""
+def leave_where(builder: Builder, test: Value, holds: bool = True) -> None:
+    """Leave the code where a test holds, or where it does not."""
     nothing = builder.value(Other(type(None)), None)
     leave = Op(builder.origin, nothing, abandon, [], required=True)
-    builder.out.append(Branch(builder.origin, test, [leave], []))
+    builder.out.append(Branch(builder.origin, test, [leave], [], negated=not holds))
 
 
 def lists_of(x: Value) -> list[Value]:

@@ -3,7 +3,7 @@
 from zygote_lite._specialize.infer.forms import Pairs, joined_value, moves_to
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Tables
-from zygote_lite._specialize.typed.reasons import NotSpecializable
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.stand_ins import LOST
 from zygote_lite._specialize.typed.values import Value
 
@@ -27,6 +27,8 @@ def join_attributes(
         for name in {**fields, **others}:
             a, b = fields.get(name, LOST), others.get(name, LOST)
             x.fields[name] = value = a if a is b else _joined_attribute(builder, a, b, name)
+            if value is LOST and builder.guesses:
+                raise NotSupported.DEPENDS_ON_PATH(f"the attribute {name} depends on the path")
             if value is LOST or a is b:
                 continue
             left += moves_to(value, a)

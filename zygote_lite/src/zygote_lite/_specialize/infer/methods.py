@@ -11,6 +11,7 @@ from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
+from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -50,6 +51,8 @@ def method_call(
         return _taken.method_of_iterator(builder, owner, f.name, xs, kws)
     if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:
         return builder.append(owner, xs[0])
+    if _sets.is_set(owner) and not kws:
+        return _sets.method_of_set(builder, owner, f.name, xs)
     if is_named(owner):
         return _named.method_of_named(builder, owner, f.name, xs, kws)
     if _dicts.is_dict(owner):

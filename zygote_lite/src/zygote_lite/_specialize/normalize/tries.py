@@ -313,10 +313,12 @@ def _throws(s: ir.If) -> bool:
 _ENTER, _EXIT = ir.Intrinsic("enter_context"), ir.Intrinsic("exit_context")
 _READING = (ir.Move, ir.Call, ir.GetItem, ir.GetAttribute, ir.Build)
 _ALWAYS: dict[str, tuple[type[ir.Statement], ...]] = {
-    "TypeError": (ir.Call, ir.GetItem), "AttributeError": (ir.GetAttribute, ir.Call),
+    "TypeError": (ir.Call, ir.GetItem),
+    "AttributeError": (ir.GetAttribute, ir.SetAttribute, ir.Call),
     "KeyError": (ir.GetItem, ir.Call), "IndexError": (ir.GetItem, ir.Call),
     "LookupError": (ir.GetItem, ir.Call), "NameError": _READING, "UnboundLocalError": _READING,
-    "ValueError": (ir.Call,), "StopIteration": (ir.Call,), "Exception": _READING,
+    "ValueError": (ir.Call,), "StopIteration": (ir.Call,),
+    "Exception": (*_READING, ir.SetAttribute),
 }  # fmt: skip
 
 

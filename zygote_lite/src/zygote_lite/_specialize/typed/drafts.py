@@ -126,6 +126,7 @@ class Draft:
         self.wanted: set[Hashable] = set()  # those that are to be, and are not among them
         self.origins: dict[Value, Hashable] = {}  # of arguments and of variables of several paths
         self.copies: dict[str, Value] = {}  # of arguments that are written
+        self.guesses = 0  # how many branches may be taken for those that the samples take
         self.held = False  # whether containers are made as the code runs
         self.shadows: Value | None = None  # their cotangents, in the reverse pass
         self.rewritten: list[Any] = []  # the contents of containers that are changed

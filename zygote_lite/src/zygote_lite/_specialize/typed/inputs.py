@@ -6,10 +6,20 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.typed.facts import NUMBERS
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.values import Value, constant, made_class
 
-_FOR_GOOD = ("f", "bound", "names", "recursive", "functions", "named", "define")
+_FOR_GOOD = (
+    "f",
+    "bound",
+    "names",
+    "recursive",
+    "functions",
+    "named",
+    "define",
+    "guesses",
+    "is_long",
+)
 
 
 class Inputs:
@@ -39,6 +49,9 @@ class Inputs:
         named: objects that their text names.
         define: writes one of them.
         caught: the names of the classes of exceptions that the program catches.
+        guesses: why there is no code for all paths, if branches whose paths cannot be joined are
+            taken as the samples take them.
+        is_long: whether all branches are taken so, outside of loops.
     """
 
     def __init__(self, f: Any) -> None:
@@ -57,6 +70,8 @@ class Inputs:
         self.functions: list[Any] = []
         self.named: dict[str, Any] = {}
         self.define: Any = None
+        self.guesses: NotSpecializable | None = None
+        self.is_long = False
         self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
@@ -65,8 +80,9 @@ class Inputs:
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""
-        kept = {"recursive": self.recursive, "define": self.define}
-        vars(self).update(vars(Inputs(self.f)) | kept)
+        kept = {"recursive", "define", "guesses", "is_long"}
+        fresh = {name: x for name, x in vars(Inputs(self.f)).items() if name not in kept}
+        vars(self).update(fresh)
 
     def attempt(self) -> dict[str, Any]:
         """Return what `give_up` needs to forget what is read and demanded from here on."""

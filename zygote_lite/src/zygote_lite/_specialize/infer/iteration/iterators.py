@@ -13,6 +13,7 @@ from typing import Any
 from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models.items import Several, known_items
+from zygote_lite._specialize.infer.models.sets import is_set
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import ListOf, Other
@@ -106,7 +107,7 @@ def iterator_over(builder: Builder, x: Value) -> Value:
         raise Unsound.RAISES("it iterates over a number").always(TypeError)
     if x.is_object and known_items(x) is None:
         raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")
-    size = len(x.sample) if _dicts.is_dict(x) else None
+    size = len(x.sample) if _dicts.is_dict(x) or is_set(x) else None
     stays = [(y, items_held(y)) for y in builder.iterators.get(x, [])]
     return new_iterator(builder, Items(size, view, stays), {SOURCE: x, STATE: constant(0)})
 

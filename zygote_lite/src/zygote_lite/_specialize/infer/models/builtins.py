@@ -159,6 +159,14 @@ def _join_dict(builder: Builder, xs: list[Value]) -> Value | None:
     return _dicts.made(builder, xs, {})
 
 
+def _deleted_item(builder: Builder, xs: list[Value]) -> Value | None:
+    """Note `del x[key]`, of a dict."""
+    if not _dicts.is_dict(xs[0]):
+        return None
+    _dicts.delete_from_dict(builder, xs[0], xs[1])
+    return constant(None)
+
+
 def _folded_text(f: Callable[..., str], builder: Builder, xs: list[Value]) -> Value | None:
     """Fold the parts of an f-string."""
     if all(x.is_constant and type(x.sample) in (str, int, bool) for x in xs):
@@ -194,7 +202,7 @@ def _real(builder: Builder, xs: list[Value]) -> Value | None:
 
 def _conjugate(builder: Builder, xs: list[Value]) -> Value | None:
     """Return what `np.conjugate` gives: the same, but of an array without axes a number."""
-    return None if xs[0].has_no_axes else _real(builder, xs)
+    return None if xs[0].has_no_axes or builder.distinct else _real(builder, xs)
 
 
 def _as_is(builder: Builder, xs: list[Value]) -> Value | None:
@@ -293,6 +301,7 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     len: _length,
     operator.mul: _repeated_list,
     operator.add: _joined_lists,
+    operator.delitem: _deleted_item,
     unpack: _unpack,
     tuple: partial(_sequence, tuple),
     list: partial(_sequence, list),

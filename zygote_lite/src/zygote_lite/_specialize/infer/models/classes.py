@@ -21,6 +21,7 @@ from zygote_lite._specialize.typed.values import TABLE, Value, constant, made_cl
 ABSENT = object()
 FUNCTIONS = (types.FunctionType, Local)
 _OF_ATTRIBUTES = ("__setattr__", "__delattr__", "__getattr__")
+NAMES_OF_CLASSES = ("__name__", "__qualname__")
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _names: dict[frozenset[str], frozenset[str]] = {}  # one object for equal sets: guards name it
 
@@ -198,8 +199,10 @@ def bound_to(builder: Builder, x: Value, kind: type, name: str, found: Any) -> V
         if getter is None:
             raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
         return builder.call(getter, [x, class_value(type(x.sample))], {})
-    at = definer_of(kind, name) if made_class(kind) is not None else kind
-    return builder.read(found, f"{inputs.name_for(at, 'o')}.{name}", name)
+    hidden = name in NAMES_OF_CLASSES  # a class has another one itself
+    at = definer_of(kind, name) if hidden or made_class(kind) is not None else kind
+    path = f".__dict__[{name!r}]" if hidden else f".{name}"
+    return builder.read(found, f"{inputs.name_for(at, 'o')}{path}", name)
 
 
 def _class_of(x: Value) -> Value:
@@ -283,6 +286,13 @@ def cached_by(found: Any) -> Any:
     if isinstance(found, Descriptor) and found.kind is functools.cached_property:
         return found.functions["fget"].sample
     return None
+
+
+def name_of_class(builder: Builder, kind: type, name: str) -> Value:
+    """Return the name of a class, whatever the class defines under that word."""
+    text = type.__dict__[name].__get__(kind)
+    builder.inputs.guards[f"{builder.inputs.name_for(kind, 'o')}.{name} == {text!r}"] = None
+    return constant(text)
 
 
 def class_method(builder: Builder, x: Value, name: str) -> Value:

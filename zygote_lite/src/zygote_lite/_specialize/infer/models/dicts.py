@@ -4,6 +4,7 @@ Specialized code neither creates nor changes a dict: entries are variables like 
 the function creates may be written only in the block that creates it.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._specialize.infer.models.items import known_items
@@ -12,7 +13,7 @@ from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.nodes import holds
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import SOURCE, View
-from zygote_lite._specialize.typed.structures import mapping
+from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _KEYS = (str, int, bool, float, type(None), type)
@@ -60,18 +61,36 @@ def item_of_dict(x: Value, key: Value) -> Value:
 
 def store_in_dict(builder: Builder, x: Value, key: Value, value: Value) -> None:
     """Note `x[key] = value`."""
-    if x in builder.walked or (x in builder.keyed and known_key(key) not in x.sample):
+    _change_entries(builder, x, {**entries_of_dict(x), known_key(key): value})
+
+
+def _change_entries(builder: Builder, x: Value, entries: dict[Any, Value]) -> None:
+    """Give a dict other entries."""
+    if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it writes to a dict that it walks over")
     if builder.homes.get(x) is not builder.out:
         raise Unsound.WRITES_ELSEWHERE("it writes to a dict that it has not made in the same block")
-    if value in builder.iterators:
-        raise Unsound.ITERATOR("it makes a dict of iterators, which can be walked over only once")
-    if holds(value, x, objects=False):
-        raise NotSupported.CONTAINER("a dict is reached from its own entries")
+    for value in entries.values():
+        if value in builder.iterators:
+            raise Unsound.ITERATOR(
+                "it makes a dict of iterators, which can be walked over only once"
+            )
+        if holds(value, x, objects=False):
+            raise NotSupported.CONTAINER("a dict is reached from its own entries")
     builder.changes += 1
-    changed = mapping({**entries_of_dict(x), known_key(key): value})
+    changed = mapping(entries)
     x.items, x.active, x.is_constant = changed.items, changed.active, False
-    x.sample[key.sample] = value.sample
+    x.sample.clear()
+    x.sample.update(changed.sample)
+
+
+def delete_from_dict(builder: Builder, x: Value, key: Value) -> Value:
+    """Note `del x[key]`, and return the entry."""
+    value = item_of_dict(x, key)
+    entries = entries_of_dict(x)
+    del entries[known_key(key)]
+    _change_entries(builder, x, entries)
+    return value
 
 
 def made(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
@@ -99,8 +118,48 @@ def method(builder: Builder, x: Value, name: str, xs: list[Value], kws: dict[str
         return entries.get(known_key(xs[0]), xs[1] if len(xs) > 1 else constant(None))
     if name == "copy" and not xs and not kws:
         return made(builder, [x], {})
+    if name == "update" and len(xs) < 2:
+        _change_entries(builder, x, entries | entries_of_dict(made(builder, xs, kws)))
+        return constant(None)
+    change, counts = _CHANGING_DICTS.get(name, (None, ()))
+    if change is not None and len(xs) in counts and not kws:
+        return change(builder, x, *xs)
     if name not in ("keys", "values", "items") or xs or kws:
         raise NotSupported.METHOD(f"it calls the method {name} of a dict")
     view = Value(Other(View), View(name))
     view.fields = {SOURCE: x}
     return view
+
+
+# -- methods that change it ------------------------------------------------------------------------
+
+
+def _set_default(builder: Builder, x: Value, key: Value, value: Value | None = None) -> Value:
+    if known_key(key) not in entries_of_dict(x):
+        store_in_dict(builder, x, key, constant(None) if value is None else value)
+    return item_of_dict(x, key)
+
+
+def _pop_entry(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
+    if default is not None and known_key(key) not in entries_of_dict(x):
+        return default
+    return delete_from_dict(builder, x, key)
+
+
+def _pop_last(builder: Builder, x: Value) -> Value:
+    if not x.items:
+        raise Unsound.RAISES("it takes an entry of an empty dict").always(KeyError)
+    key = x.items[-2]
+    return structure(tuple, [key, delete_from_dict(builder, x, key)])
+
+
+def _clear_dict(builder: Builder, x: Value) -> Value:
+    _change_entries(builder, x, {})
+    return constant(None)
+
+
+_CHANGING_DICTS: dict[str, tuple[Callable[..., Value], tuple[int, ...]]] = {
+    "setdefault": (_set_default, (1, 2)), "pop": (_pop_entry, (1, 2)), "popitem": (_pop_last, (0,)),
+    "clear": (_clear_dict, (0,)),
+}  # fmt: skip
+"""What writes the other methods, and how many arguments they take."""

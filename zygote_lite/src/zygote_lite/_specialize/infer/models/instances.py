@@ -33,8 +33,9 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
+from zygote_lite._specialize.typed.abstract_eval import classes_of
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import Other
+from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import LOST, Given
 from zygote_lite._specialize.typed.structures import blank, is_named, named_tuple
@@ -233,6 +234,7 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
 def assign_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Note `x.name = value`."""
     if x.fields is None:
+        _refuse_without_attributes(x, name)
         raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
     kind = type(x.sample)
     owner = definer_of(kind, "__setattr__")
@@ -243,6 +245,13 @@ def assign_attribute(builder: Builder, x: Value, name: str, value: Value) -> Non
         set_plainly(builder, x, name, value)
     else:
         builder.apply(hook, [x, constant(name), value])
+
+
+def _refuse_without_attributes(x: Value, name: str) -> None:
+    """Refuse to assign an attribute of a number, an array or a structure, which have no such."""
+    is_known = x.is_scalar or x.is_array or x.items is not None or isinstance(x.fact, ListOf)
+    if is_known and not any(hasattr(kind, name) for kind in classes_of(x)):
+        raise Unsound.RAISES(f"what it assigns has no attribute {name}").always(AttributeError)
 
 
 def set_plainly(builder: Builder, x: Value, name: str, value: Value) -> None:

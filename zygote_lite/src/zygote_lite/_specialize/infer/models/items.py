@@ -26,7 +26,7 @@ def known_items(x: Value) -> list[Value] | None:
     """Return the elements of an iterable, where they are known one by one: of a dict, its keys."""
     if x.items is not None and type(x.sample) is dict:
         return x.items[::2]
-    if x.items is not None and type(x.sample) in (list, tuple):
+    if x.items is not None and type(x.sample) in (list, tuple, set, frozenset):
         return x.items
     if x.fields is not None and is_named(x):
         return [*x.fields.values()]

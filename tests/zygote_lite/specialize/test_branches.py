@@ -1,0 +1,206 @@
+"""Branches whose paths cannot be joined: code follows the path that is taken, or is left."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.oracles import assert_agreement
+from zygote_lite import testing, value_and_grad
+
+A = np.array
+
+
+def number_or_none(x, n):
+    limit = 3.0 * x if n > 2 else None
+    y = x * x
+    return y if limit is None else y * limit
+
+
+def list_of_some(x, n):
+    kept = []
+    for a in (x, x * 2.0, x * 3.0):
+        if n > 1:
+            kept.append(a)
+    return sum(kept, x) * len(kept)
+
+
+def appended_on_a_path(x, n):
+    kept = [x]
+    if n > 2:
+        kept.append(x * x)
+        kept.append(1.0)
+    return kept[-1] * kept[0] * len(kept)
+
+
+def keys_by_path(x, n):
+    options = {"scale": 2.0 * x}
+    if n > 2:
+        options["shift"] = x * x
+    return options.get("shift", 1.0) * options["scale"]
+
+
+class Model:
+    def __init__(self, x, n):
+        self.x = x
+        self.parts = None
+        if n > 2:
+            self.parts = [x, x * x]
+
+    def value(self):
+        if self.parts is None:
+            return self.x
+        return self.parts[0] * self.parts[1]
+
+
+def attribute_by_path(x, n):
+    return Model(x, n).value() * x
+
+
+def kinds_inside(x, n):
+    if n > 4:
+        y = (x, x)
+        if x > 1.0:
+            y = [x, x, x]
+    else:
+        y = x
+    return y * x if n <= 4 else sum(y) * x
+
+
+def what_is_not_followed_on_the_other_path(x, n):
+    if n > 100:
+        time.sleep(0.0)
+    return x * n
+
+
+def raises_on_a_path(x, n):
+    pair = (x, 1.0)
+    if n > 2:
+        pair = (x,)
+    if len(pair) == 2 and n == 0:
+        raise ValueError("nothing")
+    return pair[0] * x * len(pair)
+
+
+def left_in_a_loop(x, n):
+    found = None
+    for i in range(n):
+        if x * i > 3.0:
+            found = x * i
+            break
+    return x if found is None else found * x
+
+
+PROGRAMS = [
+    number_or_none, list_of_some, appended_on_a_path, keys_by_path, attribute_by_path,
+    kinds_inside, what_is_not_followed_on_the_other_path, raises_on_a_path, left_in_a_loop,
+]  # fmt: skip
+NUMBERS = (3, 3, 3, 1, 1, 1, 5, 0, 3, 5, 5, 1, 2, 1, 3)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_each_path_has_the_gradient_of_differences(f):
+    testing.forget(f)
+    slope = value_and_grad(f)
+    with testing.observed() as answers:
+        for n in NUMBERS:
+            for x in (1.6, 0.8):
+                try:
+                    want = f(x, n)
+                except ValueError as error:
+                    with pytest.raises(ValueError, match=str(error)):
+                        slope(x, n)
+                    continue
+                y, dx = slope(x, n)
+                assert y == want
+                assert dx == pytest.approx((f(x + 1e-6, n) - f(x - 1e-6, n)) / 2e-6, rel=1e-6)
+    assert answers[2].is_transformed or f is left_in_a_loop
+    assert_agreement(f, (1.5, 3), (1.5, 1), (0.5, 5), (2, 3), argnums=(0,))
+
+
+def test_another_path_gets_code_of_its_own():
+    testing.forget(number_or_none)
+    for n in [3] * 3 + [1] * 8:
+        value_and_grad(number_or_none)(1.5, n)
+    with testing.transformed_only():
+        assert [value_and_grad(number_or_none)(1.5, n)[0] for n in (3, 1)] == [10.125, 2.25]
+    texts = testing.programs(number_or_none)
+    assert len(texts) == 2
+    assert not any("None" in text.partition("return")[0].partition(":\n")[2] for text in texts)
+
+
+def test_effects_come_once_where_the_other_path_is_taken():
+    seen = []
+
+    def f(x, n):
+        limit = 3.0 * x if n > 2 else None
+        if limit is None:
+            seen.append(n)
+            return x
+        return x * limit
+
+    for n in (3, 3, 3, 1, 3, 1, 1, 1):
+        assert value_and_grad(f)(1.5, n) == pytest.approx((4.5 * 1.5, 9.0) if n > 2 else (1.5, 1.0))
+    assert seen == [1] * 4
+
+
+def test_code_that_would_always_be_left_is_not_kept():
+    def f(x, n):
+        y = 0.0
+        for i in range(n):
+            pair = (x, x * x) if i > 1 else (x, 1.0, x)
+            y = y + pair[0] * pair[1]
+        return y
+
+    for _ in range(4):
+        assert value_and_grad(f)(1.5, 4)[0] == f(1.5, 4)
+    assert not testing.programs(f)
+
+
+def of_many_paths(x, n):
+    y = x
+    for k in range(40):
+        y = y * math.cos(y) if y > 0.5 + 0.001 * k else y + 0.25
+    a = None if n > 3 else (y, x)
+    if y > 0.7:
+        b = y if a is None else a[0]
+    else:
+        b = y * y
+    return b * x + (0.0 if a is None else a[1])
+
+
+def test_many_paths():
+    for n in (1, 1, 1, 5, 5, 1):
+        for x in (0.3, 0.9):
+            y, dx = value_and_grad(of_many_paths)(x, n)
+            assert y == of_many_paths(x, n)
+            h = 1e-6
+            want = (of_many_paths(x + h, n) - of_many_paths(x - h, n)) / (2.0 * h)
+            assert dx == pytest.approx(want, rel=1e-5)
+
+
+def test_arrays_that_are_written_on_a_path():
+    def f(x, n):
+        y = x * 2.0
+        kept = None
+        if n > 1:
+            y[0] = x[1] * x[1]
+            kept = [y, x]
+        return np.sum(y * x) if kept is None else np.sum(kept[0] * kept[1]) * len(kept)
+
+    assert assert_agreement(f, (A([1.0, 2.0]), 3), (A([1.0, 2.0]), 1), (A([0.5]), 1), argnums=(0,))
+
+
+def test_an_argument_is_written_once():
+    def f(x, n):
+        kept = None
+        x[0] = x[0] * x[1]
+        if n > 1:
+            kept = [x[0], 2.0]
+        return np.sum(x) if kept is None else kept[0] * kept[1]
+
+    for n in (3, 3, 3, 1, 3):
+        x = A([2.0, 3.0])
+        assert value_and_grad(f)(x, n)[0] == (12.0 if n > 1 else 9.0)
+        np.testing.assert_array_equal(x, [6.0, 3.0])
