@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.signal
-from scipy import special
+from scipy import special, stats
 
 from rulescore import plugins, provider_of
 from zygote_lite import gradient
@@ -47,3 +47,21 @@ def test_the_function_that_the_user_called_comes_first():
     assert said.startswith(f"{__file__}:{line}: scipy.signal.lfilter has no rule")
     assert "_linear_filter" in said
     assert "_signaltools.py:" in said
+
+
+REFUSED = {
+    "scipy.stats.kstwo.pdf": lambda x: stats.kstwo.pdf(x, 10),
+    "scipy.stats.hypergeom.pmf": lambda x: stats.hypergeom.pmf(2, 30, x * 40, 6),
+    "scipy.signal.lfilter": lambda x: scipy.signal.lfilter([1.0], [1.0, x], [0.3, 0.7])[1],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_user_called_is_named_as_in_scipy(name):
+    f = REFUSED[name]
+    with pytest.raises(NoRuleError) as caught:
+        gradient(f, 0.3)
+    said = str(caught.value)
+    place, _, rest = said.partition(": ")
+    assert place == f"{__file__}:{f.__code__.co_firstlineno}"
+    assert rest.startswith((f"{name} has no rule", f"a gradient passes through {name}, "))

@@ -28,6 +28,16 @@ SECTIONS = {
         "structured",
         "without_rules",
     ),
+    "scipy.stats": (
+        "continuous",
+        "discrete",
+        "integrals",
+        "kolmogorov",
+        "noncentral",
+        "quantiles",
+        "stable",
+        "studentized",
+    ),
     "scipy.special": (
         "airy",
         "bessel",

@@ -9,7 +9,7 @@ from rulescore._plugins import plugins
 _PUBLISHED = {
     "rules_base": ("builtins", "cmath", "math", "numpy", "operator", "_operator", "statistics"),
     "rules_nnlib": ("rules_nnlib",),
-    "rules_scipy": ("scipy.fft", "scipy.fftpack", "scipy.linalg", "scipy.special"),
+    "rules_scipy": ("scipy.fft", "scipy.fftpack", "scipy.linalg", "scipy.special", "scipy.stats"),
 }
 
 

@@ -1,6 +1,7 @@
 """What the rules of several sections share; no rule is declared here.
 
-`outputs` declares elementwise functions with several results, `refusals` has the reasons for
-derivatives that are not known, `quadrature` the nodes of an integral over a half-line, and
-`triangles` and `wrappers` call LAPACK.
+`outputs` declares elementwise functions with several results, `methods` those of distributions,
+`refusals` has the reasons for derivatives that are not known, `quadrature` the nodes of an integral
+over a half-line, `panels` those of any integral, found as they are needed, and `triangles` and
+`wrappers` call LAPACK.
 """

@@ -182,6 +182,33 @@ def mark_arguments(operands: tuple[Any, ...], flags: tuple[Any, ...]) -> tuple[A
     return flags
 
 
+def only_floats(operands: tuple[Any, ...], flags: tuple[Any, ...]) -> bool:
+    """Return whether all numbers within the differentiated arguments are floating-point ones.
+
+    Then no integer carries a gradient, whatever it was computed from.
+    """
+    given = within(*[x for x, flag in zip(operands, flags, strict=True) if flag])
+    return all(kind_of(x) in _WITHOUT_INTEGERS or is_floating(x) for x in given)
+
+
+_WITHOUT_INTEGERS = {INERT, FUNCTION, TUPLE, LIST, DICT}
+
+
+def is_floating(x: Any) -> bool:
+    """Return whether a value is a floating-point number, or an array of such."""
+    return type(x) in (float, complex) or _letter(x) in ("f", "c")
+
+
+def is_integer(x: Any) -> bool:
+    """Return whether a value is an integer, or an array of integers."""
+    return isinstance(x, int) or _letter(x) in ("i", "u", "b")
+
+
+def _letter(x: Any) -> Any:
+    """Return NumPy's letter for the kind of numbers that a value holds, if it has one."""
+    return getattr(getattr(x, "dtype", None), "kind", None)
+
+
 def add_addresses(x: Any) -> None:
     """Note that all that can be reached from a differentiated argument is active."""
     assert state.active is not None

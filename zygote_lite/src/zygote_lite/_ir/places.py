@@ -1,5 +1,6 @@
 """Names of functions, and their files and lines, for messages to the user."""
 
+import functools
 import os
 import sys
 import types
@@ -58,7 +59,7 @@ def _users_frame() -> Any:
     frame: Any = sys._getframe(1)
     nearest = None
     while frame is not None:
-        if not frame.f_code.co_filename.startswith(_HERE):
+        if not _is_ours(frame):
             if not frame.f_code.co_filename.startswith(_STANDARD):
                 return frame
             nearest = nearest or frame
@@ -72,10 +73,8 @@ def called_by_user() -> tuple[str, str, str] | None:
     `None` where the running code is the user's own, or all that is known of it is installed.
     """
     frame, names = _users_frame(), []
-    while frame is not None and (
-        _is_installed(frame) or frame.f_code.co_filename.startswith(_HERE)
-    ):
-        if _is_installed(frame):
+    while frame is not None and (_is_installed(frame) or _is_ours(frame)):
+        if not _is_ours(frame):
             names.append(_public_name(frame))
         frame = frame.f_back
     if frame is None or not names or frame.f_code.co_filename.startswith(_STANDARD):
@@ -90,14 +89,30 @@ def _public_name(frame: Any) -> tuple[bool, str, str]:
     module = str(frame.f_globals.get("__name__", ""))
     name = frame.f_code.co_qualname.removesuffix(".__init__")
     public = module.partition("._")[0]
+    own = frame.f_locals.get("self")
+    modules = vars(sys.modules.get(public, np)) if own is not None else {}
+    for known, value in modules.items():
+        if value is own:  # an object of the library, such as a distribution of SciPy's
+            return True, public, f"{known}.{frame.f_code.co_name}"
     found = getattr(sys.modules.get(public), name.partition(".")[0], None)
     is_public = getattr(found, "__module__", None) == module
     return is_public, public if is_public else module, name
 
 
 def _is_installed(frame: Any) -> bool:
-    path = frame.f_code.co_filename
-    return "site-packages" in path and not path.startswith(_HERE)
+    return "site-packages" in frame.f_code.co_filename
+
+
+def _is_ours(frame: Any) -> bool:
+    """Return whether a frame is of the engine, of NumPy, or of a plugin's rules."""
+    return _are_ours(frame.f_code.co_filename, frame.f_globals.get("__name__"))
+
+
+@functools.cache
+def _are_ours(path: str, module: str | None) -> bool:
+    """Return whether the functions of a file, and of a module, are ours."""
+    package = str(module).partition(".")[0]
+    return path.startswith(_HERE) or any(package == p.name for p in rulescore.plugins())
 
 
 def is_library(path: str) -> bool:

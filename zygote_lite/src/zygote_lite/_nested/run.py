@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from zygote_lite._activity.activity import add_addresses
+from zygote_lite._activity.activity import add_addresses, only_floats
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._nested.cotangents import box, unbox
@@ -21,6 +21,7 @@ class NestedRun:
     ) -> None:
         self.outer, self.operands, self.flags = outer, (f, *xs, *kws.values()), flags
         self.tape = NestedTape(outer)
+        state.chooses = state.chooses and only_floats(self.operands, flags)
         for x, flag in zip(self.operands, flags, strict=True):
             if flag:
                 add_addresses(x)

@@ -156,7 +156,7 @@ class NestedTape(Tape):
         operands = (*nodes[1 : 1 + len(xs)], *(by_name.get(name) for name in moved))
         at = outer_of(operands)
         inner = (inner_of(nodes)[0], *inner_of(operands))
-        needed = needed_of(inner, (f, *arguments))
+        needed = needed_of(inner, (f, *arguments), rule)
         if rule.kind == "constant":
             y, node = self.outer.call(outer_of(nodes), f, *xs, **kws)
             return y, pair(None, node)

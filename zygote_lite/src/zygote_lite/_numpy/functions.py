@@ -175,11 +175,27 @@ def _vectorize_call(self: Any, func: Any, args: Any) -> Any:
     for place in np.ndindex(arrays[0].shape):
         found.append(func(*[x[place] for x in arrays]))
     if not found:
-        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        if self.otypes is None:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        empty = [np.empty(arrays[0].shape, kind) for kind in self.otypes]
+        return empty[0] if len(empty) == 1 else tuple(empty)
     if not isinstance(found[0], tuple):
         return joined(found, arrays[0].shape, self.otypes, 0)
     parts = zip(*found, strict=True)
     return tuple([joined(p, arrays[0].shape, self.otypes, i) for i, p in enumerate(parts)])
+
+
+@handlers.callables(np.ufunc)
+def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
+    """Make arrays of the lists that a ufunc is given, for which rules have no pattern."""
+    if not any(type(x) in (list, tuple) for x in xs):
+        return None
+    given = [
+        tape.call((None, node), np.asarray, x) if type(x) in (list, tuple) else (x, node)
+        for x, node in zip(xs, nodes[1 : 1 + len(xs)], strict=True)
+    ]
+    at = (nodes[0], *[node for _, node in given], *nodes[1 + len(xs) :])
+    return tape.call(at, f, *[x for x, _ in given], **kws)
 
 
 def joined(found: Any, shape: Any, kinds: Any, i: Any) -> Any:

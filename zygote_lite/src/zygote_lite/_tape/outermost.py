@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from zygote_lite._activity.activity import only_floats
 from zygote_lite._cotangents.run import state
 
 
 class Run:
     """A call that is recorded: it opens the state of the thread, unless it is within another."""
 
-    __slots__ = ("given", "is_outermost")
+    __slots__ = ("chose", "flags", "given", "is_outermost")
 
-    def __init__(self, given: tuple[Any, ...]) -> None:
-        self.given = given
+    def __init__(self, given: tuple[Any, ...], flags: tuple[Any, ...] | None = None) -> None:
+        self.given, self.flags = given, flags
 
     def __enter__(self) -> "Run":
         self.is_outermost = state.active is None
@@ -25,9 +26,14 @@ class Run:
             state.given, state.has_texts = self.given, False
             state.clean.clear()
             state.run = object()
+        self.chose = state.chooses
+        if self.flags is not None:
+            outside = self.is_outermost or self.chose
+            state.chooses = outside and only_floats(self.given, self.flags)
         return self
 
     def __exit__(self, *error: object) -> None:
+        state.chooses = self.chose
         if self.is_outermost:
             state.active = state.captured = state.written = None
             state.given = ()

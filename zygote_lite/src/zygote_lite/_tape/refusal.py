@@ -86,7 +86,7 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     )
 
 
-def option_refusal(error: NotImplementedError) -> NoRuleError:
+def option_refusal(error: NotImplementedError | str) -> NoRuleError:
     """Return the error for a call that a rule refuses, with the place of the user's own call."""
     outside = called_by_user()
     if outside is None:

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity.activity import holds_text, is_active_text, is_text, text_pullback
+from zygote_lite._activity.activity import (
+    holds_text,
+    is_active_text,
+    is_integer,
+    is_text,
+    text_pullback,
+)
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Back, Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state, take
@@ -39,9 +45,9 @@ def apply_rule(
         y = f(*xs, **kws)
         return y, text_pullback(y, len(flags)) if is_text(y) else no_pullback(len(flags))
     y, back = _apply(rule, f, arguments, options)
-    if None in flags[1:]:
+    if None in flags[1:] or rule.refuses:
         at = _as_arguments(flags, len(xs), kws, names) if names else flags
-        back = back.only(needed_of(at, (f, *arguments)))
+        back = back.only(needed_of(at, (f, *arguments), rule))
     if str(getattr(f, "__module__", None)).startswith(_FAILING) or type(f).__name__ == "fortran":
         back = _placed(f, back)
     if is_text(y):
@@ -53,11 +59,14 @@ def apply_rule(
     return y, back if simple else _routed(back, f, xs, y, list(kws), arguments, names)
 
 
-def needed_of(flags: tuple[Any, ...], operands: tuple[Any, ...]) -> tuple[bool, ...]:
+def needed_of(flags: tuple[Any, ...], operands: tuple[Any, ...], rule: Any) -> tuple[bool, ...]:
     """Return whether the cotangents of a function and its arguments go anywhere, by their flags."""
     # what is known by its address may hold what is active, whatever its own flag says
     given = zip(operands, flags, strict=False)
-    return tuple([flag is not None or kind_of(x) > VALUE for x, flag in given])
+    needed = [flag is not None or kind_of(x) > VALUE for x, flag in given]
+    for position in rule.refuses:
+        needed[position + 1] = False
+    return tuple(needed)
 
 
 def _as_arguments(flags: Flags, count: int, keywords: Any, names: list[str]) -> Flags:
@@ -91,11 +100,12 @@ def raise_own_error(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> None:
 _FAILING = (
     "numpy.linalg",
     "scipy.linalg",
-)  # whose pullbacks fail where a matrix is not as it has to be
+    "scipy.stats",
+)  # whose pullbacks fail where a matrix is not as it has to be, or an integral does not converge
 
 
 def _placed(f: Any, back: Back) -> Back:
-    """Return a pullback whose `LinAlgError` names the function and the user's line."""
+    """Return a pullback whose errors name the function and the user's line."""
     place, outside = where(), called_by_user()
     if outside is not None:
         place = f"{outside[0]}: {outside[1]}, {place}"
@@ -107,6 +117,8 @@ def _placed(f: Any, back: Back) -> Back:
             raise np.linalg.LinAlgError(
                 f"{place}: the pullback of {name_of(f)} failed: {error}"
             ) from error
+        except NotImplementedError as error:
+            raise NoRuleError(f"{place}: the pullback of {name_of(f)} failed: {error}") from error
 
     return placed
 
@@ -142,7 +154,7 @@ def plan_rule(
         if isinstance(getattr(f, "_implementation", None), types.FunctionType):
             return None  # its source tells more than the rule
         raise _refused_option(f, rule, active)
-    _refuse_unknown(rule, _as_arguments(flags, len(xs), kws, names) if names else flags)
+    _refuse_unknown(rule, _as_arguments(flags, len(xs), kws, names) if names else flags, arguments)
     if rule.needs_ad:
         options["ad"] = ad
     for x in arguments:
@@ -151,11 +163,16 @@ def plan_rule(
     return rule, arguments, options, names
 
 
-def _refuse_unknown(rule: Any, flags: Flags) -> None:
+def _refuse_unknown(rule: Any, flags: Flags, arguments: tuple[Any, ...]) -> None:
     """Refuse a gradient by an argument of which a rule says that no derivative is known."""
     for position in rule.refuses:
-        if flags[position + 1] is not None:
-            raise NoRuleError(f"{where()}: {rule.refusal(position)}")
+        if flags[position + 1] is not None and not _is_choice(arguments[position]):
+            raise option_refusal(rule.refusal(position))
+
+
+def _is_choice(x: Any) -> bool:
+    """Return whether a number chooses, and carries no gradient: an order, taken from a tuple."""
+    return state.chooses and is_integer(x)
 
 
 def _refused_option(f: Any, rule: Any, option: str) -> NoRuleError:

@@ -80,7 +80,7 @@ def recorded_quietly(
 ) -> tuple[Any, Pullback]:
     """Return the same for a part of a gradient, which is not noted as an answer of its own."""
     operands = (f, *xs, *kws.values())
-    with Run(operands) as run:
+    with Run(operands, flags) as run:
         flags = mark_arguments(operands, flags)
         with deeper_recursion():
             y, back = via_tape(flags, map_to_list if f is map else f, xs, kws)

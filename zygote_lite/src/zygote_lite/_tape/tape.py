@@ -278,6 +278,7 @@ def via_tape(
     nodes = tuple(
         [tape.input(x) if flag else None for flag, x in zip(flags, operands, strict=True)]
     )
+    chooses = state.chooses
     y, node = tape.call(nodes, f, *xs, **kws)
     if tape.generators:
         tape.finish()
@@ -288,7 +289,11 @@ def via_tape(
         cotangents: dict[Any, Any] = {}
         if node is not None and dy is not None:
             cotangents[node] = dy
-        tape.back(cotangents)
+        chose, state.chooses = state.chooses, chooses
+        try:
+            tape.back(cotangents)
+        finally:
+            state.chooses = chose
         return tuple(map(cotangents.get, nodes))
 
     if not tape.entries and node is None:

@@ -27,9 +27,19 @@ def _(values: list | tuple, dtype=None, *, copy=True, order="K", subok=False, nd
     return y, pullback
 
 
-@rule(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.asarray_chkfinite)
+@rule(np.ascontiguousarray, np.asfortranarray)
 def _(values: list | tuple, dtype=None):
     y = np.asarray(values, dtype)
+
+    def pullback(dy):
+        return (unstacked(dy, values) if kept(values, y) else None,)
+
+    return y, pullback
+
+
+@rule(np.asarray, np.asanyarray, np.asarray_chkfinite)
+def _(values: list | tuple, dtype=None, order=None):
+    y = np.asarray(values, dtype, order)
 
     def pullback(dy):
         return (unstacked(dy, values) if kept(values, y) else None,)

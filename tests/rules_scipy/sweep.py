@@ -1,0 +1,120 @@
+"""All methods of all distributions of `scipy.stats`, against differences of several steps.
+
+    python -m tests.rules_scipy.sweep [part of a name ...]
+
+It prints what is not right, and how many derivatives are: by each argument of each method, with the
+parameters with which SciPy tests its distributions. What may be refused is in `REFUSED`.
+"""
+
+import sys
+import warnings
+from collections import Counter
+
+import numpy as np
+from scipy import stats
+from scipy.stats import _distr_params
+
+from zygote_lite import gradient
+from zygote_lite.errors import DifferentiationError
+
+AT_X = ("cdf", "logcdf", "sf", "logsf")
+AT_Q = ("ppf", "isf")
+MOMENTS = ("mean", "var", "std", "entropy", "median")
+COUNT = "the parameter is a count, and no derivative by it exists"
+ALGORITHMS = "SciPy computes the density by several algorithms, of which no derivative is known"
+REFUSED = {
+    **{name: {"": COUNT} for name in ("hypergeom", "irwinhall", "ksone")},
+    **{f"nchypergeom_{name}": {"": COUNT} for name in ("fisher", "wallenius")},
+    "kstwo": {"": COUNT, "pdf": ALGORITHMS, "logpdf": ALGORITHMS},
+}
+
+
+def cases(part=""):
+    """Yield a distribution, the name of a method, and its arguments."""
+    shaped = [*_distr_params.distcont, *_distr_params.distdiscrete]
+    for name, shapes in shaped:
+        distribution = getattr(stats, name)
+        if part not in name:
+            continue
+        continuous = isinstance(distribution, stats.rv_continuous)
+        density = ("pdf", "logpdf") if continuous else ("pmf", "logpmf")
+        xs = [*map(float, shapes), 0.2, 1.3] if continuous else list(shapes)
+        for method in (*density, *AT_X, *AT_Q, *MOMENTS):
+            first = [0.37] if method in AT_Q else []
+            if method not in AT_Q + MOMENTS:
+                first = [float(distribution.ppf(0.3, *xs))]
+            yield name, method, [*first, *xs]
+
+
+def differences(f, xs, i):
+    """Return the derivative by an argument by extrapolated differences, and its uncertainty.
+
+    The argument may be a list of numbers: then that along the first of them.
+    """
+
+    def moved(h):
+        x = [xs[i][0] + h, *xs[i][1:]] if isinstance(xs[i], list) else xs[i] + h
+        return f(*xs[:i], x, *xs[i + 1 :])
+
+    size = xs[i][0] if isinstance(xs[i], list) else xs[i]
+    h, rows, best, error = 0.05 * max(abs(size), 0.1), [[]], np.nan, np.inf
+    for _ in range(9):
+        row = [(moved(h) - moved(-h)) / (2 * h)]
+        for j, before in enumerate(rows[-1]):
+            row.append(row[-1] + (row[-1] - before) / (4 ** (j + 1) - 1))
+            off = max(abs(row[-1] - row[-2]), abs(row[-1] - before))
+            if off < error:
+                best, error = row[-1], off
+        rows.append(row)
+        h /= 2
+    return best, error
+
+
+def judge(name, method, xs):
+    """Yield for each argument of a call what its derivative is: right, or what is wrong with it."""
+    f = getattr(getattr(stats, name), method)
+    discrete = isinstance(getattr(stats, name), stats.rv_discrete)
+    try:
+        whole = gradient(lambda *xs: f(*xs), *xs)
+    except (DifferentiationError, NotImplementedError):
+        whole = None  # by some arguments: each is asked for alone
+    for i, x in enumerate(xs):
+        if discrete and i == 0 and method not in MOMENTS:
+            continue  # it jumps
+        if isinstance(x, int) and discrete:
+            yield i, "a count", ""
+            continue
+        alone = lambda x, i=i: f(*xs[:i], x, *xs[i + 1 :])
+        try:
+            found = gradient(alone, x)[0] if whole is None else whole[i]
+        except (DifferentiationError, NotImplementedError) as error:
+            known = REFUSED.get(name, {})
+            yield i, "refused" if method in known or "" in known else "REFUSED", str(error)
+            continue
+        expected, error = differences(f, xs, i)
+        found = found[0] if isinstance(found, list) else found
+        found = 0.0 if found is None else float(found)
+        if not np.isfinite(expected):
+            yield i, "not finite", f"{found}"
+        elif abs(found - expected) <= 1e-6 * max(abs(expected), 1e-3) + 10 * error:
+            certain = error <= 1e-3 * max(abs(expected), 1e-2)
+            yield i, "right" if certain else "uncertain", f"{found}, where {expected} +- {error}"
+        else:
+            yield i, "WRONG", f"{found}, where differences say {expected} +- {error}"
+
+
+def main(parts):
+    counts = Counter()
+    for part in parts or [""]:
+        for name, method, xs in cases(part):
+            for i, verdict, about in judge(name, method, xs):
+                counts[verdict] += 1
+                if verdict not in ("right", "a count", "refused"):
+                    print(f"{name}.{method} by argument {i}: {verdict}: {about}", flush=True)
+    print(dict(counts))
+    return 1 if counts["WRONG"] or counts["REFUSED"] else 0
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(main(sys.argv[1:]))
