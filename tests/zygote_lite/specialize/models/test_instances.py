@@ -649,12 +649,15 @@ def with_numpy(x):
 
 
 RECORDED = [
-    stored_in_an_object, given_to_a_function, by_identity, hashed, as_a_dict, of_a_metaclass,
-    computed, cached, ends, frozen, compared_by_a_dataclass, with_numpy,
+    stored_in_an_object, given_to_a_function, by_identity, hashed, of_a_metaclass,
+    cached, ends, frozen, compared_by_a_dataclass, with_numpy,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", [deleted, watched, described, reached_from_itself, in_its_own_list])
+@pytest.mark.parametrize(
+    "f",
+    [deleted, watched, described, reached_from_itself, in_its_own_list, as_a_dict, computed],
+)
 def test_hooks_and_descriptors_are_transformed(f):
     with testing.transformed_only():
         _, (slope,) = value_and_grad(f, (0,))(1.5)

@@ -20,6 +20,7 @@ from zygote_lite._specialize.infer.models import callables as _callables
 from zygote_lite._specialize.infer.models import derivatives as _derivatives
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
+from zygote_lite._specialize.infer.models import fields as _fields
 from zygote_lite._specialize.infer.models import gathered as _gathered
 from zygote_lite._specialize.infer.models import identity as _identity
 from zygote_lite._specialize.infer.models import instances as _instances
@@ -138,7 +139,7 @@ def _written_for_statements(
         return constant(Super(xs[0].sample, xs[1]))
     if f is _intrinsics.invoke:
         return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
-    return None
+    return _fields.of_attributes(builder, f, xs, kws) if is_hashable(f) else None
 
 
 def _changing(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:

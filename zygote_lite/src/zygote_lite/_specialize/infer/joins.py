@@ -23,6 +23,8 @@ def join_attributes(
         fields, others = one[x], x.fields or {}
         if fields is others:
             continue
+        if [n for n in fields if n in others] != [n for n in others if n in fields]:
+            builder.unordered.add(x)
         x.fields = {}
         for name in {**fields, **others}:
             a, b = fields.get(name, LOST), others.get(name, LOST)

@@ -7,6 +7,7 @@ from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.iteration import taken as _taken
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
 from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models import fields as _fields
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
@@ -17,6 +18,7 @@ from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import (
     Descriptor,
+    Fields,
     Method,
 )
 from zygote_lite._specialize.typed.structures import is_named
@@ -47,6 +49,8 @@ def method_call(
         (kind,) = owner.fact.classes
         if issubclass(kind, np.generic):
             return builder.apply(getattr(kind, f.name), [owner, *xs], kws, stem)
+    if isinstance(owner.sample, Fields):
+        return _fields.method_of_fields(builder, owner, f.name, xs, kws)
     if is_iterator(owner):
         return _taken.method_of_iterator(builder, owner, f.name, xs, kws)
     if f.name == "append" and type(owner.sample) is list and len(xs) == 1 and not kws:

@@ -24,7 +24,14 @@ from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Descriptor, Error, Method, StandIn, Super
+from zygote_lite._specialize.typed.stand_ins import (
+    Descriptor,
+    Error,
+    Fields,
+    Method,
+    StandIn,
+    Super,
+)
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -64,7 +71,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return array_attribute(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
-    if is_iterator(x):
+    if is_iterator(x) or isinstance(x.sample, Fields):
         return constant(Method(x, name))
     if x.is_object or isinstance(x.sample, Super):
         return _objects.attribute(builder, x, name)

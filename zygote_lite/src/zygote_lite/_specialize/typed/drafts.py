@@ -131,6 +131,7 @@ class Draft:
         self.shadows: Value | None = None  # their cotangents, in the reverse pass
         self.rewritten: list[Any] = []  # the contents of containers that are changed
         self.keyed: list[Value] = []  # dicts whose keys a loop walks over
+        self.unordered: set[Value] = set()  # objects that paths give their attributes in two orders
         self.leaves = 0  # how often the code is left, for certain, where it reads an item
         self.sizes: list[tuple[Value, Value]] = []  # of dicts that are walked over
         self.given_as: dict[Value, Value] = {}  # of containers that are given, what holds them

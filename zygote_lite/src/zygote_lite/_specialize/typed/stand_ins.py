@@ -115,6 +115,10 @@ class Error(StandIn):
     asked: list[tuple[tuple[type[BaseException], ...], int]] = field(default_factory=list)
 
 
+class Fields(StandIn):
+    """The attributes of an object that the function makes, its attribute `SOURCE`, as a dict."""
+
+
 class Key(StandIn):
     """A key of a dict that has keys of several kinds: it is only looked up."""
 

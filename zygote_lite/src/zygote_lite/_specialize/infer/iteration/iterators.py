@@ -12,13 +12,14 @@ from typing import Any
 
 from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.infer.models import dicts as _dicts
+from zygote_lite._specialize.infer.models.fields import as_dict, entries_now
 from zygote_lite._specialize.infer.models.items import Several, known_items
 from zygote_lite._specialize.infer.models.sets import is_set
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import LOST, SOURCE, Iterator, StandIn, View
+from zygote_lite._specialize.typed.stand_ins import LOST, SOURCE, Fields, Iterator, StandIn, View
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -105,9 +106,10 @@ def iterator_over(builder: Builder, x: Value) -> Value:
         return x
     if x.is_scalar or (x.is_constant and x.sample is None):
         raise Unsound.RAISES("it iterates over a number").always(TypeError)
-    if x.is_object and known_items(x) is None:
+    if x.is_object and known_items(x) is None and not isinstance(x.sample, Fields):
         raise NotSupported.ITERATION(f"it iterates over a {type(x.sample).__name__}")
-    size = len(x.sample) if _dicts.is_dict(x) or is_set(x) else None
+    held = as_dict(builder, x)
+    size = len(held.sample) if _dicts.is_dict(held) or is_set(held) else None
     stays = [(y, items_held(y)) for y in builder.iterators.get(x, [])]
     return new_iterator(builder, Items(size, view, stays), {SOURCE: x, STATE: constant(0)})
 
@@ -204,6 +206,7 @@ def _now(it: Value, at: int = 0) -> list[Value]:
     x = (it.fields or {})[SOURCE]
     if x.is_constant and type(x.sample) is range:
         return [constant(i) for i in x.sample[: at + 1]]
+    x = entries_now(x)
     found = known_items(x)
     if _dicts.is_dict(x):
         pairs = _dicts.pairs_of(x)

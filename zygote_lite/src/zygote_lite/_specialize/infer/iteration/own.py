@@ -16,7 +16,7 @@ from zygote_lite._specialize.infer.models.items import known_items, strict_zip
 from zygote_lite._specialize.normalize.steps import ENDS
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Iterator, Local
+from zygote_lite._specialize.typed.stand_ins import Local, StandIn
 from zygote_lite._specialize.typed.values import Value
 
 _ONE = {sum, any, all, list, tuple, set, frozenset, sorted, enumerate, math.prod, math.fsum,
@@ -30,7 +30,7 @@ _HINTED = {list, tuple, sorted, _intrinsics.join_tuple, _intrinsics.join_list,
 
 def is_own(x: Value) -> bool:
     """Return whether a value is an object whose class says what iterating over it gives."""
-    if not x.is_object or is_iterator(x) or is_made_class(x) or isinstance(x.sample, Iterator):
+    if not x.is_object or isinstance(x.sample, StandIn) or is_made_class(x):
         return False
     return known_items(x) is None and not isinstance(x.sample, type)
 

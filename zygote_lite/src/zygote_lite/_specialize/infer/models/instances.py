@@ -206,8 +206,6 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
         return class_value(kind)
     if name in OF_NAMED and is_named(x):
         return attribute_of_named(builder, x, name)
-    if name == "__dict__":
-        raise NotSupported.ATTRIBUTE("it reads the attributes of an object as a dict")
     is_data = found is not ABSENT and not is_named(x) and is_data_descriptor(found)
     if name in x.fields and not is_data:
         value = x.fields[name]
@@ -300,6 +298,12 @@ def delete_plainly(builder: Builder, x: Value, name: str) -> None:
     assert x.fields is not None
     if name not in x.fields:
         raise Unsound.RAISES(f"a {kind.__name__} has no attribute {name}").always(AttributeError)
+    remove(builder, x, name)
+
+
+def remove(builder: Builder, x: Value, name: str) -> None:
+    """Delete an attribute from the table of an object, whatever its class says."""
+    assert x.fields is not None
     if x.scope is not builder.loop or x.fields[name] is LOST:
         raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
     put(builder, x, name, x.fields[name])

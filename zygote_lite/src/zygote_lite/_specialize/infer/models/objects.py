@@ -11,6 +11,7 @@ from typing import Any
 
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
+from zygote_lite._specialize.infer.models import fields as _fields
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models.classes import (
@@ -97,6 +98,8 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
         return _of_ancestors(builder, x.sample, name)
     if is_made_class(x):
         return _made_classes.class_attribute(builder, x, name)
+    if x.fields is not None and name == "__dict__":
+        return _fields.attributes_of(builder, x)
     if x.fields is not None:
         return _instances.attribute_made(builder, x, name)
     inputs, owner, expression = builder.inputs, x.sample, f"{x.where}.{name}"

@@ -240,6 +240,8 @@ def _by_name(builder: Builder, f: Any, x: Value, name: Value, *more: Value) -> V
     if isinstance(found, (*computed, Descriptor)):  # what raises is left to the tape
         value = builder.attribute(x, text)
         return constant(True) if f is hasattr else value
+    if f is getattr and not more:  # its class may say what a missing one is
+        return builder.attribute(x, text)
     there = has_attribute(builder, x, text)
     if f is hasattr:
         return constant(there)

@@ -1,0 +1,113 @@
+"""The attributes of an object that the function makes, as a dict: `x.__dict__`, `vars(x)`.
+
+There is no such dict: what reads it finds the attributes as they are then, what writes to it sets
+them.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._specialize.infer.models import instances as _instances
+from zygote_lite._specialize.infer.models.builtins import SPECIAL
+from zygote_lite._specialize.infer.models.classes import is_made_class
+from zygote_lite._specialize.infer.models.dicts import entries_of_dict, known_key, made
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import Other
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import LOST, SOURCE, Fields, View
+from zygote_lite._specialize.typed.structures import is_named, mapping
+from zygote_lite._specialize.typed.values import Value, constant
+
+
+def attributes_of(builder: Builder, x: Value) -> Value:
+    """Return `x.__dict__`."""
+    kind = type(x.sample)
+    if is_named(x) or is_made_class(x) or x.fields is None or not kind.__dictoffset__:
+        raise NotSupported.ATTRIBUTE("it reads the attributes of an object as a dict")
+    found = Value(Other(Fields), Fields())
+    found.fields, found.scope = {SOURCE: x}, builder.loop
+    return found
+
+
+def as_dict(builder: Builder, x: Value) -> Value:
+    """Return a dict of the attributes as they are now; what is no such dict, as it is."""
+    if not isinstance(x.sample, Fields):
+        return x
+    owner = (x.fields or {})[SOURCE]
+    if owner in builder.unordered or LOST in (owner.fields or {}).values():
+        raise NotSupported.DEPENDS_ON_PATH("which attributes there are depends on the path")
+    return entries_now(x)
+
+
+def entries_now(x: Value) -> Value:
+    """Return the same, of attributes that are known to be there."""
+    if not isinstance(x.sample, Fields):
+        return x
+    return mapping(dict((x.fields or {})[SOURCE].fields or {}))
+
+
+def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """Return what a function gives of the attributes of an object; nothing where there are none."""
+    if f is vars and len(xs) == 1 and not kws and xs[0].fields is not None:
+        return attributes_of(builder, xs[0])
+    follows = hasattr(f, "__code__") and f not in SPECIAL  # its body takes what it is given
+    if follows or not any(isinstance(x.sample, Fields) for x in xs):
+        return None
+    if isinstance(xs[0].sample, Fields) and f in _CHANGES and not kws:
+        return _CHANGES[f](builder, *xs)
+    if f in (operator.is_, operator.is_not):
+        raise Unsound.IDENTITY("it asks which object the attributes of an object are")
+    return builder.apply(f, [as_dict(builder, x) for x in xs], kws)
+
+
+def method_of_fields(
+    builder: Builder, x: Value, name: str, xs: list[Value], kws: dict[str, Value]
+) -> Value:
+    """Return what a method of the attributes of an object gives."""
+    if name in ("keys", "values", "items"):
+        view = Value(Other(View), View(name))
+        view.fields = {SOURCE: x}
+        return view
+    if name == "update":
+        given = entries_of_dict(made(builder, [as_dict(builder, y) for y in xs], kws))
+        for key, value in given.items():
+            _set_field(builder, x, constant(key), value)
+        return constant(None)
+    if name in _OF_ITEMS:
+        return _CHANGES[_OF_ITEMS[name]](builder, x, *xs)
+    now = as_dict(builder, x)
+    if name in ("setdefault", "pop") and xs and not kws:
+        found = entries_of_dict(now).get(known_key(xs[0]))
+        if name == "pop" and found is not None:
+            return _remove_field(builder, x, xs[0], found)
+        if name == "setdefault" and found is None:
+            _set_field(builder, x, xs[0], (xs[1:] or [constant(None)])[0])
+        found = found or (xs[1:] or [constant(None)])[0]
+        if name == "pop" and len(xs) == 1:
+            raise Unsound.RAISES("it takes out an attribute that does not exist").always(KeyError)
+        return found
+    return builder.call(builder.attribute(now, name), xs, kws)
+
+
+def _set_field(builder: Builder, x: Value, key: Value, value: Value) -> Value:
+    _instances.put(builder, (x.fields or {})[SOURCE], str(known_key(key)), value)
+    return constant(None)
+
+
+def _remove_field(builder: Builder, x: Value, key: Value, found: Value | None = None) -> Value:
+    name, owner = known_key(key), (x.fields or {})[SOURCE]
+    if name not in (owner.fields or {}):
+        raise Unsound.RAISES("it deletes an attribute that does not exist").always(KeyError)
+    _instances.remove(builder, owner, name)
+    return found or constant(None)
+
+
+_CHANGES: dict[Any, Callable[..., Value]] = {
+    operator.setitem: _set_field, operator.delitem: _remove_field,
+    operator.getitem: lambda builder, x, key: builder.item(as_dict(builder, x), key),
+}  # fmt: skip
+_OF_ITEMS = {
+    "__setitem__": operator.setitem, "__delitem__": operator.delitem,
+    "__getitem__": operator.getitem,
+}  # fmt: skip
