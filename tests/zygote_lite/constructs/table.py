@@ -27,6 +27,8 @@ from tests.zygote_lite.constructs import (
     writes,
 )
 from zygote_lite import testing
+from zygote_lite._ir.decompile.functions import definition
+from zygote_lite._ir.decompile.instructions import NotFollowedError
 
 PAGE = Path(__file__).parents[3] / "docs" / "constructs.md"
 TRANSFORMED, WITH_ISLAND, RECORDED = "transformed", "with an island", "recorded"
@@ -68,6 +70,15 @@ def why_recorded(case):
     return [reason for reason in found if reason is not None] + islands
 
 
+def is_decompiled(case):
+    """Return whether the function of a case is understood without its source text."""
+    try:
+        definition(case.function.__code__)
+    except NotFollowedError:
+        return False
+    return True
+
+
 def reasons_of_cases():
     """Return why cases that work are recorded: by their names, nothing for those transformed."""
     return {name: why_recorded(case) for name, case in CASES.items() if case.message is None}
@@ -92,6 +103,17 @@ def tier_of(reasons):
     return WITH_ISLAND if {*reasons} == {WITH_ISLAND} else RECORDED
 
 
+def without_source():
+    """Return what the page says of code without source text."""
+    working = [case for case in CASES.values() if case.message is None]
+    refused = [case.construct for case in working if not is_decompiled(case)]
+    return (
+        f"{len(working) - len(refused)} of {len(working)} cases that work do so without source "
+        "text, too (`exec`, `eval`, the prompt); the others are a clear error there: "
+        f"{'; '.join(dict.fromkeys(refused))}."
+    )
+
+
 def table_of_constructs(reasons):
     """Return the page of the documentation that says what works and what is a clear error.
 
@@ -108,6 +130,8 @@ def table_of_constructs(reasons):
         "the gradient of all cases of a line, with all their inputs, or does so *with an island*, "
         "a call inside that is left to the tape, or the tape has *recorded* one of them: "
         "`python -m tests.zygote_lite.constructs.table` says why.",
+        "",
+        without_source(),
     ]
     for title, module in GROUPS.items():
         lines += ["", f"## {title}", "", "| construct | gradient | by |", "|---|---|---|"]

@@ -163,35 +163,21 @@ def load(path, name):
     return module
 
 
-def test_changed_source_is_refused(tmp_path):
+CHANGED = {
+    "elsewhere": "\n\ndef g(y):\n    return y\n\ndef f(x):\n    return x * 3.0\n",
+    "in place": "def f(x):\n    return x * 3.0 + x\n",
+    "constant": "def f(x):\n    return x * 3.0\n",
+}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_where_the_text_changed_the_code_that_runs_is_differentiated(change, tmp_path):
     path = tmp_path / "changing.py"
     path.write_text("def f(x):\n    return x * 2.0\n")
     module = load(path, "changing")
-    path.write_text("\n\ndef g(y):\n    return y\n\ndef f(x):\n    return x * 3.0\n")
+    path.write_text(CHANGED[change])
     linecache.checkcache(str(path))
-    with pytest.raises(NoSourceError, match=r"changing\.py:1 .*changed.*reload"):
-        gradient(module.f, 2.0)
-
-
-def test_changed_source_is_refused_where_the_place_is_the_same(tmp_path):
-    path = tmp_path / "changing.py"
-    path.write_text("def f(x):\n    return x * 2.0\n")
-    module = load(path, "changing")
-    path.write_text("def f(x):\n    return x * 3.0 + x\n")
-    linecache.checkcache(str(path))
-    # the wrong program would be differentiated: this must not go unnoticed
-    with pytest.raises(NoSourceError, match="changed"):
-        gradient(module.f, 2.0)
-
-
-def test_a_changed_constant_is_refused(tmp_path):
-    path = tmp_path / "changing.py"
-    path.write_text("def f(x):\n    return x * 2.0\n")
-    module = load(path, "changing")
-    path.write_text("def f(x):\n    return x * 3.0\n")
-    linecache.checkcache(str(path))
-    with pytest.raises(NoSourceError, match="changed"):
-        gradient(module.f, 2.0)
+    assert [gradient(module.f, 2.0) for _ in range(4)] == [(2.0,)] * 4
 
 
 def test_a_reloaded_module_is_read_anew(tmp_path):
@@ -203,11 +189,17 @@ def test_a_reloaded_module_is_read_anew(tmp_path):
     assert gradient(load(path, "changing").f, 2.0) == (3.0,)
 
 
-def test_no_source_is_refused():
+NOT_FOLLOWED = (
+    "def g(x):\n    try:\n        return x * 2.0\n    except* ValueError:\n        pass\n"
+)
+
+
+def test_code_that_is_not_followed_is_refused():
     scope = {}
-    exec("def f(x):\n    return x * 2.0\n", scope)
-    with pytest.raises(NoSourceError, match=r"no source text for f .*declare a rule"):
-        gradient(scope["f"], 2.0)
+    exec(NOT_FOLLOWED, scope)
+    why = r"no source text for g .*instruction CHECK_EG_MATCH at offset \d+.*declare a rule"
+    with pytest.raises(NoSourceError, match=why):
+        gradient(scope["g"], 2.0)
 
 
 @pytest.mark.parametrize("foreign", ["print()\n", "def f(x):\n    return x * 3.0\n"])
@@ -216,13 +208,12 @@ def test_the_text_of_another_string_is_no_source(monkeypatch, foreign):
     monkeypatch.setitem(linecache.cache, "<string>", (len(foreign), None, lines, "<string>"))
     scope = {}
     exec("def f(x):\n    return x * 2.0\n", scope)
-    with pytest.raises(NoSourceError, match=r"no source text for f \(<string>:1\)"):
-        gradient(scope["f"], 2.0)
+    assert [gradient(scope["f"], 2.0) for _ in range(4)] == [(2.0,)] * 4
 
 
-def test_the_line_that_called_what_has_no_source_is_named():
+def test_the_line_that_called_what_is_not_followed_is_named():
     scope = {}
-    exec("def g(x): return x * x", scope)
+    exec(NOT_FOLLOWED, scope)
 
     def straight(x):
         y = x + 1.0
@@ -320,9 +311,6 @@ def parse(self, a, b=2.0, *rest, loc=0, **more):
 def first(x, y):
     return x
 
-
-def twice(x):
-    return x * 2.0
 """
 
 
@@ -341,10 +329,3 @@ def test_a_function_without_source_that_hands_its_arguments_on():
         assert y == f(1.3, 0.7)
         assert dx == pytest.approx(3.0 * 0.7 + 3 * 1.3**2 * 0.7**2)
         assert dy == pytest.approx(3.0 * 1.3 + 2 * 1.3**3 * 0.7)
-
-
-def test_another_function_without_source_is_refused():
-    space = {}
-    exec(MADE_FROM_TEXT, space)
-    with pytest.raises(NoSourceError, match="no source text for twice"):
-        gradient(lambda x: space["twice"](x), 1.0)

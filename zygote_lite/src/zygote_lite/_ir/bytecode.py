@@ -1,21 +1,12 @@
-"""Code objects and definitions: what is inside, parameters, functions that only pass arguments on.
-
-Libraries create functions without source text from a template, by `exec`, to give them certain
-parameters: SciPy's distributions do, for their shape parameters, and `namedtuple` for `__new__`.
-"""
+"""Code objects and definitions: what is inside, and their parameters."""
 
 import ast
-import dis
 import inspect
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, TypeVar
 
 Defined = TypeVar("Defined", ast.FunctionDef, ast.ClassDef)
-_LOADS = {
-    "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST",
-    "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
-}  # fmt: skip
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -26,52 +17,10 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
             yield from codes_in(constant)
 
 
-def handing_on(code: CodeType) -> ast.FunctionDef | None:
-    """Return the definition of a function that hands its arguments on; of all others, `None`.
-
-    It returns arguments and constants, tuples of them, or what a global function makes of them.
-    """
-    stack: list[ast.expr] = []
-    for instruction in dis.get_instructions(code):
-        name, value = instruction.opname, instruction.argval
-        if name in _LOADS:
-            names = value if isinstance(value, tuple) else (value,)
-            stack += [ast.Name(n, ast.Load()) for n in names]
-        elif name in ("LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST"):
-            stack.append(ast.Constant(value))
-        elif name == "BUILD_TUPLE":
-            first = len(stack) - value
-            stack[first:] = [ast.Tuple(stack[first:], ast.Load())]
-        elif name == "LOAD_GLOBAL":
-            stack.append(ast.Name(value, ast.Load()))
-        elif name == "CALL":
-            first = len(stack) - instruction.arg  # type: ignore[operator]
-            stack[first - 1 :] = [ast.Call(stack[first - 1], stack[first:], [])]
-        elif name not in ("RESUME", "RETURN_VALUE", "NOP", "PRECALL", "PUSH_NULL"):
-            return None
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE) or len(stack) != 1:
-        return None
-    body: list[ast.stmt] = [ast.Return(stack[0])]
-    made = without_type_parameters(ast.FunctionDef(code.co_name, _parameters(code), body, []))
-    for node in ast.walk(made):
-        node.lineno = node.end_lineno = code.co_firstlineno  # type: ignore[attr-defined]
-        node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-    return made
-
-
-def _parameters(code: CodeType) -> ast.arguments:
-    positional, varargs, keyword, varkeywords = parameters_of(code)
-    arguments = [ast.arg(name) for name in positional]
-    first = code.co_posonlyargcount
-    return ast.arguments(
-        arguments[:first],
-        arguments[first:],
-        None if varargs is None else ast.arg(varargs),
-        [ast.arg(name) for name in keyword],
-        [None for _ in keyword],
-        None if varkeywords is None else ast.arg(varkeywords),
-        [],
-    )
+def names_from_outside(code: CodeType) -> set[str]:
+    """Return the names of globals, and of variables around it, that code may read."""
+    parts = [(c.co_names, c.co_freevars, c.co_cellvars) for c in codes_in(code)]
+    return {name for part in parts for names in part for name in names}
 
 
 def parameters_of(code: CodeType) -> tuple[list[str], str | None, list[str], str | None]:

@@ -21,7 +21,7 @@ from zygote_lite._ir.bytecode import codes_in
 # Python converts syntax trees with a counter that all threads share (python/cpython#106905).
 TREES = threading.RLock()
 
-_MEANING = (
+MEANING = (
     inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE
     | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE | inspect.CO_OPTIMIZED
 )  # fmt: skip
@@ -132,7 +132,7 @@ def _normalized(code: CodeType) -> CodeType:
         consts = [last.rpartition(".")[2] if c == last else c for c in consts]
     return code.replace(
         co_name="", co_qualname="", co_filename="", co_firstlineno=1, co_linetable=b"",
-        co_flags=code.co_flags & _MEANING, co_consts=tuple(consts),
+        co_flags=code.co_flags & MEANING, co_consts=tuple(consts),
     )  # fmt: skip
 
 

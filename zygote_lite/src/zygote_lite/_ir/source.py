@@ -7,8 +7,10 @@ import sys
 from functools import lru_cache
 from types import CodeType
 
-from zygote_lite._ir.bytecode import handing_on
+from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.command import lines_of_command
+from zygote_lite._ir.decompile.functions import definition as decompiled
+from zygote_lite._ir.decompile.instructions import NotFollowedError
 from zygote_lite._ir.recompile import is_compiled_from, parsed
 from zygote_lite.errors import DifferentiationError
 
@@ -26,7 +28,8 @@ def definition_of(code: CodeType) -> Definition:
     """Return the syntax tree of the function that `code` was compiled from.
 
     Several lambdas on one line are told apart by the positions in the code object. Raises
-    `NoSourceError` where there is no source text, or where it changed since it was compiled.
+    `NoSourceError` where there is no source text, or it changed since it was compiled, and the code
+    cannot be decompiled either.
     """
     known = _made.get((code.co_filename, code.co_name))
     return known if known is not None else _found(code, code.co_filename)[0]
@@ -48,7 +51,8 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
 
     Python keeps the text that it read first: only if that is another text is the file read again.
     What was found once is kept with the code and its file, and outlives the text: code equals code
-    of other files.
+    of other files. Where no text is what runs, the code is decompiled, and any other code may
+    rebind what it does not itself.
     """
     filename = _file_of(code)
     texts: list[list[str]] = []
@@ -60,18 +64,19 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
             if node is not None:
                 return node, _rebound_in("".join(lines))
         linecache.checkcache(filename)
-    made = handing_on(code)
-    if made is not None:
-        return made, set()
+    try:
+        return decompiled(code), names_from_outside(code)
+    except NotFollowedError as reason:
+        why = f"and its code is not followed: {reason}"
     if not texts or _is_of_no_file(filename):
         raise NoSourceError(
-            f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}): "
+            f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}), {why}; "
             "define it in a file or a notebook, or declare a rule for it"
         )
     raise NoSourceError(
         f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
-        "what was compiled: it changed since, or an import hook rewrote it; reload the module "
-        "and take the function from it again, or declare a rule for it"
+        f"what was compiled (it changed since, or an import hook rewrote it), {why}; reload the "
+        "module and take the function from it again, or declare a rule for it"
     )
 
 

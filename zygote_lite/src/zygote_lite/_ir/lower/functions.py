@@ -5,12 +5,11 @@ A generator expression becomes a function defined inside, and its call.
 
 import ast
 import copy
-import types
 from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._ir import nodes as ir
-from zygote_lite._ir.bytecode import codes_in, without_type_parameters
+from zygote_lite._ir.bytecode import names_from_outside, without_type_parameters
 from zygote_lite._ir.lower.expressions import Expressions
 from zygote_lite._ir.scopes import free_names
 from zygote_lite._ir.source import remember
@@ -196,12 +195,6 @@ class Functions(Expressions):
         self.out.append(ir.Closure(e, function, definition, captured))
         iterator = self.call(e, None, "iter", [first])
         return self.put(ir.Call, e, None, ir.Name(function), [iterator])
-
-
-def names_from_outside(code: types.CodeType) -> set[str]:
-    """Return the names of globals, and of variables around it, that code may read."""
-    parts = [(c.co_names, c.co_freevars, c.co_cellvars) for c in codes_in(code)]
-    return {name for part in parts for names in part for name in names}
 
 
 def renamed(node: Any, names: dict[str, str], origin: ast.AST | None = None) -> Any:

@@ -1,0 +1,195 @@
+"""Code without source text is decompiled: what is found does the same, or an error says why not."""
+
+import ast
+import code
+import contextlib
+import copy
+import io
+import subprocess
+import sys
+import timeit
+
+import pytest
+
+from tests.zygote_lite.checks.comparing import assert_same
+from tests.zygote_lite.checks.finite_differences import assert_slopes
+from tests.zygote_lite.constructs.table import CASES, GROUPS, is_decompiled
+from zygote_lite import gradient
+from zygote_lite import testing as zygote_testing
+from zygote_lite._ir import compile as _compile
+from zygote_lite._ir import source as _source
+from zygote_lite._ir.decompile.equal import first_difference
+from zygote_lite._ir.decompile.functions import definition
+from zygote_lite._ir.decompile.instructions import NotFollowedError
+
+FILES = {module.__file__ for module in GROUPS.values()}
+FOLLOWED = [n for n, case in CASES.items() if case.message is None and is_decompiled(case)]
+
+
+@pytest.fixture
+def hidden(monkeypatch):
+    """Hide the texts of the cases, and what was made of them."""
+
+    def forget():
+        _source._found.cache_clear()
+        _source._made.clear()
+        _compile._recordings.clear()
+
+    found = _source._lines_of
+    monkeypatch.setattr(_source, "_lines_of", lambda name: [] if name in FILES else found(name))
+    forget()
+    yield
+    forget()
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_cases_of_constructs_work_without_their_text(name, hidden):
+    case = CASES[name]
+    zygote_testing.forget(case.function)
+    xs = case.inputs[0]
+    after, given = copy.deepcopy(xs), copy.deepcopy(xs)
+    case.function(*after)
+    found = gradient(case.function, *given)
+    assert_same(given, after)
+    assert_slopes(found, case.function, xs, 2e-7)
+    zygote_testing.forget(case.function)
+
+
+def function(text):
+    space = {}
+    exec(text, space)
+    return space["f"]
+
+
+SAME = {
+    "tests of while": (
+        "def f(x):\n while x > 1:\n  x -= 1\n return x",
+        "def f(x):\n while True:\n  if not x > 1:\n   break\n  x -= 1\n return x",
+    ),
+    "returns": (
+        "def f(x):\n if x:\n  y = 1\n else:\n  y = 2\n return y",
+        "def f(x):\n if x:\n  y = 1\n  return y\n y = 2\n return y",
+    ),
+    "conditions": (
+        "def f(x, y):\n if x and y:\n  return 1\n return 2",
+        "def f(x, y):\n if x:\n  if y:\n   return 1\n return 2",
+    ),
+    "empty else": (
+        "def f(xs):\n for x in xs:\n  g(x)\n else:\n  h()",
+        "def f(xs):\n for x in xs:\n  g(x)\n h()",
+    ),
+}
+OTHER = {
+    "operator": ("def f(x): return x * 2", "def f(x): return x + 2"),
+    "order": ("def f(x, y): return x - y", "def f(x, y): return y - x"),
+    "type of a constant": ("def f(x): return x * 1", "def f(x): return x * 1.0"),
+    "truth": ("def f(x): return x * 1", "def f(x): return x * True"),
+    "sign of zero": ("def f(x): return x * 0.0", "def f(x): return x * -0.0"),
+    "constant in a tuple": ("def f(x): return (1, 2)", "def f(x): return (1, 2.0)"),
+    "branches": (
+        "def f(x):\n if x: return 1\n return 2",
+        "def f(x):\n if not x: return 1\n return 2",
+    ),
+    "side of a branch": ("def f(x, y): return x and y", "def f(x, y): return x or y"),
+    "comparison": ("def f(x): return x < 1", "def f(x): return x <= 1"),
+    "test": ("def f(x): return 1 if x is None else 2", "def f(x): return 1 if x else 2"),
+    "attribute": ("def f(x): return x.a", "def f(x): return x.b"),
+    "global": ("def f(x): return g(x)", "def f(x): return h(x)"),
+    "keyword": ("def f(x): return g(a=x)", "def f(x): return g(b=x)"),
+    "function inside": (
+        "def f(x): return lambda y: y * x",
+        "def f(x): return lambda y: y + x",
+    ),
+    "default inside": ("def f(x): return lambda y=x: y", "def f(x): return lambda y=1: y"),
+    "what is handled": (
+        "def f(x):\n try:\n  g()\n  h()\n except E: pass",
+        "def f(x):\n try:\n  g()\n except E: pass\n else:\n  h()",
+    ),
+    "kind of error": (
+        "def f(x):\n try: g()\n except E: pass",
+        "def f(x):\n try: g()\n except F: pass",
+    ),
+    "end": (
+        "def f(x):\n try: g()\n finally: h(1)",
+        "def f(x):\n try: g()\n except: raise\n h(1)",
+    ),
+    "parameters": ("def f(x, y): return x", "def f(x, *, y): return x"),
+    "names of parameters": ("def f(x, y): return x", "def f(x, z): return x"),
+    "generator": ("def f(x): return x", "def f(x):\n return x\n yield"),
+    "documentation": ("def f(x):\n 'a'\n return x", "def f(x):\n 'b'\n return x"),
+    "loop": (
+        "def f(x):\n for i in x:\n  if i: break\n return 1",
+        "def f(x):\n for i in x:\n  if i: continue\n return 1",
+    ),
+    "end of a loop": (
+        "def f(x):\n for i in x:\n  if i: break\n else:\n  g()\n return 1",
+        "def f(x):\n for i in x:\n  if i: break\n g()\n return 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_code_that_is_laid_out_otherwise_is_the_same(name):
+    a, b = map(function, SAME[name])
+    assert first_difference(a.__code__, b.__code__) is None
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_code_that_does_something_else_is_not_the_same(name):
+    a, b = (function(text).__code__ for text in OTHER[name])
+    assert first_difference(a, b) is not None
+    assert first_difference(b, a) is not None
+    for text, c in zip(OTHER[name], (a, b), strict=True):
+        assert first_difference(c, function(ast.unparse(definition(c))).__code__) is None, text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("async def f(x): await x", "`async`"),
+        ("def f(x):\n try: g()\n except* E: pass", r"instruction CHECK_EG_MATCH at offset \d+"),
+    ],
+)
+def test_what_is_not_followed_is_named(text, message):
+    with pytest.raises(NotFollowedError, match=message):
+        definition(function(text).__code__)
+
+
+TEXT = """
+from zygote_lite import gradient
+def f(x, n=2):
+    y = x
+    for i in range(n):
+        if i % 2:
+            y = y * x
+        else:
+            y = y + (lambda z: z * i)(x)
+    return y
+print([gradient(f, 3.0)[0] for _ in range(4)])
+
+"""
+
+
+def test_programs_that_are_piped_and_typed_in():
+    for options in (["-"], ["-i", "-q"]):
+        done = subprocess.run(
+            [sys.executable, *options], input=TEXT.replace("print(", "\nprint("), text=True,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        assert done.stdout == "[6.0, 6.0, 6.0, 6.0]\n", done.stderr
+
+
+def test_text_that_is_run_in_the_program():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(TEXT, {})
+        timeit.timeit(TEXT, number=1)
+        typed = code.InteractiveInterpreter()
+        for part in (
+            TEXT[1:].partition("def")[0],
+            TEXT.partition("gradient\n")[2].split("print")[0],
+        ):
+            typed.runsource(part, symbol="exec")
+        typed.runsource("print([gradient(f, 3.0)[0] for _ in range(4)])")
+    assert out.getvalue() == "[6.0, 6.0, 6.0, 6.0]\n" * 3
+    assert gradient(eval("lambda x: x * 2.0 if x > 1.0 else x"), 3.0) == (2.0,)
