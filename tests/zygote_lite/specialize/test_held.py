@@ -696,6 +696,25 @@ def grows_what_it_walks_over_to_a_length(xs):
     return s
 
 
+@tried((0.3, 0.4, 2), (0.3, 0.4, 1), (0.3, 0.4, 0), (-0.3, 0.4, 3))
+def list_of_an_iteration_before_a_loop_that_is_left(y, w, n):
+    """What an iteration has made is not made again, where a later loop is left."""
+    also = [y]
+    b = also
+    if y > 0.0:
+        b.append(w)
+    k = [y, 2.0]
+    for _ in range(n):
+        k = [0.7 * w, math.tanh(k[0])]
+        k = [0.5 * v * k[0] for v in k]
+    s = y
+    for _ in range(9):
+        s = s * w
+        if s < 0.05:
+            break
+    return s + k[0] + 3 * k[1] + sum(also)
+
+
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])

@@ -52,6 +52,7 @@ class Backward(Accumulator):
         builder.plain = True
         builder.out = []
         builder.loop = None
+        builder.objects = []  # the program's, which rules do not change
         if builder.held:
             made = builder.write(Result(Other(dict), {}), dict, [], {}, "shadows")
             builder.shadows = made.target

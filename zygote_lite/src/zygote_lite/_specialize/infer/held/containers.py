@@ -59,9 +59,9 @@ def is_held_dict(x: Value) -> bool:
 
 def may_be_held(builder: Builder, x: Value) -> bool:
     """Return whether a value is a structure that can be held from here on."""
-    return (
-        builder.held and x.items is not None and type(x.sample) in _MUTABLE and x in builder.homes
-    )
+    if not builder.held or x.items is None or type(x.sample) not in _MUTABLE:
+        return False
+    return x in builder.homes and not (x.scope is not None and x.scope.is_whole)
 
 
 # -- making them -------------------------------------------------------------------------------
