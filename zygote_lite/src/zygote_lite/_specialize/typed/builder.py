@@ -17,7 +17,14 @@ from zygote_lite._specialize.typed.abstract_eval import (
     shares_memory,
 )
 from zygote_lite._specialize.typed.drafts import Draft, Env
-from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Fact, Other, without_lengths
+from zygote_lite._specialize.typed.facts import (
+    UNKNOWN,
+    ArrayOf,
+    Fact,
+    Other,
+    shares_axes,
+    without_lengths,
+)
 from zygote_lite._specialize.typed.functions import attribute_of, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unreached, Unsound
@@ -218,15 +225,18 @@ class Builder(Draft, ABC):
                 target.shaped = roots.pop()
 
     def unify(self, arrays: list[Value]) -> None:
-        """Demand that arrays of uncertain shape have the one shape that they have now."""
+        """Note that operands of an operation have one shape; demand it where that is uncertain."""
         first = arrays[0]
         for x in arrays[1:]:
             a, b = shape_root(first), shape_root(x)
             facts = (first.fact, x.fact)
             uncertain = any(isinstance(f, ArrayOf) and UNKNOWN in f.axes for f in facts)
-            if a is b or not uncertain or first.sample.shape != x.sample.shape:
+            if a is b or first.sample.shape != x.sample.shape:
                 continue
-            self.demand(same_shape, first, x)
+            if uncertain:
+                self.demand(same_shape, first, x)
+            elif not shares_axes(*facts):  # which the operation itself demands
+                continue
             b.shaped = a
             self.unified.append(b)
 
