@@ -128,7 +128,7 @@ def grows_a_dict_that_it_walks_over(x):
 @provokes(Unsound.WRITES_A_RESULT, V)
 def writes_some_entries_of_a_result(x):
     w, y = np.array([1.0, 4.0]), np.ones(2)
-    np.sqrt(w, out=y, where=w > 2.0)
+    np.sqrt(w, out=y, where=w > 2.0, casting="unsafe")
     return np.sum(y * x * x)
 
 

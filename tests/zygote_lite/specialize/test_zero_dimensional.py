@@ -121,6 +121,24 @@ def spread_together(x):
     return a * b + np.sum(np.conjugate(a) * c * d)
 
 
+def where_it_is_positive(x):
+    y = np.asarray(x) * 1.0
+    z = np.log(y, out=np.zeros_like(y), where=np.array(y > 0))
+    np.divide(x, z, out=z, where=z != 0.0)
+    return z * x + np.sum(
+        np.sqrt(x, out=np.ones(3), where=np.array([True, y > 0, False]) & (y > 0))
+    )
+
+
+def until_it_stays(x):
+    y, moves = x * 1.0, np.ones_like(x, dtype=bool)
+    while moves.sum():
+        before = y
+        y = 0.3 * np.cos(before) + x
+        moves = np.nan_to_num(abs(y - before)) > 1e-3
+    return y
+
+
 def branching(x):
     a = np.asarray(x)
     y = x * 1.0
@@ -139,8 +157,8 @@ def masked(x):
 
 OF_NUMBERS = (converted, returned, chosen, several, by_axes, items, summed, of_one_entry, in_a_loop,
               on_a_path, in_a_list, times_one, stored, stored_in_a_loop, under_two_names,
-              through_views, into_an_operand, spread_together,
-              branching, masked)  # fmt: skip
+              through_views, into_an_operand, spread_together, where_it_is_positive,
+              until_it_stays,              branching, masked)  # fmt: skip
 
 
 @pytest.mark.parametrize("f", OF_NUMBERS)

@@ -132,7 +132,9 @@ class Author:
             return self.write()
         if kind < 0.56:
             return self.several()
-        if kind < 0.6:
+        if depth < 2 and kind < 0.6:
+            return self.begun_late(depth)
+        if kind < 0.64:
             return [f"if {self.test()} and {self.operand()} > 2.5:",
                     "    raise ValueError('too large')"]  # fmt: skip
         if kind < 0.8:
@@ -165,6 +167,8 @@ class Author:
                     f"{a}.fill({value})", f"np.multiply({a}, {self.operand()}, out={a})",
                     f"np.copyto({a}, {value})", f"raised({a}, {value})",
                     f"np.negative({a}, out={a})", f"np.copyto({a}, {value}, where={a} > 0.0)",
+                    f"np.divide({value}, {a}, out={a}, where={a} != 0.0)",
+                    f"np.log({value}, out={a}, where=np.asarray({value}) > 0.1)",
                 )
             ]  # fmt: skip
         view = self.new("w")
@@ -207,6 +211,29 @@ class Author:
         head = self.choice("for i in range(n):", "for i in range(3):", "for k in v:")
         stop = [f"    if {self.test()}:", "        break"] if self.source.random() < 0.3 else []
         lines = [head, *stop, *self.inner(depth)]
+        self.all, self.arrays = known
+        return lines
+
+    def begun_late(self, depth):
+        """Return a loop whose variable is of its kind from the first iteration on."""
+        name, count = self.new("c"), self.new("k")
+        start = self.choice("None", "None", "0", f"np.asarray({self.operand()})")
+        test = self.choice(f"{count} > 0", f"{self.test()} and {count} > 0", f"{count} >= 0")
+        first, later = self.number(), self.choice(f"{name} * {self.operand()}", f"np.sin({name})")
+        lines = [
+            f"{name}, {count} = {start}, n",
+            f"while {test}:",
+            f"    {count} -= 1",
+            f"    {name} = {first} if {name} is None else {later}",
+            *self.loop_of(depth),
+            f"{name} = {self.operand()} if {name} is None else {name}",
+        ]
+        self.all.append(name)
+        return lines
+
+    def loop_of(self, depth):
+        known = [*self.all], [*self.arrays]
+        lines = self.inner(depth) if self.source.random() < 0.4 else []
         self.all, self.arrays = known
         return lines
 

@@ -65,7 +65,18 @@ def twice(x, y):
     return np.sum(a**2) + np.sum(a[:, 0] * y[:3])
 
 
-FUNCTIONS = [out, into_an_argument, methods, functions, sums, twice]
+def masked(x, y):
+    a = np.divide(x, y - 0.5, out=np.ones_like(y), where=y > 0.65)
+    np.sqrt(x, out=a, where=x > 0.6)
+    m = x > 0.75
+    np.multiply(a, x[:1], out=a, where=m)
+    m[:] = True
+    np.power(y[0], 2.0, out=x, where=x > 0.75)
+    b = np.add(y, 1.0, out=np.zeros((2, 4)), where=(x > 0.55) & (y > 0.55))
+    return np.sum(a * x) + np.sum(b)
+
+
+FUNCTIONS = [out, into_an_argument, methods, functions, sums, twice, masked]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS)
@@ -75,10 +86,11 @@ def test_what_writes_is_transformed(f):
     assert assert_agreement(f, (V, W), (W, V), (V * 2.0, W - 0.1))
 
 
-def masked_ufunc(x):
-    a = np.ones(4)
-    np.sqrt(x, out=a, where=x > 0.6)
-    return np.sum(a)
+def masked_integers(x):
+    a = np.ones(4, int)
+    np.add(a, 1, out=a, where=x > 0.6)
+    np.multiply(a, a * 0.5, out=a, where=x > 9.0, casting="unsafe")
+    return np.sum(a * x)
 
 
 def product_at(x):
@@ -99,7 +111,7 @@ def of_another_shape(x):
     return np.sum(a * a)
 
 
-@pytest.mark.parametrize("f", [masked_ufunc, product_at, values_in_turn, of_another_shape])
+@pytest.mark.parametrize("f", [masked_integers, product_at, values_in_turn, of_another_shape])
 def test_others_are_right_too(f):
     check_gradient(f, V)
     assert_agreement(f, (V,), (W,))

@@ -21,6 +21,7 @@ from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.ownership import UNROLLED
 from zygote_lite._specialize.normalize.exits import Walk, live_in_loop
+from zygote_lite._specialize.normalize.tries import has
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in, root_of
 from zygote_lite._specialize.typed.drafts import Env
@@ -154,11 +155,15 @@ def loop_while(
         del builder.grown[depth:]
         for x in builder.objects:
             x.moved = x in settled
-        try:
-            return _turn_by_turn(builder, s, body, dict(env), after)
-        except NotSpecializable:
-            give_up()
-            raise reason from None
+        for write in () if isinstance(s, AfterFirst) else (_turn_by_turn, _after_the_first):
+            if write is _after_the_first and reason.reason not in _KINDS_DIFFER:
+                break
+            try:
+                return write(builder, s, body, dict(env), after)
+            except NotSpecializable:
+                give_up()
+                builder.go_back_to(tables)
+        raise
 
 
 def _turn_by_turn(
@@ -177,6 +182,35 @@ def _turn_by_turn(
         if not env[_STAYS].sample:
             return env if around is None else {**env, _STAYS: around}
     raise NotSupported.TOO_LONG("a loop goes on for long, or how long is not known")
+
+
+def _after_the_first(
+    builder: Builder, s: ir.Statement, body: list[ir.Statement], env: Env, after: set[str]
+) -> Env | None:
+    """Write a `while` loop after a first iteration, which gives variables their kinds."""
+    rest = AfterFirst(s.origin, [], ir.Const(True), body, [])
+    first = _followed_by(body, rest)
+    if has(first, ir.Break) or sum(x is rest for x in ir.every(first)) > _MOST_COPIES:
+        raise NotSupported.STATEMENT("an iteration of a loop has many ends")
+    return builder.block(first, env, after)
+
+
+class AfterFirst(ir.While):
+    """A `while` loop whose first iteration is written before it."""
+
+
+_MOST_COPIES = 2
+
+
+def _followed_by(body: list[ir.Statement], rest: ir.Statement) -> list[ir.Statement]:
+    """Return an iteration of a `while` loop with the loop at its ends, where it is not left."""
+    last = body[-1] if body else None
+    if isinstance(last, ir.Break):
+        return body[:-1]
+    if isinstance(last, ir.If) and has([last], ir.Break):
+        paths = [_followed_by(path, rest) for path in (last.body, last.orelse)]
+        return [*body[:-1], replace(last, body=paths[0], orelse=paths[1])]
+    return [*body, rest]
 
 
 _STAYS = "@own_stays"  # whether a `while` loop goes on

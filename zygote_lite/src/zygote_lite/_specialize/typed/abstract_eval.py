@@ -306,7 +306,10 @@ _BY_TYPE: dict[Any, Callable[[Value], bool]] = {
     ),
     **dict.fromkeys((np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar),
     np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),
-    len: lambda x: x.items is not None and type(x.sample) in (tuple, list, dict),
+    len: lambda x: (
+        (x.items is not None and type(x.sample) in (tuple, list, dict))
+        or (x.lengths is not None and type(x.sample) is tuple)
+    ),
 }
 """Functions of one value whose answer its type settles, with a test of what that holds for."""
 

@@ -194,8 +194,9 @@ class Draft:
 
     def back_to(self, mark: Any) -> None:
         """Forget what was written since the mark was made."""
-        length, used, self.known, self.shapes = mark
-        self.free_names(used)
+        length, used, known, shapes = mark
+        self.known, self.shapes = dict(known), dict(shapes)
+        self.free_names(set(used))
         del self.out[length:]
 
     def attempt(self) -> Any:

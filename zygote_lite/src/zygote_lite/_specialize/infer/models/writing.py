@@ -33,6 +33,8 @@ def writing_call(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         is_sum = f.__self__ is np.add and f.__name__ == "at"
         return _added_at(builder, xs) if is_sum and len(xs) == 3 and not kws else None
     out, xs, kws = _with_out(f, xs, kws)
+    if out is not None and "where" in kws:
+        return _at_mask(builder, f, xs, kws, out)
     if out is not None:
         result = builder.apply(f, xs, kws)
         _demand_shape(builder, out, result)
@@ -47,13 +49,40 @@ def write_over(builder: Builder, x: Value, value: Value) -> Value:
 
     Raises `NotSpecializable` where NumPy may not convert it, or does it in another way.
     """
-    kinds = dtypes_of(x.fact) | dtypes_of(value.fact)
     if np.ndim(value.sample) != np.ndim(x.sample) or not (value.is_array or value.is_scalar):
         raise Unsound.IN_PLACE_KIND("it changes an array in place by one of another number of axes")
-    if len(kinds) > 1 and {kind.kind for kind in kinds} != {"f"}:
-        raise Unsound.IN_PLACE_KIND("it changes an array in place by an array of another dtype")
+    _refuse_other_dtype(x, value)
     builder.store(x, _WHOLE, value)
     return x
+
+
+def _refuse_other_dtype(x: Value, value: Value) -> None:
+    """Refuse what NumPy may not convert to the dtype of an array."""
+    kinds = dtypes_of(x.fact) | dtypes_of(value.fact)
+    if len(kinds) > 1 and {kind.kind for kind in kinds} != {"f"}:
+        raise Unsound.IN_PLACE_KIND("it changes an array in place by an array of another dtype")
+
+
+def _at_mask(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], out: Value
+) -> Value | None:
+    """Write `f(*xs, out=x, where=mask)` as `x[mask] = f(*[x[mask] for x in xs])`."""
+    mask = kws["where"]
+    simple = isinstance(f, np.ufunc) and f.signature is None and f.nout == 1
+    if not simple or kws.keys() != {"where"} or dtypes_of(mask.fact) != {np.dtype(bool)}:
+        return None
+
+    def part(x: Value, whole: bool = False) -> Value:
+        if not (x.is_array and shape_root(x) is shape_root(out)):
+            x = builder.apply(np.broadcast_to, [x, builder.attribute(out, "shape")])
+        return x if whole else builder.item(x, mask)
+
+    mask = part(mask, whole=True) if mask.is_array or not out.has_no_axes else mask
+    alone = not any(x.is_array for x in xs)
+    value = builder.apply(f, [x if x.is_scalar and not alone else part(x) for x in xs])
+    _refuse_other_dtype(out, value)
+    builder.store(out, mask, value)
+    return out
 
 
 def _demand_shape(builder: Builder, x: Value, other: Value) -> None:
@@ -78,7 +107,7 @@ def _with_out(
         out, xs = xs[at], xs[:at]
         while xs[-1].is_constant and xs[-1].sample is None:
             xs = xs[:-1]
-    if out is None or not out.is_array or "where" in kws:
+    if out is None or not out.is_array:
         return None, xs, kws
     return out, xs, {name: x for name, x in kws.items() if name != "out"}
 
