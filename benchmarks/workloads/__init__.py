@@ -1,6 +1,15 @@
 """The workloads, in the order of the table."""
 
-from benchmarks.workloads import arrays, elements, fits, networks, objects, options, scalars
+from benchmarks.workloads import (
+    arrays,
+    elements,
+    fits,
+    networks,
+    objects,
+    options,
+    recursions,
+    scalars,
+)
 
 WORKLOADS = (
     scalars.EXPRESSION,
@@ -25,4 +34,5 @@ WORKLOADS = (
     objects.LAYERS,
     objects.KALMAN,
     objects.BODIES,
+    recursions.TREE,
 )

@@ -32,6 +32,7 @@ from zygote_lite._specialize.typed.nodes import (
     Node,
     Op,
     StoreItem,
+    assigned_by,
     leaves,
     walk,
 )
@@ -79,11 +80,12 @@ def written(
     inputs: Inputs, f: Any, name: str, names: list[str], arguments: list[Value],
     active: tuple[bool, ...], forward: list[Node], backward: Backward, result: Value | None,
     gradients: Gradients, parameter: Value | None = None, compiled: bool = False,
-    inner: bool = False,
+    inner: str = "",
 ) -> Specialized:  # fmt: skip
     """Write the text of both passes: a function that returns the value (if any), and gradients.
 
-    Where it stands in another one (`inner`), it reads what that was given from outside.
+    Where it stands in another one, it reads what that was given from outside, and the reverse pass
+    is a function of that name (`inner`), which is given what the first returns with the value.
     """
     builder, reverse = backward.builder, backward.out
     structured = any(isinstance(n, Loop | Branch) or _changes_list(n) for n in walk(forward))
@@ -126,9 +128,21 @@ def written(
     for top, x in zip(tops, arguments, strict=not compiled):
         if x.items is not None and not compiled:
             writer.line(*_taken_apart(writer, top, x))
+    kept = list(dict.fromkeys(x.name for x in outside))
+    if inner:
+        unset = _set_on_some_paths(forward, kept)
+        writer.line(*[f"{' = '.join(unset)} = None"] * bool(unset))
     writer.block(forward)
     values = [] if result is None else [writer.expression(result)]
-    if parameter is not None:
+    if inner and parameter is not None:
+        those = f"({', '.join(kept)}{',' * (len(kept) == 1)})"
+        residuals = writer.namer("kept")
+        writer.line(f"return {values[0]}, {those}")
+        writer.depth = 0
+        writer.line("", f"def {inner}({residuals}, {parameter.name}):")
+        writer.depth = 1
+        writer.line(f"{those} = {residuals}")
+    elif parameter is not None:
         writer.line("", f"def back({parameter.name}):")
         writer.depth = 2
         if parameter.items is not None:
@@ -148,7 +162,7 @@ def written(
         whole = all(_is_whole(x, gradients) for x in flagged)
     given = ends if parameter is not None else [*values, *ends, *map(writer.expression, copies)]
     writer.line(f"return {', '.join(given)}")
-    if parameter is not None:
+    if parameter is not None and not inner:
         writer.depth = 1
         writer.line("", f"return {values[0]}, back")
     return Specialized(
@@ -156,6 +170,14 @@ def written(
         {*found} if inputs.functions else telling(reverse, found), exact, structured, whole,
         [*builder.copies],
     )  # fmt: skip
+
+
+def _set_on_some_paths(forward: list[Node], names: list[str]) -> list[str]:
+    """Return those of some names that stand for variables which may have no value at the end."""
+    always = {x.name for node in forward if isinstance(node, Op) for x in assigned_by(node)}
+    once = {x.name for node in walk(forward) for x in assigned_by(node)}
+    once |= {n.tape.name for n in walk(forward) if isinstance(n, Loop) and n.tape is not None}
+    return [name for name in names if name in once - always]
 
 
 def first_line_of(f: Any) -> int:

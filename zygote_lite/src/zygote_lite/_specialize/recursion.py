@@ -115,7 +115,7 @@ def _write(
     active = tuple([x.active for x in params])
     made = written(
         outer.inputs, called, f.name, [x.name for x in params], params, active, forward, backward,
-        result, gradients, seed, inner=True,
+        result, gradients, seed, inner=f.back.name,
     )  # fmt: skip
     while builder.unified:
         builder.unified.pop().shaped = None

@@ -17,9 +17,8 @@ from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import FLOATS, Fact, Other, Scalar, join_facts
-from zygote_lite._specialize.typed.functions import Recursive
+from zygote_lite._specialize.typed.functions import Recursive, Reverse
 from zygote_lite._specialize.typed.reasons import NotSupported, Unreached
-from zygote_lite._specialize.typed.runtime import call_back
 from zygote_lite._specialize.typed.stand_ins import Local, StandIn
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.structures import (
@@ -60,9 +59,10 @@ def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
     if not fitting:
         if len(inputs.functions) >= _MOST_FUNCTIONS or inputs.define is None:
             raise NotSupported.RECURSION(f"{code.co_name} calls itself in too many ways")
-        name = builder.name(f"{code.co_name.strip('<>')}_pullback")
-        inputs.names.add(name)
-        made = Recursive(name, code, skeleton, [_leaf(x) for x in xs])
+        stem = code.co_name.strip("<>")
+        name, back = builder.name(f"{stem}_forward"), builder.name(f"{stem}_back")
+        inputs.names |= {name, back}
+        made = Recursive(name, Reverse(back), code, skeleton, [_leaf(x) for x in xs])
         inputs.functions.append(made)
         stems = [stem for stem, _ in found]
         inputs.define(builder, made, f, lambda leaves: _rebuilt(env, iter(leaves), given), stems)
@@ -82,10 +82,9 @@ def _call_of(builder: Builder, f: Recursive, xs: list[Value]) -> Value:
     op = builder.write(result, operator.getitem, [both, constant(0)], {})
     op.target.fresh = op.target.made = False
     if f.result.active:
-        back = Result(Other(type(call_back)), None)
-        pullback = builder.write(back, operator.getitem, [both, constant(1)], {}).target
+        kept = builder.write(Result(Other(tuple), ()), operator.getitem, [both, constant(1)], {})
         be_active(op, given)
-        op.reverse_rule = _RecursiveRule(pullback, given, params)
+        op.reverse_rule = _RecursiveRule(f.back, kept.target, given, params)
     return op.target
 
 
@@ -93,16 +92,17 @@ def _call_of(builder: Builder, f: Recursive, xs: list[Value]) -> Value:
 class _RecursiveRule:
     """The reverse through the call of a function of the text."""
 
-    pullback: Value
+    function: Reverse
+    kept: Value
     xs: list[Value]
     params: list[Value]
 
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
-        """Write the call of the pullback, and return the cotangents."""
+        """Write the call of the reverse, and return the cotangents."""
         if builder.recording:
             raise NotSupported.SECOND_ORDER("a function that calls itself is differentiated twice")
         whole = Result(Other(tuple), ())
-        every = builder.write(whole, call_back, [self.pullback, dy], {}).target
+        every = builder.write(whole, self.function, [self.kept, dy], {}).target
         found: list[Contribution] = []
         for i, (x, param) in enumerate(zip(self.xs, self.params, strict=True)):
             if not x.active:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
-from zygote_lite._specialize.typed.functions import Attribute, Recursive, is_hashable
+from zygote_lite._specialize.typed.functions import Attribute, Recursive, Reverse, is_hashable
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_parts
 from zygote_lite._specialize.typed.values import Value
@@ -122,7 +122,7 @@ class Speller:
 
     def function(self, f: Any) -> str:
         """Return the text that names a function."""
-        if isinstance(f, Recursive):
+        if isinstance(f, Recursive | Reverse):
             return f.name
         return spelled(f) or self.bind(f)
 

@@ -24,11 +24,23 @@ class Attribute:
 
 
 @dataclass(eq=False)
+class Reverse:
+    """The reverse of a function of the text, called with what that has kept, and a cotangent."""
+
+    name: str
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+@dataclass(eq=False)
 class Recursive:
-    """A function of the text that calls itself: it returns a value, and the pullback of that.
+    """A function of the text that calls itself: it returns a value, and what its reverse needs.
 
     Attributes:
         name: its name in the text.
+        back: its reverse.
         code: of the user's function.
         skeleton: the form of the variables at its start, but for numbers and arrays.
         leaves: these, or what is the same in every call: abstract values.
@@ -38,6 +50,7 @@ class Recursive:
     """
 
     name: str
+    back: Reverse
     code: Any
     skeleton: Any
     leaves: list[Any]
