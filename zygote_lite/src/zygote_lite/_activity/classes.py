@@ -1,6 +1,7 @@
 """What a class defines, read without running its code."""
 
 import dataclasses
+import dis
 import functools
 import inspect
 import types
@@ -94,6 +95,20 @@ def intercepts(kind: type, name: str) -> bool:
     if any(isinstance(f, types.FunctionType) for f in own):
         return True
     return isinstance(member, property) or is_users_class(type(member))  # type: ignore[arg-type]
+
+
+@functools.lru_cache(maxsize=4096)
+def only_reads(kind: type, name: str) -> bool:
+    """Return whether looking up an attribute changes nothing, as far as the class tells."""
+    member = inspect.getattr_static(kind, name, None)
+    own: Any = kind.__getattribute__
+    if not isinstance(member, property) or isinstance(own, types.FunctionType):
+        return not computes(kind, name)
+    is_python = isinstance(member.fget, types.FunctionType)
+    steps = [*dis.get_instructions(member.fget)] if is_python else []  # type: ignore[arg-type]
+    loaded = [i.argval for i in steps if i.opname == "LOAD_ATTR"]
+    others = {i.opname for i in steps} - {"RESUME", "LOAD_FAST", "LOAD_ATTR", "RETURN_VALUE"}
+    return len(loaded) == 1 and not others and not computes(kind, loaded[0])
 
 
 @functools.lru_cache(maxsize=4096)

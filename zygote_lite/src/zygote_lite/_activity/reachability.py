@@ -73,6 +73,8 @@ class Reach:
                 self.bindings.append((space, name, value))
                 self.values += [x for g in found for x in held_beside(g)]
                 stack += found
+                if isinstance(value, functools._lru_cache_wrapper):
+                    self.values.append(value)
                 if isinstance(value, type):
                     self.add_class(value)
 
@@ -217,11 +219,11 @@ def referent(x: Any) -> Any:
         return None
 
 
-def held_and_named(f: Any) -> tuple[list[Any], list[Any]]:
+def held_and_named(f: Any, by_name: bool = True) -> tuple[list[Any], list[Any]]:
     """Return what a function holds itself, and what it can reach by the names of globals."""
     if isinstance(f, types.MethodType):
         return [f.__self__, f.__func__], []
     if not isinstance(f, types.FunctionType):
         owner = getattr(f, "__self__", None)
         return [] if owner is None else [owner], []
-    return held_beside(f), reached_by_function(f)
+    return held_beside(f), reached_by_function(f) if by_name else []

@@ -52,8 +52,7 @@ def _write_back(x: Any, index: Any, value: Any) -> None:
 
 def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
     """Note what the pullback of a rule may have saved."""
-    captured = state.captured
-    if captured is None:
+    if state.captured is None:
         return
     for x in (f, *xs):
         kind = kind_of(x)
@@ -61,33 +60,37 @@ def note_captured(f: Any, xs: tuple[Any, ...]) -> None:
         if kind == OBJECT and not isinstance(x, np.ndarray):
             fields, held = dict_of(x), entries_of(x)
             if type(fields) is dict:
-                captured[id(fields)] = fields
+                _save(fields, len(fields))
             if slot_names(type(x)):
-                captured[id(x)] = x
+                _save(x, 1)
         elif kind in (LIST, DICT, TUPLE):
             held = entries_of(x)
             if kind != TUPLE:
-                captured[id(x)] = x
+                _save(x, len(x))
         for _, entry in held:
             if isinstance(entry, np.ndarray):
-                owner = owner_of(entry)
-                captured[id(owner)] = owner
+                _save(owner_of(entry), entry.size)
+
+
+def _save(x: Any, size: int) -> None:
+    captured = state.captured
+    if captured is not None and id(x) not in captured:
+        captured[id(x)] = x
+        state.saved += size
 
 
 def note_captured_deeply(given: tuple[Any, ...]) -> None:
     """Note what a pullback may have saved of arrays, in tuples, lists and dicts of them too."""
-    captured = state.captured
-    if captured is None:
+    if state.captured is None:
         return
     stack = [*given]
     while stack:
         x = stack.pop()
         if isinstance(x, np.ndarray):
-            owner = owner_of(x)
-            captured[id(owner)] = owner
+            _save(owner_of(x), x.size)
         elif type(x) in (tuple, list, dict):
             if type(x) is not tuple:
-                captured[id(x)] = x
+                _save(x, len(x))
             stack += x.values() if type(x) is dict else x
 
 

@@ -31,6 +31,7 @@ class State(threading.local):
 
     active: dict[int, Any] | None = None  # containers that hold active values, by identity
     captured: dict[int, Any] | None = None  # arrays and containers that pullbacks have saved
+    saved = 0  # how many entries these have, about
     written: dict[int, Any] | None = None  # arrays that were written in place
     given: tuple[Any, ...] = ()  # what the run was given: the function and its arguments
     held: dict[int, Any]  # holders of numbers that carry no gradient, within the arguments
@@ -38,7 +39,12 @@ class State(threading.local):
     chooses = False  # whether an integer is a choice: nothing but floats is differentiated
     has_texts = False  # whether texts made of active values are among what is active
     store: Store | None = None
-    clean: dict[int, Any]  # what is reached by the names of globals and reaches nothing active
+    clean: dict[int, Any]  # what was found to reach nothing active
+    linked = False  # whether a call that was simply run may have linked what is clean to more
+    outside = 0  # how often what is active may have come within the reach of code outside the run
+    private: dict[int, Any]  # containers that only the variables of the run hold
+    holders: dict[int, list[Any]]  # by identity: what holds a private container
+    reaching: dict[int, Any]  # private containers that hold what is active
     writes = 0  # into arrays, so far
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
     run: object = None  # the forward run, which differs from all others
@@ -46,6 +52,9 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.clean = {}
+        self.private = {}
+        self.holders = {}
+        self.reaching = {}
         self.held = {}
         self.ended = {}
         self.later = []

@@ -104,10 +104,11 @@ class _Emitter:
             case ir.Track(_, targets, values, unpack, yields):
                 whole = self.atom(values[0]) if len(values) == 1 else self.tuple(values)
                 return _assign(targets, ast.Yield(whole) if yields else whole, as_tuple=unpack)
-            case ir.CellOf(_, target, variable):
+            case ir.CellOf(_, target, variable, is_own):
                 nothing = ast.arguments([], [], None, [], [], None, [])
                 holder = ast.Lambda(nothing, _load(variable))
-                return _assign([target], ast.Call(self.atom(ir.Intrinsic("cell_of")), [holder], []))
+                name = "own_cell_of" if is_own else "cell_of"
+                return _assign([target], ast.Call(self.of_tape(name), [holder], []))
             case ir.Delete(_, name):
                 return ast.Delete([ast.Name(name, ast.Del())])
         return self.structure(s)

@@ -154,11 +154,6 @@ def write_cell(cell: Any, value: Any, /) -> None:
     cell.cell_contents = value
 
 
-def cell_of(holder: Any, /) -> Any:
-    """Return the cell of the one variable that `holder` captures."""
-    return holder.__closure__[0]
-
-
 # -- with --------------------------------------------------------------------------------------
 
 
@@ -271,7 +266,7 @@ def note_class(cls: Any, names: tuple[Any, ...], held: dict[str, Any], /, *value
 
 
 _FUNCTIONS = (
-    apply, build_dict, build_list, build_set, build_slice, build_tuple, cell_of,
+    apply, build_dict, build_list, build_set, build_slice, build_tuple,
     class_parts, enter_context, exit_context, format_value, invoke, join_arguments, join_dict,
     join_list, join_set, join_text, join_tuple, mapping_parts, mapping_rest, matches_class,
     matches_mapping, matches_sequence, note_class, read_cell, resume, set_defaults, taken_for,

@@ -385,7 +385,8 @@ class ForEach(Statement):
 
 @dataclass
 class CellOf(Statement):
-    """`target = cell_of(lambda: variable)`: the cell of a variable that functions share."""
+    """`target = tape.cell_of(lambda: variable)`: the cell of a variable that functions share."""
 
     target: str
     variable: str
+    is_own: bool  # not one that the function captures

@@ -84,7 +84,7 @@ class _Recorder:
         for name, cell in self.cells.items():
             if name in f.shared and name not in f.names:
                 start.append(_declared(origin, name))
-            start.append(ir.CellOf(origin, cell, name))
+            start.append(ir.CellOf(origin, cell, name, name in f.shared))
             if name in f.names:
                 start.append(self.write(origin, name, ir.Name(name), self.node(ir.Name(name))))
         return replace(f, body=[*start, *body])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Tangent, accumulate, project
-from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.marks import mark_new
 from zygote_lite._cotangents.kinds import cotangent_like, entries_of, tuple_like
 from zygote_lite._cotangents.registry import (
     Handlers,
@@ -95,8 +95,8 @@ def unbox(d: Any, tape: Tape) -> Traced:
 @handlers.structural(Tangent)
 def _(nodes: Nodes, primal: Any, **fields: Any) -> ValueAndPullback:
     y = Tangent(primal, **fields)
-    mark_active(y)
-    mark_active(y._fields)
+    mark_new(y)
+    mark_new(y._fields)
 
     def tangent_back(dy: Any) -> tuple[Any, ...]:
         slots = take_slots(y)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rulescore import find_rule, project, rrule
-from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.marks import mark_new
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._nested.cotangents import scaled
@@ -107,7 +107,7 @@ def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str
     f, *arguments = xs
     run = NestedRun(tape, f, nodes[1:], (True,) * (len(nodes) - 1), arguments, kws)
     back = NestedPullback(run)
-    mark_active(back)
+    mark_new(back)
     return tape.call((None, run.at_y, None), build_tuple, run.y, back)
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, project
-from zygote_lite._activity.activity import captured_within
 from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.saved import note_captured
+from zygote_lite._activity.walk import captured_within
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
 from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state

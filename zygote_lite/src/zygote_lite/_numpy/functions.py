@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, project
-from zygote_lite._activity.activity import reaches_active
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPullback
 from zygote_lite._cotangents.store import through
 from zygote_lite._ir.intrinsics import refuse_resize

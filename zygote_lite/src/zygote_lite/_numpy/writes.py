@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from rulescore import project
-from zygote_lite._activity.activity import is_text, mark_active
+from zygote_lite._activity.activity import is_text
 from zygote_lite._activity.classes import bind_method, member_of
+from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.saved import note_write, restore
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.registry import (

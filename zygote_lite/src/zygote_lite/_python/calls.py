@@ -9,8 +9,8 @@ import traceback
 import types
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active
 from zygote_lite._activity.classes import bind_method, fields_of, member_of
+from zygote_lite._activity.marks import mark_active, note_outside
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import (
     apply,
@@ -68,6 +68,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, names: tuple[str, ...], *values: Any) ->
 )  # fmt: skip
 def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Run a decorator: the function that it returns is recorded when it is called."""
+    note_outside()  # what it keeps its operands in has no marks
     return f(*xs, **kws), None
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import reaches_active
 from zygote_lite._activity.classes import bind_method
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, VALUE, kind_of
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import state

@@ -11,7 +11,7 @@ import operator
 from typing import Any
 
 from rulescore import accumulate
-from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.marks import mark_active, mark_new
 from zygote_lite._cotangents.kinds import DICT, INERT, LIST, TUPLE, kind_of, type_in_c
 from zygote_lite._cotangents.registry import (
     Handlers,
@@ -89,7 +89,7 @@ def _(nodes: Nodes, *xs: Any) -> ValueAndPullback:
 
 def _built(y: Any, keys: Any) -> ValueAndPullback:
     """Return a container that is built of entries, each at its place, and the pullback of that."""
-    mark_active(y)
+    mark_new(y)
 
     def build_back(dy: Any) -> tuple[Any, ...]:
         slots = take_slots(y)
@@ -101,7 +101,7 @@ def _built(y: Any, keys: Any) -> ValueAndPullback:
 @handlers.structural(build_dict)
 def _(nodes: Nodes, *items: Any) -> ValueAndPullback:
     y = build_dict(*items)
-    mark_active(y)
+    mark_new(y)
     keys = items[::2]
     for key, flag in zip(keys, nodes[1::2], strict=True):
         refuse_active_key(key, flag)
@@ -118,7 +118,7 @@ def _joined(items: Any, parts: Any) -> ValueAndPullback:
     """Return a new list or tuple of the elements of `parts`, and its pullback."""
     is_list = isinstance(items, list)
     if is_list:
-        mark_active(items)
+        mark_new(items)
     lengths = [len(part) for part in parts]
 
     def join_back(dy: Any) -> tuple[Any, ...]:
@@ -234,7 +234,7 @@ def _(nodes: Nodes, x: Any, count: int, star: int | None) -> ValueAndPullback | 
     y = unpack(x, count, star)
     middle = None if star is None else y[star]
     if middle is not None:
-        mark_active(middle)
+        mark_new(middle)
 
     def unpack_back(dy: Any) -> tuple[Any, ...]:
         given: list[Any] = [None] * len(y) if dy is None else list(dy)
@@ -295,7 +295,7 @@ def _get_slice(x: Any, index: slice) -> ValueAndPullback:
     size = type_in_c(x).__len__(x)
     positions = range(size)[index]
     if isinstance(y, list):
-        mark_active(y)
+        mark_new(y)
 
     def getitem_back(dy: Any) -> tuple[Any, ...]:
         if isinstance(y, list):

@@ -7,8 +7,9 @@ import io
 import types
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active, text_pullback
+from zygote_lite._activity.activity import text_pullback
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced, ValueAndPullback

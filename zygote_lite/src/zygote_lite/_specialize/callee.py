@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import holds_text, reaches_active
+from zygote_lite._activity.activity import holds_text
 from zygote_lite._activity.saved import note_captured_deeply
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import INERT, kind_of
 from zygote_lite._cotangents.registry import BY_CODE, Handlers, NodeId, Nodes, Traced
 from zygote_lite._cotangents.run import current_store, state, take

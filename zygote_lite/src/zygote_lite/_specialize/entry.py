@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rulescore import generation
-from zygote_lite._activity.activity import reaches_active
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import accumulate
+from zygote_lite._activity.marks import note_reaching
 from zygote_lite._cotangents.indexed import Part, add_part
 from zygote_lite._cotangents.kinds import owner_of
 from zygote_lite._cotangents.registry import NodeId, NoPullback, Traced
@@ -91,6 +92,8 @@ class Entries:
     def record(self, y: Any, back: Any, nodes: tuple[NodeId, ...], fresh: bool = False) -> Traced:
         """Record that `y` was computed from the values `nodes`, and that `back` is its pullback."""
         if type(back) is NoPullback:
+            if type(y) is list:
+                note_reaching(y)
             return y, None
         if not back:
             self.entries.append((back, nodes, None))

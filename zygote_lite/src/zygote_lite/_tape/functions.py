@@ -1,10 +1,12 @@
 """Python functions on the tape: their recording code is run, with companions of its parameters."""
 
+import inspect
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active, reaches_active
+from zygote_lite._activity.marks import mark_new, note_made, note_outside, note_shared
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import NodeId, Traced, UndoOnly
-from zygote_lite._cotangents.run import slots_of
+from zygote_lite._cotangents.run import slots_of, state
 from zygote_lite._ir.compile import recording_of, run_as_called
 from zygote_lite._ir.places import name_of, place_of
 from zygote_lite._tape.arguments import place_arguments
@@ -26,10 +28,13 @@ class RecordedFunctions(Entries):
         run, is_generator = recording_of(f)
         note_resolution(f, xs, f"recorded; {place_of(f)}")
         given = self.bind(nodes, f, xs, kws)
+        if f.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            for x in (*xs, *kws.values()):
+                note_shared(x)  # Python itself makes a tuple or dict of it
         result = run_as_called(run, self, given, f, xs, kws)
         if is_generator:
             generated = Generated(result, self, f, any(n is not None for n in nodes))
-            mark_active(generated)
+            mark_new(generated)
             self.generators.append(generated)
             return generated, None
         y, node = result
@@ -66,9 +71,21 @@ class RecordedFunctions(Entries):
 
     def keywords(self, made: dict[str, Any], entries: Any) -> None:
         """Note where the cotangents of the entries of a function's `**kwargs` go."""
+        if not state.outside and reaches_active(*made.values()):
+            note_outside()
         if entries:
             back = _adopted(made, list(entries))
             self.record(None, back, tuple(entries.values()))
+
+    def cell_of(self, holder: Any) -> Any:
+        """Return the cell of the one variable that `holder` captures."""
+        return holder.__closure__[0]
+
+    def own_cell_of(self, holder: Any) -> Any:
+        """Return the cell of a variable of the function that runs, which has just been made."""
+        cell = self.cell_of(holder)
+        note_made(cell)
+        return cell
 
     def finish(self) -> None:
         """Refuse where a generator was left before its end, and its `finally` would do something.
@@ -104,7 +121,7 @@ def _spread(count: int) -> Any:
 
 def _adopted(y: dict[str, Any], names: list[str]) -> Any:
     """Return the pullback of the making of a function's `**kwargs`."""
-    mark_active(y)
+    mark_new(y)
 
     def adopted_back(dy: Any) -> tuple[Any, ...]:
         slots = slots_of(y)

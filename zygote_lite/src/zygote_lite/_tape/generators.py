@@ -6,7 +6,8 @@ import sys
 import types
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active, reaches_active
+from zygote_lite._activity.marks import mark_new
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import NodeId, Traced
 from zygote_lite._ir.places import is_library, where
 from zygote_lite.errors import DifferentiationError
@@ -50,7 +51,7 @@ def only_the_engine_holds(x: Any, references: int) -> bool:
 
     Arguments:
         x: the generator.
-        references: how many the engine has: `Tape.generators`, `state.active` (by `mark_active`),
+        references: how many the engine has: `Tape.generators`, `state.active` (by `mark_new`),
             and one for each local variable that holds it, in the caller and above it.
     """
     return _count(x) - _COUNTED_BESIDES - 1 <= references  # the parameter `x` is one of ours, too
@@ -97,7 +98,7 @@ class Generated:
             y, node = stop.value or (None, None)
             end = Returned(y, node)
             if node is not None:
-                mark_active(end)
+                mark_new(end)
             raise end from None
         except BaseException as error:
             if not str(self.function.__module__).startswith("zygote_lite."):

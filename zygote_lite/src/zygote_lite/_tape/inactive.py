@@ -5,6 +5,7 @@ Which values such a call may change is told as far as its function shows.
 
 import functools
 import inspect
+import operator
 import types
 from numbers import Number
 from typing import Any
@@ -12,14 +13,23 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity.activity import captured_within, reaches_active
-from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.classes import member_of, only_reads
+from zygote_lite._activity.marks import PLAIN, is_reading, is_storing, note_kept, note_outside
 from zygote_lite._activity.saved import guarded, is_writer
-from zygote_lite._activity.side_effects import hooks_called, may_write, unknown_hooks
+from zygote_lite._activity.side_effects import hooks_called, unknown_hooks
+from zygote_lite._activity.walk import captured_within, reaches_active
 from zygote_lite._cotangents.kinds import OBJECT, VALUE, kind_of
 from zygote_lite._cotangents.registry import DESUGARED, STRUCTURAL, Traced, has_handler
 from zygote_lite._cotangents.run import state
-from zygote_lite._ir.intrinsics import invoke, read_cell, refuse_locals
+from zygote_lite._ir.intrinsics import (
+    build_dict,
+    build_list,
+    build_set,
+    build_slice,
+    build_tuple,
+    read_cell,
+    refuse_locals,
+)
 from zygote_lite._tape.functions import RecordedFunctions
 from zygote_lite._tape.refusal import hook_refusal, refuse_frame
 from zygote_lite.errors import DifferentiationError
@@ -27,12 +37,10 @@ from zygote_lite.errors import DifferentiationError
 CALLS_PYTHON = (types.FunctionType, types.MethodType, type, functools.partial)
 
 
-def may_change(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Return whether a call may change anything, as far as the code of its function tells."""
-    kind = None
-    if f is invoke:
-        kind, f = type(xs[0]), member_of(type(xs[0]), xs[1])
-    return not isinstance(f, types.FunctionType) or may_write(f, kind)
+HARMLESS = {id(f) for f in (
+    build_tuple, build_list, build_dict, build_set, build_slice, isinstance, issubclass, len, type,
+    id, callable, bool, operator.truth, operator.not_, operator.is_, operator.is_not,
+)}  # fmt: skip
 
 
 def is_resolved_later(f: Any) -> bool:
@@ -46,6 +54,10 @@ def is_harmless(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> bool:
     """Return whether an inactive call cannot change anything that was saved."""
     if f is read_cell:
         return True
+    if f is getattr and only_reads(type(xs[0]), xs[1]):  # type: ignore[arg-type]
+        return True
+    if id(f) in HARMLESS and all(type(x) in PLAIN or kind_of(x) != VALUE for x in xs):
+        return True  # of what it calls, `hooks` have told
     if is_writer(f, kws):
         return False
     if isinstance(f, CALLS_PYTHON) or (getattr(f, "__module__", None) or "").startswith(
@@ -100,8 +112,8 @@ class InactiveCalls(RecordedFunctions):
             if hooks and reaches_active(*hooks):
                 raise hook_refusal(f, hooks)
         harmless = not (state.captured or state.clean) or (not hooks and is_harmless(f, xs, kws))
-        if state.clean and not harmless and may_change(f, xs):
-            state.clean.clear()  # something may be written into what was found to be inactive
+        if not harmless:
+            state.linked = True  # something may be written into what was found to be inactive
         held = captured_within(f, *xs, *kws.values()) if state.captured and not harmless else []
         if held:
             y, back = guarded(f, xs, kws, held)
@@ -109,9 +121,18 @@ class InactiveCalls(RecordedFunctions):
                 self.entries.append((back, (), None))
         else:
             y = f(*xs, **kws)
+        note_kept(f, xs, kws, y)
+        if id(f) in STRUCTURAL and not is_reading(f):
+            self.note_unmarked((*xs[is_storing(f) :], *kws.values()))
         if type(y) is types.FrameType:
             refuse_frame()
         return y, None
+
+    def note_unmarked(self, xs: tuple[Any, ...]) -> None:
+        """Note that something holds values that reach something active unmarked, as closures do."""
+        if not PLAIN.issuperset(map(type, xs)) and reaches_active(*xs):
+            note_outside()
+            state.clean.clear()
 
     def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
         """Make the generator that an inactive call makes, if it does: it may come to be active."""

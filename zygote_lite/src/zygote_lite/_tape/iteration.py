@@ -72,7 +72,7 @@ class Iteration(InactiveCalls):
                 i += 1
             return
         if kind_of(x) == VALUE and type(x) is not np.ndarray:
-            state.clean.clear()  # an iterator may run any code
+            state.linked = True  # an iterator may run any code
         known = len(state.active or ())
         iterator = iter(x)
         for y in iterator:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from zygote_lite._activity.activity import only_floats
+from zygote_lite._activity.marks import forget_marks
 from zygote_lite._cotangents.run import state
 
 
@@ -23,8 +24,8 @@ class Run:
         self.is_outermost = state.active is None
         if self.is_outermost:
             state.active, state.captured, state.written = {}, {}, {}
-            state.given, state.has_texts = self.given, False
-            state.clean.clear()
+            state.given, state.has_texts, state.saved = self.given, False, 0
+            forget_marks()
             state.run = object()
         self.chose = state.chooses
         if self.flags is not None:
@@ -39,7 +40,7 @@ class Run:
             state.given = ()
             state.held.clear()
             state.ended.clear()
-            state.clean.clear()
+            forget_marks()
             later, state.later, state.run = state.later, [], None
             for do in later:
                 do()

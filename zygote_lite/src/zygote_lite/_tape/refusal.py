@@ -12,14 +12,10 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, home_of, provider_of
-from zygote_lite._activity.activity import (
-    captured_within,
-    is_text,
-    mark_active,
-    reaches_active,
-    text_pullback,
-)
+from zygote_lite._activity.activity import is_text, text_pullback
+from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
+from zygote_lite._activity.walk import captured_within, reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
 from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state

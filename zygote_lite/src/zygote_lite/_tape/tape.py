@@ -12,16 +12,11 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity.activity import (
-    captured_within,
-    is_active,
-    is_fields_view,
-    mark_arguments,
-    reaches_active,
-)
+from zygote_lite._activity.activity import is_active, is_fields_view, mark_arguments
 from zygote_lite._activity.classes import member_of, overrides_iteration
 from zygote_lite._activity.saved import note_captured
 from zygote_lite._activity.side_effects import hooks_called, hooks_of_operands
+from zygote_lite._activity.walk import captured_within, reaches_active
 from zygote_lite._cotangents.indexed import is_part, part_back
 from zygote_lite._cotangents.kinds import TUPLE, is_known_by_rule, kind_of
 from zygote_lite._cotangents.registry import (

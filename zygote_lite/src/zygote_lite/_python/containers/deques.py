@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.marks import mark_active, mark_new
 from zygote_lite._cotangents.registry import (
     Handlers,
     Nodes,
@@ -204,5 +204,5 @@ def empty_deque(maxlen: Any) -> Any:
 @handlers.structural(empty_deque)
 def _(nodes: Nodes, maxlen: Any) -> ValueAndPullback:
     y = empty_deque(maxlen)
-    mark_active(y)
+    mark_new(y)
     return y, no_pullback(2)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import mark_active, reaches_active
+from zygote_lite._activity.marks import mark_active, mark_new
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
     VALUE,
@@ -254,7 +255,7 @@ def gathered(y: Any, source: Callable[[Any], tuple[Any, Any]], count: int) -> Va
         source: from the key of an entry to the container that it comes from, and its key there.
         count: how many operands the call has.
     """
-    mark_active(y)
+    (mark_active if type(y) is frozenset else mark_new)(y)  # which may be the one it is made of
 
     def gathered_back(dy: Any) -> tuple[Any, ...]:
         for key, d in take_slots(y).items():

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from zygote_lite._activity.activity import mark_active
+from zygote_lite._activity.marks import mark_active
 from zygote_lite._cotangents.kinds import tuple_like
 from zygote_lite._cotangents.registry import Handlers, Nodes, UndoOnly, ValueAndPullback
 from zygote_lite._cotangents.run import current_store, give, slots_of

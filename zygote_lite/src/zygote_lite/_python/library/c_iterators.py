@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import reaches_active
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import VALUE, kind_of
 from zygote_lite._cotangents.registry import IN_PYTHON, Traced
 from zygote_lite._cotangents.run import state

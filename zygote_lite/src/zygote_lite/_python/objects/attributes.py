@@ -13,15 +13,10 @@ from typing import Any, cast
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._activity.activity import (
-    has_active_class,
-    holder_of,
-    is_fields_view,
-    mark_active,
-    mark_fields,
-    reaches_active,
-)
+from zygote_lite._activity.activity import has_active_class, holder_of, is_fields_view
 from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
+from zygote_lite._activity.marks import mark_active, mark_fields, note_outside, note_shared
+from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
     DICT,
     FUNCTION,
@@ -215,10 +210,12 @@ def _put_field(x: Any, name: str, held: tuple[Any, ...]) -> None:
 _STANDARD_MODULES = ("abc", "builtins", "dataclasses", "enum", "functools", "typing")
 
 
-@handlers.desugared(note_class)
+@handlers.desugared(note_class, always=True)
 def _(
     tape: Tape, nodes: Nodes, cls: Any, names: tuple[Any, ...], held: dict[str, Any], *values: Any
 ) -> Traced:
+    note_outside()  # the functions in the class hold what they capture without a mark
+    note_shared(cls)
     active = {name: n for name, n in zip(names, nodes[4:], strict=True) if n is not None}
     for name in active:
         if name is not None and cls.__dict__.get(name) is not held[name]:

@@ -9,21 +9,16 @@ import types
 import weakref
 from typing import Any
 
-from zygote_lite._activity.activity import (
-    captured_within,
-    is_active,
-    is_reached,
-    mark_active,
-    reaches_active,
-    text_pullback,
-)
+from zygote_lite._activity.activity import is_active, text_pullback
 from zygote_lite._activity.classes import (
     intercepts,
     is_init_of_dataclass,
     is_method_of_dataclass,
     member_of,
 )
+from zygote_lite._activity.marks import mark_active, mark_new, note_made
 from zygote_lite._activity.side_effects import callbacks, hooks_called, may_write
+from zygote_lite._activity.walk import captured_within, is_reached, reaches_active
 from zygote_lite._cotangents.registry import (
     Handlers,
     NodeId,
@@ -83,6 +78,7 @@ def instantiate(
         raise refused_end(end)
     if cls is types.SimpleNamespace:
         y = cls()
+        note_made(y)
         for (name, value), n in zip(kws.items(), nodes[1:], strict=True):
             tape.call((None, None, None, n), object.__setattr__, y, name, value)
         return y, None
@@ -99,6 +95,7 @@ def instantiate(
         y, node = tape.call((None, None, None, *nodes[1:]), hold_arguments, new, cls, *xs, **kws)
     elif new is object.__new__ or issubclass(cls, _filled_by(cls)):
         y = new(cls)
+        note_made(y)
     else:
         return tape.refuse(nodes, cls, xs, kws)
     init = type(y).__init__  # `__new__` may return an object of a subclass
@@ -266,8 +263,8 @@ def _(nodes: Nodes, cls: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
 @handlers.structural(functools.partial)
 def _(nodes: Nodes, f: Any, /, *xs: Any, **kws: Any) -> ValueAndPullback:
     y = functools.partial(f, *xs, **kws)
-    mark_active(y)
-    mark_active(y.keywords)
+    mark_new(y)
+    mark_new(y.keywords)
     inner = f if isinstance(f, functools.partial) else None
     before = 0 if inner is None else len(inner.args)
 
@@ -355,7 +352,7 @@ def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
 def _(cls: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
     """Make a container of weak references: all that is done with it is recorded."""
     y = cls()
-    mark_active(y)
+    mark_new(y)
     if xs or kws:
         tape.call((None, None, *nodes[1:]), cls.update, y, *xs, **kws)
     return y, None

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.activity import holder_of, mark_active
+from zygote_lite._activity.activity import holder_of
 from zygote_lite._activity.classes import attribute_in_c, bind_method, fields_of, hook_of, member_of
+from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.reachability import referent
 from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
@@ -193,5 +194,5 @@ def _(tape: Tape, nodes: Nodes, x: Any) -> Traced:
 @handlers.desugared(super)
 def _(tape: Tape, nodes: Nodes, *xs: Any) -> Traced:
     above = super(*xs)
-    mark_active(above)
+    mark_new(above)
     return above, nodes[2] if len(xs) > 1 else None

@@ -1,0 +1,235 @@
+"""Marks: which containers hold active values, and whether code outside the run can reach one.
+
+What was there before the run reaches something active only after an active value was written into
+something that code outside the run can reach. `state.outside` counts such writes; the arguments
+that are differentiated and have an address count too. While it is zero, a container holds active
+values only if it is marked, so that nothing needs to be walked (`walk`).
+
+A container that recorded code makes is *private* until a call that is simply run is given it:
+that call may keep it anywhere. What is stored in a private container is private as long as that is.
+"""
+
+import operator
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.classes import computes
+from zygote_lite._cotangents.kinds import (
+    FUNCTION,
+    OBJECT,
+    held_by,
+    kind_of,
+    owner_of,
+    slot_names,
+)
+from zygote_lite._cotangents.run import FieldsView, state
+from zygote_lite._ir.intrinsics import (
+    build_dict,
+    build_list,
+    build_set,
+    build_tuple,
+    invoke,
+    join_dict,
+    join_list,
+    join_set,
+    join_tuple,
+    matches_sequence,
+    read_cell,
+    write_cell,
+)
+from zygote_lite._ir.traits import BY_ID, NO_TRAITS
+
+_MOST_PRIVATE = 32
+"""Private containers that are remembered; an older one counts as if anything could reach it."""
+
+
+def forget_marks() -> None:
+    """Forget what is known of who holds what, as a run begins or ends."""
+    state.linked, state.outside = False, 0
+    for known in (state.clean, state.private, state.holders, state.reaching):
+        known.clear()
+
+
+def mark_new(x: Any) -> None:
+    """Note that a container that has just been made holds an active value."""
+    if state.active is not None:
+        state.active[id(x)] = x
+
+
+def mark_active(x: Any) -> None:
+    """Note that a container holds an active value now."""
+    active = state.active
+    if active is None or id(x) in active:
+        return
+    active[id(x)] = x
+    above = _above(x)
+    if above is None:
+        note_outside(x)
+        return
+    for holder in above:
+        state.reaching[id(holder)] = holder
+        state.clean.pop(id(holder), None)
+
+
+def note_reaching(x: Any) -> None:
+    """Note that a container may hold one that holds an active value."""
+    state.reaching[id(x)] = x
+
+
+def mark_fields(x: Any, fields: Any) -> None:
+    """Note that the `__dict__` of an object (or class) holds an active value now."""
+    if state.active is not None:
+        is_object = kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x))
+        state.active.setdefault(id(fields), fields if is_object else FieldsView(fields))
+
+
+def note_outside(x: Any = None) -> None:
+    """Note that code outside the run may reach something active, by what `x` is now."""
+    if not state.outside or state.linked or id(x) in state.clean:
+        state.clean.clear()
+        state.linked = False
+    state.outside += 1
+
+
+def _above(x: Any) -> list[Any] | None:
+    """Return a private container and all that holds it; `None` where it is not private."""
+    found: dict[int, Any] = {}
+    stack = [x]
+    while stack:
+        y = stack.pop()
+        if id(y) in found:
+            continue
+        if not is_private(y):
+            if y is x or id(y) not in state.active:  # type: ignore[operator]
+                return None
+            continue
+        found[id(y)] = y
+        stack += state.holders.get(id(y), ())
+    return [*found.values()]
+
+
+# -- what calls that are simply run do with their operands --------------------------------------
+
+_KEEP_NOTHING = {id(f) for f in (
+    len, bool, isinstance, issubclass, callable, operator.truth, operator.not_, operator.is_,
+    operator.is_not, operator.contains, read_cell, matches_sequence,
+)}  # fmt: skip
+_BUILD = {id(f) for f in (
+    build_dict, build_list, build_set, build_tuple, join_dict, join_list, join_set, join_tuple,
+    list, tuple, dict, set,
+)}  # fmt: skip
+_COMBINE = {id(f) for f in (operator.mul, operator.add, operator.concat)}
+_STORE = {id(f) for f in (setattr, object.__setattr__, operator.setitem, write_cell, list.append)}
+_METHODS_THAT_STORE = {"append", "add", "insert", "setdefault"}
+_METHODS_THAT_COPY = {"extend", "update"}
+_METHODS_THAT_KEEP_NOTHING = {"clear", "count", "get", "index", "pop", "remove"}
+_BUILTIN = {list, tuple, dict, set}
+PLAIN = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64, slice}
+_SIMPLE = _BUILTIN | PLAIN
+_BOUND = {types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType}
+_PLAIN_KEYS = {int, str, float, np.int64}
+
+
+def note_made(y: Any) -> None:
+    """Note a container that the run has made, and that nothing but its variables holds."""
+    private = state.private
+    private[id(y)] = weakref.ref(y) if type(y) is np.ndarray else y
+    if len(private) > _MOST_PRIVATE:
+        _forget(next(iter(private)))
+
+
+def note_kept(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], y: Any) -> None:
+    """Note what a call that was simply run may have kept of its operands, and what it made."""
+    if type(y) in _BUILTIN and not any(y is x for x in xs):
+        if id(f) in _BUILD or (id(f) in _COMBINE and _SIMPLE.issuperset(map(type, xs))):
+            note_made(y)
+            _note_held(y, [*y.keys(), *y.values()] if type(y) is dict else y)
+            for x in xs:
+                if type(x) not in _SIMPLE:
+                    note_shared(x)  # an iterator, say
+            return
+    elif type(y) is np.ndarray and y.base is None and BY_ID.get(id(f), NO_TRAITS).creates:
+        note_made(y)
+    if state.private and not (PLAIN.issuperset(map(type, xs)) and not kws):
+        _note_operands(f, xs, kws, y)
+
+
+def _note_operands(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], y: Any) -> None:
+    """Note what a call may have kept of its operands."""
+    if id(f) in _KEEP_NOTHING:
+        return
+    owner = type(xs[0]) if xs else None
+    if f is operator.getitem and type(xs[1]) in _PLAIN_KEYS and owner in (*_BUILTIN, np.ndarray):
+        return
+    if f is getattr and not xs[1].startswith("__") and not computes(owner, xs[1]):  # type: ignore[arg-type]
+        if type(y) in _BOUND:
+            note_shared(y)
+    elif id(f) in _STORE:
+        _note_held(xs[0], xs[1:])
+    elif f is invoke and owner in _BUILTIN and xs[1] in _METHODS_THAT_STORE:
+        _note_held(xs[0], xs[2:])
+    elif f is invoke and owner in _BUILTIN and xs[1] in _METHODS_THAT_COPY:
+        for x in (*xs[2:], *kws.values()):
+            note_shared(x)
+    elif f is not invoke or owner not in _BUILTIN or xs[1] not in _METHODS_THAT_KEEP_NOTHING:
+        for x in (f, *xs, *kws.values()):
+            note_shared(x)
+
+
+def is_reading(f: Any) -> bool:
+    """Return whether a function makes no container, and stores nothing in one."""
+    return id(f) in _KEEP_NOTHING or f in (getattr, operator.getitem, build_tuple)
+
+
+def is_storing(f: Any) -> bool:
+    """Return whether a function puts its later operands into its first one."""
+    return id(f) in _STORE
+
+
+def note_shared(x: Any) -> None:
+    """Note that anything may hold a value from now on."""
+    if state.private and type(x) not in PLAIN:
+        for part in _with_held(x):
+            _forget(id(part))
+
+
+def _note_held(holder: Any, xs: Any) -> None:
+    """Note what a container has been given."""
+    if PLAIN.issuperset(map(type, xs)):
+        return
+    within = is_private(holder)
+    for part in (part for x in xs for part in _with_held(x)):
+        if is_private(part):
+            if within:
+                state.holders.setdefault(id(part), []).append(holder)
+            else:
+                _forget(id(part))
+
+
+def _with_held(x: Any) -> Iterator[Any]:
+    """Yield a value; of a function its cells or its object, of a class what its attributes are."""
+    yield x
+    if kind_of(x) == FUNCTION:
+        yield from held_by(x)
+    elif isinstance(x, type):
+        for member in vars(x).values():
+            yield member
+            if isinstance(member, types.FunctionType):
+                yield from held_by(member)
+    elif isinstance(x, np.ndarray) and x.base is not None:
+        yield owner_of(x)
+
+
+def is_private(x: Any) -> bool:
+    """Return whether only variables of the run, and what is private, hold a container."""
+    known = state.private.get(id(x))
+    return known is x or (type(known) is weakref.ref and known() is x)
+
+
+def _forget(identity: int) -> None:
+    state.private.pop(identity, None)
+    state.holders.pop(identity, None)

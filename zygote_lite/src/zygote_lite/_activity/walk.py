@@ -1,0 +1,248 @@
+"""The walk through the heap: what can be reached from the operands of a call.
+
+Where only what the run has made can be active (`marks`), the operands themselves tell. Otherwise
+all that they reach is walked. What was found to reach nothing active is remembered until it may.
+"""
+
+import functools
+import types
+from collections.abc import Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.marks import is_private
+from zygote_lite._activity.reachability import (
+    held_and_named,
+    is_users_class,
+    reached_by_class,
+    referents,
+)
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    FUNCTION,
+    HEAPTYPE,
+    INERT,
+    LIST,
+    OBJECT,
+    SET,
+    TUPLE,
+    VALUE,
+    dict_of,
+    entries_of,
+    held_by,
+    is_written_in_python,
+    kind_of,
+    owner_of,
+    type_in_c,
+)
+from zygote_lite._cotangents.run import state
+
+_BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
+LIMIT = 2000
+LIMIT_BY_NAME = 50_000
+_NUMBERS = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64}
+
+
+def reaches_active(*roots: Any) -> bool:
+    """Return whether something active can be reached from `roots`.
+
+    After `LIMIT` objects the search gives up and says yes: that costs time, but no gradient.
+    """
+    active = state.active
+    if not active:
+        return False
+    if not state.outside:
+        return any(map(_holds_active, roots))
+    seen: dict[int, Any] = {}
+    by_name: list[Any] = []
+    for _ in _walk(active, [*roots], seen, by_name, LIMIT):
+        return True
+    if any(
+        _is_active_by_name(active, x, seen) for x in by_name if kind_of(x) or isinstance(x, type)
+    ):
+        return True
+    _note_clean(seen)
+    return False
+
+
+def _holds_active(x: Any) -> bool:
+    """Return whether a value is active or holds something active, as the marks tell.
+
+    Nothing outside the run reaches what is active, so that a container that is not marked holds
+    nothing active. What is written in C, as iterators are, and what goes by value has no marks.
+    """
+    active: Any = state.active
+    reaching, seen, stack = state.reaching, set[int](), [x]
+    while stack:
+        x = stack.pop()
+        if type(x) in _NUMBERS or id(x) in seen:
+            continue
+        kind = kind_of(x)
+        if id(x) in active or id(x) in reaching or (kind >= TUPLE and id(dict_of(x)) in active):
+            return True
+        seen.add(id(x))
+        if issubclass(type(x), np.ndarray):
+            if id(owner_of(x)) in active:
+                return True
+            if isinstance(owner_of(x).base, np.nditer):
+                stack += owner_of(x).base.operands
+        elif kind == VALUE and not issubclass(type(x), np.generic | Number):
+            stack += referents(x)
+        elif kind == FUNCTION:
+            for part in held_and_named(x, by_name=False)[0]:
+                stack += part.values() if type(part) is dict else [part]  # of attributes
+        elif kind == TUPLE or (kind == OBJECT and not _is_users_object(x)):
+            stack += _entries_in(x)
+    return False
+
+
+def _note_clean(seen: dict[int, Any]) -> None:
+    """Note that what was walked holds active values only after something of it is marked."""
+    state.clean.update((key, x) for key, x in seen.items() if _stays_clean(x))
+
+
+def _stays_clean(x: Any) -> bool:
+    kind = kind_of(x)
+    if kind == FUNCTION:  # a private cell is marked without a look at the functions that hold it
+        return not any(map(is_private, held_by(x)))
+    if kind == OBJECT:
+        return type(x) is types.CellType or _is_users_object(x)
+    return kind != VALUE  # such as an iterator, which holds now this and now that
+
+
+def _entries_in(x: Any) -> list[Any]:
+    """Return the entries of a container; of a function under `lru_cache`, what is in its cache."""
+    if isinstance(x, functools._lru_cache_wrapper):
+        return referents(x)
+    return [value for _, value in entries_of(x)]
+
+
+def _is_users_object(x: Any) -> bool:
+    """Return whether an object gets what it holds by code that is recorded, or inactive."""
+    kind = type(x)
+    return is_written_in_python(kind) and not kind.__module__.startswith("zygote_lite.")
+
+
+def captured_within(*roots: Any) -> list[Any]:
+    """Return what pullbacks have saved and can be reached from `roots` (all of it, if in doubt)."""
+    captured = state.captured or {}
+    limit = min(LIMIT, 100 + len(captured) + state.saved // 100)  # soon it is cheaper to guard all
+    found = {id(x): x for x in _all_within(captured, roots, limit)} if captured else {}
+    return list((captured if id(_VAST) in found else found).values())
+
+
+def is_reached(x: Any, roots: Any) -> bool:
+    """Return whether an object can be reached from `roots` (no, if in doubt)."""
+    return any(y is x for y in _all_within({id(x): x}, roots, LIMIT))
+
+
+def _all_within(active: dict[int, Any], roots: Any, limit: int) -> Iterator[Any]:
+    """Yield what of some objects can be reached, by the names of globals too."""
+    seen: dict[int, Any] = {}
+    by_name: list[Any] = []
+    for stack in ([*roots], by_name):
+        yield from _walk(active, stack, seen, by_name, limit)
+
+
+def _is_active_by_name(active: dict[int, Any], x: Any, before: dict[int, Any]) -> bool:
+    """Return whether what a variable of a module holds reaches something active.
+
+    What does not is remembered, until something may have been written into it.
+    """
+    clean = state.clean
+    if id(x) in before or id(x) in clean:
+        return clean.get(id(x)) is _VAST
+    seen: dict[int, Any] = {}
+    more: list[Any] = [x]
+    for _ in _walk(active, more, seen, more, LIMIT_BY_NAME):
+        if len(seen) > LIMIT_BY_NAME:
+            clean[id(x)] = _VAST
+        return True
+    _note_clean(seen)
+    return False
+
+
+_VAST = object()
+
+
+def _walk(
+    active: dict[int, Any],
+    stack: list[Any],
+    seen: dict[int, Any],
+    by_name: list[Any],
+    limit: int,
+) -> Iterator[Any]:
+    """Yield what is active of all that can be reached from `stack`; `_VAST` for giving up.
+
+    What is reached by name is put aside.
+    """
+    clean = state.clean if active is state.active else {}
+    steps = 0
+    while stack:
+        x = stack.pop()
+        steps += 1
+        kind = kind_of(x)
+        if (kind == VALUE and type(x) in _NUMBERS) or id(x) in seen:
+            continue
+        if id(x) in clean:
+            if clean[id(x)] is _VAST:
+                yield _VAST
+            continue
+        if kind == INERT:
+            if isinstance(x, str | bytes | bytearray) and id(x) in active:
+                yield x
+            elif isinstance(x, type):
+                seen[id(x)] = x
+                if x.__flags__ & HEAPTYPE:
+                    yield from (base for base in x.__mro__ if id(base) in active)
+                by_name += reached_by_class(x)
+                if is_users_class(type(x)):
+                    stack.append(type(x))
+            elif type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
+                stack.append(type(x))  # a member of an enumeration: methods may use variables
+            continue
+        # by the types: `isinstance` asks a weak reference for what may be gone
+        if kind == VALUE or issubclass(type(x), np.ndarray):  # masked arrays are objects
+            if issubclass(type(x), np.ndarray):
+                if id(owner_of(x)) in active:
+                    yield owner_of(x)
+                elif isinstance(owner_of(x).base, np.nditer):
+                    stack += owner_of(x).base.operands
+                elif x.dtype.hasobject and x.dtype.names is None:
+                    seen[id(x)] = x
+                    stack += x.flat[: LIMIT + 1].tolist()
+                if type(x) is not np.ndarray:
+                    stack += (dict_of(x) or {}).values()
+            elif not issubclass(type(x), np.generic | Number):
+                if id(x) in active:
+                    yield x
+                seen[id(x)] = x  # an iterator or a view in C, say: it may hold a container
+                stack += referents(x)
+            continue
+        if len(seen) > limit or steps > 5 * limit:
+            yield _VAST
+            return
+        if id(x) in active or (kind == OBJECT and id(dict_of(x)) in active):
+            yield x
+        seen[id(x)] = x
+        if kind == FUNCTION:
+            held, named = held_and_named(x)
+            stack += held
+            by_name += named
+        elif kind == SET:
+            stack += type_in_c(x).__iter__(x)
+        elif kind in (LIST, TUPLE):
+            items = x if type(x) in _BUILTIN_CONTAINERS else [*type_in_c(x).__iter__(x)]
+            if not _NUMBERS.issuperset(map(type, items)):
+                stack += items
+            if type(x).__flags__ & HEAPTYPE:
+                stack += [value for _, value in entries_of(x)]
+        else:
+            stack += _entries_in(x)
+        if kind in (LIST, TUPLE, DICT, SET) and type(x) not in _BUILTIN_CONTAINERS:
+            stack += (dict_of(x) or {}).values()
+            stack.append(getattr(x, "default_factory", None))
+        if type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
+            stack.append(type(x))
