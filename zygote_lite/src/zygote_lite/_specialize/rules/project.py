@@ -20,7 +20,7 @@ from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import same_shape
 from zygote_lite._specialize.typed.values import Value, constant, is_one, shape_root
 
-_SINGLE = np.dtype(np.float32)
+SINGLE = np.dtype(np.float32)
 
 
 def projected(builder: Builder, d: Value, x: Value) -> Value:
@@ -91,6 +91,6 @@ def as_precise(builder: Builder, dy: Value | None, of: Op) -> Value | None:
     if dy is None or not isinstance(dy.fact, Scalar) or float not in dy.fact.classes or is_one(dy):
         return dy
     is_double = isinstance(of.target.fact, Scalar) and np.float64 in of.target.fact.classes
-    if not is_double or not any(_SINGLE in dtypes_of(x.fact) for x in of.arguments):
+    if not is_double or not any(SINGLE in dtypes_of(x.fact) for x in of.arguments):
         return dy
     return builder.apply(np.float64, [dy])

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
+from zygote_lite._specialize.rules.project import SINGLE, projected
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf
+from zygote_lite._specialize.typed.facts import ArrayOf, dtypes_of
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import call_back, call_parts
 from zygote_lite._specialize.typed.stand_ins import Local
@@ -42,6 +43,8 @@ class InlinedPullback:
             contributions.append(None if nothing or not x.active else d)
             if not nothing and x.active:
                 has_kind_of(d, x)
+                if SINGLE in dtypes_of(x.fact) != dtypes_of(d.fact):
+                    contributions[-1] = projected(builder, d, x)
         return contributions
 
 

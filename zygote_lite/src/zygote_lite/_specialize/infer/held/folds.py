@@ -60,7 +60,7 @@ def extreme_of(f: Any) -> Callable[..., Value | None]:
         x = _lists.listed(builder, xs[0])
         if not kws:
             return list_extreme(builder, f, x)
-        keys = builder.inline(keys_by, [x, kws["key"]], {})
+        keys = hold(builder, builder.inline(keys_by, [x, kws["key"]], {}))
         _lists.refuse_arrays(keys)
         place = builder.write(ONE_INT, _PLACES[f], [keys], {}).target
         return held_item(builder, x, place)
@@ -92,7 +92,7 @@ def sort_held(builder: Builder, x: Value, kws: Options) -> Value:
         return constant(None)
     keys = None
     if "key" in kws and not (kws["key"].is_constant and kws["key"].sample is None):
-        keys = builder.inline(keys_by, [x, kws["key"]], {})
+        keys = hold(builder, builder.inline(keys_by, [x, kws["key"]], {}))
     return _lists.list_sort(builder, x, kws, keys)
 
 
