@@ -74,17 +74,57 @@ def test_what_they_give(f):
     check_gradient(f, 0.7)
 
 
+def gets_an_array_in_a_loop(x, n):
+    y = x
+    for _ in range(n):
+        y = y * np.sum(weights(3))
+    return y
+
+
+def gets_by_equal_keys_in_a_loop(x, n):
+    y = x
+    for _ in range(n):
+        y = y * of_its_type(2) + of_its_type(2.0)
+    return y
+
+
+def reads_what_changes_in_a_loop(x, n):
+    y = x
+    for _ in range(n):
+        y = y * of_what_changes(2.0)
+    return y
+
+
 @pytest.mark.parametrize(
     ("f", "reason"),
     [
-        (gets_an_array, "one object for all calls"),
-        (gets_by_equal_keys, "numbers of several types are equal keys"),
-        (reads_what_changes, "may change between calls"),
+        (gets_an_array_in_a_loop, "one object for all calls"),
+        (gets_by_equal_keys_in_a_loop, "numbers of several types are equal keys"),
+        (reads_what_changes_in_a_loop, "may change between calls"),
     ],
 )
 def test_what_a_cache_may_tell_apart_is_recorded(f, reason):
-    assert reason in testing.why_recorded(f, 0.5)
+    assert reason in testing.why_recorded(f, 0.5, 3, argnums=0)
+    assert value_and_grad(f)(0.5, 3)[0] == f(0.5, 3)
+
+
+@pytest.mark.parametrize("f", [gets_an_array, gets_by_equal_keys, reads_what_changes])
+def test_what_is_asked_for_in_any_case_is_what_the_cache_keeps(f, monkeypatch):
+    testing.forget(f)
+    with testing.transformed_only():
+        assert value_and_grad(f)(0.5)[0] == f(0.5)
+    monkeypatch.setattr(f"{__name__}.LOG", [3.0])
     assert value_and_grad(f)(0.5)[0] == f(0.5)
+    for cached in (weights, of_its_type, of_what_changes):
+        cached.cache_clear()
+    for _ in range(3):
+        y, d = value_and_grad(f)(0.5)
+        assert y == f(0.5)
+        assert d == pytest.approx((f(0.5 + 1e-6) - f(0.5 - 1e-6)) / 2e-6)
+    of_its_type.cache_clear()
+    of_its_type(2.0)
+    assert value_and_grad(f)(0.5)[0] == f(0.5)
+    of_what_changes.cache_clear()
 
 
 def test_another_cached_function_is_seen(monkeypatch):

@@ -3,6 +3,7 @@
 import ast
 import functools
 import inspect
+import sys
 import types
 from collections import Counter
 from collections.abc import Callable
@@ -55,7 +56,8 @@ class Lowered:
 _lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
 _MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
-          types.MethodDescriptorType, np.dtype, type(np.sum), types.UnionType)  # fmt: skip
+          types.MethodDescriptorType, np.dtype, type(np.sum), types.UnionType,
+          type(sys.version_info))  # fmt: skip
 _CONSTANT_TYPES = (
     str,
     bool,

@@ -8,6 +8,7 @@ from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import lists as _lists
+from zygote_lite._specialize.infer.models.lookups import is_lookup, looked_up
 from zygote_lite._specialize.infer.operations import active
 from zygote_lite._specialize.typed.abstract_eval import classes_of, is_of_numpy, refuse_types, run
 from zygote_lite._specialize.typed.builder import Builder
@@ -47,6 +48,8 @@ def item(builder: Builder, x: Value, index: Value, stem: str = "") -> Value:
         return x.items[n]
     if _dicts.is_dict(x):
         return _dicts.item_of_dict(x, index)
+    if is_lookup(x):
+        return looked_up(builder, x, index)
     if x.is_constant and index.is_constant and not x.is_array:
         return constant(run(operator.getitem, [x.sample, index.sample], {}))
     if is_of_numpy(x):

@@ -13,6 +13,7 @@ from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import sets as _sets
+from zygote_lite._specialize.infer.models.lookups import is_lookup, method_of_lookup
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -57,6 +58,8 @@ def method_call(
         return builder.append(owner, xs[0])
     if _sets.is_set(owner) and not kws:
         return _sets.method_of_set(builder, owner, f.name, xs)
+    if is_lookup(owner) and not kws:
+        return method_of_lookup(builder, owner, f.name, xs)
     if is_named(owner):
         return _named.method_of_named(builder, owner, f.name, xs, kws)
     if _dicts.is_dict(owner):

@@ -28,6 +28,7 @@ from zygote_lite._specialize.typed.stand_ins import (
     Descriptor,
     Error,
     Fields,
+    Lookup,
     Method,
     StandIn,
     Super,
@@ -95,7 +96,7 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
                 AttributeError
             )
         return constant(Method(x, name))
-    if isinstance(x.sample, Descriptor):
+    if isinstance(x.sample, Descriptor | Lookup):
         return constant(Method(x, name))
     if x.is_constant and not isinstance(x.sample, StandIn):
         changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import rrule
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.rules.adjoint import AdjointRule
 from zygote_lite._specialize.rules.contributions import IndexRule
@@ -48,7 +49,7 @@ def active_call(
     if is_part:
         be_active(op, xs[:1])
         op.reverse_rule = IndexRule(kept[0])
-    else:
+    elif can_carry(op.target.fact) or not _has_no_partials(f, xs):
         be_active(op, xs)
         root = shape_root(op.target)
         alike = [x.is_array and shape_root(x) is root for x in xs]
@@ -73,6 +74,14 @@ def _by_rule(
         op = builder.definitions[y]
         op.reverse_rule = IndexRuleTwice(op.reverse_rule, IndexRule(snapshot(builder, xs[1])))
     return y
+
+
+def _has_no_partials(f: Any, xs: list[Value]) -> bool:
+    """Return whether the rule of a function gives no cotangent, as that of `round(x)` does."""
+    if not all(x.is_scalar for x in xs):
+        return False
+    applied = rrule(f, *[x.sample if x.is_constant else type(x.sample)(1.5) for x in xs])
+    return applied is not None and {*applied[1](1.0)} == {None}
 
 
 def be_active(op: Op, xs: list[Value]) -> None:

@@ -5,6 +5,7 @@ result, the code tests it whenever it runs.
 """
 
 import contextlib
+import enum
 import functools
 import itertools
 import operator
@@ -30,7 +31,7 @@ from zygote_lite._specialize.typed.facts import (
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.shape_rules import axes_of_result, is_basic, lengths_of_result
-from zygote_lite._specialize.typed.stand_ins import StandIn
+from zygote_lite._specialize.typed.stand_ins import Lookup, StandIn
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant
 
 
@@ -283,6 +284,8 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
             return constant(f is operator.is_not)
     if a.is_constant and b.is_constant and object in (type(a.sample), type(b.sample)):
         return constant((a.sample is b.sample) is (f is operator.is_))
+    if isinstance(a.sample, Lookup) and isinstance(b.sample, Lookup):
+        return constant((a.sample.source is b.sample.source) is (f is operator.is_))
     if a.is_constant and b.is_constant:
         stand_ins = [isinstance(x.sample, StandIn) for x in (a, b)]
         if stand_ins[0] != stand_ins[1] and a.items is None and b.items is None:
@@ -314,6 +317,9 @@ _BY_TYPE: dict[Any, Callable[[Value], bool]] = {
 """Functions of one value whose answer its type settles, with a test of what that holds for."""
 
 
+_WITHOUT_HOOKS = ("rulescore", "numbers", "collections", "numpy")
+
+
 def _stays_as_it_is(kind: Any) -> bool:
     """Return whether `isinstance` has the same answer in every run, for numbers and arrays."""
     if isinstance(kind, tuple):
@@ -321,7 +327,12 @@ def _stays_as_it_is(kind: Any) -> bool:
     if isinstance(kind, types.UnionType):
         return all(map(_stays_as_it_is, kind.__args__))
     within = str(getattr(kind, "__module__", None)).partition(".")[0]
-    return type(kind) is type or within in ("rulescore", "numbers", "collections")
+    return type(kind) in (type, enum.EnumMeta) or within in (
+        "rulescore",
+        "numbers",
+        "collections",
+        "numpy",
+    )
 
 
 def classes_of(x: Value) -> frozenset[type]:

@@ -76,6 +76,22 @@ class Super(StandIn):
     owner: Value
 
 
+@dataclass(eq=False)
+class Lookup(StandIn):
+    """A dict from outside of which the code has the entries alone that it looks up.
+
+    Attributes:
+        source: the dict.
+        where: the variable that holds it.
+    """
+
+    source: dict[Any, Any]
+    where: str
+
+    def __bool__(self) -> bool:
+        raise NotSupported.TRUTH("it asks whether a dict from outside is empty")
+
+
 class Iterator(StandIn):
     """What stands for an iterator, or a view: an object that gives elements, and is never made."""
 

@@ -18,6 +18,7 @@ from zygote_lite._specialize.infer.models import imports as _imports
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models.arrays import parts_of_array, spread_arrays
 from zygote_lite._specialize.infer.models.items import Several, known_items, strict_zip
+from zygote_lite._specialize.infer.models.lookups import by_known_name, contains
 from zygote_lite._specialize.infer.models.patterns import PATTERNS
 from zygote_lite._specialize.normalize.exits import imported_member, imported_module
 from zygote_lite._specialize.normalize.handlers import raised_error
@@ -301,6 +302,9 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     len: _length,
     operator.mul: _repeated_list,
     operator.add: _joined_lists,
+    operator.contains: contains,
+    getattr: partial(by_known_name, getattr),
+    hasattr: partial(by_known_name, hasattr),
     operator.delitem: _deleted_item,
     unpack: _unpack,
     tuple: partial(_sequence, tuple),

@@ -5,9 +5,9 @@ import operator
 import types
 from typing import Any
 
-import numpy as np
-
 from zygote_lite._specialize.infer.models.dicts import is_plain_key
+from zygote_lite._specialize.infer.models.lookups import STAYING, is_inert, text_of
+from zygote_lite._specialize.typed.abstract_eval import run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Scalar
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -15,7 +15,6 @@ from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 _CACHED = functools._lru_cache_wrapper
-_STAYING = (types.ModuleType, types.BuiltinFunctionType, type, np.ufunc)
 _GETTERS = (operator.itemgetter, operator.attrgetter)
 
 
@@ -30,12 +29,15 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     The code changes nothing that the function may read, so a call with equal numbers gives equal
     ones. An array that it gives would be one and the same for all calls.
     """
+    given = [*xs, *kws.values()]
+    if all(map(is_inert, given)) and builder.out is builder.top and not builder.plain:
+        return _kept(builder, f, xs, kws)
     inner = f.sample.__wrapped__
     if not isinstance(inner, types.FunctionType):
         raise NotSupported.METHOD("what is under `lru_cache` is no Python function")
     if not _reads_constants(inner, set()):
         raise Unsound.MAY_CHANGE("what a function under `lru_cache` reads may change between calls")
-    kinds = tuple([_type_of_key(x) for x in (*xs, *kws.values())])
+    kinds = tuple(map(_type_of_key, given))
     if builder.inputs.cached.setdefault(f.sample, kinds) != kinds:
         raise Unsound.KEY("numbers of several types are equal keys of `lru_cache`")
     builder.inputs.guard(str(f.where), f.sample)
@@ -44,6 +46,17 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     if not (found.is_scalar or (found.is_constant and is_plain_key(found.sample))):
         raise Unsound.IDENTITY("what `lru_cache` keeps is one object for all calls")
     return found
+
+
+def _kept(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Return what a cache keeps for constants: the program has asked for it, in any case.
+
+    It is asked for again at each entry, so a cache that was cleared is filled again.
+    """
+    found = run(f.sample, [x.sample for x in xs], {name: x.sample for name, x in kws.items()})
+    texts = [text_of(builder, x) for x in xs]
+    texts += [f"{name}={text_of(builder, x)}" for name, x in kws.items()]
+    return builder.read(found, f"{f.where}({', '.join(texts)})", "kept", changes=True)
 
 
 def _reads_constants(f: types.FunctionType, seen: set[Any]) -> bool:
@@ -57,7 +70,7 @@ def _reads_constants(f: types.FunctionType, seen: set[Any]) -> bool:
     return not f.__closure__ and all(
         _reads_constants(x, seen)
         if isinstance(x, types.FunctionType)
-        else isinstance(x, _STAYING) or is_plain_key(x)
+        else isinstance(x, STAYING) or is_plain_key(x)
         for x in (*given, *inner)
     )
 
@@ -66,9 +79,9 @@ def _type_of_key(x: Value) -> Any:
     """Return the one type of a key of a cache."""
     if isinstance(x.fact, Scalar) and len(x.fact.classes) == 1:
         return x.fact.classes
-    if not (x.is_constant and is_plain_key(x.sample)):
+    if not is_inert(x):
         raise Unsound.KEY("a key of `lru_cache` is no number or text")
-    return type(x.sample)
+    return type(x.sample) if isinstance(x.sample, int | float) else None  # one of numbers
 
 
 def made_getter(f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:

@@ -11,6 +11,8 @@ import operator
 import types
 from typing import Any
 
+import numpy as np
+
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._specialize.infer.models.classes import (
@@ -33,7 +35,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import OF_NAMED, attribute_of_named
-from zygote_lite._specialize.typed.abstract_eval import classes_of
+from zygote_lite._specialize.typed.abstract_eval import classes_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ListOf, Other
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -76,7 +78,10 @@ def _is_generated(f: Any) -> bool:
 
 def construct(builder: Builder, kind: type, xs: list[Value], kws: dict[str, Value]) -> Value:
     """Return a new object of a class, whose attributes `__init__` has set."""
-    if find_rule(kind, *[x.sample for x in xs], **{n: x.sample for n, x in kws.items()}):
+    rule = find_rule(kind, *[x.sample for x in xs], **{n: x.sample for n, x in kws.items()})
+    if rule is not None:
+        if kind in (np.finfo, np.iinfo) and len(xs) == 1 and xs[0].is_constant:
+            return constant(run(kind, [xs[0].sample], {}))
         raise Unsound.OWN_RULE(f"{kind.__name__} has a rule")
     if kind is types.SimpleNamespace:
         return _namespace(builder, xs, kws)

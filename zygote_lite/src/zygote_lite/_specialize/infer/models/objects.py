@@ -32,7 +32,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Method, Super
+from zygote_lite._specialize.typed.stand_ins import Lookup, Method, Super
 from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -56,10 +56,17 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         return _differentiated.fields_of_named(builder, x, expression, stem, active=False)
     if type(x) is functools.partial:
         return partial_from_outside(builder, x, expression)
+    if type(x) is types.MethodType:
+        return _method_from_outside(builder, x, expression)
     if type(x) not in (tuple, list, dict):
         raise NotSupported.OUTSIDE_TYPE(f"{stem} is of the type {type(x).__name__}")
     if expression in inputs.structures:
         return inputs.structures[expression]
+    if type(x) is dict and (len(x) > _MOST_ITEMS_FROM_OUTSIDE or not {*map(type, x)} <= {str, int}):
+        held = inputs.holder(dict, expression)
+        inputs.containers[held] = None
+        found = inputs.structures[expression] = constant(Lookup(x, held))
+        return found
     inputs.taken += len(x)
     if inputs.taken > _MOST_ITEMS_FROM_OUTSIDE:
         raise NotSupported.TOO_LONG(
@@ -75,8 +82,6 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
 
     if type(x) is dict:
         kinds = {*map(type, x)}
-        if not kinds <= {str, int}:
-            raise NotSupported.KEYS(f"{stem} has keys that are neither text nor whole numbers")
         inputs.guards[f"[*{held}] == {[*x]!r}"] = None
         if len(kinds) < 2:
             kind = "int" if int in kinds else "str"
@@ -90,6 +95,17 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         found = structure(type(x), [part(item, i) for i, item in enumerate(x)])
     inputs.structures[expression] = found
     return found
+
+
+def _method_from_outside(builder: Builder, x: types.MethodType, expression: str) -> Value:
+    """Return a method that was looked up outside: its object is read at each entry."""
+    f = x.__func__
+    if not isinstance(f, types.FunctionType):
+        raise NotSupported.METHOD("a method from outside is no Python function")
+    held = builder.inputs.holder(types.MethodType, expression)
+    builder.inputs.guard(f"{held}.__func__", f)
+    owner = builder.read(x.__self__, f"{held}.__self__", "owner", changes=True)
+    return constant(Method(owner, f.__name__, f))
 
 
 def attribute(builder: Builder, x: Value, name: str) -> Value:

@@ -168,6 +168,7 @@ def _copy_to(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value 
 def _put_masked(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
     """`np.putmask(x, mask, v)`, `np.place(x, mask, v)`, where `v` is a number or alike."""
     x, mask, value = xs
+    mask = _as_truths(builder, mask)
     alike = np.shape(value.sample) == np.shape(x.sample) == np.shape(mask.sample)
     if kws or not (value.is_scalar or (value.is_array and alike)):
         return None
@@ -179,9 +180,31 @@ def _put_masked(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Val
     return constant(None)
 
 
-def _place_number(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
-    """`np.place(x, mask, v)`, where `v` is a number."""
-    return _put_masked(builder, xs, kws) if len(xs) == 3 and xs[2].is_scalar else None
+def _as_truths(builder: Builder, mask: Value) -> Value:
+    """Return a mask whose entries are truth values."""
+    is_whole = mask.is_array and mask.sample.dtype.kind in "iu"
+    return builder.apply(operator.ne, [mask, constant(0)]) if is_whole else mask
+
+
+def _place_values(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value | None:
+    """`np.place(x, mask, v)`, where `v` is a number, or has an entry for each that is written."""
+    if len(xs) != 3 or kws:
+        return None
+    x, mask, value = xs
+    if value.is_scalar:
+        return _put_masked(builder, xs, kws)
+    mask = _as_truths(builder, mask)
+    if not (value.is_array and mask.is_array) or value.sample.ndim != 1:
+        return None
+    if (
+        value.sample.dtype != x.sample.dtype
+        or mask.sample.dtype != bool
+        or mask.sample.shape != x.sample.shape
+    ):
+        return None
+    _demand_shape(builder, x, mask)
+    builder.store(x, mask, value)  # of another length it raises an error: then the tape answers
+    return constant(None)
 
 
 # -- sums ------------------------------------------------------------------------------------------
@@ -227,5 +250,5 @@ _WRITERS: dict[Any, Writing] = {
     np.ndarray.partition: partial(_reorder, np.partition),
     np.copyto: _copy_to,
     np.putmask: _put_masked,
-    np.place: _place_number,
+    np.place: _place_values,
 }

@@ -1,0 +1,91 @@
+"""Dicts from outside with many entries, or other keys than text; attributes by known names.
+
+The code has no entries of `sys.modules`, or of a registry, but those that it looks up by keys that
+are known, each under a guard.
+"""
+
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.infer.models.dicts import is_plain_key
+from zygote_lite._specialize.typed.abstract_eval import classes_of
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.stand_ins import Lookup
+from zygote_lite._specialize.typed.values import Value, constant
+
+STAYING = (types.ModuleType, types.BuiltinFunctionType, type, np.ufunc)
+
+
+def is_inert(x: Value) -> bool:
+    """Return whether a value is a constant that is hashed as Python's own are."""
+    return x.is_constant and (is_plain_key(x.sample) or isinstance(x.sample, STAYING))
+
+
+def text_of(builder: Builder, x: Value) -> str:
+    """Return the text of an inert value in a guard."""
+    is_named = isinstance(x.sample, STAYING) or type(x.sample) in (tuple, float)
+    return builder.inputs.name_for(x.sample, "o") if is_named else repr(x.sample)
+
+
+def is_lookup(x: Value) -> bool:
+    """Return whether a value is a dict that is looked up in."""
+    return isinstance(x.sample, Lookup)
+
+
+def looked_up(builder: Builder, x: Value, key: Value, default: Value | None = None) -> Value:
+    """Return `x[key]`, or `x.get(key, default)`."""
+    if is_key_of(builder, x, key):
+        at = f"{x.sample.where}[{text_of(builder, key)}]"
+        return builder.read(x.sample.source[key.sample], at, "entry", changes=True)
+    if default is None:
+        raise Unsound.RAISES("it looks up a key that does not exist").always(KeyError)
+    return default
+
+
+def is_key_of(builder: Builder, x: Value, key: Value) -> bool:
+    """Return whether a dict has a key, under a guard that it stays so."""
+    if not is_inert(key):
+        raise Unsound.KEY("a key of a dict is computed, or is not text or a number")
+    there = key.sample in x.sample.source
+    absent = f"{text_of(builder, key)} not in {x.sample.where}"
+    builder.inputs.guards[f"not ({absent})" if there else absent] = None
+    return there
+
+
+def contains(builder: Builder, xs: list[Value]) -> Value | None:
+    """Return `key in x`; nothing of anything else."""
+    return constant(is_key_of(builder, *xs)) if is_lookup(xs[0]) else None
+
+
+def method_of_lookup(builder: Builder, x: Value, name: str, xs: list[Value]) -> Value:
+    """Return what a method gives."""
+    if name != "get" or len(xs) not in (1, 2):
+        raise NotSupported.METHOD(f"it calls the method {name} of a dict that is looked up in")
+    return looked_up(builder, x, xs[0], xs[1] if len(xs) > 1 else constant(None))
+
+
+def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
+    """Return `getattr` or `hasattr` of a number, an array or a module, by a name that is known."""
+    x, name, *default = xs
+    if not (name.is_constant and type(name.sample) is str) or x.is_object:
+        return None
+    if isinstance(x.sample, types.ModuleType):
+        space = vars(x.sample)
+        there = name.sample in space
+        if not there and "__getattr__" in space:
+            raise Unsound.COMPUTED_ATTRIBUTE("a module computes what it does not define")
+        within = f"{builder.inputs.name_for(x.sample, 'o')}.__dict__"
+        builder.inputs.guards[f"({name.sample!r} in {within}) is {there}"] = None
+    elif x.is_scalar or x.is_array:
+        answers = {hasattr(kind, name.sample) for kind in classes_of(x)}
+        if len(answers) > 1:
+            raise Unsound.CLASS("a number is of one of several classes")
+        (there,) = answers
+    else:
+        return None
+    if f is hasattr:
+        return constant(there)
+    return default[0] if default and not there else builder.attribute(x, name.sample)
