@@ -5,6 +5,7 @@ from scipy import linalg as sl
 
 from rules_scipy.linalg.factorizations import cholesky_cotangent
 from rules_scipy.shared.matrices import ArrayLike, adjoint, of_hermitian, outer
+from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.bands")
@@ -53,6 +54,7 @@ def adjoint_bands(ab, below, above):
 
 
 @rule(sl.solve_banded)
+@stacked(sl.solve_banded, None, 2, 12)
 def _(l_and_u: tuple, ab: ArrayLike, b: ArrayLike, *, check_finite=True):
     y = sl.solve_banded(l_and_u, ab, b, check_finite=check_finite)
     below, above = l_and_u
@@ -74,6 +76,7 @@ def _(l_and_u: tuple, ab: ArrayLike, b: ArrayLike, *, check_finite=True):
 
 
 @rule(sl.solveh_banded)
+@stacked(sl.solveh_banded, 2, 12)
 def _(ab: ArrayLike, b: ArrayLike, *, lower=False, check_finite=True):
     y = sl.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
 
@@ -91,6 +94,7 @@ def _(ab: ArrayLike, b: ArrayLike, *, lower=False, check_finite=True):
 
 
 @rule(sl.cholesky_banded)
+@stacked(sl.cholesky_banded, 2)
 def _(ab: ArrayLike, *, lower=False, check_finite=True):
     y = sl.cholesky_banded(ab, lower=lower, check_finite=check_finite)
 
@@ -105,6 +109,7 @@ def _(ab: ArrayLike, *, lower=False, check_finite=True):
 
 
 @rule(sl.cho_solve_banded)
+@stacked(sl.cho_solve_banded, (2, None), 12)
 def _(cb_and_lower: tuple, b: ArrayLike, *, check_finite=True):
     cb, lower = cb_and_lower
     y = sl.cho_solve_banded(cb_and_lower, b, check_finite=check_finite)

@@ -23,6 +23,7 @@ from rules_scipy.shared.matrices import (
     outer,
     transpose,
 )
+from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
@@ -65,8 +66,10 @@ def _(
         return solution(factors, a, b, 1 if transposed else 0)
     options = given(lower=lower, assume_a=assume_a, transposed=transposed)
     y = sl.solve(a, b, check_finite=check_finite, **options)
+    vectors = np.ndim(b) == 1 and np.ndim(a) > 2  # one for each matrix of a stack
 
     def adjoint_solution(dy):
+        dy = dy[..., None] if vectors else dy
         matrix = np.asarray(a)
         if assume_a in HERMITIAN and not transposed:
             return sl.solve(matrix, dy, lower=lower, assume_a=assume_a)
@@ -77,16 +80,17 @@ def _(
         return sl.solve(adjoint(matrix), dy, **given(assume_a=FLIPPED.get(assume_a, assume_a)))
 
     def by_a(db):
-        da = -outer(db, y)
+        da = -outer(db, y[..., None] if vectors else y)
         return project(of_structure(transpose(da) if transposed else da, assume_a, lower), a)
 
     def by_b(db):
-        return project(db, b)
+        return project(db[..., 0] if vectors else db, b)
 
     return y, (adjoint_solution, (by_a, by_b))
 
 
 @rule(sl.solve_triangular)
+@stacked(sl.solve_triangular, 2, 12)
 def _(
     a: ArrayLike,
     b: ArrayLike,
@@ -180,6 +184,7 @@ def _(a: ArrayLike, atol=None, rtol=None, lower=True, return_rank=False, check_f
 
 
 @rule(sl.lstsq)
+@stacked(sl.lstsq, 2, 12)
 def _(
     a: ArrayLike,
     b: ArrayLike,

@@ -61,7 +61,8 @@ def declare_gemm(f, name, dtype):
         overwrite_c=0,
     ):
         refuse_overwriting(name, overwrite_c, dtype, c)
-        y = f(alpha, a, b, beta, c, trans_a, trans_b)
+        more = {} if c is None else {"beta": beta, "c": c}
+        y = f(alpha, a, b, trans_a=trans_a, trans_b=trans_b, **more)
         return y, product_parts(alpha, a, b, trans_a, trans_b, dtype)
 
     @rule(f)

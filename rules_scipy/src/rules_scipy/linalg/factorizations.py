@@ -14,6 +14,7 @@ from rules_scipy.shared.matrices import (
     outer,
     transpose,
 )
+from rules_scipy.shared.stacks import stacked
 from rules_scipy.shared.triangles import triangular_solve
 from rulescore import RuleSet, project
 
@@ -71,6 +72,7 @@ def of_cholesky(da, c, lower):
 
 
 @rule(sl.cho_solve)
+@stacked(sl.cho_solve, (2, None), 12)
 def _(c_and_lower: tuple, b: ArrayLike, overwrite_b=False, check_finite=True):
     c, lower = c_and_lower
     y = sl.cho_solve(c_and_lower, b, False, check_finite)
@@ -138,9 +140,8 @@ def order_of(pivots, rows):
 
 
 @rule(sl.lu_factor)
+@stacked(sl.lu_factor, 2)
 def _(a: ArrayLike, overwrite_a=False, check_finite=True):
-    if np.ndim(a) > 2:
-        raise NotImplementedError("scipy.linalg.lu_factor has no rule for stacks of matrices")
     y = sl.lu_factor(a, False, check_finite)
 
     def pullback(dy):
@@ -150,6 +151,7 @@ def _(a: ArrayLike, overwrite_a=False, check_finite=True):
 
 
 @rule(sl.lu_solve)
+@stacked(sl.lu_solve, (2, 1), 12)
 def _(lu_and_piv: tuple, b: ArrayLike, trans=0, overwrite_b=False, check_finite=True):
     lu, pivots = lu_and_piv
     y = sl.lu_solve(lu_and_piv, b, trans, False, check_finite)
@@ -178,7 +180,7 @@ def permutations(p, low):
 @rule(sl.lu)
 def _(a: ArrayLike, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
     if np.size(a) == 0:
-        return sl.lu(a, permute_l, p_indices=p_indices), lambda dy: (project(np.zeros(()), a),)
+        return sl.lu(a, permute_l, p_indices=p_indices), lambda dy: (np.zeros_like(a, float),)
     p, low, up = sl.lu(a, False, False, check_finite, True)
     order = np.asarray(p)[..., None]
     if permute_l:
@@ -199,6 +201,7 @@ def _(a: ArrayLike, permute_l=False, overwrite_a=False, check_finite=True, p_ind
 
 
 @rule(sl.ldl)
+@stacked(sl.ldl, 2)
 def _(A: ArrayLike, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
     y = sl.ldl(A, lower, hermitian, False, check_finite)
     if np.any(np.triu(y[1], 1) != 0):
@@ -248,6 +251,7 @@ def tall_qr_cotangent(q, r, dq, dr):
 
 
 @rule(sl.qr)
+@stacked(sl.qr, 2)
 def _(
     a: ArrayLike,
     overwrite_a=False,
@@ -292,6 +296,7 @@ def refuse_null_space(dvectors):
 
 
 @rule(sl.rq)
+@stacked(sl.rq, 2)
 def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=True):
     rows, columns = np.shape(a)[-2:]
     y = sl.rq(a, False, lwork, "economic" if mode == "r" else mode, check_finite)
@@ -319,6 +324,7 @@ def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=Tru
 
 
 @rule(sl.polar)
+@stacked(sl.polar, 2)
 def _(a: ArrayLike, side="right"):
     rows, columns = np.shape(a)
     if (rows < columns) if side == "right" else (rows > columns):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.shared.matrices import ArrayLike, adjoint
+from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.functions")
@@ -81,6 +82,7 @@ def _(A: ArrayLike, t: float):
 
 
 @rule(sl.expm_frechet)
+@stacked(sl.expm_frechet, 2, 2)
 def _(A: ArrayLike, E: ArrayLike, method=None, compute_expm=True, check_finite=True):
     y = sl.expm_frechet(A, E, method, compute_expm, check_finite)
 

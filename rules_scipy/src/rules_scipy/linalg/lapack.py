@@ -25,8 +25,11 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.lapack")
 
 
 def succeeded(info):
-    """Raise `LinAlgError` where LAPACK has told that a matrix is not as it has to be."""
-    if info:
+    """Raise `LinAlgError` where LAPACK has told that a matrix is not as it has to be.
+
+    It returns a negative number for arguments that it refuses, such as empty ones in some routines.
+    """
+    if info > 0:
         raise LinAlgError(f"LAPACK returned info={info}, and its result has no gradient")
 
 
@@ -37,7 +40,7 @@ def other(a, lower):
 
 def outer(db, x):
     """Return `db x^H` of columns."""
-    return np.reshape(db, (len(db), -1)) @ adjoint(np.reshape(x, (len(x), -1)))
+    return np.atleast_2d(db.T).T @ adjoint(np.atleast_2d(x.T).T)
 
 
 def declare_cholesky(f, name, dtype):

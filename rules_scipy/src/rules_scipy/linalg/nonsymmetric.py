@@ -17,6 +17,7 @@ from rules_scipy.shared.matrices import (
     over_gaps,
     refuse_phase,
 )
+from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.nonsymmetric")
@@ -99,6 +100,7 @@ def projected(da, a):
 
 
 @rule(sl.eig)
+@stacked(sl.eig, 2)
 def _(
     a: ArrayLike,
     *,
@@ -122,6 +124,7 @@ def _(
 
 
 @rule(sl.eig)
+@stacked(sl.eig, 2, 2)
 def _(
     a: ArrayLike,
     b: ArrayLike | None,
@@ -145,6 +148,7 @@ def _(
 
 
 @rule(sl.eigvals)
+@stacked(sl.eigvals, 2)
 def _(a: ArrayLike, *, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
     plain(False, homogeneous_eigvals)
     given = {} if b is None else {"b": b}
@@ -158,6 +162,7 @@ def _(a: ArrayLike, *, b=None, overwrite_a=False, check_finite=True, homogeneous
 
 
 @rule(sl.eigvals)
+@stacked(sl.eigvals, 2, 2)
 def _(
     a: ArrayLike,
     b: ArrayLike | None,
@@ -178,6 +183,7 @@ def _(
 
 
 @rule(sl.schur)
+@stacked(sl.schur, 2)
 def _(
     a: ArrayLike,
     output="real",
@@ -186,8 +192,6 @@ def _(
     sort=None,
     check_finite=True,
 ):
-    if np.ndim(a) != 2:
-        raise NotImplementedError("scipy.linalg.schur has no rule for stacks of matrices")
     y = sl.schur(a, output, lwork, False, sort, check_finite)
     t, z = y[:2]
     if np.any(np.diagonal(t, -1) != 0):
@@ -229,11 +233,12 @@ def below_diagonal(s, k):
 
 
 @rule(sl.hessenberg)
+@stacked(sl.hessenberg, 2)
 def _(a: ArrayLike, calc_q=False, overwrite_a=False, check_finite=True):
-    if np.ndim(a) != 2 or np.iscomplexobj(a):
+    if np.iscomplexobj(a):
         raise NotImplementedError(
-            "scipy.linalg.hessenberg has a rule for one real matrix: the phases of a complex one "
-            "are LAPACK's choice"
+            "scipy.linalg.hessenberg has a rule for real matrices: the phases of the vectors of "
+            "complex ones are LAPACK's choice"
         )
     h, q = sl.hessenberg(a, True, False, check_finite)
 

@@ -18,6 +18,7 @@ from rules_scipy.shared.matrices import (
     over_gaps,
     refuse_phase,
 )
+from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.spectra")
@@ -75,6 +76,7 @@ def refuse_type(b, type):
 
 
 @rule(sl.eigh)
+@stacked(sl.eigh, 2)
 def _(
     a: ArrayLike,
     *,
@@ -107,6 +109,7 @@ def _(
 
 
 @rule(sl.eigh)
+@stacked(sl.eigh, 2, 2)
 def _(
     a: ArrayLike,
     b: ArrayLike,
@@ -144,6 +147,7 @@ def _(
 
 
 @rule(sl.eigvalsh)
+@stacked(sl.eigvalsh, 2)
 def _(
     a: ArrayLike,
     *,
@@ -173,6 +177,7 @@ def _(
 
 
 @rule(sl.eigvalsh)
+@stacked(sl.eigvalsh, 2, 2)
 def _(
     a: ArrayLike,
     b: ArrayLike,
@@ -219,6 +224,7 @@ def everything(select):
 
 
 @rule(sl.eig_banded)
+@stacked(sl.eig_banded, 2)
 def _(a_band: ArrayLike, lower=False, eigvals_only=False, *, select="a", check_finite=True):
     everything(select)
     y = sl.eig_banded(a_band, lower, eigvals_only, check_finite=check_finite)
@@ -233,6 +239,7 @@ def _(a_band: ArrayLike, lower=False, eigvals_only=False, *, select="a", check_f
 
 
 @rule(sl.eigvals_banded)
+@stacked(sl.eigvals_banded, 2)
 def _(a_band: ArrayLike, lower=False, *, select="a", check_finite=True):
     everything(select)
 
@@ -251,6 +258,7 @@ def tridiagonal_cotangents(w, v, dw, dv):
 
 
 @rule(sl.eigh_tridiagonal)
+@stacked(sl.eigh_tridiagonal, 1, 1)
 def _(d: ArrayLike, e: ArrayLike, eigvals_only=False, *, select="a", lapack_driver="auto"):
     everything(select)
     y = sl.eigh_tridiagonal(d, e, eigvals_only, lapack_driver=lapack_driver)
@@ -269,6 +277,7 @@ def _(d: ArrayLike, e: ArrayLike, eigvals_only=False, *, select="a", lapack_driv
 
 
 @rule(sl.eigvalsh_tridiagonal)
+@stacked(sl.eigvalsh_tridiagonal, 1, 1)
 def _(d: ArrayLike, e: ArrayLike, *, select="a", lapack_driver="auto"):
     everything(select)
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.shared.matrices import ArrayLike, conjugate, outer
+from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.structured")
@@ -19,7 +20,7 @@ def diagonal_sums(da):
     """Return the sums below the diagonal, with it, and above it, without it."""
     rows, columns = da.shape
     below = np.array([np.trace(da, -k) for k in range(rows)])
-    return below, np.array([0.0] + [np.trace(da, k) for k in range(1, columns)])
+    return below, np.array([0.0] + [np.trace(da, k) for k in range(1, columns)])[:columns]
 
 
 @rule(sl.toeplitz)
@@ -107,9 +108,9 @@ def _(*arrays: ArrayLike):
     def pullback(dy):
         found, i, j = [], 0, 0
         for x in arrays:
-            rows, columns = np.atleast_2d(x).shape
-            block = np.reshape(dy[i : i + rows, j : j + columns], np.shape(x))
-            found.append(project(block, x))
+            rows, columns = np.atleast_2d(x).shape[-2:]
+            block = dy[..., i : i + rows, j : j + columns]
+            found.append(project(block if np.ndim(x) > 1 else block[..., 0, :], x))
             i, j = i + rows, j + columns
         return tuple(found)
 
@@ -132,6 +133,7 @@ def toeplitz_cotangent(c_or_cr, da):
 
 
 @rule(sl.solve_toeplitz)
+@stacked(sl.solve_toeplitz, (1, 1), 12)
 def _(c_or_cr: ArrayLike, b: ArrayLike, check_finite=True):
     y = sl.solve_toeplitz(c_or_cr, b, check_finite)
 
@@ -150,6 +152,7 @@ def _(c_or_cr: ArrayLike, b: ArrayLike, check_finite=True):
 
 
 @rule(sl.matmul_toeplitz)
+@stacked(sl.matmul_toeplitz, (1, 1), 12)
 def _(c_or_cr: ArrayLike, x: ArrayLike, check_finite=False, workers=None):
     y = sl.matmul_toeplitz(c_or_cr, x, check_finite, workers)
 
