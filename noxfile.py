@@ -115,6 +115,13 @@ def mutants(session):
 
 
 @nox.session
+def distributions(session):
+    """Differentiate all methods of all distributions of SciPy, or of those with such names."""
+    session.install("-r", "requirements.txt")
+    session.run("python", "-m", "tests.rules_scipy.sweep", *session.posargs)
+
+
+@nox.session
 def library(session):
     """Differentiate other people's libraries; compare with their own scores, or differences."""
     session.install("-r", "requirements.txt", "-r", LIBRARIES)

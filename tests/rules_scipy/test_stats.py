@@ -59,3 +59,42 @@ def test_the_normal_distribution_of_several_variables():
     x = np.array([0.4, -0.7])
     _, dmean = gradient(lambda x, m: stats.multivariate_normal.logpdf(x, m, a), x, 0 * x)
     np.testing.assert_allclose(dmean, np.linalg.solve(a, x), rtol=1e-10)
+
+
+X = np.array([2.67, 2.33, 3.33, 2.64, 1.8, 2.97, 4.2, 3.73])
+Y = np.array([0.63, -0.1, 1.04, 1.36, -1.42, 1.27, 0.85, 2.6])
+A = np.array([[2.0, 0.3], [0.3, 1.0]])
+STATISTICS = {
+    "describe": lambda x: stats.describe(x).skewness,
+    "kurtosis": lambda x: stats.kurtosis(x),
+    "sem": lambda x: stats.sem(x),
+    "moment": lambda x: stats.moment(x, 3),
+    "iqr": lambda x: stats.iqr(x),
+    "trim_mean": lambda x: stats.trim_mean(x, 0.2),
+    "gmean": lambda x: stats.gmean(x),
+    "entropy": lambda x: stats.entropy(x, X[::-1]),
+    "zscore": lambda x: np.sum(stats.zscore(x) ** 3),
+    "wasserstein_distance": lambda x: stats.wasserstein_distance(x, Y),
+    "energy_distance": lambda x: stats.energy_distance(x, Y),
+    "boxcox_llf": lambda x: stats.boxcox_llf(0.7, x),
+    "f_oneway": lambda x: stats.f_oneway(x, Y)[0],
+    "gaussian_kde": lambda x: np.sum(stats.gaussian_kde(x).logpdf([0.4, 2.0])),
+    "multivariate_normal": lambda x: stats.multivariate_normal.logpdf(x[:2], x[2:4], A),
+    "multivariate_t": lambda x: stats.multivariate_t.logpdf(x[:2], x[2:4], A, x[4]),
+    "dirichlet": lambda x: stats.dirichlet.logpdf([0.2, 0.3, 0.5], x[:3]),
+    "wishart": lambda x: stats.wishart.logpdf(A, 4.5, np.outer(x[:2], x[:2]) + A),
+    "norm.fit": lambda x: stats.norm.fit(x)[1],
+    "expon.fit": lambda x: stats.expon.fit(x)[1],
+    "laplace.fit": lambda x: stats.laplace.fit(x)[1],
+    "rayleigh.fit": lambda x: stats.rayleigh.fit(x, floc=0)[1],
+}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistics_of_samples(name):
+    f = STATISTICS[name]
+    (found,) = gradient(f, X)
+    steps = 1e-4 * np.eye(len(X))
+    wide, near = ([(f(X + h * s) - f(X - h * s)) / (2e-4 * h) for s in steps] for h in (1, 0.1))
+    expected = (100 * np.array(near) - np.array(wide)) / 99
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)

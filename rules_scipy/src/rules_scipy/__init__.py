@@ -32,6 +32,7 @@ SECTIONS = {
         "continuous",
         "discrete",
         "integrals",
+        "kernels",
         "kolmogorov",
         "noncentral",
         "quantiles",

@@ -44,11 +44,11 @@ rule.scalar(sp.gammaincc)(
     lambda a, x: -gamma_density(a, x),  # 8.8.14
 )
 rule.scalar(sp.gammaincinv)(
-    lambda a, y, out: -gamma_by_shape(a, out) / gamma_density(a, out),
+    lambda a, y, out: quantile_by_shape(a, out),
     lambda a, y, out: 1 / gamma_density(a, out),
 )
 rule.scalar(sp.gammainccinv)(
-    lambda a, y, out: -gamma_by_shape(a, out) / gamma_density(a, out),
+    lambda a, y, out: quantile_by_shape(a, out),
     lambda a, y, out: -1 / gamma_density(a, out),
 )
 
@@ -93,3 +93,9 @@ def _(a: Numeric, d: object):
         return project(dy * np.sum(sp.psi(np.expand_dims(a, -1) - halves), axis=-1), a)
 
     return sp.multigammaln(a, d), (by_a, None)
+
+
+def quantile_by_shape(a, x):
+    """Return the derivative of the quantile `x` by the shape; at the lower end it stays 0."""
+    slope = -gamma_by_shape(a, x) / gamma_density(a, x)
+    return np.where(x == 0, 0.0, slope)

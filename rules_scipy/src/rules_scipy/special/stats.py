@@ -76,6 +76,8 @@ COUNTS = {"r": INTEGER, "n": INTEGER, "N": INTEGER}
 for f in (_ufuncs._hypergeom_mean, _ufuncs._hypergeom_variance, _ufuncs._hypergeom_skewness):
     rule.scalar(f, refuses=COUNTS)(lambda r, n, N: (None, None, None))
 
+if hasattr(_ufuncs, "_log1mexp"):
+    rule.scalar(_ufuncs._log1mexp)(lambda x: -1 / np.expm1(-x))
 # SciPy has these from 1.16 on
 if hasattr(_ufuncs, "_normalized_gen_harmonic"):
     rule.scalar(_ufuncs._gen_harmonic)(lambda n, a: (None, harmonic_by_power(1, n, a)))

@@ -237,8 +237,10 @@ def fill_dataclass(
 
 
 def _is_made_by_fields(cls: Any) -> bool:
-    """Return whether a class is a named tuple, without a `__new__` of its own."""
+    """Return whether a class is a named tuple, without `__new__` or `__init__` of its own."""
     if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        return False
+    if cls.__init__ is not object.__init__:
         return False
     made_in = getattr(cls.__new__, "__globals__", {}).get("__name__", "")
     return str(made_in).startswith("namedtuple_")  # the namespace in which `namedtuple` makes it
