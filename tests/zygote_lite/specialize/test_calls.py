@@ -2,13 +2,14 @@
 
 import functools
 import inspect
+import warnings
 
 import numpy as np
 import pytest
 
 from rulescore import RuleSet
 from tests.zygote_lite.checks.oracles import generic_only, is_alike, is_specialized, outcome
-from zygote_lite import grad, gradient, hvp, value_and_grad
+from zygote_lite import grad, gradient, hvp, testing, value_and_grad
 
 X = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
 Y = np.array([0.5, -0.2, 0.1, 0.9])
@@ -166,3 +167,34 @@ def test_a_rule_answers_first(kws):
 
 def test_signatures_are_kept():
     assert inspect.signature(value_and_grad(loss)) == inspect.signature(loss)
+
+
+def warned(x, n):
+    y = x * 2.0
+    if n > 4:
+        warnings.warn(f"{n} is many", stacklevel=2)
+        y = y * x
+    return y * x
+
+
+def test_a_warning_is_given_once_and_by_the_tape():
+    for n, expected in ((2, []), (6, ["6 is many"])) * 3:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            d = grad(warned)(0.5, n)
+        assert d == pytest.approx(3 * 2.0 * 0.25 if n > 4 else 2.0)
+        assert [str(warning.message) for warning in caught] == expected
+    assert testing.why_recorded(warned, 0.5, 2, argnums=0) is None
+
+
+def by_shape(v):
+    shape = v.shape
+    if shape == ():
+        shape = (1,)
+    return np.sum(v * v) * shape[0] + len(shape) + (v[0] if v.shape != (4, 4) else 0.0)
+
+
+def test_tuples_of_different_lengths_are_different():
+    v = np.array([0.5, 0.6, 0.7])
+    assert testing.why_recorded(by_shape, v) is None
+    np.testing.assert_allclose(grad(by_shape)(v), 6.0 * v + np.array([1.0, 0.0, 0.0]))

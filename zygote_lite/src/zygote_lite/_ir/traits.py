@@ -91,7 +91,7 @@ def declare(*functions: Any, **traits: Any) -> None:
 declare(
     len, abs, min, max, sum, float, int, bool, isinstance, issubclass, type, range, tuple, list,
     round, divmod, pow, slice, zip, enumerate, reversed, sorted, any, all, str, callable, dict,
-    ord, chr, np.sort, np.partition, pure=True,
+    ord, chr, np.sort, np.partition, np.resize, pure=True,
 )  # fmt: skip
 declare(
     complex, format, frozenset, getattr, hasattr, hash, id, iter, map, repr, set, super,

@@ -1,6 +1,7 @@
 """What a call becomes: an operation, the inlined body of the function, or a known value."""
 
 import dataclasses
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,7 @@ from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.runtime import abandon
 from zygote_lite._specialize.typed.stand_ins import (
     Error,
     Local,
@@ -226,6 +228,9 @@ def _builtin(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> V
     if f in (isinstance, issubclass) and len(xs) == 2 and not builder.plain:
         kind = type(xs[0].sample) if f is isinstance else xs[0].sample
         _objects.ask_for_class(builder.inputs, kind, xs[1].sample)
+    if f is warnings.warn and builder.out is not builder.top and not builder.protected:
+        builder.demand(abandon)  # the tape warns
+        return constant(None)
     if kws:
         return None
     found = special(builder, xs) if special is not None else None

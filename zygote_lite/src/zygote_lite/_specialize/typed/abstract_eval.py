@@ -267,6 +267,8 @@ def decided(f: Any, xs: list[Value]) -> Value | None:
         answers = {issubclass(c, xs[1].sample) for c in classes_of(xs[0])}
     elif f is type and len(xs) == 1:
         answers = {*classes_of(xs[0])}
+    elif f in (operator.eq, operator.ne) and len(xs) == 2 and _differ_in_length(*xs):
+        answers = {f is operator.ne}
     elif f is operator.contains and type(xs[0].sample) is dict and xs[0].items is not None:
         is_key = xs[1].is_constant and type(xs[1].sample) in (str, int)
         answers = {xs[1].sample in xs[0].sample} if is_key else set()
@@ -297,6 +299,15 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
     if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
         raise Unsound.IDENTITY("it asks whether two values are one object")
     return None
+
+
+def _differ_in_length(a: Value, b: Value) -> bool:
+    """Return whether two tuples surely have different lengths."""
+    tuples = all(
+        type(x.sample) is tuple and (x.is_constant or x.items is not None or x.lengths is not None)
+        for x in (a, b)
+    )
+    return tuples and len(a.sample) != len(b.sample)
 
 
 def _is_of_one_float_type(x: Value) -> bool:
