@@ -11,7 +11,16 @@ from rulescore import RuleSet, Tangent, accumulate
 from tests.zygote_lite.checks.comparing import assert_close, assert_same, entry_at
 from tests.zygote_lite.checks.finite_differences import leaves, replaced
 from tests.zygote_lite.checks.structures import Line, Pair
-from zygote_lite import grad, gradient, hessian, hvp, jacobian, testing, value_and_grad
+from zygote_lite import (
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    pullback,
+    testing,
+    value_and_grad,
+)
 from zygote_lite.errors import DifferentiationError
 
 X = np.array([[0.5, -1.0], [1.5, 0.3], [-0.2, 0.8]])
@@ -576,3 +585,45 @@ def test_a_function_given_to_a_rule_may_count_but_keep_no_numbers(rule_of_twice)
         for f in (keeps, writes, writes_again):
             with pytest.raises(DifferentiationError, match=r"test_structures\.py:\d+.*changes wh"):
                 grad(f)(2.0)
+
+
+# -- arrays that the inner function makes of constants, and writes to ------------------------------
+
+
+def filled(z):
+    o = np.zeros(2)
+    o[0] = z[0] * z[1]
+    return o
+
+
+def filled_by_view(z):
+    o = np.zeros(3)
+    part = o[1:]
+    part += z[1:] * z[0]
+    return part
+
+
+def in_a_tuple(z):
+    return filled(z), z * 2.0
+
+
+INSIDE = {
+    "jacobian": lambda x: (jacobian(filled)(x) ** 2).sum(),
+    "of a view": lambda x: (jacobian(filled_by_view)(x) ** 2).sum(),
+    "pullback": lambda x: (pullback(filled, x)[1](np.array([1.0, 0.0]))[1] ** 2).sum(),
+    "the value, too": lambda x: (pullback(filled, x)[1](filled(x))[1] ** 2).sum(),
+    "in a tuple": lambda x: (
+        pullback(in_a_tuple, x)[1]((np.array([1.0, 0.0]), np.ones(3)))[1] ** 2
+    ).sum(),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_written_array_is_returned_inside(name):
+    f, x = INSIDE[name], np.array([0.5, 1.5, -0.7])
+    with testing.recorded_only():
+        value, d = value_and_grad(f)(x)
+    assert value == pytest.approx(f(x), rel=1e-14)
+    step = 1e-6
+    differences = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(3)]
+    np.testing.assert_allclose(d, differences, rtol=1e-7, atol=1e-8)

@@ -32,6 +32,8 @@ class NestedRun:
             ]
         )
         self.y, at = self.tape.call(self.nodes, f, *xs, **kws)
+        if self.tape.written:
+            _, at = self.tape.numbered((None, at), (self.y,))  # as `via_tape` does
         self.inner = None if at is None else at.inner
         self.at_y = None if at is None else at.outer
 
