@@ -21,7 +21,7 @@ for letter, a in (("d", MATRIX), ("z", COMPLEX), ("s", MATRIX.astype(np.float32)
         "potrf", "potrs", "potri", "getrf", "getrs", "getri", "trtrs", "trtri", "gesv", "posv"
     )}  # fmt: skip
     definite = a @ a.conj().T + a.dtype.type(0.5) * np.eye(3, dtype=a.dtype)
-    right = a[:, :2]
+    right = a[::-1, :2]
     lu, pivots, _ = routine["getrf"](a)
     rule.example(routine["getrf"], a)
     rule.example(routine["getri"], lu, pivots)
