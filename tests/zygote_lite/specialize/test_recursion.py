@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import assert_slopes
-from zygote_lite import testing, value_and_grad
+from zygote_lite import grad, testing, value_and_grad
 
 K = 0.7
 V = np.array([0.3, 0.5, 0.9, 1.2, 0.1])
@@ -222,3 +222,20 @@ def test_what_a_function_changes_around_it_is_not_followed():
         assert d == pytest.approx(
             (counted(0.5 + 1e-6, n) - counted(0.5 - 1e-6, n)) / 2e-6, rel=1e-6
         )
+
+
+def transform_by_halves(y):
+    if len(y) == 1:
+        return y
+    even, odd = transform_by_halves(y[::2]), transform_by_halves(y[1::2])
+    return np.concatenate([even + 0.5 * odd, even - odd])
+
+
+def test_a_function_that_is_given_up_is_not_called():
+    f = lambda x: (transform_by_halves(x * 2.0) ** 2).sum()
+    x = np.array([0.3, -0.7, 1.1, 0.4])
+    with testing.compared(), testing.strict():
+        d = grad(f)(x)
+    step = 1e-6
+    differences = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(4)]
+    np.testing.assert_allclose(d, differences, rtol=1e-7)

@@ -68,7 +68,6 @@ def define_recursive(
             _write(outer, builder, f, called, leaves, result)
             return
         f.result = _joined_result(f.result, result)
-    outer.inputs.functions.remove(f)
     raise NotSupported.RECURSION(f"of what type {f.name} gives a value is not known")
 
 

@@ -18,7 +18,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
 from zygote_lite._specialize.typed.facts import FLOATS, Fact, Other, Scalar, join_facts
 from zygote_lite._specialize.typed.functions import Recursive, Reverse
-from zygote_lite._specialize.typed.reasons import NotSupported, Unreached
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unreached
 from zygote_lite._specialize.typed.stand_ins import Local, StandIn
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.structures import (
@@ -65,7 +65,13 @@ def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
         made = Recursive(name, Reverse(back), code, skeleton, [_leaf(x) for x in xs])
         inputs.functions.append(made)
         stems = [stem for stem, _ in found]
-        inputs.define(builder, made, f, lambda leaves: _rebuilt(env, iter(leaves), given), stems)
+        try:
+            inputs.define(
+                builder, made, f, lambda leaves: _rebuilt(env, iter(leaves), given), stems
+            )
+        except NotSpecializable:  # the code may go on along another path
+            inputs.functions.remove(made)
+            raise
         fitting = [made]
     return _call_of(builder, fitting[0], xs)
 
