@@ -5,6 +5,7 @@ its derivatives to the last digit) and with floats (Richardson's differences, al
 Where these two disagree the program stands at a kink and is thrown away. Then value, gradient
 and side effects of the engine have to be the same, and transformed code has to agree with the tape.
 `python -m tests.zygote_lite.fuzz.fuzzer 20000` runs many, and prints what it finds, made small.
+With `FUZZ_WITHOUT_FILE=1` programs are run by `exec`, so that the engine has only their code.
 """
 
 import ast
@@ -15,6 +16,7 @@ import copy
 import importlib.util
 import itertools
 import multiprocessing
+import os
 import random
 import sys
 import tempfile
@@ -52,6 +54,7 @@ zeros = np.zeros
 """
 AGREE = 1e-6  # of the two derivatives that are not ours
 EQUAL = 1e-8  # of the engine's to the complex step
+WITHOUT_FILE = bool(os.environ.get("FUZZ_WITHOUT_FILE"))
 LINES = 20_000  # that a program may go through: some walk a list that grows with each item
 
 
@@ -112,7 +115,11 @@ def complex_function(text):
 
 
 def load(text, folder):
-    """Import the text as a module of its own."""
+    """Import the text as a module of its own, or run it without a file."""
+    if WITHOUT_FILE:
+        names = {"__name__": __name__}
+        exec(compile(text, "<string>", "exec"), names)
+        return names["f"]
     path = Path(folder) / f"program_{abs(hash(text))}.py"
     path.write_text(text)
     specification = importlib.util.spec_from_file_location(path.stem, path)

@@ -42,6 +42,15 @@ def test_programs_from_a_number(tmp_path):
     assert counts["loud"] <= 0.1 * NUMBERS, counts
 
 
+def test_programs_without_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzzer, "WITHOUT_FILE", True)
+    counts = collections.Counter()
+    for seed in range(20):
+        assert not examine(fuzzer.program(seed), fuzzer.inputs(seed), tmp_path, counts)
+    assert counts["right"] >= 12, counts
+    assert counts["loud"] <= 5, counts  # `match`, and jumps out of nested `finally`
+
+
 def test_programs_from_choices(tmp_path):
     """Let hypothesis make each choice of the program, so that it can make the program small."""
     counts, texts = collections.Counter(), set()

@@ -12,6 +12,8 @@ from zygote_lite._ir.decompile.calls import Calls
 from zygote_lite._ir.decompile.instructions import Instruction, NotFollowedError
 from zygote_lite._ir.decompile.values import Null, Progress
 
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Is: ast.IsNot, ast.IsNot: ast.Is}
+
 
 class NotPureError(NotFollowedError):
     """Tell that what was taken for an expression is a statement."""
@@ -189,14 +191,18 @@ class Conditions(Calls):
         """Return a branch together with one or both of those that it leads to."""
         parts: dict[bool, Fork | WholeValue] = {}
         for side in (True, False):
-            edge = a.edges[side]
+            edge, other = a.edges[side], a.edges[not side]
             if edge.kept or edge.at == join or not self.is_alone(a, edge.at):
                 continue
+            is_shared = other.kept or not self.graph.before[other.at] <= a.ops
+            if not is_shared and not side and not parts:
+                continue  # neither `and` nor `or`, nor a choice
             state = Progress(edge.at, [*edge.stack], base=len(edge.stack), handlers=a.handlers)
             if self.is_statement(edge.at, state):
                 continue
             try:
-                b = self.reduced(state, join)
+                is_chain = bool(edge.stack) and _is_between(a.test, edge.stack[-1])
+                b = (self.evaluated if is_chain else self.reduced)(state, join)
             except NotFollowedError:
                 continue
             found = self.pair(a, side, b)
@@ -234,9 +240,11 @@ class Conditions(Calls):
                 edges = {side: b.edges[side], not side: other}
             elif other.kept:
                 continue
-            else:  # a false: as if b was true
-                a = replace(a, test=_negated(a.test))
-                test = self.both(a, b.test, not side)
+            elif has_opposite(a.test):  # a false: as if b was true
+                test = self.both(a, negated(b.test), side)
+                edges = {side: b.edges[not side], not side: other}
+            else:
+                test = self.both(replace(a, test=negated(a.test)), b.test, not side)
                 edges = b.edges
             return Fork(test, edges, ops, b.op, a.cleared | b.cleared, a.handlers)
         return None
@@ -244,7 +252,7 @@ class Conditions(Calls):
     def both(self, a: Fork, b: ast.expr, side: bool) -> ast.expr:
         """Return `a and b`, or `a or b` if `side` is false; or one chain of comparisons."""
         if side and isinstance(a.test, ast.Compare) and isinstance(b, ast.Compare) and (
-            b.left is a.test.comparators[-1] and getattr(a.test, "chained", True)
+            b.left is a.test.comparators[-1]
         ):  # fmt: skip
             ops, comparators = [*a.test.ops, *b.ops], [*a.test.comparators, *b.comparators]
             return self.place(ast.Compare(a.test.left, ops, comparators), a.op)  # type: ignore[no-any-return]
@@ -270,15 +278,32 @@ class Conditions(Calls):
         return Fork(test, b.edges, ops, c.op, cleared, a.handlers)
 
 
-def _negated(test: ast.expr) -> ast.expr:
-    """Return `not test`."""
+def negated(test: ast.expr) -> ast.expr:
+    """Return `not test`, in a form that the compiler makes no other comparison of."""
+    made: ast.expr
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
-    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and len(test.ops) == 1:
-        made: ast.expr = ast.Compare(test.left, [ast.IsNot()], test.comparators)
+    if isinstance(test, ast.Compare) and _is_none_test(test):
+        made = ast.Compare(test.left, [_OPPOSITE[type(test.ops[0])]()], test.comparators)
+    elif has_opposite(test):
+        made = ast.IfExp(test, ast.Constant(False), ast.Constant(True))
     else:
         made = ast.UnaryOp(ast.Not(), test)
-    return ast.copy_location(made, test)
+    ast.copy_location(made, test)
+    return ast.fix_missing_locations(made)
+
+
+def has_opposite(test: ast.expr) -> bool:
+    """Return whether the compiler makes another comparison of `not test`: of `in` and `is`."""
+    if not isinstance(test, ast.Compare) or len(test.ops) > 1 or _is_none_test(test):
+        return False
+    return isinstance(test.ops[0], ast.In | ast.NotIn | ast.Is | ast.IsNot)
+
+
+def _is_none_test(test: ast.Compare) -> bool:
+    last = test.comparators[-1]
+    is_none = isinstance(last, ast.Constant) and last.value is None
+    return is_none and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITE
 
 
 def _is_between(test: Any, value: Any) -> bool:
@@ -288,6 +313,3 @@ def _is_between(test: Any, value: Any) -> bool:
         and not isinstance(value, Null)
         and test.comparators[-1] is value
     )
-
-
-negated = _negated

@@ -104,6 +104,7 @@ class StackExpressions:
         self.push(s, ast.Name(op.value, ast.Load()), op)
 
     op_load_global = op_load_deref = op_load_name = op_load_closure = op_load_fast
+    op_load_classderef = op_load_fast
 
     def op_load_locals(self, op: Instruction, s: Progress) -> None:
         s.stack.append(Null())

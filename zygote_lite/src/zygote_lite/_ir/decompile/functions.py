@@ -41,10 +41,10 @@ def definition(code: CodeType) -> ast.FunctionDef | ast.Lambda:
         node: ast.FunctionDef | ast.Lambda = Decompiler(graph, imported).function(
             MadeFunction(code), graph.ops[0]
         )
+        found = _compiled_again(node, code, imported)
+        wrong = "its form" if found is None else first_difference(code, found)
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise NotFollowedError(f"control flow or a stack of another shape ({error})") from error
-    found = _compiled_again(node, code, imported)
-    wrong = "it is compiled to nothing" if found is None else first_difference(code, found)
     if wrong is not None:
         raise NotFollowedError(f"{wrong}, of which no definition was found")
     return node
@@ -175,6 +175,7 @@ class Decompiler(ProtectedStatements):
             kind: Any = ast.ListComp if isinstance(made, ast.List) else ast.SetComp
             found = kind(element, generators)
         self.push(s, found, op)
+        ast.copy_location(found, made)
         s.at = self.after_iterator(op.following[1], len(s.stack))
 
 

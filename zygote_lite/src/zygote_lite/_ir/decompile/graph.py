@@ -1,10 +1,11 @@
 """The control flow of a code object, in which what does the same is one.
 
-The compiler copies code: the test of `while`, what ends a function. Positions from which the same
-is done are taken together, so that the copies are one again. This decides what is guessed, not
-what is right.
+The compiler copies code: the test of `while`, what ends a function. Instructions of one place in
+the text from which the same is done are taken together, so that the copies are one again. This
+decides what is guessed, not what is right.
 """
 
+import sys
 from collections.abc import Iterable
 from functools import cached_property
 from types import CodeType
@@ -13,6 +14,7 @@ from typing import Any
 from zygote_lite._ir.decompile.instructions import Instruction, instructions_of
 
 EXIT = -1
+_HAS_PAIRS = sys.version_info >= (3, 13)
 
 
 class Graph:
@@ -143,10 +145,11 @@ def _representatives(ops: list[Instruction], depths: dict[int, int]) -> list[int
     """Return for each instruction the first one from which the same is done."""
     keys: list[Any] = []
     for i, op in enumerate(ops):
-        line = op.position[0]
-        if op.name == "RETURN_VALUE" or (op.name == "LOAD_CONST" and op.value is None):
-            line = None
-        keys.append((op.name, constant_key(op.value), line, depths.get(i)))
+        ends = op.name == "RETURN_VALUE" and i and _loads_none(ops[i - 1])
+        place: Any = None if ends or _loads_none(op) else op.position
+        if _HAS_PAIRS and op.name in ("LOAD_FAST", "STORE_FAST"):  # of which one knows its place
+            place = op.position[0]
+        keys.append((op.name, constant_key(op.value), place, depths.get(i)))
     classes = _numbered(keys)
     while True:
         keys = [
@@ -163,6 +166,11 @@ def _representatives(ops: list[Instruction], depths: dict[int, int]) -> list[int
         if i in depths:
             first.setdefault(c, i)
     return [first.get(c, i) for i, c in enumerate(classes)]
+
+
+def _loads_none(op: Instruction) -> bool:
+    """Return whether an instruction may begin a `return` that the compiler adds."""
+    return op.name == "LOAD_CONST" and op.value is None
 
 
 def _numbered(keys: list[Any]) -> list[int]:

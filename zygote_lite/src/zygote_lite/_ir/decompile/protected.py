@@ -67,16 +67,16 @@ class ProtectedStatements(Statements):
             return False
         handler, s.handlers = s.handlers[-1], s.handlers[:-1]
         if handler in self.finals:
-            self.skip_copy(s, handler)
+            self.skip_copy(s, handler, stops)
         return True
 
-    def skip_copy(self, s: Progress, handler: int) -> None:
+    def skip_copy(self, s: Progress, handler: int, stops: Stops) -> None:
         """Go on after a copy of what `finally` does."""
         wanted = self.finals[handler]
         assert s.at is not None
         op = self.graph.ops[s.at]
         copy = Progress(s.at, [*s.stack], base=len(s.stack), handlers=s.handlers)
-        self.run(copy, {}, most=len(wanted))
+        self.run(copy, stops, most=len(wanted))
         if [ast.dump(x) for x in copy.out] != [ast.dump(x) for x in wanted]:
             self.refuse(op, "where `finally` was to begin")
         s.at, s.stack = copy.at, copy.stack
@@ -219,7 +219,7 @@ class ProtectedStatements(Statements):
         goal = None
         if end is not None:
             after = Progress(end, [*s.stack], base=depth, handlers=s.handlers)
-            self.skip_copy(after, handler)
+            self.skip_copy(after, handler, stops)
             goal = after.at
         body = self.protected(s, handler, inner_stops(stops, goal), depth)
         self.say(s, ast.Try(body, [], [], self.filled(final.out, op)), op)

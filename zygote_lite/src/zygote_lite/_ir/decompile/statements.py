@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from zygote_lite._ir.decompile.conditions import Fork, negated
+from zygote_lite._ir.decompile.conditions import Fork, has_opposite, negated
 from zygote_lite._ir.decompile.instructions import Instruction, NotFollowedError
 from zygote_lite._ir.decompile.stores import Stores
 from zygote_lite._ir.decompile.values import (
@@ -15,6 +15,7 @@ from zygote_lite._ir.decompile.values import (
 )
 
 END, ITERATION, BREAK, CONTINUE, ELSEWHERE = "end", "iteration", "break", "continue", "nowhere"
+_LONGEST_COPY = 16  # instructions, of what ends a function
 Stops = dict[int, str]
 """By the instructions at which a block ends, what leads there.
 
@@ -38,7 +39,8 @@ class Statements(Stores):
             starts = s.head == at
             if at in stops and not starts:
                 if stops[at] == ELSEWHERE:
-                    self.refuse(op, "to which control flow jumps")
+                    stops = self.copied(at, stops)
+                    continue
                 if stops[at] not in (END, ITERATION):
                     self.say(s, ast.Break() if stops[at] == BREAK else ast.Continue(), op)
                     s.at = None
@@ -60,6 +62,15 @@ class Statements(Stores):
             else:
                 self.step(op, s)
             s.head = None
+
+    def copied(self, at: int, stops: Stops) -> Stops:
+        """Return the ends of a block that repeats what stands elsewhere, if that is short."""
+        found = self.graph.reach(at, ())
+        if len(found) > _LONGEST_COPY or not found.isdisjoint(
+            (*self.graph.loops, *(stops.keys() - {at}))
+        ):
+            self.refuse(self.graph.ops[at], "to which control flow jumps")
+        return {x: kind for x, kind in stops.items() if x != at}
 
     def leave(self, s: Progress, stops: Stops) -> bool:
         """Leave the `try` statements that the next instruction is no part of."""
@@ -132,11 +143,13 @@ class Statements(Stores):
         self, s: Progress, found: Fork, body: list[ast.stmt], orelse: list[ast.stmt]
     ) -> None:
         test = found.test
-        if not body and orelse:
+        for fails, rest in ((orelse, body), (body, orelse)):
+            if len(fails) == 1 and not rest and _is_failure(fails[0]):
+                held = test if fails is orelse else negated(test)
+                self.say(s, ast.Assert(held, fails[0].msg), found.op)  # type: ignore[attr-defined]
+                return
+        if not body and orelse and not has_opposite(test):
             test, body, orelse = negated(test), orelse, []
-        if len(body) == 1 and not orelse and _is_failure(body[0]):
-            self.say(s, ast.Assert(negated(test), body[0].msg), found.op)  # type: ignore[attr-defined]
-            return
         nothing = self.place(ast.Pass(), found.op)
         self.say(s, ast.If(test, body or [nothing], orelse), found.op)
 
@@ -215,7 +228,7 @@ class Statements(Stores):
             return None
         if yes.at in inside and no.at not in inside:
             return found.test, no.at, yes.at
-        if no.at in inside and yes.at not in inside:
+        if no.at in inside and yes.at not in inside and not has_opposite(found.test):
             return negated(found.test), yes.at, no.at
         return None
 
