@@ -4,6 +4,7 @@ Each access that runs user code is resolved to other calls on the same tape, in 
 Python looks an attribute up. The attributes of classes are here, too.
 """
 
+import dataclasses
 import functools
 import types
 import weakref
@@ -153,7 +154,10 @@ def _(f: Any, tape: Tape, nodes: Nodes, x: Any, name: str, *value: Any) -> Trace
         return tape.call(nodes, f, referent(x), name, *value)
     hook = hook_of(type(x), of_object.__name__)
     # that of a frozen dataclass has no source: it refuses some names, and hands others on
-    frozen = isinstance(hook, types.FunctionType) and hook.__code__.co_filename == "<string>"
+    without_source = (
+        isinstance(hook, types.FunctionType) and hook.__code__.co_filename == "<string>"
+    )
+    frozen = without_source and dataclasses.is_dataclass(type(x))
     if frozen and (hook in vars(type(x)).values() or name in type(x).__dataclass_fields__):
         return None
     if hook is None or frozen:
