@@ -47,6 +47,10 @@ class NestedTape(Tape):
         """Return the numbers of a text that comes out of a container."""
         return pair(self.input(), self.outer.input())
 
+    def of_numbers(self, nodes: tuple[Any, ...], f: Any, xs: tuple[Any, ...]) -> Any:
+        """Leave operations of numbers to the usual order: they have nodes on two tapes."""
+        return None
+
     def record(self, y: Any, back: Any, nodes: tuple[Any, ...], fresh: bool = False) -> Any:
         """Note a step of the engine's own on both tapes."""
         _, at = self.outer.record(y, back, outer_of(nodes), fresh)

@@ -121,6 +121,8 @@ class Entries:
                 known = cotangents.get(operand)
                 if known is None:
                     cotangents[operand] = d
+                elif type(d) is float and type(known) is float:
+                    cotangents[operand] = known + d
                 elif operand in owned and is_like(d, known):
                     known += d
                 else:  # neither may be written to: a pullback may have given them to others too

@@ -51,6 +51,7 @@ from zygote_lite._tape.refusal import (
     refused_holder,
 )
 from zygote_lite._tape.rules import apply_rule, with_texts
+from zygote_lite._tape.scalars import OPERATIONS, PYTHON_NUMBERS, pulled
 from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import DifferentiationError
 
@@ -84,6 +85,10 @@ class Tape(Iteration):
         before the Python equivalent (7) and the function's source (9): its author declares it to
         be the derivative, and it is faster.
         """
+        if id(f) in OPERATIONS and not kws and PYTHON_NUMBERS.issuperset(map(type, xs)):
+            done = self.of_numbers(nodes, f, xs)
+            if done is not None:
+                return done
         if state.has_texts:
             nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
         hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
@@ -133,6 +138,15 @@ class Tape(Iteration):
             xs, nodes = self.run_out(xs, nodes)
             return self.call(nodes, f, *xs, **kws)
         return self.by_callable(nodes, f, xs, kws)
+
+    def of_numbers(self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...]) -> Traced | None:
+        """Resolve an operation of Python's numbers, of which only steps 1 and 6 are left."""
+        found = pulled(nodes, f, xs)
+        if found is None or found[1] is None:
+            return found
+        self.count = node = self.count + 1
+        self.entries.append((found[1], nodes, node))
+        return found[0], node
 
     def of_known(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]

@@ -1,0 +1,54 @@
+"""Operations of Python's numbers on the tape, which are resolved at once."""
+
+import math
+import operator
+
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import slopes
+from zygote_lite import gradient, hessian
+from zygote_lite.testing import recorded_only
+
+
+def power_of_negative(x):
+    return (-x) ** 3.0 + (-x) ** 2
+
+
+def with_integers(x):
+    return operator.truediv(3, x) + 2 * x - x % 2 + x // 1 + math.floor(x) * x
+
+
+def compared(x):
+    s = x
+    while s < 10 and not s == 3.0:
+        s = s * 2.0 + math.hypot(s, 3.0)
+    return s if s else 0.0
+
+
+def caught(x):
+    try:
+        return x / 0.0
+    except ZeroDivisionError:
+        pass
+    try:
+        return math.log(-x)
+    except ValueError:
+        return math.atan2(x, -x) + math.pow(x, 2.0)
+
+
+@pytest.mark.parametrize("f", [power_of_negative, with_integers, compared, caught])
+def test_agrees_with_differences(f):
+    ((_, expected, off),) = slopes(f, (1.3,))
+    with recorded_only():
+        (d,) = gradient(f, 1.3)
+    assert d == pytest.approx(expected, abs=10 * off + 1e-9)
+
+
+def test_an_integer_that_is_differentiated_has_a_gradient():
+    with recorded_only():
+        assert gradient(lambda n: n * n + 0.5 * n, 3) == (6.5,)
+
+
+def test_derivatives_of_derivatives():
+    with recorded_only():
+        assert hessian(lambda x: x * x * x + math.exp(0.0 * x))(2.0) == pytest.approx(12.0)
