@@ -1,6 +1,7 @@
 """What a call becomes: an operation, the inlined body of the function, or a known value."""
 
 import dataclasses
+import enum
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -182,6 +183,9 @@ def _construction(builder: Builder, f: Any, xs: Values, kws: Options, stem: str)
         return _instances.construct(builder, f, xs, kws)
     if _named.is_named_tuple(f):
         return _named.construct_named(builder, f, xs, kws)
+    if type(f) is enum.EnumType and len(xs) == 1 and not kws and is_plain_constant(xs[0]):
+        member = f._value2member_map_.get(xs[0].sample) if is_hashable(xs[0].sample) else None
+        return None if member is None else builder.attribute(constant(f), str(member.name))
     if f is object.__new__ and len(xs) == 1 and not kws:
         return _instances.object_of(builder, xs[0].sample)
     return None

@@ -16,6 +16,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
     lose,
     source_of_loop,
 )
+from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
 from zygote_lite._specialize.infer.models.items import known_items
@@ -58,7 +59,7 @@ def iterate(
                 raise
             builder.go_back_to(tables)
             builder.homes = homes
-    elif known_items(iterable) is None and not iterable.is_object:
+    elif known_items(iterable) is None and not (iterable.is_object or is_own(iterable)):
         return _over(builder, s, target, iterable, body, env, after)
     elif len(known_items(iterable) or ()) > MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")

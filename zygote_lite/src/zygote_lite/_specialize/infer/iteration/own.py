@@ -1,5 +1,6 @@
 """Iterators and sequences of the user's own: objects with `__iter__`, `__next__`, `__getitem__`."""
 
+import enum
 import functools
 import itertools
 import math
@@ -30,9 +31,15 @@ _HINTED = {list, tuple, sorted, _intrinsics.join_tuple, _intrinsics.join_list,
 
 def is_own(x: Value) -> bool:
     """Return whether a value is an object whose class says what iterating over it gives."""
+    if _is_enumeration(x):
+        return True
     if not x.is_object or isinstance(x.sample, StandIn) or is_made_class(x):
         return False
     return known_items(x) is None and not isinstance(x.sample, type)
+
+
+def _is_enumeration(x: Value) -> bool:
+    return x.is_constant and type(x.sample) is enum.EnumType
 
 
 def with_iterators(builder: Builder, f: Any, xs: list[Value]) -> list[Value]:
@@ -56,6 +63,9 @@ def _ask_for_length(builder: Builder, x: Value) -> None:
 
 def iterator_of(builder: Builder, x: Value, hinted: bool = False) -> Value:
     """Return `iter(x)`; where `hinted`, the object is asked for its length, too, as by `list`."""
+    if _is_enumeration(x):  # its members stay
+        members = [builder.attribute(x, member.name) for member in x.sample]
+        return iterator_over(builder, builder.build("tuple", members))
     if not is_own(x):
         return iterator_over(builder, x)
     it = _iterator_of_own(builder, x)

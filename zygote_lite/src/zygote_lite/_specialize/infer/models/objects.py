@@ -5,6 +5,7 @@ be seen half-way. The guard tests the class of an object and the attributes that
 other attributes do not matter. An object is identified by the variable that the guard puts it in.
 """
 
+import enum
 import functools
 import types
 from typing import Any
@@ -123,6 +124,9 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
     if isinstance(found, property):
         settle(inputs, type(owner))
         return bound_to(builder, x, type(owner), name, found)
+    if name in ("name", "value") and found is vars(enum.Enum)[name]:
+        settle(inputs, type(owner))
+        return attribute(builder, x, f"_{name}_")
     if hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"):
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if name in vars(owner):

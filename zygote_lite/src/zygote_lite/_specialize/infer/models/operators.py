@@ -51,6 +51,10 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     if kws:
         known = f is dataclasses.replace and len(xs) == 1 and xs[0].fields is not None
         return _instances.with_changes(builder, xs[0], kws) if known else None
+    if f in (operator.add, operator.mul) and len(xs) == 2 and _are_plain_tuples(xs):
+        return builder.apply(
+            f, [structure(tuple, known_items(x) or []) if is_named(x) else x for x in xs]
+        )
     if f in _BINARY and len(xs) == 2:
         return _binary(builder, xs[0], xs[1], _BINARY[f])
     if f in _ASSIGNING and len(xs) == 2:
@@ -95,6 +99,17 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     if f is copy.copy and xs[0].fields is not None:
         return _instances.shallow_copy(builder, xs[0])
     return None
+
+
+def _are_plain_tuples(xs: list[Value]) -> bool:
+    """Return whether named tuples among some values are joined, or repeated, as all tuples are."""
+    own = [
+        of_class(type(x.sample), f"__{name}__") for x in xs for name in _JOINING if is_named(x)
+    ]
+    return bool(own) and not any(isinstance(found, FUNCTIONS) for found in own)
+
+
+_JOINING = ("add", "radd", "mul", "rmul")
 
 
 def holds_object(x: Value) -> bool:
