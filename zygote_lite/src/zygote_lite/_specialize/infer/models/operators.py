@@ -103,9 +103,7 @@ def of_objects(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
 
 def _are_plain_tuples(xs: list[Value]) -> bool:
     """Return whether named tuples among some values are joined, or repeated, as all tuples are."""
-    own = [
-        of_class(type(x.sample), f"__{name}__") for x in xs for name in _JOINING if is_named(x)
-    ]
+    own = [of_class(type(x.sample), f"__{name}__") for x in xs for name in _JOINING if is_named(x)]
     return bool(own) and not any(isinstance(found, FUNCTIONS) for found in own)
 
 
