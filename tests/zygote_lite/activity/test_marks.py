@@ -330,7 +330,7 @@ def right_or_refused(f):
 
 @pytest.fixture(autouse=True)
 def recorded():
-    OBJECTS[1] = [0.0]
+    OBJECTS[1], BOX.value = [0.0], 0.0
     with recorded_only():
         yield
 
@@ -395,3 +395,11 @@ def test_a_large_object_is_not_walked():
 
 def count(items):
     return len(items)
+
+
+def taken_out(**fields):
+    return list(map(fields.pop, ("p",)))[0]
+
+
+def test_a_bound_method_reaches_the_dict_that_it_is_bound_to():
+    assert gradient(lambda x: taken_out(p=x * x, q=1.0), 3.0) == (6.0,)

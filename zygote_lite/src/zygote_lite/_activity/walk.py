@@ -92,7 +92,8 @@ def _holds_active(x: Any) -> bool:
             stack += referents(x)
         elif kind == FUNCTION:
             for part in held_and_named(x, by_name=False)[0]:
-                stack += part.values() if type(part) is dict else [part]  # of attributes
+                stack.append(part)  # which may be the dict that a method is bound to
+                stack += part.values() if type(part) is dict else []  # of attributes
         elif kind == TUPLE or (kind == OBJECT and not _is_users_object(x)):
             stack += _entries_in(x)
     return False
