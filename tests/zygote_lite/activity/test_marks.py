@@ -398,7 +398,8 @@ def count(items):
 
 
 def taken_out(**fields):
-    return list(map(fields.pop, ("p",)))[0]
+    (taken,) = map(fields.pop, ("p",))
+    return taken
 
 
 def test_a_bound_method_reaches_the_dict_that_it_is_bound_to():
