@@ -34,7 +34,7 @@ from zygote_lite._specialize.normalize.tries import Attempt
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import End, Env, Frame
 from zygote_lite._specialize.typed.facts import ListOf
-from zygote_lite._specialize.typed.naming import is_place, is_temporary, stem_of
+from zygote_lite._specialize.typed.naming import is_temporary, stem_of
 from zygote_lite._specialize.typed.nodes import Moves, Record, Stop, leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unreached, Unsound
 from zygote_lite._specialize.typed.stand_ins import Local
@@ -217,7 +217,8 @@ class Interpreter(Builder):
             case ir.Break():
                 names, ends, objects = self.breaks[-1]
                 now = End({**env, **self.places(objects)}, self.tables())
-                hold_all(self, [x for name, x in now.items() if name in names or is_place(name)])
+                own = [x for name, x in now.items() if name in names]
+                hold_all(self, [*own, *self.places_changed(objects).values()])
                 ends.append(now)
                 pairs = [
                     pair for name, phi in names.items() if name in now

@@ -256,7 +256,8 @@ def _turn(
         builder.loop = loop.outer
     if end is not None:
         end = End(end | builder.places(tables), builder.tables())
-        hold_all(builder, [x for n, x in end.items() if n in carried or is_place(n)])
+        own = [x for name, x in end.items() if name in carried]
+        hold_all(builder, [*own, *builder.places_changed(tables).values()])
         ends.append(end)
         pairs = [pair for n in carried if n in end for pair in moves_to(names[n], end[n])]
         builder.note_moved([source for _, source in pairs])

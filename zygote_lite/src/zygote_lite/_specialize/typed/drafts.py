@@ -177,6 +177,15 @@ class Draft:
             found |= {f"{number}.{name}": value for name, value in (x.fields or {}).items()}
         return found
 
+    def places_changed(self, tables: Tables) -> Env:
+        """Return the attributes that are not what they were in the tables."""
+        return {
+            place: value
+            for x, fields in tables.items()
+            for place, value in self.places([x]).items()
+            if (fields or {}).get(place.partition(".")[2]) is not value
+        }
+
     def put_in_places(self, objects: Iterable[Value], places: Env) -> None:
         """Give objects the attributes that variables of theirs stand for."""
         of = {str(self.numbers[x]): x for x in objects}
