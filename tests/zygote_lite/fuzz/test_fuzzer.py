@@ -140,8 +140,9 @@ def test_a_program_without_end_is_of_no_use(tmp_path):
     assert fuzzer.examine(text, xs, tmp_path) == "useless: RecursionError"
 
 
-def test_a_program_whose_rules_have_loops_of_their_own(tmp_path):
-    """What a rule has made must not be made again by the loop of another rule."""
+@pytest.mark.parametrize("seed", [910048, 722304])
+def test_programs_whose_rules_have_loops_of_their_own(seed, tmp_path):
+    """What the program or a rule has made must not be made again by the loop of another rule."""
     counts = collections.Counter()
-    found = examine(fuzzer.program(910048), fuzzer.inputs(910048), tmp_path, counts)
+    found = examine(fuzzer.program(seed), fuzzer.inputs(seed), tmp_path, counts)
     assert found is None, found

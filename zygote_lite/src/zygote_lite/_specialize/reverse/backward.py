@@ -52,7 +52,8 @@ class Backward(Accumulator):
         builder.plain = True
         builder.out = []
         builder.loop = None
-        builder.objects = []  # the program's, which rules do not change
+        # the program's own, which rules do not change, and which are not made again after it
+        builder.objects, builder.homes = [], {}
         if builder.held:
             made = builder.write(Result(Other(dict), {}), dict, [], {}, "shadows")
             builder.shadows = made.target
