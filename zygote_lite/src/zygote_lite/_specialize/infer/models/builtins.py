@@ -80,7 +80,7 @@ def _length(builder: Builder, xs: list[Value]) -> Value | None:
 
 def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
     """Return what stands for `[a] * n`: item by item, where that is not too long."""
-    x, count = xs[::-1] if xs[0].is_scalar else xs
+    x, count = xs[::-1] if xs[0].is_scalar and xs[0].is_constant else xs
     if type(x.sample) is tuple and count.is_constant and type(count.sample) is int:
         items = known_items(x)
         few = items is not None and len(items) * count.sample <= _MOST_REPEATED
