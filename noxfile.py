@@ -19,7 +19,7 @@ MATRIX = {
     "all": ["rules_base", "rules_nnlib", "rules_scipy"],
 }
 WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
-SCIPY = ["1.15", "1.18"]  # the ends of the range that `rules_scipy` is for
+SCIPY = ["1.17", "1.18"]  # the ends of the range that `rules_scipy` is for
 THIRD_PARTY = "rules_haversine"
 CLASHING = "rules_clashing"
 LIBRARIES = "requirements-libraries.txt"
