@@ -404,3 +404,19 @@ def taken_out(**fields):
 
 def test_a_bound_method_reaches_the_dict_that_it_is_bound_to():
     assert gradient(lambda x: taken_out(p=x * x, q=1.0), 3.0) == (6.0,)
+
+
+@functools.lru_cache
+def doubled_and_kept(i):
+    return [2.0 * i]
+
+
+def test_a_large_cache_is_no_reason_to_refuse():
+    for i in range(5000):
+        doubled_and_kept(i)
+
+    def f(x):
+        BOX.value = x
+        return BOX.value * doubled_and_kept(3)[0]
+
+    assert gradient(f, 2.0) == (6.0,)

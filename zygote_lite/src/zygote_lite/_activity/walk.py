@@ -67,6 +67,17 @@ def reaches_active(*roots: Any) -> bool:
     return False
 
 
+def surely_reaches_active(*roots: Any) -> bool:
+    """Return whether something active can be reached from `roots` (no, if in doubt)."""
+    if not state.outside:
+        return reaches_active(*roots)
+    seen: dict[int, Any] = {}
+    found = next(_walk(state.active or {}, [*roots], seen, [], LIMIT_BY_NAME), None)
+    if found is None:
+        _note_clean(seen)
+    return found is not None and found is not _VAST
+
+
 def _holds_active(x: Any) -> bool:
     """Return whether a value is active or holds something active, as the marks tell.
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from zygote_lite._activity.reachability import referents
-from zygote_lite._activity.walk import reaches_active
+from zygote_lite._activity.walk import surely_reaches_active
 from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, entries_of, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import where
@@ -31,7 +31,8 @@ Cached: Any = functools._lru_cache_wrapper
 @handlers.callables(Cached)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
     """Resolve a call of a function under `lru_cache`: it is run once for the same arguments."""
-    if reaches_active(*(x for x in referents(f) if x is not f.__wrapped__ and x is not vars(f))):
+    kept = [x for x in referents(f) if x is not f.__wrapped__ and x is not vars(f)]
+    if surely_reaches_active(*kept):  # a cache may be large
         raise DifferentiationError(
             f"{where()}: what depends on what is differentiated has been written into a value that "
             f"{f.__qualname__} under `lru_cache` keeps: return the value without the cache"
