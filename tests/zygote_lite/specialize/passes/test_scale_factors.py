@@ -41,12 +41,45 @@ def written(x, y):
     return np.sum(w * z * y * 2.0)
 
 
+def handed_on_and_added_to(x, y):
+    v = 0.5 * (np.cos(y) * x)
+    u = np.sin(x)
+    w = np.tanh(u)
+    z = u - v
+    return np.sum(z * x * 2.0 + w)
+
+
+def handed_on_to_views(x, y):
+    v = 0.5 * (np.cos(y) * x)
+    u = np.sin(x)
+    w = u[1:] * 0.25
+    z = u - v
+    return np.sum(z * x * 2.0) + np.sum(w * y[1:])
+
+
+def handed_on_in_a_loop(x, y):
+    for _ in range(3):
+        v = 0.5 * (np.cos(y) * x)
+        u = np.sin(x)
+        w = np.tanh(u)
+        x = (u - v) * 2.0 + w
+    return np.sum(x * 0.5 * y)
+
+
+def multiple_of_what_is_written(x, y):
+    w = np.sin(x)
+    z = 2.0 * w
+    w[3] = 7.0
+    return np.sum(0.5 * (z * y) * y) + np.sum(w * z * 0.5)
+
+
 def broadcast(x, y):
     return np.sum(-(0.5 * x[:, None]) * (2.0 * y[:30]) * 3.0)
 
 
 PROGRAMS = [negated_quotient, global_factor, square_of_a_half, shared_cotangent, in_a_loop, written,
-            broadcast]  # fmt: skip
+            handed_on_and_added_to, handed_on_to_views, handed_on_in_a_loop,
+            multiple_of_what_is_written, broadcast]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ArrayOf, Scalar
 from zygote_lite._specialize.typed.nodes import AddInto, Node, Op, StoreItem, leaves, reads_of, walk
-from zygote_lite._specialize.typed.values import Value, constant, is_one, shape_root
+from zygote_lite._specialize.typed.values import Value, constant, is_one, memory_of, shape_root
 
 _MULTIPLYING = (operator.mul, operator.neg, operator.truediv)
 _SMALLEST = 1e-100  # for a product of constants, which might leave the range of floats alone
@@ -34,13 +34,13 @@ def gather_factors(
     nodes = [*walk([*forward, *backward])]
     reads = Counter(x for node in nodes for x in reads_of(node))
     reads.update(leaf for x in results for leaf in leaves(x))
-    written = {node.target for node in nodes if isinstance(node, AddInto)}
-    written |= {node.array for node in nodes if isinstance(node, StoreItem)}
+    written = {memory_of(node.target) for node in nodes if isinstance(node, AddInto)}
+    written |= {memory_of(node.array) for node in nodes if isinstance(node, StoreItem)}
     products: dict[Value, _Product] = {}
     inside: set[Value] = set()
     for op in _products_in(backward):
-        if op.target in written:
-            continue
+        if any(memory_of(x) in written for x in (op.target, *op.arguments)):
+            continue  # a number that is multiplied later would meet what is written by then
         product = _Product([], [op])
         for place, x in enumerate(op.arguments):
             inner = products.get(x)
@@ -52,7 +52,11 @@ def gather_factors(
                 product.ops += inner.ops
         product.numbers += [constant(-1.0)] * (op.function is operator.neg)
         products[op.target] = product
-    multiples = {op.target: op for op in _products_in(forward) if op.function is operator.mul}
+    multiples = {
+        op.target: op
+        for op in _products_in(forward)
+        if op.function is operator.mul and not any(memory_of(x) in written for x in op.arguments)
+    }
     for target, product in products.items():
         if target not in inside and product.numbers:
             _cancel(product, multiples)
