@@ -1,32 +1,9 @@
 """The polynomial examples: against gradient descent in plain NumPy, and against least squares."""
 
-import sys
-from importlib import import_module
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-PNG = b"\x89PNG\r\n\x1a\n"
-
-
-@pytest.fixture
-def example(monkeypatch):
-    """Import an example as its script does, and leave neither its module nor its rules behind."""
-    monkeypatch.syspath_prepend(EXAMPLES)
-    loaded = []
-
-    def load(name):
-        loaded.append(import_module(name))
-        return loaded[-1]
-
-    yield load
-    for module in loaded:
-        if hasattr(module, "rule"):
-            module.rule.unregister()
-    for name in ("polynomial_data", *(module.__name__ for module in loaded)):
-        sys.modules.pop(name, None)
+from tests.examples.conftest import PNG
 
 
 def reference_descent(coeffs, xs, ys, learning_rate, max_iters):

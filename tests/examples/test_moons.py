@@ -4,18 +4,15 @@ import os
 import runpy
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rulescore import Tangent
+from tests.examples.conftest import EXAMPLES, PNG
 from zygote_lite import pullback
 from zygote_lite._interface.demo import cli as _cli
 from zygote_lite._interface.demo import moons as _demo
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def run(arguments, capsys):

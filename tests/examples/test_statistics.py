@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from tests.examples.test_examples import PNG, example  # noqa: F401
+from tests.examples.conftest import PNG
 from zygote_lite import gradient
 
 
-def test_the_slopes_of_the_regressions_are_those_of_their_formulas(example):  # noqa: F811
+def test_the_slopes_of_the_regressions_are_those_of_their_formulas(example):
     module = example("count_regression")
     X, y = module.counts()
     params = np.array([0.5, 0.4, 0.7])
@@ -25,7 +25,7 @@ def test_the_slopes_of_the_regressions_are_those_of_their_formulas(example):  # 
     np.testing.assert_allclose(found[2], -np.sum(by_size) * size**2, rtol=1e-10)
 
 
-def test_the_regression_prints_the_fit_and_writes_the_picture(example, tmp_path, capsys):  # noqa: F811
+def test_the_regression_prints_the_fit_and_writes_the_picture(example, tmp_path, capsys):
     module = example("count_regression")
     module.main(["--out", str(tmp_path)])
     printed = capsys.readouterr().out
@@ -34,7 +34,7 @@ def test_the_regression_prints_the_fit_and_writes_the_picture(example, tmp_path,
     assert (tmp_path / "count_regression.png").read_bytes().startswith(PNG)
 
 
-def test_the_fit_of_the_mixture_is_a_minimum(example, tmp_path, capsys):  # noqa: F811
+def test_the_fit_of_the_mixture_is_a_minimum(example, tmp_path, capsys):
     module = example("mixture")
     x = module.times()
     (found,) = gradient(module.loss, module.START, x)[:1]
