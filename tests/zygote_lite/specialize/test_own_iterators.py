@@ -106,26 +106,6 @@ def unpacks(x):
 
 
 @tried((0.5,), (1.2,))
-def reads_what_changes(x):
-    class Scaled:
-        def __init__(self):
-            self.values, self.k = [1.0, 2.0, 3.0], 1.0
-
-        def __iter__(self):
-            for v in self.values:
-                yield v * self.k
-
-    scaled, total = Scaled(), 0.0
-    for v in scaled:
-        total = total + v
-        scaled.k = scaled.k * x
-    it = iter(scaled)
-    total = total + next(it)
-    scaled.k = x
-    return total + next(it) + sum(scaled) * x
-
-
-@tried((0.5,), (1.2,))
 def wraps_iterators(x):
     pairs = zip(Doubling([x, 2.0]), Polynomial(x, x * x, x))
     return sum(Doubling([x, x * x, 3.0])) + sum([a * b for a, b in pairs])

@@ -4,35 +4,10 @@ import types
 
 from tests.zygote_lite.checks import programs
 from tests.zygote_lite.checks.oracles import assert_agreement
+from tests.zygote_lite.constructs.state import Settings, filled_by_dict
 
-PROGRAMS = []
+PROGRAMS = [(filled_by_dict, ((0.5,), (0.9,)))]
 tried = programs.declaring(PROGRAMS)
-
-
-class Settings:
-    def __init__(self, **kws):
-        self.__dict__.update(kws)
-
-    def __getattr__(self, name):
-        if name != "late":
-            raise AttributeError(name)
-        self.__dict__[name] = value = self.a**2
-        return value
-
-    def but(self, **kws):
-        return Settings(**{**self.__dict__, **kws})
-
-
-@tried((0.5,), (0.9,))
-def filled_by_a_dict(x):
-    s = Settings(a=x, b=x * x)
-    t = s.but(b=3.0 * x)
-    s.__dict__["c"] = s.a * s.b
-    for name, value in vars(t).items():
-        t.__dict__[name] = value * s.c
-    first = s.late
-    s.a = s.__dict__.pop("b") * t.a
-    return first * s.late * s.a * t.b + sum(vars(s).values()) * len(t.__dict__)
 
 
 @tried((0.5,), (0.9,))
