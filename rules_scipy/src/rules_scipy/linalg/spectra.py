@@ -48,7 +48,7 @@ def whole_spectrum(a, b, lower, w, v):
     return every, vectors, at
 
 
-def eigh_pullback(a, b, y, lower, of_values, type):
+def eigh_pullback(a, b, y, lower, of_values):
     """Return the shared part of the pullback of `eigh` and `eigvalsh`."""
 
     def cotangents(dy):
@@ -69,37 +69,10 @@ def eigh_pullback(a, b, y, lower, of_values, type):
     return cotangents
 
 
-def refuse_type(b, type):
-    """Refuse the other forms of the generalized problem."""
-    if b is not None and type != 1:
-        raise NotImplementedError("scipy.linalg.eigh has no rule for the types 2 and 3")
-
-
-@rule(sl.eigh)
-@stacked(sl.eigh, 2)
-def _(
-    a: ArrayLike,
-    *,
-    lower=True,
-    eigvals_only=False,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    y = sl.eigh(
-        a,
-        lower=lower,
-        eigvals_only=eigvals_only,
-        check_finite=check_finite,
-        subset_by_index=subset_by_index,
-        subset_by_value=subset_by_value,
-        driver=driver,
-    )
-    cotangents = eigh_pullback(a, None, y, lower, eigvals_only, type)
+def of_one_matrix(f, a, lower, of_values, **options):
+    """Return the value and the pullback of `eigh` or `eigvalsh` of a matrix."""
+    y = f(a, lower=lower, **options)
+    cotangents = eigh_pullback(a, None, y, lower, of_values)
 
     def pullback(dy):
         da = cotangents(dy)[0]
@@ -108,34 +81,12 @@ def _(
     return y, pullback
 
 
-@rule(sl.eigh)
-@stacked(sl.eigh, 2, 2)
-def _(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    lower=True,
-    eigvals_only=False,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    refuse_type(b, type)
-    y = sl.eigh(
-        a,
-        b,
-        lower=lower,
-        eigvals_only=eigvals_only,
-        check_finite=check_finite,
-        subset_by_index=subset_by_index,
-        subset_by_value=subset_by_value,
-        driver=driver,
-    )
-    cotangents = eigh_pullback(a, b, y, lower, eigvals_only, type)
+def of_two_matrices(f, a, b, lower, of_values, type=1, **options):
+    """Return the value and the pullback of `eigh` or `eigvalsh` of the generalized problem."""
+    if type != 1:
+        raise NotImplementedError("scipy.linalg.eigh has no rule for the types 2 and 3")
+    y = f(a, b, lower=lower, **options)
+    cotangents = eigh_pullback(a, b, y, lower, of_values)
 
     def by_a(shared):
         return None if shared[0] is None else project(of_hermitian(shared[0], lower), a)
@@ -146,70 +97,35 @@ def _(
     return y, (cotangents, (by_a, by_b))
 
 
+def without_overwriting(overwrite_a=False, overwrite_b=False, **options):
+    """Return the options of a call whose matrices the pullback reads."""
+    return options
+
+
+@rule(sl.eigh)
+@stacked(sl.eigh, 2)
+def _(a: ArrayLike, *, lower=True, eigvals_only=False, **options):
+    options = {"eigvals_only": eigvals_only, **without_overwriting(**options)}
+    return of_one_matrix(sl.eigh, a, lower, eigvals_only, **options)
+
+
+@rule(sl.eigh)
+@stacked(sl.eigh, 2, 2)
+def _(a: ArrayLike, b: ArrayLike, *, lower=True, eigvals_only=False, **options):
+    options = {"eigvals_only": eigvals_only, **without_overwriting(**options)}
+    return of_two_matrices(sl.eigh, a, b, lower, eigvals_only, **options)
+
+
 @rule(sl.eigvalsh)
 @stacked(sl.eigvalsh, 2)
-def _(
-    a: ArrayLike,
-    *,
-    lower=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    y = sl.eigvalsh(
-        a,
-        lower=lower,
-        check_finite=check_finite,
-        subset_by_index=subset_by_index,
-        subset_by_value=subset_by_value,
-        driver=driver,
-    )
-    cotangents = eigh_pullback(a, None, y, lower, True, type)
-
-    def pullback(dy):
-        return (project(of_hermitian(cotangents(dy)[0], lower), a),)
-
-    return y, pullback
+def _(a: ArrayLike, *, lower=True, **options):
+    return of_one_matrix(sl.eigvalsh, a, lower, True, **without_overwriting(**options))
 
 
 @rule(sl.eigvalsh)
 @stacked(sl.eigvalsh, 2, 2)
-def _(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    lower=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    refuse_type(b, type)
-    y = sl.eigvalsh(
-        a,
-        b,
-        lower=lower,
-        check_finite=check_finite,
-        subset_by_index=subset_by_index,
-        subset_by_value=subset_by_value,
-        driver=driver,
-    )
-    cotangents = eigh_pullback(a, b, y, lower, True, type)
-
-    def by_a(shared):
-        return project(of_hermitian(shared[0], lower), a)
-
-    def by_b(shared):
-        return project(of_hermitian(shared[1], lower), b)
-
-    return y, (cotangents, (by_a, by_b))
+def _(a: ArrayLike, b: ArrayLike, *, lower=True, **options):
+    return of_two_matrices(sl.eigvalsh, a, b, lower, True, **without_overwriting(**options))
 
 
 def of_bands(w, v, dw, dv):
