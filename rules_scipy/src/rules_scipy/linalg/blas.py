@@ -15,7 +15,7 @@ def turned(a, trans):
     return (a, transpose(a), adjoint(a))[trans]
 
 
-def product_parts(alpha, a, b, trans_a, trans_b, dtype):
+def product_parts(alpha, a, b, dtype, trans_a=0, trans_b=0):
     """Return the parts of the pullback of `alpha * op(a) @ op(b)`."""
     left, right = turned(columns(a, dtype), trans_a), turned(columns(b, dtype), trans_b)
 
@@ -45,25 +45,31 @@ def sum_parts(beta, c, dtype):
     return by_beta, by_c
 
 
-def declare_gemm(f, name, dtype):
-    """Declare `alpha * op(a) @ op(b) + beta * c`."""
+def refuse_strides(name, *, offx=0, incx=1, offy=0, incy=1, **others):
+    """Refuse vectors that are parts of others."""
+    if (offx, incx, offy, incy) != (0, 1, 0, 1):
+        raise NotImplementedError(f"{name} has no rule with offsets and increments: give slices")
+
+
+def declare_product(f, name, dtype, added, turning):
+    """Declare `alpha * op(a) @ op(b)`, to which an option may add a constant.
+
+    Arguments:
+        added: the name of that option.
+        turning: the names of the options that tell which `op` is meant.
+    """
 
     @rule(f)
-    def _(
-        alpha: Numeric,
-        a: ArrayLike,
-        b: ArrayLike,
-        *,
-        beta=0.0,
-        c=None,
-        trans_a=0,
-        trans_b=0,
-        overwrite_c=0,
-    ):
-        refuse_overwriting(name, overwrite_c, dtype, c)
-        more = {} if c is None else {"beta": beta, "c": c}
-        y = f(alpha, a, b, trans_a=trans_a, trans_b=trans_b, **more)
-        return y, product_parts(alpha, a, b, trans_a, trans_b, dtype)
+    def _(alpha: Numeric, a: ArrayLike, b: ArrayLike, **options):
+        refuse_strides(name, **options)
+        refuse_overwriting(name, options.get(f"overwrite_{added}"), dtype, options.get(added))
+        turns = [options.get(key, 0) for key in turning]
+        return f(alpha, a, b, **options), product_parts(alpha, a, b, dtype, *turns)
+
+
+def declare_gemm(f, name, dtype):
+    """Declare `alpha * op(a) @ op(b) + beta * c`."""
+    declare_product(f, name, dtype, "c", ("trans_a", "trans_b"))
 
     @rule(f)
     def _(
@@ -77,39 +83,14 @@ def declare_gemm(f, name, dtype):
         overwrite_c=0,
     ):
         refuse_overwriting(name, overwrite_c, dtype, c)
-        parts = product_parts(alpha, a, b, trans_a, trans_b, dtype)
+        parts = product_parts(alpha, a, b, dtype, trans_a, trans_b)
         y = f(alpha, a, b, beta, c, trans_a, trans_b)
         return y, (*parts, *sum_parts(beta, c, dtype))
 
 
-def refuse_strides(name, *options):
-    """Refuse vectors that are parts of others."""
-    if options != (0, 1, 0, 1):
-        raise NotImplementedError(f"{name} has no rule with offsets and increments: give slices")
-
-
 def declare_gemv(f, name, dtype):
     """Declare `alpha * op(a) @ x + beta * y`."""
-
-    @rule(f)
-    def _(
-        alpha: Numeric,
-        a: ArrayLike,
-        x: ArrayLike,
-        *,
-        beta=0.0,
-        y=None,
-        offx=0,
-        incx=1,
-        offy=0,
-        incy=1,
-        trans=0,
-        overwrite_y=0,
-    ):
-        refuse_strides(name, offx, incx, offy, incy)
-        refuse_overwriting(name, overwrite_y, dtype, y)
-        more = {} if y is None else {"beta": beta, "y": y}
-        return f(alpha, a, x, trans=trans, **more), product_parts(alpha, a, x, trans, 0, dtype)
+    declare_product(f, name, dtype, "y", ("trans",))
 
     @rule(f)
     def _(
@@ -125,9 +106,9 @@ def declare_gemv(f, name, dtype):
         trans=0,
         overwrite_y=0,
     ):
-        refuse_strides(name, offx, incx, offy, incy)
+        refuse_strides(name, offx=offx, incx=incx, offy=offy, incy=incy)
         refuse_overwriting(name, overwrite_y, dtype, y)
-        parts = product_parts(alpha, a, x, trans, 0, dtype)
+        parts = product_parts(alpha, a, x, dtype, trans)
         return f(alpha, a, x, beta, y, trans=trans), (*parts, *sum_parts(beta, y, dtype))
 
 

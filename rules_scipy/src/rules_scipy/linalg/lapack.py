@@ -38,6 +38,18 @@ def other(a, lower):
     return np.triu(a, 1) if lower else np.tril(a, -1)
 
 
+def by_first(y, x, cotangent):
+    """Return the pullback by `x` of a routine that returns first what alone has a gradient."""
+
+    def pullback(dy):
+        if dy[0] is None:
+            return None
+        succeeded(y[-1])
+        return project(cotangent(dy[0]), x)
+
+    return pullback
+
+
 def outer(db, x):
     """Return `db x^H` of columns."""
     return np.atleast_2d(db.T).T @ adjoint(np.atleast_2d(x.T).T)
@@ -51,15 +63,12 @@ def declare_cholesky(f, name, dtype):
         refuse_overwriting(name, overwrite_a, dtype, a)
         y = f(a, lower, clean)
 
-        def pullback(dy):
-            if dy[0] is None:
-                return (None,)
-            succeeded(y[1])
+        def of_matrix(dc):
             if not clean:
-                return (project(packed_cotangent(y[0], dy[0], lower), a),)
-            return (project(cholesky_cotangent(y[0], triangle(dy[0], lower), lower), a),)
+                return packed_cotangent(y[0], dc, lower)
+            return cholesky_cotangent(y[0], triangle(dc, lower), lower)
 
-        return y, pullback
+        return y, (by_first(y, a, of_matrix),)
 
 
 def declare_cholesky_solution(f, name, dtype):
@@ -92,17 +101,13 @@ def declare_cholesky_inverse(f, name, dtype):
         refuse_overwriting(name, overwrite_c, dtype, c)
         y = f(c, lower)
 
-        def pullback(dy):
-            if dy[0] is None:
-                return (None,)
-            succeeded(y[1])
+        def of_factor(dinverse):
             half = triangle(y[0], lower, unit=True)
             inverse = half + adjoint(half) + np.diag(np.diagonal(y[0]))
-            da = -inverse @ triangle(dy[0], lower) @ inverse
-            dc = of_cholesky(da, columns(c, dtype), lower) + other(dy[0], lower)
-            return (project(dc, c),)
+            da = -inverse @ triangle(dinverse, lower) @ inverse
+            return of_cholesky(da, columns(c, dtype), lower) + other(dinverse, lower)
 
-        return y, pullback
+        return y, (by_first(y, c, of_factor),)
 
 
 def declare_lu(f, name, dtype):
@@ -112,14 +117,7 @@ def declare_lu(f, name, dtype):
     def _(a: ArrayLike, overwrite_a=0):
         refuse_overwriting(name, overwrite_a, dtype, a)
         y = f(a)
-
-        def pullback(dy):
-            if dy[0] is None:
-                return (None,)
-            succeeded(y[2])
-            return (project(packed_lu_cotangent(y[0], y[1], dy[0]), a),)
-
-        return y, pullback
+        return y, (by_first(y, a, lambda dlu: packed_lu_cotangent(y[0], y[1], dlu)),)
 
 
 def of_turned(da, trans):
@@ -162,14 +160,11 @@ def declare_lu_inverse(f, name, dtype):
         refuse_overwriting(name, overwrite_lu, dtype, lu)
         y = f(lu, piv)
 
-        def pullback(dy):
-            if dy[0] is None:
-                return None, None
-            succeeded(y[1])
-            da = -adjoint(y[0]) @ dy[0] @ adjoint(y[0])
-            return project(of_lu(da, columns(lu, dtype), piv), lu), None
+        def of_factors(dinverse):
+            da = -adjoint(y[0]) @ dinverse @ adjoint(y[0])
+            return of_lu(da, columns(lu, dtype), piv)
 
-        return y, pullback
+        return y, (by_first(y, lu, of_factors), None)
 
 
 def declare_triangular_solution(f, name, dtype):
@@ -207,16 +202,13 @@ def declare_triangular_inverse(f, name, dtype):
         refuse_overwriting(name, overwrite_c, dtype, c)
         y = f(c, lower, unitdiag)
 
-        def pullback(dy):
-            if dy[0] is None:
-                return (None,)
-            succeeded(y[1])
+        def of_triangle(dinverse):
             inverse = triangle(y[0], lower, unitdiag) + (np.eye(len(y[0])) if unitdiag else 0)
-            read = triangle(dy[0], lower, unitdiag)
+            read = triangle(dinverse, lower, unitdiag)
             dc = triangle(-adjoint(inverse) @ read @ adjoint(inverse), lower, unitdiag)
-            return (project(dc + dy[0] - read, c),)
+            return dc + dinverse - read
 
-        return y, pullback
+        return y, (by_first(y, c, of_triangle),)
 
 
 def declare_system(f, name, dtype, solve):

@@ -67,8 +67,8 @@ def plain(left, homogeneous):
         )
 
 
-def eig_parts(a, b, y, right):
-    """Return what the parts of the pullback of `eig` share."""
+def eig_pullback(a, b, y, right):
+    """Return the pullback of `eig`: what its parts share, and those by `a` and `b`."""
 
     def shared(dy):
         dw, dv = dy if right else (dy, None)
@@ -77,7 +77,13 @@ def eig_parts(a, b, y, right):
         refuse_infinite(y[0] if right else y)
         return general_cotangents(b, *(y if right else in_order(y, a, b)), dw, dv)
 
-    return shared
+    def by_a(found):
+        return projected(found[0], a)
+
+    def by_b(found):
+        return projected(found[1], b)
+
+    return shared, (by_a, by_b)
 
 
 def refuse_infinite(w):
@@ -113,14 +119,9 @@ def _(
     homogeneous_eigvals=False,
 ):
     plain(left, homogeneous_eigvals)
-    given = {} if b is None else {"b": b}
-    y = sl.eig(a, **given, right=right, check_finite=check_finite)
-    shared = eig_parts(a, b, y, right)
-
-    def pullback(dy):
-        return (projected(shared(dy)[0], a),)
-
-    return y, pullback
+    y = sl.eig(a, b, right=right, check_finite=check_finite)
+    shared, (by_a, _) = eig_pullback(a, b, y, right)
+    return y, (shared, (by_a,))
 
 
 @rule(sl.eig)
@@ -137,28 +138,16 @@ def _(
 ):
     plain(left, homogeneous_eigvals)
     y = sl.eig(a, b, right=right, check_finite=check_finite)
-
-    def by_a(found):
-        return projected(found[0], a)
-
-    def by_b(found):
-        return projected(found[1], b)
-
-    return y, (eig_parts(a, b, y, right), (by_a, by_b))
+    return y, eig_pullback(a, b, y, right)
 
 
 @rule(sl.eigvals)
 @stacked(sl.eigvals, 2)
 def _(a: ArrayLike, *, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
     plain(False, homogeneous_eigvals)
-    given = {} if b is None else {"b": b}
-    y = sl.eigvals(a, **given, check_finite=check_finite)
-    shared = eig_parts(a, b, y, False)
-
-    def pullback(dy):
-        return (projected(shared(dy)[0], a),)
-
-    return y, pullback
+    y = sl.eigvals(a, b, check_finite=check_finite)
+    shared, (by_a, _) = eig_pullback(a, b, y, False)
+    return y, (shared, (by_a,))
 
 
 @rule(sl.eigvals)
@@ -172,14 +161,7 @@ def _(
 ):
     plain(False, homogeneous_eigvals)
     y = sl.eigvals(a, b, check_finite=check_finite)
-
-    def by_a(found):
-        return projected(found[0], a)
-
-    def by_b(found):
-        return projected(found[1], b)
-
-    return y, (eig_parts(a, b, y, False), (by_a, by_b))
+    return y, eig_pullback(a, b, y, False)
 
 
 @rule(sl.schur)
