@@ -19,8 +19,8 @@ from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.guards import Test, checks_of, class_in, guards_of, lists_in
 from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.text.lines import LEAVE
 from zygote_lite._specialize.text.spell import constant_text, spelled
-from zygote_lite._specialize.text.writer import LEAVE
 from zygote_lite._specialize.typed.facts import MANY, ONE, ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported

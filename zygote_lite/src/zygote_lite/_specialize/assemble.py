@@ -22,7 +22,8 @@ from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import Gradients
 from zygote_lite._specialize.rules.contributions import IndexRule, Mirror
 from zygote_lite._specialize.rules.scalar import ScalarRule
-from zygote_lite._specialize.text.writer import Text, Writer
+from zygote_lite._specialize.text.lines import Text
+from zygote_lite._specialize.text.writer import Writer
 from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import (

@@ -30,7 +30,6 @@ from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import named as _named
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models import operators as _operators
-from zygote_lite._specialize.infer.models import partials as _partials
 from zygote_lite._specialize.infer.models import sets as _sets
 from zygote_lite._specialize.infer.models import writing as _writing
 from zygote_lite._specialize.infer.models.classes import is_made_class
@@ -125,7 +124,7 @@ def _stand_in(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> 
         case Method():
             return method_call(builder, f, xs, kws, stem)
         case Partial():
-            return _partials.called_partial(builder, f, xs, kws, stem)
+            return _callables.called_partial(builder, f, xs, kws, stem)
     if _callables.is_getter(f) and len(xs) == 1 and not kws:
         return _callables.called_getter(builder, f, xs[0])
     return None
@@ -159,7 +158,7 @@ def _changing(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> 
 def _stand_in_made(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     """Answer for what stands for something else from here on: managers, partials, errors."""
     found = _contexts.made_context(builder, f, xs, kws) if is_hashable(f) else None
-    found = found or _partials.made_partial(builder, f, xs, kws)
+    found = found or _callables.made_partial(builder, f, xs, kws)
     found = found or _callables.made_getter(f, xs, kws)
     if found is not None:
         return found

@@ -1,5 +1,5 @@
 """The reverse pass: typed code run backwards, node by node.
 
-Read `backward` first (the reverse of each kind of node), then `accumulate` (cotangents and who owns
-their buffers).
+Read `backward` first (the reverse of each kind of node), then `stores` (that of writes to items)
+and `accumulate` (cotangents and who owns their buffers).
 """

@@ -1,1 +1,1 @@
-"""Typed code as Python text: statements (`writer`) and expressions (`spell`)."""
+"""Typed code as Python text: statements (`writer`), `lines` and expressions (`spell`)."""

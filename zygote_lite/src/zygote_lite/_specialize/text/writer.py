@@ -1,6 +1,5 @@
 """From typed code to readable Python."""
 
-import ast
 import operator
 import re
 from collections import Counter
@@ -11,7 +10,8 @@ import numpy as np
 from zygote_lite._specialize.passes.buffer_reuse import SWAPPED, WRITES_OVER, is_huge
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.text.context_groups import by_context
-from zygote_lite._specialize.text.spell import ATOM, Speller, spelled
+from zygote_lite._specialize.text.lines import Lines
+from zygote_lite._specialize.text.spell import ATOM, spelled
 from zygote_lite._specialize.typed.contexts import Context
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import (
@@ -32,19 +32,14 @@ from zygote_lite._specialize.typed.nodes import (
     reads_of,
     walk,
 )
-from zygote_lite._specialize.typed.raising import stand_in_for
 from zygote_lite._specialize.typed.runtime import (
-    UNSET,
     abandon,
     add_item,
     add_lists,
     add_to_each,
     add_to_part,
-    finite,
     has_key,
     has_length,
-    has_value,
-    is_bound,
     is_view,
     same_shape,
     throw,
@@ -57,22 +52,10 @@ _TEMPORARY = re.compile(r"d?t\d+(_\d+)?$")
 _STATEMENTS = {
     operator.setitem: "{}[{}] = {}", operator.delitem: "del {}[{}]", add_number: "{}[{}] += {}"
 }  # fmt: skip
-LEAVE = 'raise RuntimeError("left to the generic engine")'
-
-
-@dataclass
-class Text:
-    """Lines of Python, each with the user's syntax node that it stands for."""
-
-    lines: list[str] = field(default_factory=list)
-    origins: list[ast.AST] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
 
 
 @dataclass(eq=False)
-class Writer(Speller):
+class Writer(Lines):
     """Write typed code.
 
     Attributes:
@@ -81,13 +64,10 @@ class Writer(Speller):
 
     looks = True
 
-    text: Text = field(default_factory=Text)
-    depth: int = 0
     takes_any: bool = True  # whether no node of the block needs a context of its own
     uses: Counter[Value] = field(default_factory=Counter)
     first: dict[str, Value] = field(default_factory=dict)
     shared: Counter[str] = field(default_factory=Counter)  # how many further values have a name
-    origin: ast.AST = field(default_factory=ast.Pass)
 
     def count(self, blocks: list[list[Node]], results: list[Value]) -> None:
         """Count how often each value is read."""
@@ -98,18 +78,6 @@ class Writer(Speller):
                 for x in assigned_by(node):
                     self.shared[x.name] += self.first.setdefault(x.name, x) is not x
         self.uses.update(leaf for x in results for leaf in leaves(x))
-
-    def line(self, *texts: str) -> None:
-        """Write a line, or several."""
-        for text in texts:
-            self.text.lines.append(f"{'    ' * self.depth}{text}".rstrip())
-            self.text.origins.append(self.origin)
-
-    def lines_of(self, text: Text) -> None:
-        """Write the lines of another text."""
-        for line, origin in zip(text.lines, text.origins, strict=True):
-            self.text.lines.append(f"{'    ' * self.depth}{line}".rstrip())
-            self.text.origins.append(origin)
 
     def indented(self, block: list[Node]) -> None:
         self.depth += 1
@@ -215,33 +183,9 @@ class Writer(Speller):
 
     def op(self, node: Op) -> None:
         f, x = node.function, node.target
-        if f is abandon:
-            self.line(LEAVE)
-        elif f is throw:
-            x = node.arguments[0]
-            self.line(f"raise {self.error(x.sample) if x.is_constant else self.read(x)}")
-        elif f is has_value:
-            self.leave_if(f"{self.expression(node.arguments[0])} is {self.function(UNSET)}")
-        elif f is is_bound:
-            test = f"{self.expression(node.arguments[0])} is {self.function(UNSET)}"
-            self.line(f"if {test}:", "    raise UnboundLocalError")
-        elif f is finite:
-            (d,) = node.arguments
-            test = "np.isfinite({}).all()" if d.is_array else "math.isfinite({})"
-            self.leave_if(f"not {test.format(self.expression(d))}")
-        elif f is has_length:
-            array, count = map(self.expression, node.arguments)
-            self.leave_if(f"len({array}) != {count}")
-        elif f is has_key:
-            table, key = map(self.expression, node.arguments)
-            self.leave_if(f"{key} not in {table}")
-        elif f is is_view:
-            a, b = map(self.expression, node.arguments)
-            self.leave_if(f"not np.may_share_memory({a}, {b})")
-        elif f is same_shape:
-            a, b = [self.within(x, ATOM) for x in node.arguments]
-            self.leave_if(f"{a}.shape != {b}.shape")
-        elif node.into is not None and node.into not in self.inlined:
+        if self.exits(f, node.arguments):
+            return
+        if node.into is not None and node.into not in self.inlined:
             self.in_place(node, node.into)
         elif f in _STATEMENTS:
             self.line(_STATEMENTS[f].format(*self.statement_parts(node.arguments)))
@@ -255,10 +199,6 @@ class Writer(Speller):
     def statement_parts(self, xs: list[Value]) -> list[str]:
         """Return the texts of a container, of an index, and of what is written there."""
         return [self.within(xs[0], ATOM), self.index(xs[1]), *map(self.expression, xs[2:])]
-
-    def leave_if(self, test: str) -> None:
-        """Write that the code is left where a test holds."""
-        self.line(f"if {test}:", f"    {LEAVE}")
 
     def in_place(self, node: Op, x: Value) -> None:
         """Write an operation whose result takes the memory, and the name, of an operand."""
@@ -339,10 +279,6 @@ class Writer(Speller):
         if orelse:
             self.line("else:")
             self.indented(orelse)
-
-    def error(self, kind: type[BaseException]) -> str:
-        """Return the text for a class of errors."""
-        return self.function(stand_in_for(kind))
 
     def protected(self, node: Protected) -> None:
         """Write `try`: the handler stands in it where there is one only."""

@@ -14,6 +14,7 @@ import numpy as np
 from zygote_lite._ir.intrinsics import unpack
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import lists as _lists
+from zygote_lite._specialize.infer.held import new_lists as _new_lists
 from zygote_lite._specialize.infer.held.containers import (
     ONE_INT,
     held_item,
@@ -98,7 +99,7 @@ def held_part(builder: Builder, x: Value, index: Value, stem: str) -> Value:
     """Write `x[index]`."""
     kind = contents_in(x).kind
     if kind is list and isinstance(index.sample, slice):
-        return _lists.part_of(builder, x, index, stem)
+        return _new_lists.part_of(builder, x, index, stem)
     if kind is defaultdict:
         _lists.note_resized(builder, x)
         factory = contents_in(x).factory
@@ -113,7 +114,7 @@ def _held_length(builder: Builder, xs: list[Value], kws: Options) -> Value | Non
         if x.sample.kind not in VIEWS:
             return None
         x = x.sample.parts[0]
-    return _lists.list_length(builder, x)
+    return _new_lists.list_length(builder, x)
 
 
 def _truth(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
@@ -158,7 +159,7 @@ def _delete(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
 
 def _held_added(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     kinds = {contents_in(x).kind if is_held(x) else type(x.sample) for x in xs}
-    return _lists.lists_joined(builder, *xs) if kinds == {list} else None
+    return _new_lists.lists_joined(builder, *xs) if kinds == {list} else None
 
 
 def _added_in_place(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
@@ -171,7 +172,7 @@ def _added_in_place(builder: Builder, xs: list[Value], kws: Options) -> Value | 
 def _repeated_in_place(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     if not is_held(xs[0]) or contents_in(xs[0]).kind is not list:
         return None
-    builder.inline(_lists.repeat_in_place, xs, {})
+    builder.inline(_new_lists.repeat_in_place, xs, {})
     return xs[0]
 
 
@@ -179,7 +180,7 @@ def _times(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     a, b = xs if type(xs[0].sample) is list else xs[::-1]
     if type(a.sample) is not list or not isinstance(b.fact, Scalar):
         return None
-    return _lists.list_repeated(builder, a, b)
+    return _new_lists.list_repeated(builder, a, b)
 
 
 def _united(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
@@ -202,10 +203,10 @@ def _held_list(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
         return None
     x = xs[0]
     if is_held(x) and contents_in(x).kind in (list, deque):
-        return _lists.part_of(builder, x, None)
+        return _new_lists.part_of(builder, x, None)
     if is_held(x) and issubclass(contents_in(x).kind, dict | set):
         return _dicts.list_of_keys(builder, x)
-    return _lists.listed(builder, x)
+    return _new_lists.listed(builder, x)
 
 
 def _held_tuple(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
@@ -219,14 +220,14 @@ def _held_copy(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     kind = contents_in(xs[0]).kind if is_held(xs[0]) else None
     if kind is not None and issubclass(kind, dict):
         return _dicts.dict_copied(builder, xs[0])
-    return _lists.part_of(builder, xs[0], None) if kind is list else None
+    return _new_lists.part_of(builder, xs[0], None) if kind is list else None
 
 
 def _unpacked(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     x, count, star = xs
     if not is_held(x) or contents_in(x).kind not in (tuple, list, deque):
         return None
-    x = _lists.listed(builder, x) if contents_in(x).kind is deque else x
+    x = _new_lists.listed(builder, x) if contents_in(x).kind is deque else x
     n = count.sample
     if contents_in(x).kind is tuple:
         parts = [held_item(builder, x, constant(i)) for i in range(len(contents_in(x).slots))]
@@ -240,7 +241,7 @@ def _unpacked(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
     if n > 1:  # it has as many items at least
         held_item(builder, x, constant(n - 2))
     ends = [constant(before), constant(-after if after else None), constant(None)]
-    rest = _lists.part_of(builder, x, structure(slice, ends))
+    rest = _new_lists.part_of(builder, x, structure(slice, ends))
     return structure(tuple, [*first, rest, *last])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.infer.held import lists as _lists
+from zygote_lite._specialize.infer.held import new_lists as _new_lists
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
@@ -16,7 +17,7 @@ from zygote_lite._specialize.infer.held.containers import (
     shadow,
     taken,
 )
-from zygote_lite._specialize.infer.held.lists import SOME_LIST, slot_in
+from zygote_lite._specialize.infer.held.new_lists import SOME_LIST, slot_in
 from zygote_lite._specialize.infer.held.questions import Options
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.rules.contributions import Contribution
@@ -36,7 +37,7 @@ from zygote_lite._specialize.typed.values import Value, constant
 
 
 def sum_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
-    return None if kws else list_total(builder, _lists.listed(builder, xs[0]), xs[1:])
+    return None if kws else list_total(builder, _new_lists.listed(builder, xs[0]), xs[1:])
 
 
 def product_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
@@ -57,7 +58,7 @@ def extreme_of(f: Any) -> Callable[..., Value | None]:
             xs = [hold(builder, builder.build("list", given))]
         if len(xs) != 1 or kws.keys() - {"key"}:
             return None
-        x = _lists.listed(builder, xs[0])
+        x = _new_lists.listed(builder, xs[0])
         if not kws:
             return list_extreme(builder, f, x)
         keys = hold(builder, builder.inline(keys_by, [x, kws["key"]], {}))
@@ -77,9 +78,9 @@ def keys_by(xs: Any, key: Any) -> list[Any]:
 
 
 def sorted_of(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
-    x = _lists.listed(builder, xs[0])
+    x = _new_lists.listed(builder, xs[0])
     if x is xs[0]:
-        x = _lists.part_of(builder, x, None)
+        x = _new_lists.part_of(builder, x, None)
     sort_held(builder, x, kws)
     return x
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._specialize.infer.held import dicts as _dicts
-from zygote_lite._specialize.infer.held import lists as _lists
+from zygote_lite._specialize.infer.held import new_lists as _new_lists
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     computed,
@@ -36,7 +36,7 @@ def _of_class(kind: type) -> Callable[..., Value | None]:
         given, bound = xs[:1], xs[1:] or [kws[n] for n in ("maxlen",) if n in kws]
         if kws.keys() - {"maxlen"} or len(xs) > 2:
             return None
-        y = [_lists.listed(builder, x) for x in given]
+        y = [_new_lists.listed(builder, x) for x in given]
         sample = kind(y[0].sample) if y and kind is deque else kind()
         if kind is set and y:
             _refuse_elements(contents_in(y[0]).slots.values())

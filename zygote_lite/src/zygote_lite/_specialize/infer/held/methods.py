@@ -6,6 +6,7 @@ from typing import Any
 
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import lists as _lists
+from zygote_lite._specialize.infer.held import new_lists as _new_lists
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
@@ -204,7 +205,7 @@ _OF_LISTS: dict[str, Callable[..., Value]] = {
 }  # fmt: skip
 _OF_METHODS: dict[tuple[type, str], Callable[..., Value]] = {
     **{(kind, name): f for kind in (list, deque) for name, f in _OF_LISTS.items()},
-    (list, "copy"): lambda builder, x: _lists.part_of(builder, x, None),
+    (list, "copy"): lambda builder, x: _new_lists.part_of(builder, x, None),
     (list, "sort"): lambda builder, x, **kws: sort_held(builder, x, kws),
     (list, "index"): _asked(list.index, ONE_INT), (list, "count"): _asked(list.count, ONE_INT),
     (deque, "index"): _asked(deque.index, ONE_INT), (deque, "count"): _asked(deque.count, ONE_INT),

@@ -11,7 +11,7 @@ import numpy as np
 
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
-from zygote_lite._specialize.infer.held.lists import list_repeated
+from zygote_lite._specialize.infer.held.new_lists import list_repeated
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
 from zygote_lite._specialize.infer.models import imports as _imports

@@ -15,6 +15,7 @@ from zygote_lite._specialize.infer.models import differentiated as _differentiat
 from zygote_lite._specialize.infer.models import fields as _fields
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
+from zygote_lite._specialize.infer.models.callables import partial_from_outside
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     FUNCTIONS,
@@ -28,7 +29,6 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
-from zygote_lite._specialize.infer.models.partials import partial_from_outside
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
