@@ -99,3 +99,18 @@ def replaced(x, path, leaf):
     else:
         object.__setattr__(x, key, replaced(getattr(x, key), rest, leaf))
     return x
+
+
+def jacobian_by_differences(f, xs, number=0):
+    """Return the Jacobian of a function of numbers and arrays by one of its arguments."""
+    x = np.asarray(xs[number], float)
+
+    def moved(i, h):
+        other = x.copy()
+        other.flat[i] += h
+        given = other if x.ndim else float(other)
+        return np.asarray(f(*xs[:number], given, *xs[number + 1 :]))
+
+    columns = [slope(lambda h, i=i: moved(i, h))[0] for i in range(x.size)]
+    stacked = np.stack(columns, axis=-1)
+    return stacked.reshape(stacked.shape[:-1] + x.shape)

@@ -119,15 +119,15 @@ ARRAYS = [powers, broadcast, softmax_of_rows, parts, repeated_indices, reshaped,
 PERHAPS = [products, partly_opaque, sorted_and_cumulated, maxima, branches, writes, linear, unused]
 
 
-def generic_hvp(f, *xs, argnum=0):
+def generic_hvp(f, *xs, argnums=0):
     with generic_only():
-        return outcome(lambda: hvp(f, argnum)(*xs))
+        return outcome(lambda: hvp(f, argnums)(*xs))
 
 
-def assert_agreement(f, *choices, argnum=0):
-    product = hvp(f, argnum)
+def assert_agreement(f, *choices, argnums=0):
+    product = hvp(f, argnums)
     for xs in [choices[0]] * 3 + [xs for xs in choices for _ in (1, 2)]:
-        want, got = generic_hvp(f, *xs, argnum=argnum), outcome(lambda xs=xs: product(*xs))
+        want, got = generic_hvp(f, *xs, argnums=argnums), outcome(lambda xs=xs: product(*xs))
         assert is_alike(got, want), f"{xs}: {got}, and generic {want}"
 
 
@@ -163,8 +163,8 @@ def test_scalars():
     def f(x, y):
         return x**3 * math.sin(y) + x * y
 
-    for argnum in (0, 1):
-        assert_agreement(f, (2.0, 0.5, 1.0), (-1.0, 2.0, 0.25), (2.0, 0.5, 1), argnum=argnum)
+    for argnums in (0, 1):
+        assert_agreement(f, (2.0, 0.5, 1.0), (-1.0, 2.0, 0.25), (2.0, 0.5, 1), argnums=argnums)
     assert hvp(f)(2.0, 0.5, 1.0) == pytest.approx(12 * math.sin(0.5))
 
 
@@ -172,8 +172,8 @@ def test_of_one_of_several_arguments():
     def f(a, x):
         return np.sum((a @ x) ** 3)
 
-    assert_agreement(f, (A, X, V), (-A, Y, V), argnum=1)
-    assert_agreement(f, (A, X, A + 1.0), argnum=0)
+    assert_agreement(f, (A, X, V), (-A, Y, V), argnums=1)
+    assert_agreement(f, (A, X, A + 1.0), argnums=0)
 
 
 def test_what_is_given_and_returned_is_shared_with_nothing():
@@ -219,11 +219,11 @@ def of_a_number(x):
     return math.sin(x) * x**3
 
 
-def agree_on_hessians(f, *choices, argnum=0):
-    second = hessian(f, argnum)
+def agree_on_hessians(f, *choices, argnums=0):
+    second = hessian(f, argnums)
     for xs in [choices[0]] * 3 + [xs for xs in choices for _ in (1, 2)]:
         with generic_only():
-            want = outcome(lambda xs=xs: hessian(f, argnum)(*xs))
+            want = outcome(lambda xs=xs: hessian(f, argnums)(*xs))
         got = outcome(lambda xs=xs: second(*xs))
         assert is_alike(got, want), f"{xs}: {got}, and generic {want}"
 
@@ -236,7 +236,7 @@ def test_hessian(f):
 def test_hessians_of_numbers_and_of_no_entries():
     agree_on_hessians(of_a_number, (0.7,), (-1.5,), (2,), (np.float64(0.3),), (np.array(0.3),))
     agree_on_hessians(rosenbrock, (np.ones(3),), (np.ones(0),), (np.ones((2, 2)),), ([1.0, 2.0],))
-    agree_on_hessians(lambda x, y: x * y * y + y**3, (0.3, 0.4), (1.5, -0.2), argnum=1)
+    agree_on_hessians(lambda x, y: x * y * y + y**3, (0.3, 0.4), (1.5, -0.2), argnums=1)
 
 
 def test_hessians_are_answered_by_specialized_code():

@@ -95,14 +95,14 @@ def of_a_number(t):
     return math.sin(t) * t
 
 
-def agree(f, *choices, argnum=0):
+def agree(f, *choices, argnums=0):
     """Assert that Jacobians are what the generic engine gives; return if code was made."""
-    fast = jacobian(f, argnum)
+    fast = jacobian(f, argnums)
     with np.errstate(all="ignore"):
         for xs in [choices[0]] * 3 + [xs for xs in choices for _ in (1, 2)]:
             before = [np.copy(x) for x in xs]
             with generic_only():
-                want = outcome(lambda xs=xs: jacobian(f, argnum)(*xs))
+                want = outcome(lambda xs=xs: jacobian(f, argnums)(*xs))
             got = outcome(lambda xs=xs: fast(*xs))
             assert is_alike(got, want), f"{xs}: {got}, and generic {want}"
             assert all(np.array_equal(a, b) for a, b in zip(xs, before, strict=True))
@@ -129,9 +129,9 @@ def test_of_another_argument():
     def f(a, x, b):
         return a * np.sin(x) + b * x[0]
 
-    assert agree(f, (0.3, X, 2), (0.5, X, 2.0), (X, X, X), argnum=1)
-    assert agree(f, (0.3, X, 2), (0.5, X, 2.0), argnum=0)
-    assert agree(f, (X, X, X), argnum=-1)
+    assert agree(f, (0.3, X, 2), (0.5, X, 2.0), (X, X, X), argnums=1)
+    assert agree(f, (0.3, X, 2), (0.5, X, 2.0), argnums=0)
+    assert agree(f, (X, X, X), argnums=-1)
 
 
 def test_of_methods_and_keywords():
@@ -181,4 +181,4 @@ def test_random_program(seed):
     choices = place_programs.arguments(seed, lists=False)
     if outcome(lambda: f(*choices[0]))[0] != "error":
         agree(f, *choices)
-        agree(f, *choices, argnum=1)
+        agree(f, *choices, argnums=1)

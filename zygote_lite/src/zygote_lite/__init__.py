@@ -23,13 +23,11 @@ from zygote_lite._interface.export import export_adjoint
 from zygote_lite._interface.gradients import (
     grad,
     gradient,
-    hessian,
-    hvp,
-    jacobian,
     jit,
     pullback,
     value_and_grad,
 )
+from zygote_lite._interface.jacobians import hessian, hvp, jacobian, jacrev
 from zygote_lite._interface.show import code_adjoint, code_lowered, code_primal, explain
 from zygote_lite._tape.run import Pullback
 from zygote_lite.errors import (
@@ -46,6 +44,7 @@ __all__ = [
     "grad",
     "value_and_grad",
     "jacobian",
+    "jacrev",
     "hessian",
     "hvp",
     "Pullback",

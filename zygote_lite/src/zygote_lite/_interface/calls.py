@@ -54,12 +54,14 @@ class PlainCalls:
                     warn_uncompiled(function, NO_FUNCTION)
                 return None, function, xs
             function, given, before = call
-        key = function, len(xs), before, len(given)
+        key = function, len(xs), before, len(given), *kws
         if key not in self.known:
-            numbers = tuple([before + n for n in argument_numbers(self.f, self.argnums, len(xs))])
-            made = None
-            if numbers:
-                single = self.form == PRODUCT or is_single(self.argnums)
+            asked = argument_numbers(self.f, self.argnums, len(xs), kws)
+            named = map(function.__code__.co_varnames.index, kws)
+            places = [*range(before, before + len(xs)), *named]
+            numbers, made = tuple([places[n] for n in asked]), None
+            single = is_single(self.argnums)
+            if numbers and (single or self.form != PRODUCT):
                 made = specializations_of(
                     function, len(given), numbers, single, self.compiled, self.form
                 )

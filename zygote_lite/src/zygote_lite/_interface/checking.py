@@ -6,7 +6,7 @@ compared with differences, entry by entry.
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from numbers import Number
 from typing import Any
 
@@ -31,7 +31,7 @@ from zygote_lite._interface.gradients import pullback, raw_value_and_gradient
 from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
-from zygote_lite._tape.seeds import argument_numbers, seed
+from zygote_lite._tape.seeds import Argnums, argument_numbers, seed
 from zygote_lite.errors import GradientCheckError
 from zygote_lite.modes import RECORDED, TRANSFORMED, NotTransformed, switched
 
@@ -46,7 +46,7 @@ def check_gradient(
     f: Callable[..., Any],
     /,
     *xs: Any,
-    argnums: int | Sequence[int] | None = None,
+    argnums: Argnums | None = None,
     rtol: float | None = None,
     atol: float | None = None,
     entries: int = 32,
@@ -57,7 +57,7 @@ def check_gradient(
         f: the function. It is called many times, with copies of the arguments.
         xs: arguments at which it has a derivative, with some room around them: numbers, arrays,
             and lists, tuples, dicts and objects of them. Text and the like is left as it is.
-        argnums: the arguments to check; without it, all.
+        argnums: the arguments to check, by position or name; without it, all.
         rtol: the relative difference that counts as none; without it 1e-6, or what fits the least
             precise floats of the arguments (1e-3 for `float32`).
         atol: the absolute difference that counts as none; without it, only what rounding explains.

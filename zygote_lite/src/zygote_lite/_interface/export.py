@@ -27,19 +27,21 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import UNSET, Unset, are_distinct, are_numbers
 from zygote_lite._specialize.typed.structures import parts_of
 from zygote_lite._specialize.typed.values import Value
+from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
 from zygote_lite.errors import DifferentiationError
 
 _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
 
 
-def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     """Return a Python module that computes the value and the gradient of a function.
 
     Arguments:
         f: a Python function whose value is a float.
         xs: arguments like those that it will be given: of their types and, of tuples and lists,
             their lengths, and of dicts their keys.
-        argnums: the argument, or arguments, to differentiate; all of them, if none is named.
+        argnums: the argument, or arguments, to differentiate, by position or name; all of them, if
+            none is named.
 
     The module imports nothing but NumPy and `math`. Its function `<name>_value_and_gradient` takes
     the arguments of `f` and returns what `value_and_grad` does: the gradient of one argument, or a
@@ -50,8 +52,8 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
     f = original(f)
     if type(f) is not types.FunctionType:
         raise TypeError(f"{name_of(f)} is no Python function: export a function that calls it")
-    single = isinstance(argnums, int)
-    numbers = _positions(argnums, len(xs))
+    single = argnums is not None and is_single(argnums)
+    numbers = _positions(f, argnums, len(xs))
     active = tuple([i in numbers for i in range(len(xs))])
     try:
         made = specialize(f, xs, active)
@@ -64,14 +66,10 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: int | tuple[int, ...] | None = 
         ) from None
 
 
-def _positions(argnums: int | tuple[int, ...] | None, count: int) -> list[int]:
+def _positions(f: Any, argnums: Argnums | None, count: int) -> list[int]:
     """Return the positions of the differentiated arguments."""
-    if argnums is None:
-        argnums = tuple(range(count))
-    numbers = [argnums] if isinstance(argnums, int) else [*argnums]
-    if not numbers or any(not 0 <= n < count for n in numbers):
-        raise ValueError(f"argnums are {argnums}, and {count} arguments were given as an example")
-    if numbers != sorted({*numbers}):
+    numbers = argument_numbers(f, range(count) if argnums is None else argnums, count)
+    if not numbers or numbers != sorted({*numbers}):
         raise ValueError(f"argnums are {argnums}: name each once, in their order")
     return numbers
 

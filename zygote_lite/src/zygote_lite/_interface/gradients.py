@@ -8,14 +8,11 @@ the call is recorded on a nested tape, by the function of `_nested.gradients` th
 """
 
 import functools
-import itertools
 import types
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from zygote_lite._cotangents.zeros import WITHOUT_NONE, filled, is_whole
+from zygote_lite._cotangents.zeros import WITHOUT_NONE, is_whole
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
 from zygote_lite._interface.pullbacks import TransformedPullback, code_for_pullback
@@ -23,16 +20,12 @@ from zygote_lite._nested.gradients import (
     inside,
     inside_gradient,
     inside_gradient_of_all,
-    inside_hvp,
-    inside_jacobian,
     inside_run,
 )
 from zygote_lite._nested.rules import pullback_inside
 from zygote_lite._specialize.cache import specializations_of
-from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import is_jitted, mark, original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
-from zygote_lite._specialize.watch import PRODUCT, PULLBACK
 from zygote_lite._tape.run import Pullback, recorded
 from zygote_lite._tape.seeds import (
     ActiveArguments,
@@ -40,12 +33,8 @@ from zygote_lite._tape.seeds import (
     argument_numbers,
     gradient_by,
     is_single,
-    jacobian_by,
-    stack_rows,
-    units,
     with_zeros,
 )
-from zygote_lite.modes import InternalError, TierMismatch
 
 
 def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
@@ -73,8 +62,13 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
     return answer
 
 
-def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
+def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None) -> Any:
     """Return the gradient of `f(*xs)`, a real number, with respect to each argument.
+
+    Arguments:
+        f, xs: the function and its arguments.
+        argnums: the argument to differentiate, by position or name, whose gradient is then
+            returned; or several, for a tuple. Without it these are all.
 
     Returns a tuple with one entry for each argument, of the argument's kind and shape. It is
     `None` where the argument cannot have a gradient (text), or where the code has no path from it
@@ -84,25 +78,24 @@ def gradient(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, ...]:
     """
     compiled, f = is_jitted(f), original(f)
     known, function, given = None, f, xs
-    if type(f) is not types.FunctionType:
-        known, function, given = PlainCalls(f, range(len(xs)), compiled=compiled).of(xs, {})
+    numbers = range(len(xs)) if argnums is None else argnums
+    if type(f) is not types.FunctionType or argnums is not None:
+        known, function, given = PlainCalls(f, numbers, compiled=compiled).of(xs, {})
     elif xs:
         known = specializations_of(f, len(xs), tuple(range(len(xs))), False, compiled)
     found = None if known is None else known.enter(function, *given)
     if found is None:
-        numbers = range(len(xs))
         found = record_and_note(
             known, function, given, _recorded_gradient, (f, numbers, xs, {}), {}
         )
-    cotangents: tuple[Any, ...] = found[1]
-    return cotangents
+    return found[1]
 
 
 def _recorded_gradient(
     f: Any, argnums: Argnums, xs: tuple[Any, ...], kws: dict[str, Any]
 ) -> tuple[Any, Any]:
     """Return the value and the gradient by the tape."""
-    active = ActiveArguments(f, argnums, len(xs), len(kws))
+    active = ActiveArguments(f, argnums, len(xs), kws)
     y, back = recorded(active.flags, f, xs, kws)
     return y, gradient_by(f, y, back, active)
 
@@ -114,8 +107,9 @@ def value_and_grad(
 
     Arguments:
         f: a function whose value is a real number.
-        argnums: the positional argument, or arguments, to differentiate; nothing is spent on
-            the others. For a sequence the gradient is a tuple.
+        argnums: the argument to differentiate, by position or by the name of its parameter, or
+            several; nothing is spent on the others. For a sequence the gradient is a tuple. What
+            is given by keyword is differentiated where `argnums` has its name.
         compile: whether to compile it with Numba (`pip install "zygote_lite[jit]"`), at the first
             call with arguments of certain types. Scalar code qualifies, and loops over entries of
             arrays; a function that does not runs as ever, after one warning that says why. Where
@@ -146,8 +140,8 @@ def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Callable[.
     @transformed_first(calls, f, _both_whole if both else _second_whole)
     def gradient_of(*xs: Any, **kws: Any) -> Any:
         y, found = _recorded_gradient(f, argnums, xs, kws)
-        numbers = argument_numbers(f, argnums, len(xs))
-        found = with_zeros(f, xs, numbers, is_single(argnums), found)
+        numbers = argument_numbers(f, argnums, len(xs), kws)
+        found = with_zeros(f, (*xs, *kws.values()), numbers, is_single(argnums), found)
         return (y, found) if both else found
 
     verb = Verb.VALUE_AND_GRAD if both else Verb.GRAD
@@ -216,125 +210,9 @@ def jit(f: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def jacobian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of `f`, by one pullback for each output.
-
-    Arguments:
-        f: a function from a real number or array to a real number or array, or of structures of
-            them: lists, tuples, dicts and objects.
-        argnum: the positional argument to differentiate.
-
-    The Jacobian has the shape of the value followed by that of the argument. That of a structure
-    is one: of a dict by a dict, `J["loss"]["w"]` is the Jacobian of one entry by another. Entries
-    that cannot have a gradient (text, truth values) have `None`. Raises `TypeError` where complex
-    numbers are inside.
-    """
-    calls = PlainCalls(original(f), argnum, PULLBACK)
-
-    @inside(functools.partial(inside_jacobian, f, argnum))
-    @transformed_first(calls, f, _transformed_jacobian)
-    def jacobian_of(*xs: Any, **kws: Any) -> Any:
-        active = ActiveArguments(f, argnum, len(xs), len(kws))
-        y, back = recorded(active.flags, f, xs, kws)
-        (number,) = active.numbers
-        return jacobian_by(f, y, back, number, xs[number], stack_rows)
-
-    mark_derivative(jacobian_of, Verb.JACOBIAN, f, argnum)
-    return jacobian_of
-
-
-def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> Any:
-    """Return the Jacobian by the pullback of transformed code.
-
-    Errors are left to the tape, whose errors are the user's, and so is what is not finite: a zero
-    may have met an infinity.
-    """
-    y, back = found
-    number = known.active.index(True)
-    try:
-        whole = (lambda dy: back(filled(dy, y))) if type(y) is tuple else back
-        rows = jacobian_by(function, y, whole, number, given[number], stack_rows)
-    except (InternalError, TierMismatch):
-        raise
-    except Exception:
-        return NotImplemented
-    return rows if is_finite_answer(rows) else NotImplemented
-
-
-def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """Return a function that computes the Hessian of `f`, whose value is a real number.
-
-    The Hessian has the shape of the argument twice. That by a dict is a dict of dicts, as of
-    `jacobian`: `H["w"]["b"]` is what `∂f/∂w` has for its derivative by `b`; that by an object is a
-    `Tangent` of such. The gradient is differentiated in reverse once for each entry.
-    """
-    derivative = grad(f, argnum)
-    generic = jacobian(derivative, argnum)
-
-    @transformed_first(PlainCalls(original(f), argnum, PRODUCT), f, _transformed_hessian)
-    def by_products(*xs: Any, **kws: Any) -> Any:
-        return generic(*xs[:-1], **kws)
-
-    @inside(functools.partial(inside_jacobian, derivative, argnum))
-    @functools.wraps(f)
-    def hessian_of(*xs: Any, **kws: Any) -> Any:
-        (number,) = argument_numbers(f, argnum, len(xs))
-        x = xs[number]
-        if type(x) in (float, np.ndarray):
-            for v in units(f, x):
-                return by_products(*xs, v, **kws)
-        return generic(*xs, **kws)
-
-    mark_derivative(hessian_of, Verb.HESSIAN, f, argnum)
-    return hessian_of
-
-
-def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> Any:
-    """Return the Hessian, of which the product with the first unit vector is at hand."""
-    arguments = given[:-1]
-    number = known.active.index(True)
-    x = arguments[number]
-    others = itertools.islice(units(function, x), 1, None)
-    rows = [found, *(known.enter(function, *arguments, v) for v in others)]
-    if any(row is None for row in rows):
-        return NotImplemented
-    return np.reshape(np.array(rows), np.shape(x) * 2)
-
-
-def hvp(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """Return a function of `f`'s arguments and a vector: the Hessian times the vector.
-
-    Arguments:
-        f: a function whose value is a real number.
-        argnum: the positional argument to differentiate twice.
-
-    The returned function takes the arguments of `f` and, last, a vector of the kind and shape
-    of the gradient: a dict for a dict, a `Tangent` for an object. The Hessian itself is never
-    formed.
-    """
-    derivative = grad(f, argnum)
-
-    @inside(functools.partial(inside_hvp, f, derivative, argnum))
-    @transformed_first(PlainCalls(original(f), argnum, PRODUCT), f, _product_whole)
-    def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
-        *arguments, v = xs
-        active = ActiveArguments(f, argnum, len(arguments), len(kws))
-        _, back = recorded(active.flags, derivative, tuple(arguments), kws)
-        (number,) = active.numbers
-        return filled(back(v)[1 + number], arguments[number])
-
-    mark_derivative(hessian_times_vector, Verb.HVP, f, argnum)
-    return hessian_times_vector
-
-
-def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
-    """Return the Hessian times a vector that transformed code gives, with zeros for `None`."""
-    return found if is_whole(found) else filled(found, given[known.active.index(True)])
-
-
-for _maker in (grad, value_and_grad, jit, jacobian, hessian, hvp):
+for _maker in (grad, value_and_grad, jit):
     inside_run(_maker)
 inside(inside_gradient_of_all)(gradient)
 inside(pullback_inside)(pullback)
-for _verb in (grad, value_and_grad, gradient, jacobian, hessian, hvp, pullback):
+for _verb in (grad, value_and_grad, gradient, pullback):
     declare_verb(_verb, Verb(_verb.__name__))

@@ -17,6 +17,7 @@ from zygote_lite._specialize.entry import attempt
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._tape.run import recorded
+from zygote_lite._tape.seeds import ActiveArguments, Argnums, argument_numbers
 
 _LONGEST_NAME = 60
 _NAMES_OF_OURS = "zygote_lite._"  # how the names of the functions of the engine begin
@@ -40,18 +41,19 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
     return _recorded(f, "for all types")
 
 
-def code_adjoint(f: Any, /, *xs: Any, **kws: Any) -> str:
+def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return the code that is run for a gradient.
 
     With arguments it is the transformed code for their types: the forward code with the reverse
     inside, and the rules inlined. Without arguments, or if the function cannot be transformed, it
     is the recording code: it serves all types, looks the rules up as it runs, and has no reverse
     pass of its own, because the tape is walked backwards. The first line says which of the two it
-    is, and why. (MicroGrad.jl's `reverse_differentiate`.)
+    is, and why. `argnums` are the arguments to differentiate, by position or name; without it all
+    are. (MicroGrad.jl's `reverse_differentiate`.)
     """
     if not xs or kws:
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
-    text, reason = _specialized_text(f, xs)
+    text, reason = _specialized_text(f, xs, argnums)
     return _recorded(f, f"not transformed: {reason}") if text is None else text
 
 
@@ -60,15 +62,24 @@ def _recorded(f: Any, why: str) -> str:
     return f"# Recorded, {why}\n{_RECORDED}{recording(lowered(_function_of(f))).text}"
 
 
-def _specialized_text(f: Any, xs: tuple[Any, ...]) -> tuple[str | None, str]:
+def _specialized_text(
+    f: Any, xs: tuple[Any, ...], argnums: Argnums | None
+) -> tuple[str | None, str]:
     """Return the code for the types of the arguments, or why there is none."""
     f = original(f)
     if type(f) is not types.FunctionType:
         return None, NO_FUNCTION
-    made = attempt(f, xs, lambda: specialize(f, xs, (True,) * len(xs), as_pullback=True))
+    flags = _flags(f, xs, argnums)
+    made = attempt(f, xs, lambda: specialize(f, xs, flags, as_pullback=True))
     if isinstance(made, Exception):
         return None, f"{_place_of(made)}{made}"
     return str(made.text), ""
+
+
+def _flags(f: Any, xs: tuple[Any, ...], argnums: Argnums | None) -> tuple[bool, ...]:
+    """Return which arguments of a call are differentiated; all, if none is named."""
+    numbers = argument_numbers(f, range(len(xs)) if argnums is None else argnums, len(xs))
+    return tuple([i in numbers for i in range(len(xs))])
 
 
 def _place_of(reason: Exception) -> str:
@@ -99,23 +110,25 @@ def _function_of(f: Any) -> types.FunctionType:
     return f
 
 
-def explain(f: Any, /, *xs: Any, **kws: Any) -> str:
+def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return how each call of `f(*xs, **kws)` was resolved, one a line, in order.
 
     A line has the place of the call, the call, and the rule (plugin, file, line) that answered
     it, or that its source was recorded. What nothing active went into, and operations of the
     engine's own, are left out. The function is run on a tape. Where there is transformed code for
     these types, which has the same rules, the lines of `f` and of the functions that it leaves to
-    the tape say so; else the first says why there is none.
+    the tape say so; else the first says why there is none. `argnums` are the arguments to
+    differentiate, by position or name; without it all are.
     """
     function = original(f)
     outer, state.trace = state.trace, []
     try:
-        recorded((True,) * (1 + len(xs) + len(kws)), function, xs, kws)
+        recorded(_recorded_flags(function, xs, kws, argnums), function, xs, kws)
         lines = state.trace
     finally:
         state.trace = outer
-    lines = _with_tiers(function, xs, kws, lines)
+    if type(function) is types.FunctionType and xs and not kws:
+        lines = _with_tiers(function, xs, _flags(function, xs, argnums), lines)
     if not lines:
         return "nothing was differentiated"
     places = max(len(place) for place, _, _ in lines)
@@ -123,11 +136,19 @@ def explain(f: Any, /, *xs: Any, **kws: Any) -> str:
     return "\n".join(f"{place:{places}}  {call:{calls}}  {how}" for place, call, how in lines)
 
 
-def _with_tiers(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], lines: list[Any]) -> list[Any]:
+def _recorded_flags(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], argnums: Argnums | None
+) -> tuple[Any, ...]:
+    if argnums is None:
+        return (True,) * (1 + len(xs) + len(kws))
+    return ActiveArguments(f, argnums, len(xs), kws).flags
+
+
+def _with_tiers(
+    f: Any, xs: tuple[Any, ...], flags: tuple[bool, ...], lines: list[Any]
+) -> list[Any]:
     """Return the lines about calls, with what transformed code does with the functions."""
-    if type(f) is not types.FunctionType or not xs or kws:
-        return lines
-    made = attempt(f, xs, lambda: specialize(f, xs, (True,) * len(xs), as_pullback=True))
+    made = attempt(f, xs, lambda: specialize(f, xs, flags, as_pullback=True))
     islands = {} if isinstance(made, Exception) else made.inputs.islands
     of_names = {name: f"recorded inside of transformed code: {islands[name]}" for name in islands}
     of_names[name_of(f)] = "transformed"

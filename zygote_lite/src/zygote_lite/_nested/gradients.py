@@ -9,10 +9,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from zygote_lite._cotangents.zeros import filled
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.run import NestedRun
-from zygote_lite._tape.seeds import ActiveArguments, Argnums, gradient_by, jacobian_by, with_zeros
+from zygote_lite._tape.seeds import (
+    ActiveArguments,
+    Argnums,
+    gradient_by,
+    hessian_product_of,
+    jacobian_by,
+    with_zeros,
+)
 
 Derivative = TypeVar("Derivative")
 
@@ -38,26 +44,28 @@ def inside_gradient(
     *, zeros: bool = True,
 ) -> Any:  # fmt: skip
     """Do what `value_and_grad(f)`, or `grad(f)`, does inside; `gradient(f)`, without zeros."""
-    active = ActiveArguments(f, argnums, len(xs), len(kws))
+    active = ActiveArguments(f, argnums, len(xs), kws)
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
     found = gradient_by(f, run.y, from_seed(run), active)
     if zeros:
-        found = with_zeros(f, xs, active.numbers, active.is_single, found)
+        found = with_zeros(f, (*xs, *kws.values()), active.numbers, active.is_single, found)
     return run.value_with((Box(run.y, run.at_y, tape), found) if both else found)
 
 
 def inside_gradient_of_all(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Differentiate on the outer tape: `gradient` inside."""
     f, *arguments = xs
-    numbers = range(len(arguments))
-    return inside_gradient(f, numbers, False, tape, nodes[1:], arguments, kws, zeros=False)
+    argnums = kws.get("argnums")
+    numbers = range(len(arguments)) if argnums is None else argnums
+    given = nodes[1 : 1 + len(xs)]
+    return inside_gradient(f, numbers, False, tape, given, arguments, {}, zeros=False)
 
 
-def inside_jacobian(f: Any, argnum: int, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+def inside_jacobian(f: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Do what `jacobian(f)` does inside."""
-    active = ActiveArguments(f, argnum, len(xs), len(kws))
+    active = ActiveArguments(f, argnums, len(xs), kws)
     run = NestedRun(tape, f, nodes, active.flags, xs, kws)
-    (number,) = active.numbers
+    operands = (*xs, *kws.values())
 
     def stack(rows: list[Any], shape: tuple[int, ...]) -> Box:
         values, node = run.value_with(rows)
@@ -65,22 +73,21 @@ def inside_jacobian(f: Any, argnum: int, tape: Any, nodes: Any, xs: Any, kws: An
         y, node = tape.call((None, node, None), np.reshape, stacked, shape)
         return Box(y, node, tape)
 
-    found = jacobian_by(f, run.y, from_seed(run), number, xs[number], stack)
+    found = jacobian_by(f, run.y, from_seed(run), active.numbers, active.is_single, operands, stack)
     return run.value_with(found)
 
 
 def inside_hvp(
-    f: Any, derivative: Any, argnum: int, tape: Any, nodes: Any, xs: Any, kws: Any
+    f: Any, derivative: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kws: Any
 ) -> Any:
     """Do what `hvp(f)` does inside; `derivative` is that of `f`."""
     *arguments, v = xs
     last = len(xs)  # of the operands: the vector
-    active = ActiveArguments(f, argnum, len(arguments), len(kws))
+    active = ActiveArguments(f, argnums, len(arguments), kws)
     given = (*nodes[:last], *nodes[last + 1 :])
     run = NestedRun(tape, derivative, given, active.flags, arguments, kws)
-    number = active.numbers[0]
-    found = run.back(box(v, nodes[last], tape))[1 + number]
-    return run.value_with(filled(found, arguments[number]))
+    found = run.back(box(v, nodes[last], tape))
+    return run.value_with(hessian_product_of(found, (*arguments, *kws.values()), active))
 
 
 def from_seed(run: NestedRun) -> Callable[[Any], Any]:

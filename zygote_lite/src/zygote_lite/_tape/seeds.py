@@ -5,7 +5,7 @@ value and the argument may be structures: lists, tuples, dicts and objects of nu
 has the structure of the value, and at each of its leaves that of the argument.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from numbers import Number
 from typing import Any
 
@@ -31,23 +31,24 @@ from zygote_lite._ir.places import name_of
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite._tape.validate import describe, is_real_array
 
-Argnums = int | Sequence[int]
+Argnums = int | str | Sequence[int | str]
+"""Which arguments are differentiated: a position or the name of a parameter, or several."""
 
 
 class ActiveArguments:
     """Which arguments of a call are differentiated.
 
     Attributes:
-        numbers: their positions.
+        numbers: their positions, among the positional arguments and then those by keyword.
         flags: for the function and each argument whether it is differentiated, else `None`.
     """
 
     __slots__ = ("flags", "is_single", "numbers")
 
-    def __init__(self, f: Any, argnums: Argnums, count: int, named: int = 0) -> None:
-        self.numbers = argument_numbers(f, argnums, count)
+    def __init__(self, f: Any, argnums: Argnums, count: int, named: Collection[str] = ()) -> None:
+        self.numbers = argument_numbers(f, argnums, count, named)
         self.is_single = is_single(argnums)
-        flags: list[Any] = [None] * (1 + count + named)
+        flags: list[Any] = [None] * (1 + count + len(named))
         for number in self.numbers:
             flags[1 + number] = True
         self.flags = tuple(flags)
@@ -60,8 +61,8 @@ class ActiveArguments:
 
 
 def is_single(argnums: Argnums) -> bool:
-    """Return whether `argnums` is one number: the gradient is that argument's, and no tuple."""
-    return isinstance(argnums, int | np.integer)
+    """Return whether `argnums` is one argument: the gradient is that argument's, and no tuple."""
+    return isinstance(argnums, int | str | np.integer)
 
 
 def with_zeros(
@@ -70,7 +71,7 @@ def with_zeros(
     """Return a gradient with zeros where it has `None`.
 
     Arguments:
-        f, xs: the function and its arguments.
+        f, xs: the function and its arguments, also those by keyword.
         numbers: the positions of those that are differentiated.
         is_single: whether the gradient is that of one argument, and no tuple.
         found: the gradient.
@@ -103,19 +104,54 @@ def gradient_by(f: Any, y: Any, back: Any, active: ActiveArguments) -> Any:
     return active.of(back(seed(f, y)))
 
 
-def argument_numbers(f: Any, argnums: Argnums, count: int) -> list[int]:
-    """Return which of `count` positional arguments are differentiated."""
-    numbers = list(argnums) if isinstance(argnums, Sequence) else [argnums]
-    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in numbers)
-    if not whole or isinstance(argnums, str):
-        raise TypeError(f"argnums must be an int or a sequence of ints, and it is {argnums!r}")
-    for n in numbers:
-        if not -count <= n < count:
+def hessian_product_of(cotangents: Any, xs: tuple[Any, ...], active: ActiveArguments) -> Any:
+    """Return the Hessian times a vector, by the pullback of the gradient, on any tape.
+
+    Arguments:
+        cotangents: what the pullback gives for the vector.
+        xs: the arguments, also those by keyword.
+        active: which of them are differentiated.
+    """
+    found = [filled(cotangents[1 + n], xs[n]) for n in active.numbers]
+    return found[0] if active.is_single else tuple(found)
+
+
+def argument_numbers(
+    f: Any, argnums: Argnums, count: int, named: Collection[str] = ()
+) -> list[int]:
+    """Return which arguments of a call are differentiated.
+
+    Arguments:
+        f, argnums: the function, and what is asked for.
+        count: how many positional arguments the call has.
+        named: the names of those by keyword, which are counted after the positional ones.
+    """
+    asked = [argnums] if is_single(argnums) or not isinstance(argnums, Sequence) else [*argnums]
+    if any(isinstance(n, bool) or not isinstance(n, int | str | np.integer) for n in asked):
+        raise TypeError(
+            "argnums must be the position or the name of an argument, or a sequence of them, and "
+            f"it is {argnums!r}"
+        )
+    return [_argument_number(f, argnums, n, count, named) for n in asked]
+
+
+def _argument_number(
+    f: Any, argnums: Argnums, asked: Any, count: int, named: Collection[str]
+) -> int:
+    if isinstance(asked, str):
+        at = {name: i for i, name in enumerate(parameter_names(f)[:count])}
+        at |= {name: count + i for i, name in enumerate(named)}
+        if asked not in at:
             raise TypeError(
-                f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
-                f"argument{'s' * (count != 1)}; only these can be differentiated"
+                f"argnums {argnums!r} of {name_of(f)}: it was called without an argument {asked!r}"
             )
-    return [n % count for n in numbers]
+        return at[asked]
+    if not -count <= asked < count:
+        raise TypeError(
+            f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
+            f"argument{'s' * (count != 1)}; name those that are given by keyword"
+        )
+    return int(asked) % count
 
 
 def seed(f: Any, y: Any) -> Any:
@@ -136,22 +172,31 @@ Stack = Callable[[list[Any], tuple[int, ...]], Any]
 _STRUCTURES = (TUPLE, LIST, DICT, OBJECT)
 
 
-def jacobian_by(f: Any, y: Any, back: Any, number: int, x: Any, stack: Stack) -> Any:
+def jacobian_by(
+    f: Any, y: Any, back: Any, numbers: Sequence[int], is_single: bool, xs: tuple[Any, ...],
+    stack: Stack,
+) -> Any:  # fmt: skip
     """Return a Jacobian by the value and the pullback, on any tape.
 
     Arguments:
         f: the function, for messages.
         y, back: its value and its pullback.
-        number: the argument that is differentiated.
-        x: this argument.
+        numbers: the arguments that are differentiated.
+        is_single: whether it is that by one argument, and no tuple.
+        xs: the arguments, also those by keyword.
         stack: makes an array of a shape of rows.
     """
-    _refuse_others(f, y, x, number)
+    for number in numbers:
+        _refuse_others(f, y, xs[number], number)
 
     def rows_of(leaf: Any, around: Callable[[Any], Any]) -> Any:
-        shape = np.shape(leaf)
-        rows = [filled(back(around(dy))[1 + number], x) for dy in units(f, leaf)]
-        return _stacked(x, rows, shape, stack, set())
+        rows = [back(around(dy)) for dy in units(f, leaf)]
+        found = [by_argument(number, rows, np.shape(leaf)) for number in numbers]
+        return found[0] if is_single else tuple(found)
+
+    def by_argument(number: int, rows: list[Any], shape: tuple[int, ...]) -> Any:
+        x = xs[number]
+        return _stacked(x, [filled(row[1 + number], x) for row in rows], shape, stack, set())
 
     return _each_leaf(y, rows_of, lambda dy: dy, set())
 

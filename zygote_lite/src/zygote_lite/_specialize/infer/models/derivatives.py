@@ -55,8 +55,7 @@ def of_verb(builder: Builder, verb: Verb, xs: list[Value], kws: Kws) -> Value:
         raise Unsound.RAISES(f"`{verb.value}` is called without a function")
     f, *given = xs
     if verb in MAKERS:
-        name = "argnums" if verb in (Verb.GRAD, Verb.VALUE_AND_GRAD) else "argnum"
-        if len(given) > 1 or not kws.keys() <= {name} or (given and kws):
+        if len(given) > 1 or not kws.keys() <= {"argnums"} or (given and kws):
             raise NotSupported.SECOND_ORDER(f"`{verb.value}` is given options inside")
         return constant(DerivativeInside(verb, f, _numbers([*given, *kws.values()])))
     if verb == Verb.GRADIENT and not kws:
@@ -86,11 +85,15 @@ def call_derivative(builder: Builder, d: DerivativeInside, xs: list[Value], kws:
         return call_derivative(builder, DerivativeInside(Verb.JACOBIAN, inner, d.argnums), xs, kws)
     given = xs[:-1] if d.verb == Verb.HVP else xs
     try:
-        numbers = argument_numbers(d.f.sample, d.argnums, len(given))
+        numbers = argument_numbers(d.f.sample, d.argnums, len(given), kws)
     except TypeError as error:
         raise Unsound.RAISES(str(error)) from None
+    if any(n >= len(given) for n in numbers):
+        raise NotSupported.ARGNUMS("an argument that is given by keyword is differentiated")
     if len({*numbers}) < len(numbers):
         raise NotSupported.ARGNUMS("an argument is named twice")
+    if d.verb in (Verb.HVP, Verb.JACOBIAN) and not is_single(d.argnums):
+        raise NotSupported.SECOND_ORDER(f"`{d.verb.value}` inside is by several arguments")
     if d.verb == Verb.HVP:
         return _hessian_product(builder, d, xs, kws, numbers[0])
     if d.verb == Verb.JACOBIAN:

@@ -1,0 +1,175 @@
+"""Jacobians, Hessians, and their products with vectors: pullbacks, asked more than once.
+
+They are made like the gradients of `gradients`: transformed code answers where there is some, else
+the tape does, and the call is noted.
+"""
+
+import functools
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._cotangents.zeros import filled, is_whole
+from zygote_lite._interface.calls import PlainCalls, transformed_first
+from zygote_lite._interface.gradients import grad
+from zygote_lite._nested.gradients import inside, inside_hvp, inside_jacobian, inside_run
+from zygote_lite._specialize.compare import is_finite_answer
+from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.typed.derivatives import Verb, declare_verb, mark_derivative
+from zygote_lite._specialize.watch import PRODUCT, PULLBACK
+from zygote_lite._tape.run import recorded
+from zygote_lite._tape.seeds import (
+    ActiveArguments,
+    Argnums,
+    hessian_product_of,
+    jacobian_by,
+    stack_rows,
+    units,
+)
+from zygote_lite.modes import InternalError, TierMismatch
+
+
+def jacobian(
+    f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
+) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian of `f`, by one pullback for each output.
+
+    Arguments:
+        f: a function from a real number or array to a real number or array, or of structures of
+            them: lists, tuples, dicts and objects.
+        argnums: the argument to differentiate, by position or name; or several.
+        argnum: the same; deprecated.
+
+    The Jacobian has the shape of the value followed by that of the argument. That of a structure
+    is one: of a dict by a dict, `J["loss"]["w"]` is the Jacobian of one entry by another. By
+    several arguments it is a tuple, inside the structure of the value: `J["loss"][1]`. Entries that
+    cannot have a gradient (text, truth values) have `None`. Raises `TypeError` where complex
+    numbers are inside. (JAX's `jacrev`.)
+    """
+    argnums = _spelled(argnums, argnum)
+    calls = PlainCalls(original(f), argnums, PULLBACK)
+
+    @inside(functools.partial(inside_jacobian, f, argnums))
+    @transformed_first(calls, f, _transformed_jacobian)
+    def jacobian_of(*xs: Any, **kws: Any) -> Any:
+        active = ActiveArguments(f, argnums, len(xs), kws)
+        y, back = recorded(active.flags, f, xs, kws)
+        operands = (*xs, *kws.values())
+        return jacobian_by(f, y, back, active.numbers, active.is_single, operands, stack_rows)
+
+    mark_derivative(jacobian_of, Verb.JACOBIAN, f, argnums)
+    return jacobian_of
+
+
+def _spelled(argnums: Argnums, argnum: int | None) -> Argnums:
+    """Return which arguments are differentiated, of which `argnum` is the old spelling."""
+    if argnum is None:
+        return argnums
+    message = "`argnum` is deprecated: write `argnums`, as everywhere else"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return argnum
+
+
+def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the Jacobian by the pullback of transformed code.
+
+    Errors are left to the tape, whose errors are the user's, and so is what is not finite: a zero
+    may have met an infinity.
+    """
+    y, back = found
+    numbers = [i for i, flag in enumerate(known.active) if flag]
+    try:
+        whole = (lambda dy: back(filled(dy, y))) if type(y) is tuple else back
+        rows = jacobian_by(function, y, whole, numbers, known.single, given, stack_rows)
+    except (InternalError, TierMismatch):
+        raise
+    except Exception:
+        return NotImplemented
+    return rows if is_finite_answer(rows) else NotImplemented
+
+
+def hessian(
+    f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
+) -> Callable[..., Any]:
+    """Return a function that computes the Hessian of `f`, whose value is a real number.
+
+    The arguments are those of `jacobian`. The Hessian has the shape of the argument twice. That by
+    a dict is a dict of dicts: `H["w"]["b"]` is what `∂f/∂w` has for its derivative by `b`; that by
+    an object is a `Tangent` of such; that by several arguments is a tuple of tuples. The gradient
+    is differentiated in reverse once for each entry.
+    """
+    argnums = _spelled(argnums, argnum)
+    derivative = grad(f, argnums)
+    generic = jacobian(derivative, argnums)
+
+    @transformed_first(PlainCalls(original(f), argnums, PRODUCT), f, _transformed_hessian)
+    def by_products(*xs: Any, **kws: Any) -> Any:
+        return generic(*xs[:-1], **kws)
+
+    @inside(functools.partial(inside_jacobian, derivative, argnums))
+    @functools.wraps(f)
+    def hessian_of(*xs: Any, **kws: Any) -> Any:
+        active = ActiveArguments(f, argnums, len(xs), kws)
+        x = (*xs, *kws.values())[active.numbers[0]] if active.is_single else None
+        if type(x) in (float, np.ndarray):
+            for v in units(f, x):
+                return by_products(*xs, v, **kws)
+        return generic(*xs, **kws)
+
+    mark_derivative(hessian_of, Verb.HESSIAN, f, argnums)
+    return hessian_of
+
+
+def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the Hessian, of which the product with the first unit vector is at hand."""
+    arguments = given[:-1]
+    number = known.active.index(True)
+    x = arguments[number]
+    others = itertools.islice(units(function, x), 1, None)
+    rows = [found, *(known.enter(function, *arguments, v) for v in others)]
+    if any(row is None for row in rows):
+        return NotImplemented
+    return np.reshape(np.array(rows), np.shape(x) * 2)
+
+
+def hvp(
+    f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
+) -> Callable[..., Any]:
+    """Return a function of `f`'s arguments and a vector: the Hessian times the vector.
+
+    Arguments:
+        f: a function whose value is a real number.
+        argnums: the argument to differentiate twice, by position or name; or several.
+        argnum: the same; deprecated.
+
+    The returned function takes the arguments of `f` and, last, a vector of the kind and shape
+    of the gradient: a dict for a dict, a `Tangent` for an object, a tuple where `argnums` are
+    several. The Hessian itself is never formed.
+    """
+    argnums = _spelled(argnums, argnum)
+    derivative = grad(f, argnums)
+
+    @inside(functools.partial(inside_hvp, f, derivative, argnums))
+    @transformed_first(PlainCalls(original(f), argnums, PRODUCT), f, _product_whole)
+    def hessian_times_vector(*xs: Any, **kws: Any) -> Any:
+        *arguments, v = xs
+        active = ActiveArguments(f, argnums, len(arguments), kws)
+        _, back = recorded(active.flags, derivative, tuple(arguments), kws)
+        return hessian_product_of(back(v), (*arguments, *kws.values()), active)
+
+    mark_derivative(hessian_times_vector, Verb.HVP, f, argnums)
+    return hessian_times_vector
+
+
+def _product_whole(found: Any, known: Any, function: Any, given: Any) -> Any:
+    """Return the Hessian times a vector that transformed code gives, with zeros for `None`."""
+    return found if is_whole(found) else filled(found, given[known.active.index(True)])
+
+
+jacrev = jacobian  # JAX's name for it
+for _verb in (jacobian, hessian, hvp):
+    inside_run(_verb)
+    declare_verb(_verb, Verb(_verb.__name__))
