@@ -3,6 +3,7 @@
 `nox -t matrix` is the plugin matrix: what is installed has rules, what is not has none.
 """
 
+import shutil
 from pathlib import Path
 
 import nox
@@ -18,6 +19,7 @@ MATRIX = {
     "scipy": ["rules_scipy"],
     "all": ["rules_base", "rules_nnlib", "rules_scipy"],
 }
+DISTRIBUTIONS = ["rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite"]
 WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
 SCIPY = ["1.17", "1.18"]  # the ends of the range that `rules_scipy` is for
 THIRD_PARTY = "rules_haversine"
@@ -52,6 +54,23 @@ def third_party(session):
     session.run("pytest", f"tests/{THIRD_PARTY}")
     session.run("python", "-m", "pip", "uninstall", "-qy", THIRD_PARTY)
     ask_which_rules_answer(session, [])
+
+
+@nox.session(tags=["matrix"])
+def packages(session):
+    """Build all five, check what they hold and say, and train the demo from the wheels alone."""
+    session.install("build", "hatchling", "pip", "twine", "check-wheel-contents")
+    built = Path(session.create_tmp()) / "built"
+    shutil.rmtree(built, ignore_errors=True)
+    for name in DISTRIBUTIONS:
+        session.run("python", "-m", "build", "-n", "-o", str(built), name)
+    session.run("twine", "check", "--strict", *map(str, built.iterdir()))
+    wheels = {path.name.partition("-")[0]: str(path) for path in built.glob("*.whl")}
+    session.run("check-wheel-contents", *wheels.values())
+    own = wheels.pop("zygote_lite")
+    session.install(*wheels.values(), f"{own}[all,demo]")
+    with session.chdir(built):  # away from the sources
+        session.run("zygote-lite", "moons", "--epochs", "2", "--out", "moons.png")
 
 
 @nox.session(tags=["matrix"])
@@ -131,11 +150,7 @@ def library(session):
 @nox.session
 def library_benchmark(session):
     """Time value and gradient of formulas of other people's libraries, without Numba."""
-    ours = [
-        f"./{name}"
-        for name in ("rulescore", "rules_base", "rules_nnlib", "rules_scipy", "zygote_lite")
-    ]
-    session.install("-r", LIBRARIES, *ours)
+    session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))
     session.run("python", "-m", "benchmarks.libraries", *session.posargs)
 
 
