@@ -1,16 +1,18 @@
 """Derivative rules that belong to no one AD.
 
-The verb is `rrule`, the declaring form is `RuleSet`, the rest is what rules are made of.
+The verbs are `rrule` and `frule`, the declaring form is `RuleSet`, the rest is what rules are made
+of.
 
 Read in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of one function),
 `_table` (the look-up), `_changes` (registration) and `_why`; `_ruleset` (declarations) with
 `_parameters`, `_refusals`, `_declaration`, `_poles` and `_origin`; `_scalar` with `_product`, and
-`_linear` (the pullbacks of these kinds); `_project`, `_tangent`, `_kinds` and `_methods`
-(cotangents); `_plugins` with `_switches`. `testing` checks rules, and `_command` belongs to
-`python -m rulescore`.
+`_linear` (the pullbacks of these kinds), and `_forward` (tangents); `_project`, `_tangent`,
+`_kinds` and `_methods` (cotangents); `_plugins` with `_switches`. `testing` checks rules, and
+`_command` belongs to `python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric
+from rulescore._forward import frule
 from rulescore._methods import goes_by_value
 from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins
@@ -18,13 +20,14 @@ from rulescore._project import project, zero
 from rulescore._published import provider_of
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
-from rulescore._table import find_rule, generation, rrule, when_changed
+from rulescore._table import find_frule, find_rule, generation, rrule, when_changed
 from rulescore._tangent import Tangent, accumulate
 from rulescore._why import why
 
 __all__ = [
-    # the verb
+    # the verbs
     "rrule",
+    "frule",
     # declaring rules
     "RuleSet",
     "hookimpl",
@@ -39,6 +42,7 @@ __all__ = [
     "goes_by_value",
     # looking at rules
     "find_rule",
+    "find_frule",
     "why",
     "plugins",
     "provider_of",

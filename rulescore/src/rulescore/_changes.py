@@ -90,7 +90,7 @@ def _declared_again(ruleset: Rules, rules: list[Rule]) -> list[Rule]:
         for known in ruleset.rules
         if id(known.function) in functions
         and any(
-            rule.function is known.function
+            place_in(rule) == place_in(known)
             and rule.origin.repeats(known.origin) in ("whole", "edited")
             and are_alike(rule, known)
             for rule in rules

@@ -1,4 +1,4 @@
-"""The cotangent of one input of an elementwise function: `dy` times the partial derivative."""
+"""One input of an elementwise function: its cotangent, or its tangent, times the partial."""
 
 from math import isfinite
 from typing import Any
@@ -55,6 +55,16 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     if isinstance(partial, Array) or isinstance(dy, Array):
         return project(_times(dy, partial), x)
     return project(dy * partial if dy else dy, x)
+
+
+def push(dx: Any, partial: Any) -> Any:
+    """Return the tangent that the tangent `dx` of one input gives: `partial * dx`.
+
+    A zero in `dx` is a strong zero, as one in `dy` is going back.
+    """
+    if isinstance(partial, Array) or isinstance(dx, Array):
+        return _times(dx, partial)
+    return dx * partial if dx else dx
 
 
 def _refuse_larger(partial: Any, xs: tuple[Any, ...]) -> None:

@@ -27,7 +27,7 @@ class Rule:
     Attributes:
         function: the primal function, or the type of the callable objects that it is for; also an
             attribute such as `np.ndarray.T`, a function of the object that it is read from.
-        kind: "scalar", "general", "linear", "constant" or "instance".
+        kind: "scalar", "general", "linear", "constant", "instance", or "forward".
         types: annotations of the positional arguments, the pattern that is dispatched on.
         varargs: annotation of further positional arguments, or `None` where there are none.
         body: what the rule's author wrote.
@@ -314,7 +314,7 @@ def apply_pullback(
         if type(dx) is ndarray is type(x):
             if dx.shape != x.shape:
                 raise _not_fitting(rule, dx, x, position + 1)
-        elif dx is not None and not _fits(dx, x):
+        elif dx is not None and not fits(dx, x):
             raise _not_fitting(rule, dx, x, position + 1)
     if due == len(primals):
         return (None, *cotangents)
@@ -378,8 +378,8 @@ def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
     )
 
 
-def _fits(dx: Any, x: Any) -> bool:
-    """Return whether a cotangent has the shape of its primal, as far as a glance tells."""
+def fits(dx: Any, x: Any) -> bool:
+    """Return whether a (co)tangent has the shape of its primal, as far as a glance tells."""
     kind = type(x)
     if kind is np.ndarray:
         return getattr(dx, "shape", None) == x.shape or (not x.shape and isinstance(dx, Number))

@@ -31,11 +31,12 @@ class RuleSet:
             beside the rules. It is imported when somebody asks for the examples, which a program
             that only differentiates never does.
 
-    Rules are declared by `scalar`, by calling the rule set itself, by `of_instances` and by
-    `constant`; they take effect when a plugin hands the set over by its hook, or at `register()`;
-    what is declared on a registered set takes effect from the next call on. A declaration that is
-    run again, as in a cell of a notebook, takes the place of what it declared before. Each
-    declaration raises `RuleError`, and declares nothing, where a rule is not what it has to be.
+    Rules are declared by `scalar`, by calling the rule set itself, by `linear`, `of_instances` and
+    `constant`, and forward rules by `forward`; they take effect when a plugin hands the set over by
+    its hook, or at `register()`; what is declared on a registered set takes effect from the next
+    call on. A declaration that is run again, as in a cell of a notebook, takes the place of what it
+    declared before. Each declaration raises `RuleError`, and declares nothing, where a rule is not
+    what it has to be.
     """
 
     def __init__(self, name: str, *, examples: str | None = None) -> None:
@@ -175,6 +176,26 @@ class RuleSet:
             self._declare_body(functions, "linear", adjoint, origin, argnums, shifts)
 
         return self._declaration("rule.linear", functions, declare)
+
+    def forward(self, *functions: Any) -> Callable[[Body], Body]:
+        """Declare forward rules for `functions` by hand, dispatched as the rules of `rule(f)` are.
+
+        Scalar, linear and constant rules have a forward mode from the line that declares them.
+        For others the body of a forward rule returns the value and a pushforward, which maps the
+        tangents of the positional parameters without a default to the tangent of the value: a
+        tuple with a function of one tangent for each such parameter, `None` where nothing passes,
+        whose values are added up. What is left to do with the sum comes last in a pair
+        `(parts, shared)`: the tangent is then `shared(sum)`. Or a function of all tangents, of
+        which some are `None`, for zero.
+
+        A forward rule is the adjoint of the rule for the same function, which is checked by
+        `check_rrule`. A rule of another set that overrides it leaves the function without one.
+        """
+
+        def declare(body: Body, origin: Origin) -> None:
+            self._declare_body(functions, "forward", body, origin)
+
+        return self._declaration("rule.forward", functions, declare)
 
     def of_instances(self, body: Body) -> Body:
         """Declare a rule for calling an object, dispatched on the object's type first.
@@ -316,6 +337,8 @@ class RuleSet:
             self._refuse.without_cotangent(parameters, place)
             del parameters[0]
         found = sorted_out(parameters)
+        if kind == "forward" and found.needs_ad:
+            raise self._refuse.error(place, "a forward rule takes no `ad`")
         if kind == "instance":
             owner = found.types[0] if found.types else None
             self._refuse.other_owner(owner, place, body)

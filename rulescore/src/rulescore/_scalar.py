@@ -1,14 +1,17 @@
-"""Elementwise rules: from the partial derivatives to cotangents, with broadcasting undone."""
+"""Elementwise rules: from the partial derivatives to cotangents, with broadcasting undone.
+
+Forward, the same partial derivatives are multiplied by tangents.
+"""
 
 import contextvars
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from rulescore._product import MANY, REAL, is_finite, pull, vdot
+from rulescore._product import MANY, REAL, is_finite, pull, push, vdot
 from rulescore._project import project, shape_of
 from rulescore._rule import Rule, RuleError
 
@@ -139,21 +142,47 @@ def _of_some(
     primals: tuple[Any, ...],
 ) -> tuple[Any, ...]:
     """Return the cotangents of the arguments that are needed, and `None` for the others."""
-    inexact = [_inexact(x, rule) for x in xs]
-    given = [*inexact, out] if rule.takes_out else inexact
-    partials = rule.body(*given) if rule.partials is None else rule.partials
-    if type(partials) is not tuple or len(partials) != len(xs):
-        raise _wrong_number(rule, partials)
+    partials = _partials(rule, xs, out, needed[1:])
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
-    found: list[Any] = [None]
-    for i, x in enumerate(primals):
-        if needed[i + 1]:
-            p = partials[i] if rule.partials is None else rule.partials[i](*given)
-            found.append(pull(dy, p, x, primals))
-        else:
-            found.append(None)
-    return tuple(found)
+    pairs = zip(partials, primals, strict=True)
+    return None, *[pull(dy, p, x, primals) for p, x in pairs]
+
+
+def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the partial derivatives that are needed, and `None` for the others."""
+    inexact = [_inexact(x, rule) for x in xs]
+    given = [*inexact, out] if rule.takes_out else inexact
+    if rule.partials is not None:
+        wanted = zip(rule.partials, needed, strict=True)
+        return tuple([partial(*given) if n else None for partial, n in wanted])
+    partials = rule.body(*given)
+    each = (partials,) if len(xs) == 1 else partials
+    if type(each) is not tuple or len(each) != len(xs) or type(each[0]) is tuple:
+        raise _wrong_number(rule, partials)
+    return tuple([p if n else None for p, n in zip(each, needed, strict=True)])
+
+
+def push_scalar(rule: Rule, out: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
+    """Return the tangent of an elementwise call: the partials times the tangents, added up."""
+    needed = [dx is not None for dx in dxs]
+    with np.errstate(all="ignore"):
+        try:
+            return _pushed(rule, _partials(rule, xs, out, needed), dxs)
+        except (ArithmeticError, ValueError):
+            # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
+            partials = _partials(rule, tuple(map(_ieee, xs)), _ieee(out), needed)
+            return _pushed(rule, partials, dxs)
+
+
+def _pushed(rule: Rule, partials: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
+    total: Any = None
+    for p, dx in zip(partials, dxs, strict=True):
+        if p is None or dx is None:
+            continue
+        dy = np.where(np.equal(p, 0), 0.0, dx * p) if rule.chooses else push(dx, p)
+        total = dy if total is None else total + dy
+    return total
 
 
 def _of_one(

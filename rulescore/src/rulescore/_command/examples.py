@@ -7,7 +7,7 @@ import numpy as np
 
 from rulescore._plugins import Plugin
 from rulescore._rule import Rule
-from rulescore._table import find_rule
+from rulescore._table import find_frule, find_rule
 from rulescore.testing import CheckError, check_rrule
 
 
@@ -47,6 +47,7 @@ def run_examples(plugin: Plugin) -> Report:
             report.checked += 1
             given = {name: x for name, x in options.items() if not name.startswith("check_")}
             reached.add(id(find_rule(f, *xs, ad=check_rrule, **given)))
+            reached.add(id(find_frule(f, *xs, **given)))
             try:
                 check_rrule(f, *xs, check_plugin=ruleset.name, **options)
             except CheckError as error:

@@ -25,7 +25,6 @@ from rulescore.testing._cotangents import (
     elsewhere,
     settled,
 )
-from rulescore.testing._derivatives import Derivatives
 from rulescore.testing._differences import quietly
 from rulescore.testing._leaves import (
     CheckError,
@@ -44,6 +43,7 @@ from rulescore.testing._memory import (
     restore,
     shares,
 )
+from rulescore.testing._tangents import Tangents
 
 _CALLS = 64  # of which each may leave something behind in memory
 
@@ -78,7 +78,8 @@ def check_rrule(
     read-only, broadcast), changes and keeps nothing, and returns memory that nobody else has; that
     the layout of arguments does not matter, nor another call of the rule in between; that options
     leave the number of cotangents alone; that the function of a linear rule is linear, less the
-    options that shift it, and has this adjoint.
+    options that shift it, and has this adjoint; that `frule`, where it answers, is the adjoint of
+    the pullback.
     Random numbers are held fixed: each call starts from the global states found here, and from a
     copy of each `Generator`, `RandomState` or `random.Random` among the arguments.
     Raises `CheckError`, an `AssertionError` that names the rule, the argument and the leaf.
@@ -101,6 +102,7 @@ def check_rrule(
             call.is_linear()
             call.can_be_repeated()
             call.gives_each_part_alone()
+            call.is_the_adjoint_forward()
             call.takes_every_kind_of_cotangent()
             call.takes_every_layout_of_arguments()
             call.shares_no_memory()
@@ -115,7 +117,7 @@ def check_rrule(
     return call.rule
 
 
-class _Check(Derivatives):
+class _Check(Tangents):
     """The checks of one call's cotangents, and of what remains of it."""
 
     # -- the cotangents

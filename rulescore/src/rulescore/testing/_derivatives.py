@@ -25,7 +25,7 @@ class Derivatives(Call):
             pattern = dx if isinstance(dx, Tangent) else x
             if position - 1 in self.rule.refuses:
                 continue
-            if self.is_option(position) or (dx is None and not _has_floats(x)):
+            if self.is_option(position) or (dx is None and not has_floats(x)):
                 continue
             whole = self.direction(random_direction(with_fields(x, pattern), self.generator))
             if whole is None:
@@ -121,5 +121,6 @@ class Derivatives(Call):
                 self.fail(f"{name}: the cotangent of a zero `dy` is not zero")
 
 
-def _has_floats(x: Any) -> bool:
+def has_floats(x: Any) -> bool:
+    """Return whether anything in a value is a number that is no integer."""
     return any(not is_integer(leaf) for _, leaf in leaves(x))

@@ -1,0 +1,128 @@
+"""Forward mode: `frule` pushes tangents through a call, by its rule."""
+
+from typing import Any
+
+import numpy as np
+
+from rulescore._array import Numeric
+from rulescore._linear import push_linear
+from rulescore._naming import describe
+from rulescore._project import project, sequence_like, shape_of, zero
+from rulescore._rule import Rule, RuleError, fits, those_given
+from rulescore._scalar import push_scalar
+from rulescore._table import find_frule
+from rulescore._tangent import accumulate
+
+
+def frule(tangents: Any, f: Any, /, *xs: Any, **options: Any) -> tuple[Any, Any] | None:
+    """Return `(y, dy)` for `y = f(*xs, **options)`, or `None` where there is no rule for it.
+
+    Arguments:
+        tangents: `(df, *dxs)`, the tangents of the function and of each argument; `None` is a zero.
+            That of the function is not used: rules are for functions that hold nothing.
+        f: the function.
+        xs: the arguments, whose types choose the rule.
+        options: keyword arguments of `f`; they have no tangents.
+
+    `dy` is the tangent of `y`, of its kind: the derivative of `f` in the direction of the tangents,
+    the adjoint of what `rrule` gives. It is `None` where it is zero by the types, and may share
+    memory with the tangents. Scalar and linear rules give it from the line that declares them;
+    others need a forward rule (`RuleSet.forward`). (ChainRules' `frule`.)
+    """
+    dxs = tuple(tangents)[1:]
+    if len(dxs) != len(xs):
+        raise RuleError(
+            f"frule is given {len(tangents)} tangents: give one for the function, then one for "
+            f"each of the {len(xs)} arguments"
+        )
+    rule = find_frule(f, *xs, **options)
+    return None if rule is None else push_forward(rule, f, xs, dxs, those_given(options))
+
+
+def push_forward(
+    rule: Rule, f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Return the value of a call and its tangent, by a rule that `find_frule` has found."""
+    if rule.kind == "constant":
+        return rule.primal(*xs, **options), None
+    for i, (dx, x) in enumerate(zip(dxs, xs, strict=True)):
+        if dx is not None and not fits(dx, x):
+            raise RuleError(
+                f"argument {i + 1} of {rule.signature} is {describe(x)}, and its tangent "
+                f"{describe(dx)}"
+            )
+        if dx is not None and i in rule.refuses:
+            raise RuleError(rule.refusal(i))
+    if rule.kind == "forward":
+        y, pushforward = _value_and_pushforward(rule, rule.body(*xs, **options))
+        dy = _pushed(rule, pushforward, dxs)
+    else:
+        y, dy = rule.primal(*xs, **options), None
+        if rule.kind == "scalar" and any(dx is not None for dx in dxs):
+            dy = push_scalar(rule, y, xs, dxs)
+        elif rule.kind == "linear" and any(dxs[i] is not None for i in rule.linear):
+            whole = tuple([_filled(dxs[i], xs[i]) for i in rule.linear])
+            dy = push_linear(rule, f, whole, xs, options)
+    try:
+        return y, in_kind_of(dy, y)
+    except (TypeError, ValueError) as error:
+        raise RuleError(
+            f"the forward mode of {rule.signature} ({rule.place}) gave {describe(dy)} for the "
+            f"tangent of {describe(y)}"
+        ) from error
+
+
+def _value_and_pushforward(rule: Rule, given: Any) -> tuple[Any, Any]:
+    if type(given) is tuple and len(given) == 2:
+        y, pushforward = given
+        if pushforward is None or type(pushforward) is tuple or callable(pushforward):
+            return y, pushforward
+    raise RuleError(
+        f"the forward rule {rule.signature} ({rule.place}) returned {describe(given)}: "
+        "return the value and the pushforward"
+    )
+
+
+def _pushed(rule: Rule, pushforward: Any, dxs: tuple[Any, ...]) -> Any:
+    """Return the tangent that a pushforward gives, or the sum of what its parts give."""
+    dxs = dxs if rule.varargs is not None else dxs[: len(rule.types)]
+    if pushforward is None or all(dx is None for dx in dxs):
+        return None
+    if callable(pushforward):
+        return pushforward(*dxs)
+    shared, parts = None, pushforward
+    if len(parts) == 2 and type(parts[0]) is tuple:
+        parts, shared = parts
+    if len(parts) != len(dxs):
+        raise RuleError(
+            f"the pushforward of {rule.signature} ({rule.place}) has {len(parts)} parts where "
+            f"{len(dxs)} were due, one for each argument"
+        )
+    total: Any = None
+    for part, dx in zip(parts, dxs, strict=True):
+        if part is not None and dx is not None:
+            total = accumulate(total, part(dx))
+    return total if shared is None or total is None else shared(total)
+
+
+def _filled(dx: Any, x: Any) -> Any:
+    """Return a tangent with zeros for `None`."""
+    if dx is None:
+        found = zero(x)
+        is_truth = found is None and isinstance(x, Numeric)
+        return x * 0 if is_truth else found
+    if isinstance(x, list | tuple) and isinstance(dx, list | tuple):
+        return sequence_like(x, [_filled(d, entry) for d, entry in zip(dx, x, strict=True)])
+    return dx
+
+
+def in_kind_of(dy: Any, y: Any) -> Any:
+    """Return a tangent in the kind of its primal, repeated where it has fewer entries.
+
+    Raises `ValueError` where it has more.
+    """
+    if isinstance(y, list | tuple) and isinstance(dy, list | tuple):
+        return sequence_like(y, [in_kind_of(d, entry) for d, entry in zip(dy, y, strict=True)])
+    if dy is not None and isinstance(y, Numeric) and shape_of(dy) != shape_of(y):
+        dy = np.broadcast_to(dy, shape_of(y))
+    return project(dy, y)
