@@ -163,7 +163,8 @@ def programs(f: Any, /, form: str | None = None, *, compiled: bool | None = None
     Arguments:
         f: the function.
         form: only those for the `"gradient"`, the Hessian times a vector (`"product"`), or the
-            value and its `"pullback"` (which the Jacobian uses).
+            value and its `"pullback"` (which the Jacobian uses; of a function that returns
+            something else too, `"pullback of the first of a pair"`).
         compiled: only those that Numba has compiled, or only the others.
     """
     return [

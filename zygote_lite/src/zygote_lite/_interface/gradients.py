@@ -16,6 +16,7 @@ from zygote_lite._cotangents.zeros import WITHOUT_NONE, is_whole
 from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
 from zygote_lite._interface.pullbacks import TransformedPullback, code_for_pullback
+from zygote_lite._interface.vjp import gradient_with_auxiliary
 from zygote_lite._nested.gradients import (
     inside,
     inside_gradient,
@@ -101,7 +102,7 @@ def _recorded_gradient(
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, compile: bool = False
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, compile: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes the value of `f` and its gradient.
 
@@ -110,6 +111,8 @@ def value_and_grad(
         argnums: the argument to differentiate, by position or by the name of its parameter, or
             several; nothing is spent on the others. For a sequence the gradient is a tuple. What
             is given by keyword is differentiated where `argnums` has its name.
+        has_aux: whether `f` returns a tuple of this number and of anything else, which is handed
+            on: the answer is then `((value, aux), gradient)`, and `grad` gives `(gradient, aux)`.
         compile: whether to compile it with Numba (`pip install "zygote_lite[jit]"`), at the first
             call with arguments of certain types. Scalar code qualifies, and loops over entries of
             arrays; a function that does not runs as ever, after one warning that says why. Where
@@ -120,18 +123,24 @@ def value_and_grad(
     values), and what is met a second time in an argument, have `None`. Raises `TypeError` where a
     differentiated argument cannot have a gradient. (`gradient` gives `None` in all these cases.)
     """
-    return _gradient(f, argnums, compile, both=True)
+    return _gradient(f, argnums, has_aux, compile, both=True)
 
 
 def grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, compile: bool = False
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, compile: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`, as `value_and_grad` does."""
-    return _gradient(f, argnums, compile, both=False)
+    return _gradient(f, argnums, has_aux, compile, both=False)
 
 
-def _gradient(f: Any, argnums: Argnums, compile: bool, both: bool) -> Callable[..., Any]:
+def _gradient(
+    f: Any, argnums: Argnums, has_aux: bool, compile: bool, both: bool
+) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`, with its value where both are wanted."""
+    if has_aux:
+        if compile:
+            raise ValueError("`compile=True` is for functions of one value: leave out `has_aux`")
+        return gradient_with_auxiliary(f, argnums, both)
     compiled = compile or is_jitted(f)
     f = original(f)
     calls = PlainCalls(f, argnums, compiled=compiled)

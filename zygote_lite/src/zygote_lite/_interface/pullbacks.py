@@ -1,6 +1,7 @@
 """Pullbacks that transformed code gives to users."""
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._cotangents.zeros import filled
@@ -10,6 +11,7 @@ from zygote_lite._specialize.callee import finite_cotangents
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.watch import PULLBACK
 from zygote_lite._tape.run import Pullback, recorded
+from zygote_lite._tape.seeds import of_first
 from zygote_lite._tape.validate import check_fit, own_buffers
 from zygote_lite.errors import DifferentiationError
 
@@ -31,8 +33,10 @@ class TransformedPullback(Pullback):
     it runs the call again.
     """
 
-    def __init__(self, back: Any, f: Any, y: Any, xs: tuple[Any, ...]) -> None:
-        super().__init__(back, f, y, xs, (True,) * (1 + len(xs)), [])
+    def __init__(
+        self, back: Any, f: Any, y: Any, xs: tuple[Any, ...], flags: tuple[Any, ...] = ()
+    ) -> None:
+        super().__init__(back, f, y, xs, flags or (True,) * (1 + len(xs)), [])
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
         check_fit(dy, self._y, self)
@@ -43,12 +47,27 @@ class TransformedPullback(Pullback):
             return self.recorded()(dy)
         return own_buffers(found, (dy, self._xs))
 
-    def recorded(self) -> Pullback:
+    def again(self) -> tuple[Any, Any]:
+        """Return the value and the pullback of the tape."""
+        answer: tuple[Any, Any] = recorded(self._flags, self._f, self._xs, {})
+        return answer
+
+    def recorded(self) -> Callable[[Any], tuple[Any, ...]]:
         """Return the pullback of the tape. Raises where the arguments have changed meanwhile."""
-        y, back = recorded(self._flags, self._f, self._xs, {})
+        back: Callable[[Any], tuple[Any, ...]]
+        y, back = self.again()
         if difference(y, self._y) is not None:
             raise DifferentiationError(
                 f"{name_of(self._f)} has a gradient that is not finite, and what it was given has "
                 "been changed since it was called: pass copies"
             )
         return back
+
+
+class PullbackOfFirst(TransformedPullback):
+    """That of the first of a pair, beside which a function returns something else."""
+
+    def again(self) -> tuple[Any, Any]:
+        """Return the first and its pullback, by the tape."""
+        pair, back = super().again()
+        return pair[0], of_first(back)

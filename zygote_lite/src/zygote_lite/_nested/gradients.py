@@ -17,6 +17,8 @@ from zygote_lite._tape.seeds import (
     gradient_by,
     hessian_product_of,
     jacobian_by,
+    pair_of,
+    seed,
     with_zeros,
 )
 
@@ -59,6 +61,21 @@ def inside_gradient_of_all(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     numbers = range(len(arguments)) if argnums is None else argnums
     given = nodes[1 : 1 + len(xs)]
     return inside_gradient(f, numbers, False, tape, given, arguments, {}, zeros=False)
+
+
+def inside_auxiliary(
+    f: Any, argnums: Argnums, both: bool, tape: Any, nodes: Any, xs: Any, kws: Any
+) -> Any:
+    """Do what `value_and_grad(f, has_aux=True)`, or `grad`, does inside."""
+    active = ActiveArguments(f, argnums, len(xs), kws)
+    run = NestedRun(tape, f, nodes, active.flags, xs, kws)
+    y, _ = pair_of(f, run.y)
+    found = active.of(from_seed(run)((seed(f, y), None)))
+    found = with_zeros(f, (*xs, *kws.values()), active.numbers, active.is_single, found)
+    if both:
+        return run.value_with((Box(run.y, run.at_y, tape), found))
+    _, (aux, at_aux) = run.parts()
+    return run.value_with((found, Box(aux, at_aux, tape)))
 
 
 def inside_jacobian(f: Any, argnums: Argnums, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:

@@ -8,7 +8,8 @@ from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._nested.cotangents import scaled
 from zygote_lite._nested.gradients import inside
-from zygote_lite._nested.run import NestedPullback, NestedRun
+from zygote_lite._nested.run import NestedProduct, NestedPullback, NestedRun
+from zygote_lite._tape.seeds import pair_of
 from zygote_lite._tape.tape import Tape, handed_in
 
 handlers = Handlers()
@@ -109,6 +110,21 @@ def pullback_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str
     back = NestedPullback(run)
     mark_new(back)
     return tape.call((None, run.at_y, None), build_tuple, run.y, back)
+
+
+def vjp_inside(tape: Tape, nodes: Nodes, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced:
+    """Do what `vjp` does inside."""
+    f, *arguments = xs
+    flags = (None, *(True for _ in arguments))
+    run = NestedRun(tape, f, nodes[1 : 1 + len(xs)], flags, arguments, {})
+    has_aux = bool(kws.get("has_aux"))
+    back = NestedProduct(run, has_aux)
+    mark_new(back)
+    if not has_aux:
+        return tape.call((None, run.at_y, None), build_tuple, run.y, back)
+    pair_of(f, run.y)
+    (y, at_y), (aux, at_aux) = run.parts()
+    return tape.call((None, at_y, None, at_aux), build_tuple, y, back, aux)
 
 
 inside(pullback_inside)(handed_in)

@@ -1,10 +1,12 @@
 """A function run on a nested tape, and its reverse pass on the outer one."""
 
+import operator
 from typing import Any
 
 from zygote_lite._activity.activity import add_addresses, only_floats
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import state
+from zygote_lite._cotangents.zeros import filled
 from zygote_lite._nested.cotangents import box, unbox
 from zygote_lite._nested.pair import pair
 from zygote_lite._nested.store import NestedStore
@@ -54,6 +56,11 @@ class NestedRun:
             store.restore()
             state.store = saved
 
+    def parts(self) -> list[Traced]:
+        """Return the parts of the value, on the outer tape."""
+        at = (None, self.at_y, None)
+        return [self.outer.call(at, operator.getitem, self.y, i) for i in range(len(self.y))]
+
     def value_with(self, cotangents: Any) -> Traced:
         """Return cotangents as a value on the outer tape."""
         return unbox(cotangents, self.outer)
@@ -75,3 +82,20 @@ class NestedPullback:
 
     def __call__(self, dy: Any) -> Any:
         raise DifferentiationError("a pullback outlived the gradient that it was made in")
+
+
+class NestedProduct(NestedPullback):
+    """What `vjp` returns inside a function that is differentiated."""
+
+    def __init__(self, run: NestedRun, has_aux: bool) -> None:
+        super().__init__(run)
+        self.has_aux = has_aux
+
+    def on_tape(
+        self, tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced:
+        """Pull a cotangent back to the arguments, with zeros, on the outer tape."""
+        dy = box(xs[0], nodes[1], tape)
+        found = self.run.back((dy, None) if self.has_aux else dy)
+        operands = zip(found[1:], self.run.operands[1:], strict=True)
+        return self.run.value_with(tuple([filled(d, x) for d, x in operands]))

@@ -213,7 +213,8 @@ def specializations_of(
         single: whether the gradient is that of one argument, and not a tuple.
         compiled: whether they are compiled, where they qualify.
         form: what they give: the value and the `GRADIENT`; the `PRODUCT` of the Hessian and a
-            vector, which is a further argument; or the value, of any shape, and its `PULLBACK`;
+            vector, which is a further argument; or the value, of any shape, and its `PULLBACK`,
+            or that of the first of a pair, beside which there is something else (`AUXILIARY`);
             or these with what was read from outside, inside a run of the tape (`AS_RULE`).
     """
     if type(f) is not types.FunctionType:

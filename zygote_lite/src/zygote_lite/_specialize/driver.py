@@ -24,8 +24,10 @@ from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.recursion import define_recursive
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import (
+    first_of_pair,
     float_checked,
     gradients_of,
+    refuse_other_pairs,
     refuse_other_values,
     seed_for,
 )
@@ -33,6 +35,7 @@ from zygote_lite._specialize.typed.facts import fact_of
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
+from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
@@ -49,7 +52,7 @@ _RESERVED = {*keyword.kwlist, *dir(builtins), *_MODULES, "back", "_"}
 
 def specialize(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], *, as_pullback: bool = False,
-    compiled: bool = False, strong: bool = False, handlers: bool = False,
+    compiled: bool = False, strong: bool = False, handlers: bool = False, has_aux: bool = False,
 ) -> Specialized:  # fmt: skip
     """Return the code for the value and the gradient of a function.
 
@@ -61,6 +64,8 @@ def specialize(
         compiled: whether the code is for Numba.
         strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
         handlers: whether errors reach the handlers of the program; without it, the tape.
+        has_aux: whether the value is a pair, of which the pullback is given the cotangent of the
+            first, and none of the second.
 
     Raises `NotSpecializable` where the function is left to the tape.
     """
@@ -78,7 +83,7 @@ def specialize(
             raise NotSupported.CONTAINER("containers change where the program handles errors")
         inputs = Inputs(f)
         inputs.recursive, inputs.define = recursive, define_recursive
-        inputs.guesses, inputs.is_long = guesses, is_long
+        inputs.guesses, inputs.is_long, inputs.has_aux = guesses, is_long, has_aux
         tried.append(inputs)
         try:
             return _specialized(
@@ -202,10 +207,15 @@ def _with_own(
         raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
     if builder.copies and as_pullback:
         raise Unsound.WRITES_TO_GIVEN("it writes to an argument")
-    if any(active) or not compiled:
+    if inputs.has_aux:
+        refuse_other_pairs(builder, result)
+    elif any(active) or not compiled:
         refuse_other_values(value, as_pullback)
-    parameter = seed_for(builder, value) if as_pullback else None
-    seed = constant(1.0) if parameter is None else parameter
+    seed, parameter = constant(1.0), None
+    if as_pullback:
+        seed = parameter = seed_for(builder, first_of_pair(value) if inputs.has_aux else value)
+    if inputs.has_aux:
+        seed = structure(tuple, [seed, constant(None)])
     backward = Backward(builder, memory=memory)
     backward.given.update(leaves(seed))
     if result.active:

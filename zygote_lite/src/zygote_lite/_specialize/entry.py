@@ -30,7 +30,7 @@ from zygote_lite._specialize.typed.runtime import (
     is_writable,
 )
 from zygote_lite._specialize.typed.structures import paths_of
-from zygote_lite._specialize.watch import AS_RULE, GRADIENT, PRODUCT, PULLBACK, report
+from zygote_lite._specialize.watch import AS_RULE, AUXILIARY, GRADIENT, PRODUCT, PULLBACK, report
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import InternalError, current, left
 
@@ -68,10 +68,10 @@ def entered(
         made = specialize_twice(f, xs[:-1], active.index(True), xs[-1])
         active = (*active, False)
     else:
-        pullback = form in (PULLBACK, AS_RULE)
         made = specialize(
-            f, xs, active, as_pullback=pullback, compiled=compiled, strong=strong, handlers=handlers
-        )
+            f, xs, active, as_pullback=form != GRADIENT, compiled=compiled, strong=strong,
+            handlers=handlers, has_aux=form == AUXILIARY,
+        )  # fmt: skip
     fast: Enter = compile_text(made, f)
     if compiled:
         fast = compile_code(fast, made)
@@ -87,14 +87,14 @@ def entered(
     if compiled:
         tests += range_tests(made, given)
         run, checks, value, found = call_of(made, given, active)
-    elif form in (PULLBACK, AS_RULE):
+    elif form in (PULLBACK, AS_RULE, AUXILIARY):
         run, checks = f"y, back = {call}", []
     else:
         targets = [*([] if made.result is None else ["y"]), *results, *contents]
         run = f"{', '.join(targets)} = {call}"
     gradient = found[0] if single else f"({', '.join(found)}{',' * (len(found) == 1)})"
     answer = f"{value}, {gradient if any(active) else ''}"
-    if form == PULLBACK:
+    if form in (PULLBACK, AUXILIARY):
         answer = "y, back"
     elif form == AS_RULE:
         answer = f"y, back, ({''.join(f'{e}, ' for e in given)})"

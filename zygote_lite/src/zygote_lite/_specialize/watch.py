@@ -21,7 +21,7 @@ from zygote_lite._specialize.numba.arithmetic import LEFT
 from zygote_lite._specialize.trials import may_be_caught
 from zygote_lite._specialize.typed.reasons import NotSpecializable
 from zygote_lite._tape.run import recorded
-from zygote_lite._tape.seeds import ActiveArguments, gradient_by
+from zygote_lite._tape.seeds import ActiveArguments, gradient_by, of_first
 from zygote_lite.modes import (
     RECORDED,
     TRANSFORMED,
@@ -36,6 +36,7 @@ from zygote_lite.modes import (
 )
 
 GRADIENT, PRODUCT, PULLBACK, AS_RULE = "gradient", "product", "pullback", "as a rule"
+AUXILIARY = "pullback of the first of a pair"
 _GUARDS = "no code that was made holds for these arguments and what it read from around it"
 _abbreviated = reprlib.Repr()
 _abbreviated.maxother = _abbreviated.maxstring = _abbreviated.maxlong = 300
@@ -87,7 +88,7 @@ def watch(known: Known, f: Any, *xs: Any) -> Any:
                 raise NotTransformed(described(f), reason)
             leaving.reason = reason
         return None
-    if known.form == PULLBACK:
+    if known.form in (PULLBACK, AUXILIARY):
         found = found[0], WatchedPullback(known, f, xs, enter, found)
     elif mode.compared:
         changes = enter.__globals__["changes"]
@@ -222,6 +223,8 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
         if known.form == AS_RULE:  # an array that was written has one cotangent for all its places
             xs = tuple(map(_copied, xs))
         y, back = recorded(active.flags, f, xs, {})
+        if known.form == AUXILIARY:
+            return y, of_first(back)
         if known.form in (PULLBACK, AS_RULE):
             return y, back
         return y, gradient_by(f, y, back, active)

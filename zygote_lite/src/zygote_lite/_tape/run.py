@@ -56,7 +56,12 @@ class Pullback:
             state.store = outer
 
     def __repr__(self) -> str:
-        return f"∂({getattr(self._f, '__name__', type(self._f).__qualname__)})"
+        return pullback_text(self._f)
+
+
+def pullback_text(f: Any) -> str:
+    """Return what a pullback of a function is shown as."""
+    return f"∂({getattr(f, '__name__', type(f).__qualname__)})"
 
 
 def recorded(

@@ -116,6 +116,24 @@ def hessian_product_of(cotangents: Any, xs: tuple[Any, ...], active: ActiveArgum
     return found[0] if active.is_single else tuple(found)
 
 
+def pair_of(f: Any, y: Any) -> tuple[Any, Any]:
+    """Return the value that is differentiated, and what a function returns beside it.
+
+    Raises `TypeError` where it returns no pair.
+    """
+    if isinstance(y, tuple) and len(y) == 2:
+        return y[0], y[1]
+    raise TypeError(
+        f"{name_of(f)} is differentiated with `has_aux=True`, and returned {describe(y)}: return "
+        "a tuple of the value to differentiate and of anything else"
+    )
+
+
+def of_first(back: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the pullback of the first of a pair, by that of the pair."""
+    return lambda dy: back((dy, None))
+
+
 def argument_numbers(
     f: Any, argnums: Argnums, count: int, named: Collection[str] = ()
 ) -> list[int]:

@@ -43,6 +43,13 @@ def seed_for(builder: Builder, x: Value) -> Value:
     return found
 
 
+def first_of_pair(x: Value) -> Value:
+    """Return the first part of a pair, whose gradient is taken; the other is handed on."""
+    if x.items is None or type(x.sample) is not tuple or len(x.items) != 2:
+        raise Unsound.RAISES("its value is no pair")
+    return x.items[0]
+
+
 def _is_float(fact: Fact) -> bool:
     """Return whether a value is a float, or an array of floats."""
     if isinstance(fact, ArrayOf):
@@ -59,15 +66,42 @@ def refuse_other_values(result: Value, as_pullback: bool = False) -> None:
         for item in result.items:
             if item.active or item.items is not None:
                 refuse_other_values(item, as_pullback)
-            elif not (item.is_array or item.is_scalar or item.is_constant) or item.where:
-                raise Unsound.NO_FLOAT("a part of its value is no number")
-            elif type(item.sample).__module__.startswith(
-                "zygote_lite."
-            ):  # it stands for a function
-                raise Unsound.NO_FLOAT("a part of its value is a function that it makes")
+            else:
+                _refuse_other_part(item)
         return
     if result.items is not None or not isinstance(fact, Scalar) or not fact.classes <= FLOATS:
         raise Unsound.NO_FLOAT("its value is not a float")
+
+
+def refuse_other_pairs(builder: Builder, x: Value) -> None:
+    """Refuse a pair, of which the first is differentiated, unless the second can be handed on."""
+    first = first_of_pair(x)
+    refuse_other_values(first, as_pullback=True)
+    seen: set[Value] = set()
+    for part in x.items or ():
+        if part is not first:
+            _refuse_shared_structure(builder, part, seen)
+
+
+def _refuse_shared_structure(builder: Builder, x: Value, seen: set[Value]) -> None:
+    """Refuse lists and dicts that may be known elsewhere: those that are written are new."""
+    if x.items is None:
+        _refuse_other_part(x)
+        return
+    is_new = builder.homes.get(x) is builder.top and x not in seen
+    if type(x.sample) is not tuple and not (type(x.sample) in (list, dict) and is_new):
+        raise Unsound.IDENTITY("a list or a dict that it returns may be known elsewhere")
+    seen.add(x)
+    for part in x.items:
+        _refuse_shared_structure(builder, part, seen)
+
+
+def _refuse_other_part(x: Value) -> None:
+    """Refuse a part of a value that is no number, array or constant."""
+    if not (x.is_array or x.is_scalar or x.is_constant) or x.where:
+        raise Unsound.NO_FLOAT("a part of its value is no number")
+    if type(x.sample).__module__.startswith("zygote_lite."):  # it stands for a function
+        raise Unsound.NO_FLOAT("a part of its value is a function that it makes")
 
 
 def _one_like(sample: Any) -> Any:

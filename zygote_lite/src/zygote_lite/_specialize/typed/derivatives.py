@@ -23,6 +23,7 @@ class Verb(enum.Enum):
     HESSIAN = "hessian"
     HVP = "hvp"
     PULLBACK = "pullback"
+    VJP = "vjp"
 
 
 MAKERS = {Verb.GRAD, Verb.VALUE_AND_GRAD, Verb.JACOBIAN, Verb.HESSIAN, Verb.HVP}

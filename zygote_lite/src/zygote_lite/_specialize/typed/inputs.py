@@ -19,6 +19,7 @@ _FOR_GOOD = (
     "define",
     "guesses",
     "is_long",
+    "has_aux",
 )
 
 
@@ -52,6 +53,7 @@ class Inputs:
         guesses: why there is no code for all paths, if branches whose paths cannot be joined are
             taken as the samples take them.
         is_long: whether all branches are taken so, outside of loops.
+        has_aux: whether the value is a pair, of which only the first is differentiated.
     """
 
     def __init__(self, f: Any) -> None:
@@ -71,7 +73,7 @@ class Inputs:
         self.named: dict[str, Any] = {}
         self.define: Any = None
         self.guesses: NotSpecializable | None = None
-        self.is_long = False
+        self.is_long = self.has_aux = False
         self.caught: set[str] = set()
         self.bound: dict[str, Any] = {}
         self.guards: dict[str, None] = {}
@@ -80,7 +82,7 @@ class Inputs:
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""
-        kept = {"recursive", "define", "guesses", "is_long"}
+        kept = {"recursive", "define", "guesses", "is_long", "has_aux"}
         fresh = {name: x for name, x in vars(Inputs(self.f)).items() if name not in kept}
         vars(self).update(fresh)
 

@@ -61,8 +61,8 @@ def of_verb(builder: Builder, verb: Verb, xs: list[Value], kws: Kws) -> Value:
     if verb == Verb.GRADIENT and not kws:
         adjoint = _adjoint_of(builder, f, given, {}, [*range(len(given))])
         return structure(tuple, _as_it_comes(builder, given, adjoint, constant(1.0)))
-    if verb == Verb.PULLBACK and not kws:
-        return _pullback(builder, f, given)
+    if verb in (Verb.PULLBACK, Verb.VJP) and not kws:
+        return _pullback(builder, f, given, verb)
     raise NotSupported.SECOND_ORDER(f"`{verb.value}` is given arguments by name")
 
 
@@ -172,14 +172,18 @@ def _zero(builder: Builder, x: Value) -> Value:
 # -- pullbacks -----------------------------------------------------------------------------------
 
 
-def _pullback(builder: Builder, f: Value, xs: list[Value]) -> Value:
-    """Write `pullback(f, *xs)`."""
+def _pullback(builder: Builder, f: Value, xs: list[Value], verb: Verb) -> Value:
+    """Write `pullback(f, *xs)`, or `vjp(f, *xs)`."""
     adjoint = _adjoint_of(builder, f, xs, {}, [*range(len(xs))], as_pullback=True)
     if adjoint.may_change or any(x.may_be_written for x in leaves(adjoint.value)):
         raise Unsound.SHARED_WRITE("arrays may be written to before the pullback is called")
 
     def back(dy: Value) -> Value:
-        found = _as_it_comes(builder, xs, adjoint, _fitted(builder, dy, adjoint))
+        fitted = _fitted(builder, dy, adjoint)
+        if verb == Verb.VJP:
+            pairs = zip(xs, adjoint.cotangents(fitted), strict=True)
+            return structure(tuple, [_in_form(builder, x, d, zeros=True) for x, d in pairs])
+        found = _as_it_comes(builder, xs, adjoint, fitted)
         return structure(tuple, [constant(None) if _holds_nothing(f.sample) else LOST, *found])
 
     return structure(tuple, [adjoint.value, constant(PullbackInside(back))])

@@ -1,0 +1,181 @@
+"""`vjp`, and gradients of functions that return something beside the value (`has_aux`)."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.comparing import assert_close
+from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
+from zygote_lite import grad, gradient, pullback, testing, value_and_grad, vjp
+
+W, X = np.arange(6.0).reshape(2, 3) / 5, np.array([0.3, -0.7, 1.1])
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    def loss(self, w, x):
+        return np.sum((self.w + w) @ x), self
+
+
+def metrics(w, x):
+    y = np.tanh(w @ x)
+    return np.sum(y * y), {"y": y, "n": y.size, "text": "a", "inside": [y, (1, w)]}
+
+
+def grown(w, x):
+    log, s = [], 0.0
+    for i in range(3):
+        s = s + x[i] * w[0, i] ** 2
+        log.append(s)
+    return s, log
+
+
+def one_dict_twice(w, x):
+    d = {"a": 1.0}
+    d["b"] = x
+    return np.sum(w * w), [d, d]
+
+
+def written(w, x):
+    x = x.copy()
+    x *= 2
+    return (w @ x)[0], x
+
+
+def argument(w, x):
+    return np.sum(w * w), w
+
+
+def nothing(w, x):
+    return np.sum(w * w), None
+
+
+def on_a_path(w, x):
+    d = {"p": w * 2} if x[0] > 0 else {"p": w * 3}
+    return np.sum(w * d["p"]), d
+
+
+def its_own_gradient(w, x):
+    return np.sum(w * w), 2 * w
+
+
+def views(w, x):
+    y = np.exp(w)
+    return np.sum(y), (y, y[0], y.T)
+
+
+def of_a_list(w, x):
+    return np.sum(w), [w.tolist()]
+
+
+def an_object(w, x):
+    return np.sum(w * w), Model(w).w
+
+
+@pytest.mark.parametrize("f", [metrics, grown, one_dict_twice, written, argument, nothing,
+                               on_a_path, its_own_gradient, views, of_a_list, an_object],
+                         ids=lambda f: f.__name__)  # fmt: skip
+def test_what_is_returned_beside_the_value_is_handed_on(f):
+    by_first, by_both = value_and_grad(f, has_aux=True), grad(f, (0, "x"), has_aux=True)
+    for xs in [(W, X)] * 3 + [(W + 1, -X)] * 2:
+        given = copy.deepcopy(xs)
+        (y, aux), d = by_first(*given)
+        expected, beside = f(*xs)
+        assert_close(y, expected)
+        assert repr(aux) == repr(beside)
+        slopes = [jacobian_by_differences(lambda *ys: f(*ys)[0], xs, i) for i in (0, 1)]
+        assert_close(d, slopes[0], 1e-6)
+        (dw, dx), again = by_both(*given)
+        assert_close([dw, dx], slopes, 1e-6)
+        assert repr(again) == repr(beside)
+        np.testing.assert_equal(given, xs)
+        if f is argument:
+            assert aux is given[0]
+            d += 1.0
+            np.testing.assert_equal(given, xs)
+        elif f is one_dict_twice:
+            assert aux[0] is aux[1]
+        elif f is views:
+            assert np.shares_memory(aux[0], aux[1])
+    is_transformed = bool(testing.programs(f, "pullback of the first of a pair"))
+    assert is_transformed == (f not in (one_dict_twice, of_a_list))
+
+
+def differentiated_by(how):
+    """Return a number that depends on the gradient and on what is beside it."""
+
+    def number(a):
+        if how == "vjp":
+            y, back, aux = vjp(metrics, W * a, X, has_aux=True)
+            d, aux = back(a)[0], aux["y"]
+        elif how == "grad":
+            d, aux = grad(written, has_aux=True)(W * a, X * a)
+            y = a
+        else:
+            (y, aux), d = value_and_grad(views, "w", has_aux=True)(W * a, X)
+            aux = aux[1]
+        return y * np.sum(aux) * np.sum(d)
+
+    return number
+
+
+@pytest.mark.parametrize("how", ["vjp", "grad", "value_and_grad"])
+def test_inside_of_a_gradient(how):
+    f = differentiated_by(how)
+    expected = jacobian_by_differences(f, (1.2,))
+    for _ in range(3):
+        assert_close(gradient(f, 1.2)[0], expected, 1e-6)
+
+
+def test_vjp_gives_zeros_and_leaves_out_the_function():
+    def f(x, y, text):
+        return x * W[0]
+
+    for call in range(3):
+        y, back = vjp(f, X, 2.0, "text")
+        assert_close(y, X * W[0])
+        assert repr(back) == "∂(f)"
+        assert_close(back(X), (X * W[0], 0.0, None))
+        assert back(None)[1:] == (0.0, None)
+        assert pullback(f, X, 2.0, "text")[1](X)[2:] == (None, None), call
+    with pytest.raises(TypeError, match="cotangent"):
+        back(np.ones(2))
+
+
+def test_vjp_of_methods_and_closures_is_of_their_arguments():
+    model = Model(W)
+    for _ in range(3):
+        _, back, aux = vjp(model.loss, W, X, has_aux=True)
+        assert aux is model
+        assert_close(back(2.0), (np.stack([2 * X, 2 * X]), 4 * np.sum(W, 0)))
+    assert testing.programs(Model.loss) == []  # it returns the object itself
+
+    def f(x):
+        return {"a": x * model.w[0]}
+
+    assert_close(vjp(f, X)[1]({"a": X}), (X * W[0],))
+
+
+def inside(x):
+    y, back = vjp(lambda v, w: v * v, x, x)
+    d, zero = back(y)
+    return np.sum(d) + np.sum(zero)
+
+
+def test_vjp_is_transformed_inside():
+    for _ in range(3):
+        assert_close(gradient(inside, X)[0], 6 * X * X)
+    assert testing.is_covered(inside, X)
+
+
+def test_a_function_that_returns_no_pair_is_refused():
+    for call in (grad(np.sum, has_aux=True), lambda x: vjp(np.sum, x, has_aux=True)):
+        with pytest.raises(TypeError, match="has_aux"):
+            call(X)
+    with pytest.raises(TypeError, match="real number"):
+        grad(lambda x: (x, 1), has_aux=True)(X)
+    with pytest.raises(ValueError, match="has_aux"):
+        grad(metrics, has_aux=True, compile=True)

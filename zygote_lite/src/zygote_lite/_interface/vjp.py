@@ -1,0 +1,105 @@
+"""`vjp`, the pullback by JAX's words, and gradients of functions that return something else too.
+
+What a function returns beside the value that is differentiated (`has_aux`) gets no cotangent, and
+is handed on as it is. Transformed code for this gives the pair, and the pullback of its first.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from zygote_lite._cotangents.zeros import filled
+from zygote_lite._interface.calls import PlainCalls, record_and_note, transformed_first
+from zygote_lite._interface.pullbacks import PullbackOfFirst, TransformedPullback
+from zygote_lite._nested.gradients import inside, inside_auxiliary
+from zygote_lite._nested.rules import vjp_inside
+from zygote_lite._specialize.callee import finite_cotangents
+from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
+from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
+from zygote_lite._tape.run import pullback_text, recorded
+from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
+from zygote_lite._tape.validate import own_buffers
+
+
+class VectorJacobianProduct:
+    """Map the cotangent of a value to a tuple of those of the arguments, with zeros for `None`."""
+
+    def __init__(self, f: Any, back: Callable[[Any], Any], xs: tuple[Any, ...]) -> None:
+        self._f, self._back, self._xs = f, back, xs
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        found = self._back(dy)
+        first = len(found) - len(self._xs)  # before are the function, or an object
+        return tuple([filled(d, x) for d, x in zip(found[first:], self._xs, strict=True)])
+
+    def __repr__(self) -> str:
+        return pullback_text(self._f)
+
+
+def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
+    """Return the value of `f(*primals)` and the function that pulls its cotangent back.
+
+    Arguments:
+        f: any callable.
+        primals: its arguments.
+        has_aux: whether `f` returns a pair, of which only the first is differentiated; then
+            `(value, back, aux)` is returned.
+
+    `back(dy)` returns a tuple with one cotangent for each argument, with zeros of the argument's
+    kind where nothing depends on it; only what cannot have a gradient (text) has `None`. It is
+    `pullback` by JAX's words, which has `None` there, and gives first the gradient of `f` itself:
+    of what a closure captures, or of an object's fields. Nothing is spent on these here.
+    """
+    f = original(f)
+    form = AUXILIARY if has_aux else PULLBACK
+    known, function, given = PlainCalls(f, range(len(primals)), form).of(primals, {})
+    found = None if known is None else known.enter(function, *given)
+    back: Any
+    if found is not None and known is not None:
+        y, back = found
+        made = PullbackOfFirst if has_aux else TransformedPullback
+        back = made(back, function, y[0] if has_aux else y, given, (None, *known.active))
+    else:
+        flags = (None, *(True for _ in primals))
+        y, back = record_and_note(known, function, given, recorded, (flags, f, primals, {}), {})
+    if not has_aux:
+        return y, VectorJacobianProduct(f, back, primals)
+    y, aux = pair_of(f, y)
+    back = back if found is not None else of_first(back)
+    return y, VectorJacobianProduct(f, back, primals), aux
+
+
+inside(vjp_inside)(vjp)
+declare_verb(vjp, Verb.VJP)
+
+
+def gradient_with_auxiliary(f: Any, argnums: Argnums, both: bool) -> Callable[..., Any]:
+    """Return a function that computes the gradient of the first of the pair that `f` returns."""
+    f = original(f)
+
+    def finish(found: Any, known: Any, function: Any, given: Any) -> Any:
+        pair, back = found
+        y, aux = pair_of(f, pair)
+        cotangents = finite_cotangents(back, y, seed(f, y))
+        if cotangents is None:
+            return NotImplemented
+        cotangents = own_buffers(cotangents, (pair, given))
+        numbers = [i for i, flag in enumerate(known.active) if flag]
+        entries = [cotangents[1 + n] for n in numbers]
+        d = with_zeros(
+            function, given, numbers, known.single, entries[0] if known.single else tuple(entries)
+        )
+        return ((y, aux), d) if both else (d, aux)
+
+    @inside(functools.partial(inside_auxiliary, f, argnums, both))
+    @transformed_first(PlainCalls(f, argnums, AUXILIARY), f, finish)
+    def gradient_of(*xs: Any, **kws: Any) -> Any:
+        active = ActiveArguments(f, argnums, len(xs), kws)
+        pair, back = recorded(active.flags, f, xs, kws)
+        y, aux = pair_of(f, pair)
+        found, operands = active.of(back((seed(f, y), None))), (*xs, *kws.values())
+        d = with_zeros(f, operands, active.numbers, active.is_single, found)
+        return ((y, aux), d) if both else (d, aux)
+
+    return gradient_of
