@@ -234,3 +234,41 @@ def ends_of_slices(x, y):
         s = s + sum([x, y, v][part]) * part.stop + some.stop * v
         s = s + len(list(itertools.islice([x, y, x], n))) * v
     return s
+
+
+class Scaled(tuple):
+    """A tuple that holds more than its items."""
+
+    def __new__(cls, x, scale):
+        return tuple.__new__(cls, (x, 2.0))
+
+    def __init__(self, x, scale):
+        self.__dict__["scale"] = scale * self[0]
+
+    @property
+    def total(self):
+        return sum(self) * self.scale
+
+
+class Named(collections.namedtuple("Pair", "a b")):
+    """A named tuple that takes attributes."""
+
+
+class Weighted(list):
+    """A list that takes attributes."""
+
+
+class Options(dict):
+    """A dict that takes attributes, and may have items of the same names."""
+
+
+@works("attributes of a class that inherits from `tuple`, `list` or `dict`", (0.7,))
+def attributes_of_containers(x):
+    scaled, named, weighted, options = Scaled(1.5, x), Named(x, 2.0), Weighted([x, 1.0]), Options()
+    named.w = x * scaled.total
+    weighted.w = named.a * x
+    weighted.append(weighted.pop(0) * named.w)
+    options["w"], options.w = x, weighted.w * weighted[-1]
+    vars(options).update(v=3.0 * x)
+    scaled.scale *= options["w"]
+    return [scaled][0].total * options.w + 5.0 * options["w"] * sum(vars(options).values())

@@ -639,7 +639,7 @@ def kept_fields(x):
     return fields["w"]
 
 
-@refused("the `__dict__` of a class, or of a list or dict of the user's class", "__dict__", (0.7,))
+@refused("the `__dict__` of a class", "__dict__", (0.7,))
 def kept_fields_of_class(x):
     class Box:
         w = 1.0

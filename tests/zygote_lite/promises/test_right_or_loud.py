@@ -1044,6 +1044,18 @@ def test_classes_that_do_it_their_own_way(name):
     assert back(1.0)[1] == pytest.approx(2.0)
 
 
+class Labelled(list):
+    """A list with an attribute."""
+
+
+def test_an_attribute_of_a_list_that_is_differentiated_is_refused():
+    xs = Labelled([0.7])
+    xs.count, xs.scale = 3, 2.0
+    assert gradient(lambda xs: xs[0] * xs.count, xs) == ([3.0],)
+    with pytest.raises(DifferentiationError, match="the attribute `scale` of a Labelled"):
+        gradient(lambda xs: xs[0] * xs.scale, xs)
+
+
 def test_an_array_of_objects_is_right_or_refused():
     a = np.array([2.0, 3.0], dtype=object)
     try:

@@ -20,11 +20,10 @@ import numpy as np
 from zygote_lite._activity.classes import computes
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
-    OBJECT,
     held_by,
     kind_of,
+    own_fields,
     owner_of,
-    slot_names,
 )
 from zygote_lite._cotangents.run import FieldsView, state
 from zygote_lite._ir.intrinsics import (
@@ -83,8 +82,8 @@ def note_reaching(x: Any) -> None:
 def mark_fields(x: Any, fields: Any) -> None:
     """Note that the `__dict__` of an object (or class) holds an active value now."""
     if state.active is not None:
-        is_object = kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x))
-        state.active.setdefault(id(fields), fields if is_object else FieldsView(fields))
+        known = own_fields(x) is fields
+        state.active.setdefault(id(fields), fields if known else FieldsView(fields))
 
 
 def note_outside(x: Any = None) -> None:

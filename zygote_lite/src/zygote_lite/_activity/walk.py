@@ -236,7 +236,7 @@ def _walk(
         if len(seen) > limit or steps > 5 * limit:
             yield _VAST
             return
-        if id(x) in active or (kind == OBJECT and id(dict_of(x)) in active):
+        if id(x) in active or (kind >= TUPLE and id(dict_of(x)) in active):
             yield x
         seen[id(x)] = x
         if kind == FUNCTION:

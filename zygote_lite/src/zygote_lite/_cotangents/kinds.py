@@ -102,9 +102,9 @@ def entries_of(x: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the entries of a container as (index, key or field; value)."""
     kind = kind_of(x)
     if kind in (LIST, TUPLE):
-        yield from enumerate(x if type(x) in _OF_PYTHON else type_in_c(x).__iter__(x))
+        yield from enumerate(x if type(x) in OF_PYTHON else type_in_c(x).__iter__(x))
     elif kind == DICT:
-        yield from x.items() if type(x) in _OF_PYTHON else type_in_c(x).items(x)
+        yield from x.items() if type(x) in OF_PYTHON else type_in_c(x).items(x)
     elif isinstance(x, types.CellType):
         with contextlib.suppress(ValueError):  # not assigned yet
             yield "cell_contents", x.cell_contents
@@ -127,6 +127,18 @@ def address_of(x: Any) -> int:
     return id(x)
 
 
+def own_fields(x: Any) -> Any:
+    """Return the `__dict__` that holds the attributes of an object as a dict holds its items.
+
+    It is `None` where there is none, and for an object with slots beside it.
+    """
+    kind = kind_of(x)
+    if not (TUPLE <= kind <= SET or (kind == OBJECT and not slot_names(type(x)))):
+        return None
+    fields = dict_of(x)
+    return fields if type(fields) is dict else None
+
+
 def dict_of(x: Any) -> Any:
     """Return the `__dict__` of an object, whatever its class makes of it, or `None`.
 
@@ -140,7 +152,7 @@ def dict_of(x: Any) -> Any:
         return None
 
 
-_OF_PYTHON = {list, tuple, dict, set, frozenset}
+OF_PYTHON = {list, tuple, dict, set, frozenset}
 _BASES = (list, tuple, collections.deque, collections.OrderedDict, dict, set, frozenset)
 
 
@@ -197,6 +209,8 @@ def within(*roots: Any) -> Iterator[Any]:
                 continue
             seen.add(id(x))
             stack += held_by(x) if kind == FUNCTION else [value for _, value in entries_of(x)]
+            if TUPLE <= kind <= SET and type(x) not in OF_PYTHON and own_fields(x):
+                stack.append(own_fields(x))
         elif type(x) is types.MappingProxyType:
             stack.append(shown_by_proxy(x))
         yield x
@@ -218,7 +232,7 @@ def owner_of(x: Any) -> Any:
 def tuple_like(x: Any, entries: Iterable[Any]) -> Any:
     """Return a tuple, of the class of `x` where that is a named tuple."""
     # not by calling the class: its `__new__` may take something else
-    return tuple.__new__(type(x), entries) if hasattr(x, "_fields") else tuple(entries)
+    return tuple.__new__(type(x), entries) if hasattr(x, "_make") else tuple(entries)
 
 
 def cotangent_like(x: Any, entries: dict[Any, Any]) -> Any:

@@ -21,6 +21,7 @@ from zygote_lite._cotangents.kinds import (
     INERT,
     LIST,
     OBJECT,
+    OF_PYTHON,
     SET,
     TUPLE,
     VALUE,
@@ -29,6 +30,7 @@ from zygote_lite._cotangents.kinds import (
     entries_of,
     is_known_by_rule,
     kind_of,
+    own_fields,
     owner_of,
     shown_by_proxy,
     tuple_like,
@@ -194,6 +196,8 @@ class Store:
             if self.taking:
                 self.entries.pop(address, None)  # it goes to the operands: they may hold `x` itself
         parts = {key: self.collect(value, slots.get(key), seen) for key, value in entries_of(x)}
+        if kind != OBJECT and type(x) not in OF_PYTHON:
+            self._refuse_attributes(x, seen)
         return None if all(d is None for d in parts.values()) else cotangent_like(x, parts)
 
     def _collect_function(self, f: Any, dx: Any, seen: dict[int, Any]) -> Any:
@@ -222,6 +226,17 @@ class Store:
             except ValueError:  # not assigned yet
                 fields[name] = None
         return None if all(d is None for d in fields.values()) else Tangent(type(f), **fields)
+
+    def _refuse_attributes(self, x: Any, seen: dict[int, Any]) -> None:
+        """Refuse cotangents of the attributes of a container, which its own does not hold."""
+        fields = own_fields(x)
+        for name, d in (self.collect(fields, None, seen) or {}).items():
+            if d is not None and not isinstance(fields[name], int):  # which is a choice there
+                raise DifferentiationError(
+                    f"the attribute `{name}` of a {type(x).__qualname__} that is differentiated "
+                    "has a gradient, and the gradient of a tuple, list, dict or set has no place "
+                    "for it: pass what it holds as an argument of its own"
+                )
 
     def _with_shadow(self, x: Any, dx: Any) -> Any:
         """Return the cotangent of an array, of which a part may live in a shadow."""

@@ -18,19 +18,16 @@ from zygote_lite._activity.classes import attribute_in_c, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, mark_fields, note_outside, note_shared
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
-    DICT,
     FUNCTION,
     HEAPTYPE,
     INERT,
-    LIST,
     OBJECT,
-    SET,
     TUPLE,
     VALUE,
     dict_of,
     is_known_by_rule,
     kind_of,
-    slot_names,
+    own_fields,
 )
 from zygote_lite._cotangents.registry import (
     Handlers,
@@ -73,12 +70,14 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
     if id(x) in state.held and isinstance(x, COMPUTING) and name not in _OF_SHAPE:
         raise refused_holder(x)
     member = member_of(type(x), name)
-    fields = dict_of(x)
-    if kind_of(x) == OBJECT and type(fields) is dict and not slot_names(type(x)):
-        if name == "__dict__":
-            return fields, no_pullback(count)  # it shares the cotangents of the object
-    elif name == "__dict__" or (id(fields) in (state.active or {}) and not is_fields_view(fields)):
-        raise refused_fields(f"a {type(x).__qualname__}")
+    fields = own_fields(x)
+    if fields is not None and name == "__dict__":
+        return fields, no_pullback(count)  # it shares the cotangents of the object
+    if fields is None:
+        fields = dict_of(x)
+        is_shared = id(fields) in (state.active or {}) and not is_fields_view(fields)
+        if name == "__dict__" or is_shared:
+            raise refused_fields(f"a {type(x).__qualname__}")
     if isinstance(member, _DESCRIPTORS) and kind_of(x) != OBJECT:
         return attribute_by_rule(nodes, x, name, member)
     y = attribute_in_c(x, name)
@@ -93,9 +92,9 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
             raise refusal(member, (x,))  # such as the `filename` of an OSError
     if is_known_by_rule(type(x)) and name in fields_of(x) and kind_of(y) != INERT:
         raise refused_part(x, name)
-    holder = x if kind_of(x) != FUNCTION or _is_own_attribute(x, name) else None
-    if holder is x and member is y and name not in fields_of(x):
-        holder = holder_of(type(x).__mro__, name, y) or x
+    holder = _holder(x, name) if kind_of(x) != FUNCTION or _is_own_attribute(x, name) else None
+    if holder is not None and member is y and name not in fields_of(x):
+        holder = holder_of(type(x).__mro__, name, y) or holder
     return y, _field_back(holder, name, y, count)
 
 
@@ -128,6 +127,13 @@ def _field_back(x: Any, name: str, y: Any, count: int) -> Any:
     return no_pullback(count) if is_inert else entry_back(x, name, count)
 
 
+def _holder(x: Any, name: str) -> Any:
+    """Return what holds an attribute in the store: for a list, say, its `__dict__`."""
+    fields = own_fields(x)
+    in_class = kind_of(x) == OBJECT or isinstance(member_of(type(x), name), _DESCRIPTORS)
+    return x if fields is None or in_class else fields
+
+
 def _is_own_attribute(x: Any, name: str) -> bool:
     """Return whether an attribute is one that the user gave a function."""
     its_own = not name.startswith("__") or name == "__wrapped__"
@@ -155,7 +161,7 @@ def _(
 
     The pullback puts it back, and hands on the cotangent of the new value.
     """
-    known = kind_of(x) in (OBJECT, LIST, DICT, SET) or isinstance(x, type)
+    known = kind_of(x) >= TUPLE or isinstance(x, type)
     if value and not known and not _is_own_attribute(x, name):
         change(x, name, *value)
         if is_known_by_rule(type(x)):
@@ -170,7 +176,7 @@ def _(
         mark_fields(x, gc.get_referents(x.__dict__)[0] if isinstance(x, type) else fields_of(x))
 
     def change_back(dy: Any) -> tuple[Any, ...]:
-        d_value = slots_of(x).pop(name, None)
+        d_value = slots_of(_holder(x, name)).pop(name, None)
         after = _field(x, name)
         _put_field(x, name, before)
         current_store().redo.append(lambda: _put_field(x, name, after))

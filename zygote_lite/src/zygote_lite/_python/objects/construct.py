@@ -85,7 +85,7 @@ def instantiate(
     if _is_made_by_fields(cls):
         return tape.call((None, None, *nodes[1:]), _make_named_tuple, cls, *xs, **kws)
     new, node = cls.__new__, None
-    if isinstance(new, types.FunctionType):
+    if isinstance(new, types.FunctionType) or new is tuple.__new__:
         y, node = tape.call((None, None, *nodes[1:]), new, cls, *xs, **kws)
         if cls not in type(y).__mro__:
             return y, node
@@ -105,7 +105,7 @@ def instantiate(
         type(init),
         type(new),
     ):
-        tape.call((None, None, *nodes[1:]), init, y, *xs, **kws)
+        tape.call((None, node, *nodes[1:]), init, y, *xs, **kws)
     elif is_active(nodes, cls, xs, kws):
         raise refusal(cls, xs, kws)  # such as one of Cython: what the object will hold is not known
     else:
