@@ -22,6 +22,7 @@ MATRIX = np.array([[2.5, -1.5, 0.5, 0.1], [0.75, 1.25, -0.25, 0.3], [-0.5, 1.0, 
 DEFINITE = MATRIX @ MATRIX.T + np.eye(4)
 VECTOR = np.array([0.5, -1.5, 2.0, 0.3])
 UPPER = np.array([[0.0, 0.5, 0.4, 0.3], [3.0, 4.0, 5.0, 6.0]])
+BANDS = np.vstack([UPPER[1] / 9, UPPER[1], UPPER[0]])
 SOLVE = sl.solve  # which is replaced to be counted
 ROUTINES = ("trf", "sv", "svx", "qrf", "qp3", "gqf", "evr", "evd", "ev", "evx", "sdd", "svd", "es")
 REUSING = [
@@ -40,6 +41,11 @@ REUSING = [
     (sl.solve_triangular, (MATRIX, VECTOR), {}),
     (sl.cholesky_banded, (UPPER,), {}),
     (sl.cho_solve_banded, ((sl.cholesky_banded(UPPER), False), VECTOR), {}),
+    *[(sl.solve_banded, (at, BANDS, VECTOR), {}) for at in ((1, 1), (2, 0))],
+    *[(sl.solveh_banded, (bands, VECTOR), {}) for bands in (UPPER, np.vstack([0 * VECTOR, UPPER]))],
+    (sl.solve_sylvester, (MATRIX, DEFINITE, MATRIX), {}),
+    (sl.solve_continuous_lyapunov, (MATRIX, DEFINITE), {}),
+    *[(sl.solve_discrete_lyapunov, (MATRIX, DEFINITE, by), {}) for by in ("direct", "bilinear")],
     (lapack.dgesv, (MATRIX, VECTOR), {}),
     (lapack.dposv, (DEFINITE, VECTOR), {}),
     (lapack.dpotrf, (DEFINITE,), {}),

@@ -1,26 +1,63 @@
-"""Equations of Sylvester, Lyapunov and Riccati: their derivatives solve linear ones."""
+"""Equations of Sylvester, Lyapunov and Riccati: their derivatives solve linear ones.
+
+Those of Sylvester and Lyapunov are solved with Schur forms, with which the pullback solves again.
+"""
 
 import numpy as np
 from scipy import linalg as sl
 
+from rules_scipy.linalg.factored import Factored, factored, solve_with
+from rules_scipy.shared.held import hold
 from rules_scipy.shared.matrices import ArrayLike, adjoint
+from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.equations")
 
 
-@rule(sl.solve_sylvester)
-def _(a: ArrayLike, b: ArrayLike, q: ArrayLike):
-    y = sl.solve_sylvester(a, b, q)
+def refuse_mixed(f, q, *coefficients):
+    """Refuse systems that SciPy solves wrongly: it takes real Schur blocks for complex entries."""
+    given = [np.asarray(x) for x in (q, *coefficients)]
+    if any(map(np.iscomplexobj, given)):
+        for a in given[1:]:
+            if np.isrealobj(a) and np.any(np.imag(np.linalg.eigvals(a)) != 0):
+                raise NotImplementedError(
+                    f"scipy.linalg.{f.__name__} solves systems wrongly that mix complex matrices "
+                    "with a real one of complex eigenvalues: give all matrices as complex ones"
+                )
+
+
+def schur_forms(a, b, q):
+    """Return the Schur forms that a Sylvester equation is solved with, or `None`."""
+    if not (np.size(a) and np.size(b)):
+        return None
+    return *sl.schur(a, output="real"), *sl.schur(adjoint(np.asarray(b)), output="real")
+
+
+def sylvester(held, a, b, q, turned=False):
+    """Return the `x` with `a x + x b = q`, or for the adjoint matrices where it is `turned`."""
+    parts = held.parts_for(a, b, held.of[2])
+    if parts is None:
+        return sl.solve_sylvester(a, b, q)
+    r, u, s, v = parts
+    f = np.dot(np.dot(adjoint(u), q), v)
+    (trsyl,) = sl.get_lapack_funcs(("trsyl",), (r, s, f))
+    y, scale, _ = trsyl(r, s, f, trana="C" if turned else "N", tranb="N" if turned else "C")
+    return np.dot(np.dot(u, scale * y), adjoint(v))
+
+
+def sylvester_solution(held, a, b, q, turned=False):
+    """Return the solution, and the parts of its pullback by `a`, `b` and `q`."""
+    y = sylvester(held, a, b, q, turned)
 
     def adjoint_solution(dy):
-        return sl.solve_sylvester(adjoint(np.asarray(a)), adjoint(np.asarray(b)), dy)
+        return sylvester(held, a, b, dy, not turned)
 
     def by_a(z):
-        return project(-z @ adjoint(y), a)
+        return project(-y @ adjoint(z) if turned else -z @ adjoint(y), a)
 
     def by_b(z):
-        return project(-adjoint(y) @ z, b)
+        return project(-adjoint(z) @ y if turned else -adjoint(y) @ z, b)
 
     def by_q(z):
         return project(z, q)
@@ -28,36 +65,119 @@ def _(a: ArrayLike, b: ArrayLike, q: ArrayLike):
     return y, (adjoint_solution, (by_a, by_b, by_q))
 
 
+@rule(sylvester)
+def _(held: object, a: ArrayLike, b: ArrayLike, q: ArrayLike, turned=False):
+    y, (shared, parts) = sylvester_solution(held, a, b, q, turned)
+    return y, (shared, (None, *parts))
+
+
+@rule(sl.solve_sylvester)
+@stacked(sl.solve_sylvester, 2, 2, 2)
+def _(a: ArrayLike, b: ArrayLike, q: ArrayLike):
+    refuse_mixed(sl.solve_sylvester, q, a, b)
+    return sylvester_solution(hold(schur_forms, a, b, q), a, b, q)
+
+
+def by_schur_form(r, u, q, turned):
+    """Return the `x` with `a x + x a^H = q` for `a = u r u^H`, and what LAPACK tells of it."""
+    f = adjoint(u).dot(q.dot(u))
+    trsyl = sl.get_lapack_funcs("trsyl", (r, f))
+    y, scale, info = trsyl(r, r, f, trana="C" if turned else "N", tranb="N" if turned else "C")
+    y *= scale
+    return u.dot(y).dot(adjoint(u)), info
+
+
+def continuous_form(a, q):
+    """Return the Schur form of a matrix, or `None` for one without entries."""
+    return sl.schur(a, output="real") if np.size(a) else None
+
+
+def continuous(held, a, q, turned=False):
+    """Return the `x` with `a x + x a^H = q`, or for the adjoint of `a` where it is `turned`."""
+    parts = held.parts_for(a, *held.of[1:])
+    if parts is not None:
+        y, info = by_schur_form(*parts, np.asarray(q), turned)
+        if not info:
+            return y
+    return sl.solve_continuous_lyapunov(adjoint(np.asarray(a)) if turned else a, q)
+
+
+def discrete_form(a, q, method):
+    """Return what SciPy solves the discrete equation with: LU factors, or a Schur form."""
+    a = np.asarray(a)
+    if not a.size:
+        return None
+    if (method or ("bilinear" if len(a) >= 10 else "direct")).lower() == "direct":
+        matrix = np.kron(a, np.conj(a))
+        return factored(np.eye(len(matrix)) - matrix, np.ravel(q), None, False, True)
+    refuse_mixed(sl.solve_discrete_lyapunov, q, a)
+    eye = np.eye(len(a))
+    right = np.linalg.inv(adjoint(a) + eye)
+    form = sl.schur(adjoint(np.dot(adjoint(a) - eye, right)), output="real")
+    return *form, np.linalg.inv(a + eye), right
+
+
+def discrete(held, a, q, turned=False):
+    """Return the `x` with `x - a x a^H = q`, or for the adjoint of `a` where it is `turned`."""
+    parts, q = held.parts_for(a, *held.of[1:]), np.asarray(q)
+    if isinstance(parts, Factored):
+        return solve_with(parts, parts.of, q.ravel(), 2 if turned else 0).reshape(q.shape)
+    if parts is not None:
+        r, u, left, right = parts
+        given = q if turned else -2 * np.dot(np.dot(left, q), right)
+        y, info = by_schur_form(r, u, given, turned)
+        if not info:
+            return np.dot(np.dot(adjoint(left), -2 * y), adjoint(right)) if turned else y
+    a = adjoint(np.asarray(a)) if turned else a
+    return sl.solve_discrete_lyapunov(a, q, held.of[2])
+
+
+def lyapunov(solve, slope):
+    """Declare how a Lyapunov equation is solved with a factorization, and return that body.
+
+    Arguments:
+        solve: the function that solves it, or its adjoint.
+        slope: gives the cotangent of `a` for that of `q`.
+    """
+
+    def solution(held, a, q, turned=False):
+        y = solve(held, a, q, turned)
+
+        def adjoint_solution(dy):
+            return solve(held, a, dy, not turned)
+
+        def by_a(z):
+            x = np.asarray(a)
+            return project(adjoint(slope(z, adjoint(x), y)) if turned else slope(z, x, y), a)
+
+        def by_q(z):
+            return project(z, q)
+
+        return y, (adjoint_solution, (by_a, by_q))
+
+    @rule(solve)
+    def _(held: object, a: ArrayLike, q: ArrayLike, turned=False):
+        y, (shared, parts) = solution(held, a, q, turned)
+        return y, (shared, (None, *parts))
+
+    return solution
+
+
+continuous_solution = lyapunov(continuous, lambda z, a, y: -z @ adjoint(y) - adjoint(z) @ y)
+discrete_solution = lyapunov(discrete, lambda z, a, y: z @ a @ adjoint(y) + adjoint(z) @ a @ y)
+
+
 @rule(sl.solve_continuous_lyapunov)
+@stacked(sl.solve_continuous_lyapunov, 2, 2)
 def _(a: ArrayLike, q: ArrayLike):
-    y = sl.solve_continuous_lyapunov(a, q)
-
-    def adjoint_solution(dy):
-        return sl.solve_continuous_lyapunov(adjoint(np.asarray(a)), dy)
-
-    def by_a(z):
-        return project(-z @ adjoint(y) - adjoint(z) @ y, a)
-
-    def by_q(z):
-        return project(z, q)
-
-    return y, (adjoint_solution, (by_a, by_q))
+    refuse_mixed(sl.solve_continuous_lyapunov, q, a)
+    return continuous_solution(hold(continuous_form, a, q), a, q)
 
 
 @rule(sl.solve_discrete_lyapunov)
+@stacked(sl.solve_discrete_lyapunov, 2, 2)
 def _(a: ArrayLike, q: ArrayLike, method=None):
-    y = sl.solve_discrete_lyapunov(a, q, method)
-
-    def adjoint_solution(dy):
-        return sl.solve_discrete_lyapunov(adjoint(np.asarray(a)), dy, method)
-
-    def by_a(z):
-        return project(z @ a @ adjoint(y) + adjoint(z) @ a @ y, a)
-
-    def by_q(z):
-        return project(z, q)
-
-    return y, (adjoint_solution, (by_a, by_q))
+    return discrete_solution(hold(discrete_form, a, q, method), a, q)
 
 
 def riccati(f, gain, adjoint_of):
