@@ -104,3 +104,17 @@ def test_statistics_of_samples(name):
     wide, near = ([(f(X + h * s) - f(X - h * s)) / (2e-4 * h) for s in steps] for h in (1, 0.1))
     expected = (100 * np.array(near) - np.array(wide)) / 99
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_statistics_of_ranks_are_steps():
+    (found,) = gradient(lambda x: x[0] + stats.spearmanr(x, Y)[0], X)
+    np.testing.assert_array_equal(found, np.eye(len(X))[0])
+
+
+@pytest.mark.parametrize("f", [stats.boxcox, stats.yeojohnson])
+def test_powers_that_are_searched_for(f):
+    (found,) = gradient(lambda x: f(x)[0] @ X, X)
+    steps = 1e-2 * np.eye(len(X))  # which are far above the accuracy of the search
+    wide, near = ([(f(X + h * s)[0] - f(X - h * s)[0]) @ X / 2e-2 / h for s in steps]
+                  for h in (1, 0.5))  # fmt: skip
+    np.testing.assert_allclose(found, (4 * np.array(near) - np.array(wide)) / 3, rtol=1e-3)

@@ -35,6 +35,7 @@ SECTIONS = {
         "kernels",
         "kolmogorov",
         "noncentral",
+        "powers",
         "quantiles",
         "stable",
         "studentized",

@@ -101,6 +101,7 @@ def test_eigenvalues_that_are_repeated():
     [
         (lambda a: np.sum(linalg.schur(a)[0]), "output='complex'"),
         (lambda a: np.sum(linalg.null_space(a[:2])), "null_space has no rule"),
+        (lambda a: np.sum(linalg.orth(a)), "orth has no rule"),
         (lambda a: np.sum(linalg.eig(a, left=True)[1]), "right eigenvectors only"),
         (lambda a: np.sum(linalg.hessenberg(a + 1j * a.T)), "real matrices"),
         (lambda a: np.sum(linalg.funm(a, np.exp)), "scipy.linalg.funm"),

@@ -252,9 +252,19 @@ def below_subdiagonal(h, k):
     return y
 
 
+BASIS = "its vectors are one basis of many, and only the space that they span is determined"
+
+
+@rule(sl.orth)
+def _(A: ArrayLike, rcond=None):
+    raise NotImplementedError(
+        f"scipy.linalg.orth has no rule: {BASIS}; use the projection on it, as a @ pinv(a)"
+    )
+
+
 @rule(sl.null_space)
 def _(A: ArrayLike, rcond=None, *, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
     raise NotImplementedError(
-        "scipy.linalg.null_space has no rule: its vectors are one basis of many, and only the "
-        "space that they span is determined; use the projection on it, as eye(n) - pinv(a) @ a"
+        f"scipy.linalg.null_space has no rule: {BASIS}; use the projection on it, as "
+        "eye(n) - pinv(a) @ a"
     )

@@ -123,7 +123,7 @@ def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
 @handlers.in_python(np.apply_along_axis)
 def _apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     x = np.asarray(arr)
-    axis = range(x.ndim)[axis]
+    axis = tuple(range(x.ndim))[axis]
     rows = np.moveaxis(x, axis, -1)
     shape = rows.shape[:-1]
     found = []
