@@ -106,6 +106,23 @@ def unpacks(x):
 
 
 @tried((0.5,), (1.2,))
+def counts_what_was_listed(x):
+    r = list(Doubling([x, x * x, 3.0]))
+    return r[1] * len(r)
+
+
+@tried((0.5,), (1.2,))
+def changes_containers_in_turn(x):
+    d, s, out = {}, set(), [x]
+    for i, v in enumerate(Doubling([x, x * x, 3.0])):
+        d[i] = v
+        s.add(i)
+        out.append(v)
+        out[0] = v
+    return sum(out) * len(out) * len(d) * len(s) + d[1] + out[0]
+
+
+@tried((0.5,), (1.2,))
 def wraps_iterators(x):
     pairs = zip(Doubling([x, 2.0]), Polynomial(x, x * x, x))
     return sum(Doubling([x, x * x, 3.0])) + sum([a * b for a, b in pairs])

@@ -60,7 +60,7 @@ def append_item(builder: Builder, x: Value, item: Value) -> Value:
             "it appends to a list that it has not made in the same block"
         )
     assert x.items is not None
-    builder.changes += 1
+    builder.changing(x)
     if holds(item, x, objects=False):
         raise NotSupported.CONTAINER("a list is reached from its own items")
     x.items.append(item)

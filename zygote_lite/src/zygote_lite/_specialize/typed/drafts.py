@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import dataclasses
 import types
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
@@ -39,6 +40,24 @@ class End(Env):
     def __init__(self, variables: Env, tables: Tables) -> None:
         super().__init__(variables)
         self.tables = tables
+
+
+@dataclass(eq=False)
+class Change:
+    """A list, dict or set, and as it was before a change; what its sample held."""
+
+    x: Value
+    home: list[Node] | None
+    before: Value
+    held: Any
+
+    def undo(self) -> None:
+        """Make it what it was."""
+        for field in dataclasses.fields(Value):
+            setattr(self.x, field.name, getattr(self.before, field.name))
+        sample = self.x.sample
+        sample.clear()
+        (sample.extend if isinstance(sample, list) else sample.update)(self.held)
 
 
 @dataclass(eq=False)
@@ -107,7 +126,7 @@ class Draft:
         self.walked: list[Value] = []  # what a loop walks over
         self.moved: set[Value] = set()  # values that another variable takes on some path
         self.iterators: dict[Value, list[Value]] = {}  # they are gone through once: over what
-        self.changes = 0  # how often a list or a dict was changed whose items are known
+        self.changes: list[Change] = []  # of lists and the like whose items are known
         self.generators = 0  # how many were written into loops
         self.running: list[Value] = []  # those that are being written so
         self.objects: list[Value] = []  # those that the function makes
@@ -208,16 +227,26 @@ class Draft:
         self.free_names(set(used))
         del self.out[length:]
 
+    def changing(self, x: Value) -> None:
+        """Note that a list, dict or set whose items are known is about to change."""
+        before = dataclasses.replace(x, items=copy.copy(x.items))
+        self.changes.append(Change(x, self.homes.get(x), before, copy.copy(x.sample)))
+
     def attempt(self) -> Any:
         """Return what `give_up` needs to forget an attempt to write the body of a function."""
         kept = {name: copy.copy(getattr(self, name)) for name in _OF_ATTEMPTS}
-        lengths = len(self.unified), len(self.changed), len(self.walked)
+        lengths = len(self.unified), len(self.changed), len(self.walked), len(self.changes)
         return self.mark(), lengths, kept, self.inputs.attempt()
 
     def give_up(self, attempt: Any) -> None:
-        """Forget what was written since an attempt began: nothing that was there has changed."""
-        mark, (unified, changed, walked), kept, inputs = attempt
+        """Forget what was written since an attempt began."""
+        mark, (unified, changed, walked, changes), kept, inputs = attempt
         self.back_to(mark)
+        while len(self.changes) > changes:
+            change = self.changes.pop()
+            if change.home is self.out:  # of another block the code stands that was written there
+                change.undo()
+                self.definitions.pop(change.x, None)
         self.inputs.give_up(inputs)
         while len(self.unified) > unified:
             self.unified.pop().shaped = None

@@ -84,6 +84,7 @@ def hold(builder: Builder, x: Value) -> Value:
         raise NotSupported.CONTAINER(f"a {type(x.sample).__name__} is made, or changed, elsewhere")
     if x in builder.walked or x in builder.keyed:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes what it walks over")
+    builder.changing(x)
     outer = builder.out, builder.loop, builder.grown, builder.origin
     home, whole = builder.homes.get(x, builder.top), builder.given_as.get(x)
     builder.out, builder.loop, builder.grown = home, x.scope, []

@@ -211,12 +211,10 @@ def all_taken(builder: Builder, it: Value) -> Value:
         return _taken_one_by_one(builder, it)
     if not builder.uniform:
         return builder.body_of(list_of_all, [it])
-    attempt, tables, changes = builder.attempt(), builder.tables(), builder.changes
+    attempt, tables = builder.attempt(), builder.tables()
     try:
         return builder.body_of(list_of_all, [it])
     except NotSpecializable:
-        if builder.changes != changes:
-            raise
         builder.give_up(attempt)
         builder.go_back_to(tables)
         return _taken_one_by_one(builder, it)

@@ -77,7 +77,7 @@ def _change_entries(builder: Builder, x: Value, entries: dict[Any, Value]) -> No
             )
         if holds(value, x, objects=False):
             raise NotSupported.CONTAINER("a dict is reached from its own entries")
-    builder.changes += 1
+    builder.changing(x)
     changed = mapping(entries)
     x.items, x.active, x.is_constant = changed.items, changed.active, False
     x.sample.clear()

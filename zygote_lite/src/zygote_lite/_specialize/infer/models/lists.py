@@ -90,7 +90,7 @@ def from_items(builder: Builder, x: Value) -> None:
     """
     if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes a list that it walks over")
-    builder.changes += 1
+    builder.changing(x)
     items = x.items or []
     for item in items:
         refuse_second_list(item)
@@ -129,7 +129,7 @@ def replace_item(builder: Builder, x: Value, index: Value, value: Value) -> None
     if not -len(x.items) <= index.sample < len(x.items):
         raise Unsound.RAISES("it writes to an item that does not exist")
     builder.inputs.places = True
-    builder.changes += 1
+    builder.changing(x)
     x.items[index.sample] = value
     x.sample[index.sample] = value.sample
     x.active = x.active or value.active

@@ -103,7 +103,7 @@ def method_of_set(builder: Builder, x: Value, name: str, xs: list[Value]) -> Val
         if isinstance(reason.__cause__, KeyError):
             reason.always(KeyError)
         raise
-    builder.changes += 1
+    builder.changing(x)
     x.sample.clear()
     x.sample.update(changed)
     x.items = [*map(constant, x.sample)]
