@@ -192,6 +192,36 @@ def test_arrays_that_are_written_on_a_path():
     assert assert_agreement(f, (A([1.0, 2.0]), 3), (A([1.0, 2.0]), 1), (A([0.5]), 1), argnums=(0,))
 
 
+def columns(x):
+    return np.array([x[..., i] for i in range(x.shape[-1])])
+
+
+def stacked(xs):
+    return np.concatenate([x[..., None] for x in np.array(xs)], axis=-1)
+
+
+def of_three(x, w):
+    if x.shape[-1] == 3:
+        return stacked(list(columns(x)))
+    a, b = columns(x)
+    return stacked([a * b, b, np.resize(w, np.shape(a)) * a])
+
+
+def by_columns(x, w):
+    a, b, c = columns(of_three(x, w))
+    return np.sum(a * b + c * c) * w
+
+
+def test_lengths_of_arrays_are_settled():
+    rng = np.random.default_rng(0)
+    shapes = [(3,), (3,), (2,), (2,), (3,), (4, 3), (4, 2), (4, 3), (5, 3), (1, 2)]
+    points = [(rng.normal(size=shape), 1.5) for shape in shapes]
+    assert assert_agreement(by_columns, *points)
+    assert testing.why_recorded(by_columns, *points[0]) is None
+    with pytest.raises(ValueError, match="unpack"):
+        value_and_grad(by_columns)(rng.normal(size=4), 1.5)
+
+
 def test_an_argument_is_written_once():
     def f(x, n):
         kept = None

@@ -119,8 +119,45 @@ def suppressed(x, v):
     return y * x
 
 
+def set_and_set_back(x, v):
+    old = np.seterr(divide="ignore", invalid="ignore")
+    y = np.log(v * x)
+    np.seterr(**old)
+    return np.sum(np.where(np.isfinite(y), y, 0.0)) * x
+
+
+MODE = "plain"
+
+
+class mode:
+    def __init__(self, new):
+        self.new, self.before = new, MODE
+
+    def __enter__(self):
+        set_mode(self.new)
+
+    def __exit__(self, *args):
+        set_mode(self.before)
+
+
+def set_mode(new):
+    global MODE
+    MODE = new.lower()
+
+
+def by_mode(v):
+    return v * v if MODE == "square" else v
+
+
+def in_another_mode(x, v):
+    with mode("Square"):
+        y = by_mode(v * x)
+    return np.sum(y + by_mode(v))
+
+
 SILENT = [quiet_logarithm, left_in_a_loop, returned_from, without_warnings, inner_state_wins,
-          without_warnings_by_option, written_in_it, state_from_a_function, nothing]  # fmt: skip
+          without_warnings_by_option, written_in_it, state_from_a_function, nothing,
+          set_and_set_back, in_another_mode]  # fmt: skip
 CHOICES = [(0.5, V), (1.5, V), (0.5, V * 0.0), (0.5, V / 4.0), (300.0, V)]
 
 
@@ -320,3 +357,54 @@ def test_others_are_recorded(f):  # but that whose path tells which manager it i
             assert Counted.count - count == (f is by_what_counts)
             assert y == f(x)
             assert d == pytest.approx((f(x + 1e-4) - f(x - 1e-4)) / 2e-4)
+
+
+def leaves_a_state(x):
+    np.seterr(under="ignore")
+    return x * x
+
+
+def leaves_a_mode(x):
+    set_mode("Square")
+    return by_mode(x) * x
+
+
+def mode_on_one_path(x):
+    if x > 1.0:
+        with mode("Square"):
+            return by_mode(x)
+    return x * x
+
+
+def mode_around_what_is_recorded(x):
+    with mode("Square"):
+        return of_the_mode(x, 3)
+
+
+def of_the_mode(x, n):
+    y = sum(x for _ in sorted(range(n), key=lambda i: -i))
+    return by_mode(y)
+
+
+def part_of_a_state(x):
+    old = np.seterr(invalid="ignore")
+    np.seterr(invalid=old["invalid"])
+    return x * x * len(old["invalid"])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [leaves_a_state, leaves_a_mode, mode_on_one_path, mode_around_what_is_recorded,
+     part_of_a_state],
+)  # fmt: skip
+def test_what_is_set_otherwise_is_seen(f, monkeypatch):
+    for x in (2.0, 2.0, 2.0, 0.5, 2.0):
+        monkeypatch.setitem(globals(), "MODE", "plain")
+        with np.errstate(under="warn"):
+            want, set_now = f(x), (MODE, np.geterr())
+        monkeypatch.setitem(globals(), "MODE", "plain")
+        with np.errstate(under="warn"):
+            y, d = value_and_grad(f)(x)
+            assert (MODE, np.geterr()) == set_now
+        assert y == want
+        assert d == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-6)

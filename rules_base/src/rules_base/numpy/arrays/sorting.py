@@ -332,7 +332,8 @@ def _(x: Numeric, axis=None, *, keepdims=False):
     def pullback(dy):
         dy = restored(dy, x, axis, keepdims)
         top, bottom = x == high, x == low
-        n_top, n_bottom = (np.sum(hits, axis=axis, keepdims=True) for hits in (top, bottom))
+        n_top = np.sum(top, axis=axis, keepdims=True)
+        n_bottom = np.sum(bottom, axis=axis, keepdims=True)
         dx = np.where(top, dy / np.maximum(n_top, 1), 0.0)
         return (project(dx - np.where(bottom, dy / np.maximum(n_bottom, 1), 0.0), x),)
 

@@ -37,8 +37,8 @@ def differentiate(
         numbers: the arguments that are differentiated.
         as_pullback: whether the cotangent of the value is given later; else it is one.
     """
-    if outer.held:
-        raise NotSupported.SECOND_ORDER("a gradient is taken inside where containers change")
+    if outer.held or outer.settings:
+        raise NotSupported.SECOND_ORDER("a gradient is taken inside where something is changed")
     inner = _inside(outer)
     entry = InnerInputs(outer, inner)
     shapes = {x: x.shaped for x, _ in outer.inputs.given.values()}

@@ -47,7 +47,7 @@ def interpret_branch(
         return builder.block(body if taken else orelse, env, after)
 
     node = Branch(builder.origin, test, [], [])
-    if not builder.guesses:
+    if not builder.guesses or builder.plain:  # a rule can be called as it is
         return join_paths(builder, node, env, after, lambda: path(True), lambda: path(False))
     return _both_or_one(builder, node, env, after, path)
 
@@ -56,7 +56,7 @@ def _both_or_one(
     builder: Builder, node: Branch, env: Env, after: set[str], path: Callable[[bool], Env | None]
 ) -> Env | None:
     """Write both paths; where they cannot be, that which the samples take, or else the other."""
-    state, failed = _State(builder), set()
+    state, failed = PathState(builder), set()
 
     def tried(taken: bool) -> Env | None:
         try:
@@ -94,8 +94,8 @@ _OF_PATHS = {
 """Reasons that may hold of two paths, and not of one alone."""
 
 
-class _State:
-    """What is known before a branch, to begin it once more."""
+class PathState:
+    """What is known before a branch or a loop, to begin it once more."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder, self.attempt, self.tables = builder, builder.attempt(), builder.tables()
@@ -145,7 +145,8 @@ def join_paths(
         if a is b and a is not None:
             joined[name] = a
             continue
-        joined[name] = value = joined_value(builder, a, b, name)
+        likely = (a, b) if node.test.sample else (b, a)  # the first gives the sample
+        joined[name] = value = joined_value(builder, *likely, name)
         unset = [x for x in (a, b) if may_be_unset(builder, x)]
         if any(x is not None or not builder.is_ours(name) for x in unset):
             note_unset(builder, name, value)

@@ -139,6 +139,8 @@ def _written_for_statements(
 ) -> Value | None:
     if f is super and len(xs) == 2 and not kws and isinstance(xs[0].sample, type):
         return constant(Super(xs[0].sample, xs[1]))
+    if f is _intrinsics.write_global:
+        return _contexts.set_global(builder, xs[1].sample, xs[2])
     if f is _intrinsics.invoke:
         return builder.call(builder.attribute(xs[0], xs[1].sample), xs[2:], kws, stem)
     return _fields.of_attributes(builder, f, xs, kws) if is_hashable(f) else None

@@ -3,11 +3,14 @@
 `np.errstate` and `warnings.catch_warnings` set how operations tell of errors: these are written in
 the same context. `contextlib.nullcontext` sets nothing, and `contextlib.suppress` is a `try`. A
 manager that Python code defines is followed into its `__enter__` and `__exit__`.
+
+What these set, and set back, is followed too: globals that hold constants, and `np.seterr`. The
+code sets nothing itself, so all must be as it was when the function ends.
 """
 
 import contextlib
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +20,12 @@ from zygote_lite._specialize.infer.models.errors import caught_by
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contexts import Context, error_state, warning_filter
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Error
+from zygote_lite._specialize.typed.stand_ins import Error, StandIn
+from zygote_lite._specialize.typed.structures import mapping
 from zygote_lite._specialize.typed.values import Value, constant
 
-_KNOWN = {np.errstate, warnings.catch_warnings, warnings.simplefilter, warnings.filterwarnings,
-          contextlib.nullcontext, contextlib.suppress}  # fmt: skip
+_KNOWN = {np.errstate, np.seterr, warnings.catch_warnings, warnings.simplefilter,
+          warnings.filterwarnings, contextlib.nullcontext, contextlib.suppress}  # fmt: skip
 
 
 def made_context(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
@@ -29,6 +33,8 @@ def made_context(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
     if f not in _KNOWN:
         return None
     given = [*xs, *kws.values()]
+    if f is np.seterr:
+        return _set_errors(builder, xs, kws)
     if f is contextlib.nullcontext and len(given) < 2 and kws.keys() <= {"enter_result"}:
         context = Context(value=given[0] if given else None)
     elif f in (np.errstate, warnings.catch_warnings, contextlib.suppress):
@@ -110,3 +116,75 @@ def _way_of(builder: Builder, manager: Value, name: str) -> Any:
         )
     builder.inputs.caught.add("BaseException")  # which it may swallow
     return found
+
+
+# -- what is set until it is set back --------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class SavedErrors(StandIn):
+    """A part of the state of floating-point errors that `np.seterr` gives back."""
+
+    until: Context
+
+
+def _set_errors(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Value:
+    """Follow `np.seterr`, which sets a state, or sets it back to one that it gave before."""
+    _refuse_on_paths(builder, "it sets the state of floating-point errors")
+    given = [x.sample for x in kws.values()]
+    saved = next((x.until for x in given if isinstance(x, SavedErrors)), None)
+    if saved is None and not xs and all(type(x) is str for x in given):
+        saved = error_state(dict(zip(kws, given, strict=True)))
+        saved.around = builder.context
+        builder.context = (*builder.context, saved)
+        builder.settings = {**builder.settings, saved: None}
+    else:
+        is_whole = kws.keys() == {*_PARTS} and all(isinstance(x, SavedErrors) for x in given)
+        is_last = builder.context[-1:] == (saved,) and {x.until for x in given} == {saved}
+        if xs or saved is None or not (is_whole and is_last):
+            raise Unsound.EFFECTS("it sets a state of floating-point errors that is not known")
+        builder.context = saved.around or ()
+        builder.settings = {x: now for x, now in builder.settings.items() if x is not saved}
+    return mapping({part: constant(SavedErrors(saved)) for part in _PARTS})
+
+
+_PARTS = ("divide", "over", "under", "invalid")
+
+
+def set_global(builder: Builder, name: str, value: Value) -> Value:
+    """Note what a global holds from here on."""
+    globals_ = builder.frames[-1].globals
+    _refuse_on_paths(builder, f"it assigns the global {name}")
+    key = (id(globals_), name)
+    if name not in globals_ or not _can_be_set(value):
+        raise Unsound.EFFECTS(f"it assigns the global {name}")
+    before = (
+        builder.settings[key][0]
+        if key in builder.settings
+        else builder.global_value(globals_, name)
+    )
+    if not _can_be_set(before):
+        raise Unsound.EFFECTS(f"it assigns the global {name}")
+    builder.inputs.allow_equal(f"{builder.inputs.name_for(globals_, 'g')}[{name!r}]", before.sample)
+    builder.settings = {**builder.settings, key: (before, value)}
+    return constant(None)
+
+
+def _can_be_set(x: Value) -> bool:
+    return x.is_constant and type(x.sample) in (str, int, bool, type(None))
+
+
+def _refuse_on_paths(builder: Builder, what: str) -> None:
+    """Refuse what is not done in every run, in the order of the text."""
+    if builder.out is not builder.top or builder.loop is not None or builder.plain:
+        raise Unsound.EFFECTS(f"{what} on one path only")
+
+
+def refuse_other_settings(builder: Builder) -> None:
+    """Refuse a function that leaves something set otherwise than it was."""
+    for what, values in builder.settings.items():
+        if values is None:
+            raise Unsound.EFFECTS("it leaves another state of floating-point errors")
+        before, now = values
+        if (type(before.sample), before.sample) != (type(now.sample), now.sample):
+            raise Unsound.EFFECTS(f"it leaves the global {what[1]} changed")

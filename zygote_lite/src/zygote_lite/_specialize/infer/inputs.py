@@ -178,6 +178,9 @@ def global_value(builder: Builder, globals_: dict[str, Any], path: str) -> Value
     """Return the value of a global, or of a path into a module."""
     inputs = builder.inputs
     head, *rest = path.split(".")
+    if (id(globals_), head) in builder.settings:
+        now: Value = builder.settings[id(globals_), head][1]
+        return functools.reduce(builder.attribute, rest, now)
     within = inputs.name_for(globals_, "g")
     found = globals_.get(head, _no_global)
     if found is _no_global:
@@ -210,6 +213,8 @@ def read_path(builder: Builder, found: Any, expression: str, path: list[str], st
             for rest in path[i:]:
                 value = builder.attribute(value, rest)
             return value
+        if isinstance(space, types.ModuleType) and (id(vars(space)), name) in builder.settings:
+            return functools.reduce(builder.attribute, path[i:], constant(space))
         found = attribute_that_stays(space, name)
         if type(space) is types.ModuleType and name in vars(space):  # quicker than the dot
             expression = f"{inputs.name_for(vars(space), _MODULE)}[{name!r}]"

@@ -133,6 +133,7 @@ def _may_be_island(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Val
     """Return whether the call of a function may be an island, as far as its operands tell."""
     return (
         builder.has_islands
+        and not builder.settings  # which an island would not find
         and isinstance(f, types.FunctionType)
         and not kws
         and all(f.__code__ != frame.code for frame in builder.frames)

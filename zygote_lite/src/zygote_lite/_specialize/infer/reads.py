@@ -99,6 +99,11 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     if isinstance(x.sample, Descriptor | Lookup):
         return constant(Method(x, name))
     if x.is_constant and not isinstance(x.sample, StandIn):
+        if (
+            isinstance(x.sample, types.ModuleType)
+            and (id(vars(x.sample)), name) in builder.settings
+        ):
+            return builder.global_value(vars(x.sample), name)
         changes = isinstance(x.sample, types.ModuleType | types.FunctionType | type)
         if not changes or is_settled(builder, builder.frames[-1].globals):
             return constant(run(getattr, [x.sample, name], {}))

@@ -38,8 +38,8 @@ class Widened(Exception):  # noqa: N818 - no error: the function is written agai
 
 def recursive_call(builder: Builder, f: Any, code: Any, env: Env) -> Value:
     """Write the call of a function that calls itself; return its value."""
-    if builder.held:
-        raise NotSupported.RECURSION(f"{code.co_name} calls itself where containers change")
+    if builder.held or builder.settings:
+        raise NotSupported.RECURSION(f"{code.co_name} calls itself where something is changed")
     inputs = builder.inputs
     given = {id(value) for value, _ in inputs.given.values()}
     found: list[tuple[str, Value]] = []

@@ -5,7 +5,10 @@ import operator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._ir import nodes as ir
+from zygote_lite._specialize.infer.branches import PathState
 from zygote_lite._specialize.infer.counters import Counter, counted, leave_where, lists_of
 from zygote_lite._specialize.infer.held.containers import is_held
 from zygote_lite._specialize.infer.iteration.generators import MOST_UNROLLED, is_new
@@ -19,6 +22,7 @@ from zygote_lite._specialize.infer.iteration.iterators import (
 from zygote_lite._specialize.infer.iteration.own import is_own
 from zygote_lite._specialize.infer.iteration.written import without_break, written_into
 from zygote_lite._specialize.infer.loops import repeat
+from zygote_lite._specialize.infer.models.arrays import parts_of_array, settled_length
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.infer.ownership import UNROLLED
 from zygote_lite._specialize.normalize.exits import Walk, live_in_loop
@@ -30,6 +34,7 @@ from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
+from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 
@@ -60,7 +65,17 @@ def iterate(
             builder.go_back_to(tables)
             builder.homes = homes
     elif known_items(iterable) is None and not (iterable.is_object or is_own(iterable)):
-        return _over(builder, s, target, iterable, body, env, after)
+        state = PathState(builder)
+        try:
+            return _over(builder, s, target, iterable, body, env, after)
+        except NotSpecializable:
+            kind = type(iterable.sample)
+            few = kind in (range, np.ndarray) and len(iterable.sample) <= MOST_UNROLLED
+            if not (builder.guesses and few) or builder.plain:
+                raise
+        builder.guesses -= 1
+        state.restore()
+        iterable = _of_this_length(builder, iterable)
     elif len(known_items(iterable) or ()) > MOST_UNROLLED:
         raise NotSupported.TOO_LONG("a loop walks over a long structure")
     it = builder.iterator(iterable)
@@ -272,6 +287,16 @@ def _over(
         return checked(repeat(builder, s, following, body, one, after, start, {target}))
     finally:
         del builder.walked[walked:], builder.sizes[sizes:]
+
+
+def _of_this_length(builder: Builder, x: Value) -> Value:
+    """Return a range or an array as one of this length, and leave the code where it has another."""
+    if x.is_array:
+        return structure(tuple, parts_of_array(builder, x))
+    made = builder.definitions.get(x)
+    if made is None or made.function is not range:
+        raise NotSupported.UNKNOWN_LENGTH("it walks over a range that is not made here")
+    return constant(range(*[settled_length(builder, n).sample for n in made.arguments]))
 
 
 def _refuse_resized(builder: Builder, walked: list[Value], since: int) -> None:

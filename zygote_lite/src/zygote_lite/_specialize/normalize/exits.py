@@ -128,6 +128,8 @@ class _Normalizer:
                     out += imports_of(origin)
                 case ir.Plain(ast.Pass() | ast.Global()):
                     pass
+                case ir.Plain(ast.Assign(value=ast.Lambda()) as origin, [here]):
+                    out.append(ir.Move(origin, here, ir.Const(None)))  # for `write_global`
                 case _ if isinstance(s, _STRAIGHT):
                     out.append(s)
                 case _:

@@ -278,6 +278,8 @@ def decided(f: Any, xs: list[Value]) -> Value | None:
 
 
 def _identity(f: Any, a: Value, b: Value) -> Value | None:
+    if a.is_object != b.is_object and _is_no_object(b if a.is_object else a):
+        return constant(f is operator.is_not)
     if a.is_constant != b.is_constant:
         known, other = (a, b) if a.is_constant else (b, a)
         if known.sample is None and type(other.sample) is not type(None):
@@ -299,6 +301,11 @@ def _identity(f: Any, a: Value, b: Value) -> Value | None:
     if not (a.is_constant and b.is_constant) or a.items is not None or b.items is not None:
         raise Unsound.IDENTITY("it asks whether two values are one object")
     return None
+
+
+def _is_no_object(x: Value) -> bool:
+    """Return whether a value is a number, an array, a text or nothing: no object of a class."""
+    return x.is_scalar or x.is_array or (x.is_constant and type(x.sample) in (str, type(None)))
 
 
 def _differ_in_length(a: Value, b: Value) -> bool:

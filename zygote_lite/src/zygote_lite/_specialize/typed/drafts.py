@@ -27,6 +27,7 @@ _OF_ATTEMPTS = (
     "operations",
     "homes",
     "origin",
+    "settings",
 )
 
 Env = dict[str, Value]
@@ -136,6 +137,7 @@ class Draft:
         self.numbers: dict[Value, int] = {}  # of these, for names of their attributes
         self.whole: set[Value] = set()  # cotangents of lists of arrays, one for each array
         self.context = NOWHERE  # what `with` has set
+        self.settings: dict[Any, Any] = {}  # of globals: what they held, and what they hold
         self.rehearsed = False  # whether a function that calls itself is written without that
         self.handlers = False  # whether errors reach the handlers of the program
         self.protected = 0  # how many attempts are being written, one in the other

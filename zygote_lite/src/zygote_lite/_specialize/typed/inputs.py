@@ -54,11 +54,12 @@ class Inputs:
             taken as the samples take them.
         is_long: whether all branches are taken so, outside of loops.
         has_aux: whether the value is a pair, of which only the first is differentiated.
+        compares_texts: whether the code asks whether two texts are one object.
     """
 
     def __init__(self, f: Any) -> None:
         self.f = f
-        self.lists = self.places = False
+        self.lists = self.places = self.compares_texts = False
         self.differentiated: dict[str, None] = {}
         self.objects: dict[str, None] = {}
         self.names: set[str] = set()
@@ -116,6 +117,12 @@ class Inputs:
         """Demand that an expression is the object that it is now."""
         self.has_numbers |= isinstance(x, (*NUMBERS, tuple))
         self.guards[f"{expression} is {self.name_for(x, 'o')}"] = None
+
+    def allow_equal(self, expression: str, x: Any) -> None:
+        """Demand of a text that an expression equals it, where nobody asks which object it is."""
+        if type(x) is str and not self.compares_texts:
+            self.guards.pop(f"{expression} is {self.name_for(x, 'o')}", None)
+            self.guards[f"type({expression}) is str and {expression} == {x!r}"] = None
 
     def guard_type(self, expression: str, x: Any) -> None:
         """Demand that an expression is of the type that it is now, as the tape is to read it."""

@@ -9,8 +9,9 @@ import operator
 
 import numpy as np
 
+from zygote_lite._specialize.infer.counters import leave_where
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import INTS, Scalar
+from zygote_lite._specialize.typed.facts import INTS, ArrayOf, Scalar
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import has_length
@@ -56,6 +57,29 @@ def _settle_length(builder: Builder, x: Value, length: int) -> None:
     key = (has_length, x, length)
     if key not in builder.known:
         builder.known[key] = builder.demand(has_length, x, constant(length))
+
+
+def settled_length(builder: Builder, n: Value) -> Value:
+    """Return the length of an axis as a constant, and demand that it is this one.
+
+    Of an array that the code is given it is tested at entry. Raises `NotSpecializable` for other
+    numbers: there would be code for each of them.
+    """
+    if n.is_constant:
+        return n
+    if n.lengths is None:
+        raise NotSupported.UNKNOWN_LENGTH("it walks over a range whose length is not known")
+    made = builder.definitions[n]
+    x, *index = made.arguments
+    root = shape_root(x)
+    at = index[0] if index else constant(0)
+    is_length = made.function is (operator.getitem if type(x.sample) is tuple else len)
+    if root.sizes is not None and is_length and at.is_constant and type(at.sample) is int:
+        assert isinstance(root.fact, ArrayOf)
+        root.sizes[at.sample % len(root.fact.axes)] = n.sample
+    else:
+        leave_where(builder, builder.apply(operator.ne, [n, constant(n.sample)]))
+    return constant(n.sample)
 
 
 def spread_arrays(builder: Builder, xs: list[Value]) -> Value | None:

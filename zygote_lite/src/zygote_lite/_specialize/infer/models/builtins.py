@@ -102,7 +102,10 @@ def _repeated_list(builder: Builder, xs: list[Value]) -> Value | None:
     builder.inputs.lists = True
     if not count.is_constant or len(x.items) * count.sample > _MOST_REPEATED:
         raise NotSupported.UNKNOWN_LENGTH("a list is repeated how often is not known")
-    return structure(list, x.items * count.sample)  # one that is written is no structure
+    made = structure(list, x.items * count.sample)  # one that is written is no structure
+    if builder.guesses:
+        builder.settle_home(made)
+    return made
 
 
 def _joined_lists(builder: Builder, xs: list[Value]) -> Value | None:
@@ -127,6 +130,8 @@ def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
         if isinstance(xs[0].fact, ListOf):
             return _lists.copied(builder, xs[0])
     builder.inputs.lists = builder.inputs.lists or kind is list
+    if items is None and xs[0].is_array and not (xs[0].has_no_axes or builder.plain):
+        items = parts_of_array(builder, xs[0])
     if items is None:
         return None
     made = structure(kind, [*items])
@@ -208,6 +213,16 @@ def _real(builder: Builder, xs: list[Value]) -> Value | None:
 def _conjugate(builder: Builder, xs: list[Value]) -> Value | None:
     """Return what `np.conjugate` gives: the same, but of an array without axes a number."""
     return None if xs[0].has_no_axes or builder.distinct else _real(builder, xs)
+
+
+def _array_as_it_is(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
+    """`np.asarray(x)` of an array is that array, if it need not be of another dtype."""
+    if not xs or not xs[0].is_array or not are_of_one_plugin(f, operator.add):
+        return None
+    x, *dtype = xs
+    if dtype and not (dtype[0].is_constant and dtype[0].sample in (None, x.sample.dtype)):
+        return None
+    return x if len(xs) <= 2 else None
 
 
 def _as_is(builder: Builder, xs: list[Value]) -> Value | None:
@@ -322,6 +337,8 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     np.broadcast_arrays: spread_arrays,
     np.conjugate: _conjugate,
     np.real: _real,
+    np.asarray: partial(_array_as_it_is, np.asarray),
+    np.asanyarray: partial(_array_as_it_is, np.asanyarray),
     np.ndarray.__getitem__: lambda builder, xs: builder.item(xs[0], xs[1]),
     np.ndarray.conj: _real,
     np.ndarray.conjugate: _real,

@@ -17,6 +17,10 @@ def identity_of_arrays(builder: Builder, f: Any, xs: list[Value]) -> Value | Non
     if f not in (operator.is_, operator.is_not) or len(xs) != 2:
         return None
     a, b = xs
+    if type(a.sample) is type(b.sample) is str and a.sample == b.sample:
+        builder.inputs.compares_texts = True
+        if builder.settings:
+            raise Unsound.IDENTITY("it asks whether two texts are one object")
     if not (a.is_array and b.is_array) or builder.plain:
         return None
     if not builder.distinct:  # equal arrays may be one value

@@ -172,7 +172,7 @@ def _put_masked(builder: Builder, xs: list[Value], kws: dict[str, Value]) -> Val
     alike = np.shape(value.sample) == np.shape(x.sample) == np.shape(mask.sample)
     if kws or not (value.is_scalar or (value.is_array and alike)):
         return None
-    if not mask.is_array or mask.sample.dtype != bool or np.shape(mask.sample) != x.sample.shape:
+    if dtypes_of(mask.fact) != {np.dtype(bool)} or np.shape(mask.sample) != x.sample.shape:
         return None
     for other in [mask, value] if value.is_array else [mask]:
         _demand_shape(builder, x, other)
