@@ -7,7 +7,9 @@ from FIRST on, of all kinds in turn, and prints what it finds.
 """
 
 import collections
+import contextlib
 import copy
+import io
 import multiprocessing
 import random
 import sys
@@ -21,6 +23,7 @@ from tests.zygote_lite.fuzz.generate import arrays as array_programs
 from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import cells as cell_programs
+from tests.zygote_lite.fuzz.generate import effects as effect_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
 from tests.zygote_lite.fuzz.generate import held as held_programs
 from tests.zygote_lite.fuzz.generate import inside as inside_programs
@@ -35,7 +38,7 @@ from tests.zygote_lite.fuzz.generate import recursions as recursive_programs
 from tests.zygote_lite.fuzz.generate import tries as try_programs
 from tests.zygote_lite.fuzz.generate import written as written_programs
 from tests.zygote_lite.fuzz.generate import zero_dimensional as number_programs
-from zygote_lite import grad, testing
+from zygote_lite import DifferentiationError, grad, testing
 from zygote_lite._interface.gradients import raw_value_and_gradient
 
 # of reordered sums, several in a row, in float64 and in float32
@@ -149,6 +152,11 @@ def of_containers(seed):
     return held_programs.load(seed), held_programs.arguments(seed), (0, 1)
 
 
+def of_effects(seed):
+    """Return a program that prints and draws random numbers."""
+    return effect_programs.load(seed), effect_programs.arguments(seed), (0, 1)
+
+
 def of_numbers(seed):
     """Return a program of numbers and arrays without axes."""
     return number_programs.load(seed), number_programs.arguments(seed), (0, 1, 2)
@@ -157,13 +165,17 @@ def of_numbers(seed):
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
-         of_gradients, of_containers, of_numbers)  # fmt: skip
+         of_gradients, of_containers, of_numbers, of_effects)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 
 def examine(kind, seed):
     """Return what is wrong with a program, or `None`, and how often each engine answered."""
     f, choices, numbers = kind(seed)
+    if kind is of_effects:
+        wrong = wrong_effects(f, choices, numbers)
+        if wrong is not None:
+            return wrong, collections.Counter()
     differentiated = raw_value_and_gradient(f, numbers)
     counts = collections.Counter()
     for xs in [*choices, choices[0]]:
@@ -185,6 +197,33 @@ def examine(kind, seed):
                 counts[f"error: {type(error).__name__}"] += 1
         counts.update(answer.tier for answer in answers)
     return None, counts
+
+
+def wrong_effects(f, choices, numbers):
+    """Return how the effects of calls differ from those of the function alone."""
+    differentiated = raw_value_and_gradient(f, numbers)
+    for k, xs in enumerate([*choices, choices[0], *choices]):
+        found = []
+        before = np.random.get_state(), random.getstate()
+        for call in (f, differentiated):
+            np.random.set_state(before[0])
+            random.setstate(before[1])
+            given, out = copy.deepcopy(xs), io.StringIO()
+            with contextlib.redirect_stdout(out):
+                try:
+                    y = call(*given)
+                    y = y if call is f else y[0]
+                except DifferentiationError:
+                    y = None  # a refusal: the effects before it are there
+                except Exception as error:
+                    y = repr(error)
+            states = [x.bit_generator.state for x in given if isinstance(x, np.random.Generator)]
+            after = hash(repr((np.random.get_state(), random.getstate(), states)))
+            found.append((y, out.getvalue(), after))
+        (want, *expected), (y, *effects) = found
+        if y is not None and not (effects == expected and is_alike(y, want, COARSE)):
+            return f"effects at call {k}: {found}"
+    return None
 
 
 def wrong_derivatives(kind, f, xs, numbers, found):

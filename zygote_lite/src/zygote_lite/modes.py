@@ -85,6 +85,7 @@ class Leaving(threading.local):
 
     error: Exception | None = None
     reason: str | None = None
+    effects: Any = None  # those of the last run, where the tape is to repeat it
 
 
 class Watching:

@@ -84,6 +84,8 @@ def _module(f: Any, made: Specialized, active: tuple[bool, ...], single: bool) -
         raise NotSupported.EXPORT(f"{name} is recorded: {reason}")
     if made.changed:
         raise NotSupported.EXPORT("it writes to an argument")
+    if made.inputs.effects is not None:
+        raise NotSupported.EXPORT("it has effects that can be seen from outside")
     if made.inputs.guesses is not None:  # other paths would need other code
         raise made.inputs.guesses
     if any(guard.startswith("(x") for guard in made.inputs.guards):

@@ -11,14 +11,16 @@ from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import name_of
+from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.entry import attempt
 from zygote_lite._specialize.jitted import original
-from zygote_lite._specialize.typed.reasons import NotSpecializable
+from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, argument_numbers
 
+_WITH_EFFECTS = (Unsound.EFFECTS, Unsound.WRITES_TO_GIVEN)
 _LONGEST_NAME = 60
 _NAMES_OF_OURS = "zygote_lite._"  # how the names of the functions of the engine begin
 _RECORDED = (
@@ -69,8 +71,7 @@ def _specialized_text(
     f = original(f)
     if type(f) is not types.FunctionType:
         return None, NO_FUNCTION
-    flags = _flags(f, xs, argnums)
-    made = attempt(f, xs, lambda: specialize(f, xs, flags, as_pullback=True))
+    made = _code_for(f, xs, _flags(f, xs, argnums))
     if isinstance(made, Exception):
         return None, f"{_place_of(made)}{made}"
     return str(made.text), ""
@@ -80,6 +81,13 @@ def _flags(f: Any, xs: tuple[Any, ...], argnums: Argnums | None) -> tuple[bool, 
     """Return which arguments of a call are differentiated; all, if none is named."""
     numbers = argument_numbers(f, range(len(xs)) if argnums is None else argnums, len(xs))
     return tuple([i in numbers for i in range(len(xs))])
+
+
+def _code_for(f: Any, xs: tuple[Any, ...], flags: tuple[bool, ...]) -> Specialized | Exception:
+    """Return the code for a pullback, or, of a function with effects, for its gradient alone."""
+    found = attempt(f, xs, lambda: specialize(f, xs, flags, as_pullback=True))
+    effects = isinstance(found, NotSpecializable) and found.reason in _WITH_EFFECTS
+    return attempt(f, xs, lambda: specialize(f, xs, flags)) if effects else found
 
 
 def _place_of(reason: Exception) -> str:
@@ -148,7 +156,7 @@ def _with_tiers(
     f: Any, xs: tuple[Any, ...], flags: tuple[bool, ...], lines: list[Any]
 ) -> list[Any]:
     """Return the lines about calls, with what transformed code does with the functions."""
-    made = attempt(f, xs, lambda: specialize(f, xs, flags, as_pullback=True))
+    made = _code_for(f, xs, flags)
     islands = {} if isinstance(made, Exception) else made.inputs.islands
     of_names = {name: f"recorded inside of transformed code: {islands[name]}" for name in islands}
     of_names[name_of(f)] = "transformed"

@@ -48,6 +48,15 @@ def where() -> str:
     return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
+def frames_of_engine() -> int:
+    """Return how many frames are the engine's between the caller and the user's code."""
+    frame: Any = sys._getframe(1)
+    count = 0
+    while frame is not None and _is_ours(frame):
+        frame, count = frame.f_back, count + 1
+    return count
+
+
 def users_module() -> str:
     """Return the name of the user's module whose code is running."""
     frame = _users_frame()

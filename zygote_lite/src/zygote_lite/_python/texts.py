@@ -4,6 +4,8 @@ The side effects of such a method are followed, and its text is the one that Pyt
 """
 
 import io
+import logging
+import sys
 import types
 from typing import Any
 
@@ -14,6 +16,7 @@ from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced, ValueAndPullback
 from zygote_lite._ir.intrinsics import CONVERSIONS, format_value, join_text
+from zygote_lite._ir.places import frames_of_engine, is_library
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -119,6 +122,31 @@ def _(
     print(*xs, sep=sep, end=end, file=file, flush=flush)
     mark_active(file)
     return None, None
+
+
+@handlers.desugared(*[
+    getattr(owner, name) for owner in (logging, logging.Logger)
+    for name in ("debug", "info", "warning", "error", "critical", "exception", "log")
+], given=True)  # fmt: skip
+def _(
+    f: Any, tape: Tape, nodes: Nodes, *xs: Any, stacklevel: int = 1, **kws: Any
+) -> Traced | None:  # fmt: skip
+    """A message names the line of the program that it comes from, which is below the engine's."""
+    if not has_known_handlers(xs[0] if isinstance(xs[0], logging.Logger) else logging.root):
+        return None
+    return f(*xs, stacklevel=stacklevel + frames_of_engine(), **kws), None
+
+
+def has_known_handlers(logger: logging.Logger) -> bool:
+    """Return whether the messages of a logger go to handlers of Python's own alone."""
+    around: logging.Logger | None = logger
+    while around is not None:
+        for handler in around.handlers:
+            module = sys.modules.get(type(handler).__module__)
+            if not is_library(getattr(module, "__file__", None) or ""):
+                return False
+        around = around.parent if around.propagate else None
+    return True
 
 
 @handlers.structural(

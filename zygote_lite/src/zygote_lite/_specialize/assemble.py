@@ -113,6 +113,7 @@ def written(
     writer.bound |= inputs.named
     writer.count([forward, reverse], results)
     more = [] if inner else [value.name for value, _ in inputs.given.values()]
+    more += [inputs.effects.name] if inputs.effects is not None and not inner else []
     tops = [
         name if x.items is not None else x.name or name
         for name, x in zip(names, arguments, strict=True)

@@ -207,6 +207,8 @@ def _with_own(
         raise Unsound.WRITES_TO_GIVEN("it writes to arrays that are not its own yet")
     if builder.copies and as_pullback:
         raise Unsound.WRITES_TO_GIVEN("it writes to an argument")
+    if inputs.effects is not None and as_pullback:  # it may be run again, for a cotangent
+        raise Unsound.EFFECTS("it has effects that can be seen from outside")
     if inputs.has_aux:
         refuse_other_pairs(builder, result)
     elif any(active) or not compiled:

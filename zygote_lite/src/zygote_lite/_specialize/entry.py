@@ -3,6 +3,7 @@
 import ast
 import functools
 import math
+import textwrap
 import threading
 import types
 from collections.abc import Callable
@@ -17,11 +18,11 @@ from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize, specialize_twice
 from zygote_lite._specialize.guards import checks_of, dtype_name, guards_of, is_finite, lists_in
-from zygote_lite._specialize.numba.arithmetic import LEFT
 from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
 from zygote_lite._specialize.trials import Trials, may_be_caught
+from zygote_lite._specialize.typed.effects import Effects
 from zygote_lite._specialize.typed.facts import DTYPES, ArrayOf
-from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
+from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, Unsound
 from zygote_lite._specialize.typed.runtime import (
     are_apart,
     are_distinct,
@@ -83,7 +84,11 @@ def entered(
     contents = [f"c{i}" for i in range(len(made.changed))]
     changes = [f"        {x}[...] = {c}\n" for x, c in zip(made.changed, contents, strict=True)]
     checks = [] if made.exact else [*map(str, checks_of(made, active, results))]
-    call = f"fast({', '.join([*names, *given])})"
+    begin, undo, perform = "", "", ""
+    if made.inputs.effects is not None:
+        begin = f"    effects = Effects({', '.join(made.inputs.drawn)})\n"
+        undo, perform = "        effects.take_back()\n", "        effects.perform()\n"
+    call = f"fast({', '.join([*names, *given, *(['effects'] if begin else [])])})"
     if compiled:
         tests += range_tests(made, given)
         run, checks, value, found = call_of(made, given, active)
@@ -106,7 +111,7 @@ def entered(
     if form == GRADIENT and not compiled and not strong:
         again, other = WithStrongZeros(active, single, handlers), f"again(f, {', '.join(names)})"
         # where warnings are errors, a zero that meets an infinity raises one
-        warned = f"    except (FloatingPointError, RuntimeWarning):\n        return {other}\n"
+        warned = f"    except (FloatingPointError, RuntimeWarning):\n{undo}        return {other}\n"
     ends = "left(error)"
     if made.inputs.caught and add is not None and not (compiled or handlers or strong):
         ends = f"left(error) or handled(error, f, {', '.join(names)})"
@@ -117,24 +122,28 @@ def entered(
         f"            return None\n"
         f"    except Exception:\n"  # what is tested is gone
         f"        return None\n"
+        f"{begin}"
         f"    try:\n"
         f"        {run}\n"
         f"{warned}"
         f"    except Exception as error:\n"
+        f"{undo}"
         f"        return {ends}\n"
         f"    if {' and '.join(checks) or 'True'}:\n"
-        f"{''.join(changes)}"
+        f"{''.join(changes)}{perform}"
         f"        return {answer}\n"
+        f"{textwrap.indent(textwrap.dedent(undo), '    ')}"
         f"    return {other}\n"
     )
     space = {
         "again": again, "code": f.__code__, "state": state, "generation": generation, "fast": fast,
         "left": left, "doubtful": DOUBTFUL, "np": np, "math": math, "is_finite": is_finite,
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
-        "are_keys": are_keys, "is_writable": is_writable, "reaches_active": reaches_active,
+        "are_keys": are_keys, "Effects": Effects,
+        "is_writable": is_writable, "reaches_active": reaches_active,
         **_DTYPES_BY_NAME, **made.inputs.bound,
         "made_of": (text, str(made.text)), "whole": made.whole,
-        "caught": frozenset(made.inputs.caught), "changes": bool(changes),
+        "caught": frozenset(made.inputs.caught), "changes": bool(changes or begin),
         "guesses": made.inputs.guesses,
         "holders": {name: e for e, name in made.inputs.holders.items()},
         "outside": [expression for _, expression in made.inputs.given.values()],

@@ -13,7 +13,7 @@ from zygote_lite._specialize.typed.values import Value
 
 _LARGE_PRODUCT = 100_000  # above this, a dot product may start threads
 _vdot = np.vdot._implementation  # type: ignore[attr-defined]
-_NEGATED = {"is": "is not", "==": "!=", "!=": "==", "not in": "in"}
+_NEGATED = {"is": "is not", "is not": "is", "==": "!=", "!=": "==", "not in": "in"}
 
 
 def is_finite(x: np.ndarray) -> bool:
@@ -76,7 +76,8 @@ def guards_of(path: str, x: Value, name: str = "", *, exported: bool = False) ->
         return [Test(f"type({first})", "is", f"type({x.sample!r})"), same]
     if isinstance(x.fact, Scalar):
         return [Test(f"type({first})", "is", str(spelled(class_in(x.fact))))]
-    assert isinstance(x.fact, ArrayOf)
+    if not isinstance(x.fact, ArrayOf):  # an object whose class was tested
+        return [Test(first, "is not", "None")]
     axes, dtype = x.fact.axes, x.fact.dtype
     same_dtype = Test(f"{name}.dtype", "is", dtype_name(dtype))
     if exported:

@@ -17,9 +17,8 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_gradient
 from zygote_lite._specialize.compare import difference, is_finite_answer
-from zygote_lite._specialize.numba.arithmetic import LEFT
 from zygote_lite._specialize.trials import may_be_caught
-from zygote_lite._specialize.typed.reasons import NotSpecializable
+from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, gradient_by, of_first
 from zygote_lite.modes import (
@@ -90,6 +89,8 @@ def watch(known: Known, f: Any, *xs: Any) -> Any:
         return None
     if known.form in (PULLBACK, AUXILIARY):
         found = found[0], WatchedPullback(known, f, xs, enter, found)
+    elif mode.compared and leaving.effects is not None:
+        compare_effects(known, f, xs, before, enter, found)
     elif mode.compared:
         changes = enter.__globals__["changes"]
         compare(known, f, before if changes else xs, enter, found)
@@ -206,6 +207,26 @@ def compare(known: Known, f: Any, xs: tuple[Any, ...], enter: Any, found: Any) -
     wrong = difference(found, expected, xs, current().tolerance, as_numpy=known.compiled)
     if wrong is not None:
         mismatch(wrong, f, xs, enter, found, expected)
+
+
+def compare_effects(known: Known, f: Any, xs: Any, before: Any, enter: Any, found: Any) -> None:
+    """Have the tape run the function with all of its effects, and compare the two."""
+    effects, leaving.effects = leaving.effects, None
+    after = _copied(xs)
+    effects.take_back()
+    _give_back(xs, before)
+    compare(known, f, xs, enter, found)
+    if (wrong := difference(after, xs)) is not None:
+        mismatch(f"an argument after the call, {wrong}", f, xs, enter, after, xs)
+
+
+def _give_back(x: Any, before: Any) -> None:
+    """Give arrays among the arguments the contents back that they had."""
+    if type(x) is np.ndarray and x.flags.writeable:
+        x[...] = before
+    elif type(x) in (tuple, list, dict):
+        for key in range(len(x)) if type(x) is not dict else x:
+            _give_back(x[key], before[key])
 
 
 def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:

@@ -6,7 +6,7 @@ elements), `loops` (what they carry), `calls` (who answers a call), `operations`
 one), `methods`, `protected` (errors that are caught), `contexts` (managers), `recursion`,
 `islands` (what is left to the tape), `closures`, `writes` (to arrays), `signature` (of arguments)
 and `inputs` (arguments and globals), `models` (lists, dicts, objects, classes), `held`
-(containers that change) and `iteration` (iterators, generators).
+(containers that change), `iteration` (iterators, generators) and `effects` (output, random draws).
 New values and operations are written by the `builder` of `typed`, and their abstract values come
 from its `abstract_eval`.
 """

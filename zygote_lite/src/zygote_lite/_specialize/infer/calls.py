@@ -11,6 +11,9 @@ from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
+from zygote_lite._specialize.infer.effects import draws as _draws
+from zygote_lite._specialize.infer.effects import output as _output
+from zygote_lite._specialize.infer.effects import texts as _texts
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held.questions import Options
 from zygote_lite._specialize.infer.iteration import taken as _taken
@@ -79,17 +82,18 @@ def call(
     1. what stands for a function while code is made: a function that is defined inside, a method,
        a partial, a getter;
     2. verbs of the engine, and what they have made;
-    3. what the transform itself writes in the place of statements;
-    4. containers that change, iterators;
-    5. managers of `with`, partials, getters, errors that are made;
-    6. classes and functions that are defined inside;
-    7. classes: objects and named tuples that are made;
-    8. operators and builtins of objects;
-    9. functions that write to arrays;
-    10. functions of lists and structures: arrays that are made of them, dicts;
-    11. builtins that are known (`SPECIAL`), and what their types decide;
-    12. what is known already: a call of constants, a product by one;
-    13. an operation: the rule, where a gradient passes, or else the function itself, or its body.
+    3. output, random draws;
+    4. what the transform itself writes in the place of statements;
+    5. containers that change, iterators;
+    6. managers of `with`, partials, getters, errors that are made;
+    7. classes and functions that are defined inside;
+    8. classes: objects and named tuples that are made;
+    9. operators and builtins of objects;
+    10. functions that write to arrays;
+    11. functions of lists and structures: arrays that are made of them, dicts;
+    12. builtins that are known (`SPECIAL`), and what their types decide;
+    13. what is known already: a call of constants, a product by one;
+    14. an operation: the rule, where a gradient passes, or else the function itself, or its body.
     """
     f, kws = original(f), kws or {}
     for resolver in RESOLUTION:
@@ -132,6 +136,14 @@ def _stand_in(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> 
 
 def _verb(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
     return _derivatives.call_inside(builder, f, xs, kws)
+
+
+def _effect(builder: Builder, f: Any, xs: Values, kws: Options, stem: str) -> Value | None:
+    """Answer for output, random draws, and texts for output."""
+    if not is_hashable(f):
+        return None
+    found = _output.output(builder, f, xs, kws) or _texts.text_of_call(builder, f, xs, kws)
+    return found or _draws.random_call(builder, f, xs, kws, stem)
 
 
 def _written_for_statements(
@@ -263,7 +275,7 @@ def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem:
 
 
 RESOLUTION: tuple[Resolver, ...] = (
-    _stand_in, _verb, _written_for_statements, _changing, _stand_in_made, _definition,
+    _stand_in, _verb, _effect, _written_for_statements, _changing, _stand_in_made, _definition,
     _construction, _of_objects, _writing_call, _of_structures, _builtin, _known_already,
     _written_operation,
 )  # fmt: skip

@@ -14,6 +14,7 @@ import numpy as np
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._specialize.infer.effects.draws import given_generator
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import lists as _lists
 from zygote_lite._specialize.infer.models import named as _named
@@ -23,6 +24,7 @@ from zygote_lite._specialize.normalize.exits import IS_LEFT, assignments, live, 
 from zygote_lite._specialize.normalize.steps import stepping
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import NUMBERS, ArrayOf, ListOf, Other, fact_of
 from zygote_lite._specialize.typed.inputs import defaults_of
 from zygote_lite._specialize.typed.plugins import is_in_python, is_of_plugin
@@ -57,7 +59,7 @@ _lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
 _MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum), types.UnionType,
-          type(sys.version_info))  # fmt: skip
+          type(sys.version_info), type(np.random.default_rng))  # fmt: skip
 _CONSTANT_TYPES = (
     str,
     bool,
@@ -65,7 +67,8 @@ _CONSTANT_TYPES = (
     type(None),
 )  # not what is derived from them: that may have attributes
 _GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
-                      types.WrapperDescriptorType, type(np.sum))  # fmt: skip
+                      types.WrapperDescriptorType, type(np.sum),
+                      type(np.random.default_rng))  # fmt: skip
 _no_global = object()
 _MOST_ENTRIES = 256  # entries of a dict
 _MOST_TUPLES = 4096  # in a tuple from outside
@@ -372,6 +375,8 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
     if isinstance(fact, Other | ListOf):
         if type(x) in _CONSTANT_TYPES:
             return constant(x)
+        if type(x) in GENERATORS:
+            return given_generator(builder, x, expression, name)
         if is_plain(x):
             if active:
                 return _differentiated.differentiated_object(builder, x, expression)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from zygote_lite._specialize.infer.effects import draws as _draws
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.iteration import taken as _taken
@@ -32,6 +33,8 @@ def method_call(
     owner = f.owner
     if isinstance(owner.sample, Descriptor) and len(xs) == 1:
         return _made_classes.with_accessor(owner.sample, f.name, xs[0])
+    if _draws.is_generator(owner):
+        return _draws.drawn(builder, owner, f.name, xs, kws, stem)
     if _held.is_held(owner):
         return _held_methods.held_method(builder, owner, f.name, xs, kws)
     if _held.may_be_held(builder, owner) and not _is_of_structures(owner, f.name, xs):

@@ -8,6 +8,7 @@ from typing import Any
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.intrinsics import INTRINSICS
 from zygote_lite._specialize.infer.cells import contents, is_cell
+from zygote_lite._specialize.infer.effects.draws import is_generator
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
 from zygote_lite._specialize.infer.items import array_attribute, attribute_of_number
@@ -73,6 +74,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
     if is_iterator(x) or isinstance(x.sample, Fields):
+        return constant(Method(x, name))
+    if is_generator(x):
         return constant(Method(x, name))
     if x.is_object or isinstance(x.sample, Super):
         return _objects.attribute(builder, x, name)

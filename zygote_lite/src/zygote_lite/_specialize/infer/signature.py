@@ -5,6 +5,7 @@ from typing import Any
 from zygote_lite._specialize.infer.models.classes import is_plain
 from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.models.named import is_named_tuple
+from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import Other, fact_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
@@ -51,7 +52,7 @@ def _signature_of(x: Any) -> Any:
     if isinstance(fact, Other):
         if isinstance(x, str | None):
             return x
-        if not is_plain(x):
+        if not (is_plain(x) or type(x) in GENERATORS):
             raise NotSupported.ARGUMENT_TYPE(
                 "an argument is no number, array, tuple, list or dict of those"
             )

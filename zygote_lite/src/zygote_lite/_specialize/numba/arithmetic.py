@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.typed.reasons import LEFT
+
 LARGEST = 2**53
 """The largest integer that is dealt with."""
 
-LEFT = "left to the generic engine"
 FLOAT, INTEGER, MIXED, TRUTH = "float", "integer", "mixed", "truth"
 """The kinds of numbers: a float, an integer, either of the two, a truth value."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from zygote_lite._specialize.text.spell import ATOM, Speller
 from zygote_lite._specialize.typed.raising import stand_in_for
+from zygote_lite._specialize.typed.reasons import LEFT
 from zygote_lite._specialize.typed.runtime import (
     UNSET,
     abandon,
@@ -20,7 +21,7 @@ from zygote_lite._specialize.typed.runtime import (
 )
 from zygote_lite._specialize.typed.values import Value
 
-LEAVE = 'raise RuntimeError("left to the generic engine")'
+LEAVE = f'raise RuntimeError("{LEFT}")'
 
 
 @dataclass

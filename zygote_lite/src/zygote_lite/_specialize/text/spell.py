@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._ir.operators import COMPARISONS, OF_FUNCTION
+from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.functions import Attribute, Recursive, Reverse, is_hashable
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.runtime import as_it_is, call_back, call_parts
@@ -110,8 +111,11 @@ class Speller:
         given = [self.expression(x) for x in xs]
         given += [f"{name}={self.expression(x)}" for name, x in op.keywords.items()]
         name = getattr(f, "__name__", "")
-        if getattr(f, "__objclass__", None) in _WITH_METHODS or (
-            f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"}
+        is_draw = bool(xs) and type(xs[0].sample) in GENERATORS
+        if (
+            is_draw
+            or getattr(f, "__objclass__", None) in _WITH_METHODS
+            or (f in METHODS and xs[0].is_array and op.keywords.keys() <= {"axis", "keepdims"})
         ):
             return f"{self.within(xs[0], ATOM)}.{name}({', '.join(given[1:])})", ATOM
         return f"{self.function(f)}({', '.join(given)})", ATOM

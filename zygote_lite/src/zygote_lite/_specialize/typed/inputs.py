@@ -52,6 +52,9 @@ class Inputs:
         caught: the names of the classes of exceptions that the program catches.
         guesses: why there is no code for all paths, if branches whose paths cannot be joined are
             taken as the samples take them.
+        effects: what holds the effects of a run, where it has any that can be seen from outside.
+        drawn: expressions for the random generators from outside that the code draws from.
+        sources: the random generators from outside, with expressions for them.
         is_long: whether all branches are taken so, outside of loops.
         has_aux: whether the value is a pair, of which only the first is differentiated.
         compares_texts: whether the code asks whether two texts are one object.
@@ -80,6 +83,9 @@ class Inputs:
         self.guards: dict[str, None] = {}
         self.has_numbers = False
         self.given: dict[str, tuple[Value, str]] = {}
+        self.effects: Value | None = None
+        self.drawn: dict[str, None] = {}
+        self.sources: dict[Value, str] = {}
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""

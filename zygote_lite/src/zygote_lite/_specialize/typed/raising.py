@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._ir.intrinsics import format_value, join_text
 from zygote_lite._ir.traits import traits_of
+from zygote_lite._specialize.typed.effects import logged, logged_by_root, printed
 from zygote_lite._specialize.typed.facts import TRUTHS, Scalar
 from zygote_lite._specialize.typed.functions import Attribute, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, StoreItem
@@ -27,7 +29,10 @@ from zygote_lite._specialize.typed.runtime import (
 from zygote_lite._specialize.typed.values import Value
 
 Kinds = tuple[type[BaseException], ...]
-_FOR_THE_TAPE = (abandon, finite, has_key, has_length, is_view, same_shape)
+_FOR_THE_TAPE = (
+    abandon, finite, has_key, has_length, is_view, same_shape, printed, logged, logged_by_root,
+    format_value, join_text,
+)  # fmt: skip
 EVERY: Kinds = (ArithmeticError, ValueError, LookupError, Warning)
 _OF_DIVISION: Kinds = (ZeroDivisionError, OverflowError)
 _OWN_NUMBERS = {float, int, bool}

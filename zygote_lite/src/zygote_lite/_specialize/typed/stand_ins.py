@@ -139,8 +139,19 @@ class Key(StandIn):
     """A key of a dict that has keys of several kinds: it is only looked up."""
 
 
+@dataclass(eq=False)
 class Message(StandIn):
-    """A text that is made of something that is not known: only errors may take it."""
+    """A text that is made of what the code computes: only errors and output may take it.
+
+    Attributes:
+        function: what makes it.
+        parts: of which values.
+        options: and of which by name.
+    """
+
+    function: Any
+    parts: list[Value]
+    options: dict[str, Value] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         raise NotSupported.TEXT("it asks whether a text is empty")

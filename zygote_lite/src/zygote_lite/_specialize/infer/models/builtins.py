@@ -11,6 +11,7 @@ import numpy as np
 
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.intrinsics import unpack
+from zygote_lite._specialize.infer.effects.texts import message
 from zygote_lite._specialize.infer.held.new_lists import list_repeated
 from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import errors as _errors
@@ -186,7 +187,7 @@ def _folded_text(f: Callable[..., str], builder: Builder, xs: list[Value]) -> Va
     texts = texts or (f is _intrinsics.format_value and isinstance(x.sample, Error))
     if not texts and not (f is _intrinsics.format_value and _is_formatted(x, rest[-1])):
         raise NotSupported.TEXT("a text is made of something that is not known")
-    return constant(Message())
+    return message(builder, f, xs)
 
 
 def _is_formatted(x: Value, spec: Value) -> bool:

@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._specialize.infer.effects.draws import generator_from_outside
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import fields as _fields
 from zygote_lite._specialize.infer.models import instances as _instances
@@ -30,6 +31,7 @@ from zygote_lite._specialize.infer.models.classes import (
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -51,6 +53,8 @@ def known_object(inputs: "Inputs", x: Any, expression: str) -> Value:
 
 def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, stem: str) -> Value:
     """Return an object or a structure that is read from outside."""
+    if type(x) in GENERATORS:
+        return generator_from_outside(builder, x, expression, stem)
     if is_plain(x):
         return known_object(inputs, x, expression)
     if is_named_tuple(type(x)):
@@ -101,7 +105,7 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
 def _method_from_outside(builder: Builder, x: types.MethodType, expression: str) -> Value:
     """Return a method that was looked up outside: its object is read at each entry."""
     f = x.__func__
-    if not isinstance(f, types.FunctionType):
+    if not isinstance(f, types.FunctionType) and type(x.__self__) not in GENERATORS:
         raise NotSupported.METHOD("a method from outside is no Python function")
     held = builder.inputs.holder(types.MethodType, expression)
     builder.inputs.guard(f"{held}.__func__", f)

@@ -1,0 +1,100 @@
+"""The effects of one run of transformed code that can be seen from outside.
+
+The code may still be left for the tape until its gradients are known, and the tape then does
+everything itself. So output waits until then, and random generators get their state back.
+"""
+
+import copy
+import logging
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._python.texts import has_known_handlers
+from zygote_lite._specialize.typed.reasons import LEFT
+from zygote_lite.modes import current, leaving, watching
+
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_CHANGING_LATER = (np.ndarray, list, dict)
+
+
+class Effects:
+    """What a run has done, and what it is still to do.
+
+    Attributes:
+        later: what waits, in its order.
+        undo: what takes back what was done at once.
+    """
+
+    __slots__ = ("later", "undo")
+
+    def __init__(self, *generators: Any) -> None:
+        self.later: list[Callable[[], Any]] = []
+        self.undo = [restoring(source) for source in generators]
+
+    def perform(self) -> None:
+        """Do what has waited: the call is answered. Where answers are compared, the tape does."""
+        if watching.count and current().compared:
+            leaving.effects = self
+            return
+        for effect in self.later:
+            effect()
+
+    def take_back(self) -> None:
+        """Undo what was done: the tape runs the function."""
+        for undo in reversed(self.undo):
+            undo()
+
+
+def restoring(source: Any) -> Callable[[], Any]:
+    """Return a function that gives a random generator the state back that it has now."""
+    if isinstance(source, np.random.Generator):
+        bits = source.bit_generator
+        return partial(setattr, bits, "state", bits.state)
+    if isinstance(source, random.Random):
+        return partial(source.setstate, source.getstate())
+    return partial(source.set_state, source.get_state(legacy=False))
+
+
+def printed(effects: Effects, *xs: Any, **options: Any) -> None:
+    """Note `print(*xs, **options)`, with the texts that the values have now."""
+    effects.later.append(partial(print, *map(str, xs), **options))
+
+
+def logged(
+    effects: Effects, logger: logging.Logger, level: int, place: tuple[str, int, str],
+    message: Any, *xs: Any,
+) -> None:  # fmt: skip
+    """Note a message of a logger, which is made now.
+
+    Arguments:
+        effects: the effects of the run.
+        logger: the logger.
+        level: how severe the message is.
+        place: the file, the line and the function that it comes from.
+        message: its format.
+        xs: what is put into that.
+    """
+    if logger.isEnabledFor(level):
+        if not has_known_handlers(logger):  # others may keep what the program reads
+            raise RuntimeError(LEFT)
+        file, line, function = place
+        given = tuple([copy.deepcopy(x) if isinstance(x, _CHANGING_LATER) else x for x in xs])
+        record = logger.makeRecord(logger.name, level, file, line, message, given, None, function)
+        effects.later.append(partial(logger.handle, record))
+
+
+def logged_by_root(
+    effects: Effects, level: int, place: tuple[str, int, str], message: Any, *xs: Any
+) -> None:
+    """Note a message of the root logger, which has a handler from its first message on."""
+    effects.later.append(_give_handler)
+    logged(effects, logging.root, level, place, message, *xs)
+
+
+def _give_handler() -> None:
+    if not logging.root.handlers:
+        logging.basicConfig()
