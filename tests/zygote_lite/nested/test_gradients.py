@@ -10,6 +10,7 @@ from rules_base import evalpoly
 from rulescore import RuleSet, accumulate, rrule
 from tests.zygote_lite.nested.programs import PROGRAMS
 from zygote_lite import DifferentiationError, grad, gradient, hessian, hvp, jacobian, pullback
+from zygote_lite.testing import recorded_only
 
 V = np.array([0.7, 1.3])
 
@@ -266,3 +267,53 @@ def test_a_branch_not_taken_does_not_leak_into_second_derivatives():
 
     (d,) = gradient(f, np.array([0.0, 1.0]))
     np.testing.assert_array_equal(d, [0.0, -0.25])
+
+
+class Doubling(list):
+    """A list that hands out twice what it holds."""
+
+    def __iter__(self):
+        for i in range(len(self)):
+            yield self[i] * 2.0
+
+
+def sum_of_doubled(z):
+    return sum(Doubling([z, z * z]))
+
+
+def largest_of_doubled(z):
+    return max(Doubling([z, z * z]))
+
+
+def written(z):
+    y = np.zeros(2)
+    y[0] = z * 2.0
+    return y[0] * y[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"), [(sum_of_doubled, 14.0), (largest_of_doubled, 12.0), (written, 24.0)]
+)
+def test_what_depends_on_the_inner_argument_alone(f, slope):
+    with recorded_only():
+        assert math.isclose(gradient(lambda a: grad(f)(3.0) * a, 2.0)[0], slope)
+
+
+def through_text(z):
+    return float(str(z))
+
+
+def through_method(z):
+    return float.fromhex(z.hex())
+
+
+def text_written(z):
+    y = np.zeros(2)
+    y[0] = str(z)
+    return y[0]
+
+
+@pytest.mark.parametrize("f", [through_text, through_method, text_written])
+def test_texts_of_the_inner_argument_alone_are_refused(f):
+    with recorded_only(), pytest.raises(DifferentiationError):
+        gradient(lambda a: grad(f)(3.0) * a, 2.0)

@@ -29,6 +29,7 @@ from zygote_lite._interface.gradients import (
 )
 from zygote_lite._interface.jacobians import hessian, hvp, jacobian, jacrev
 from zygote_lite._interface.show import code_adjoint, code_lowered, code_primal, explain
+from zygote_lite._interface.tangents import jacfwd, jvp, linearize
 from zygote_lite._interface.vjp import vjp
 from zygote_lite._tape.run import Pullback
 from zygote_lite.errors import (
@@ -42,11 +43,14 @@ __all__ = [
     # gradients
     "pullback",
     "vjp",
+    "jvp",
+    "linearize",
     "gradient",
     "grad",
     "value_and_grad",
     "jacobian",
     "jacrev",
+    "jacfwd",
     "hessian",
     "hvp",
     "Pullback",

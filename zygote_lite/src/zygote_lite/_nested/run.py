@@ -42,7 +42,7 @@ class NestedRun:
     def back(self, dy: Any) -> list[Any]:
         """Return the boxed cotangents of the function and its arguments."""
         saved, state.store = state.store, NestedStore(self.outer)
-        store = state.store
+        self.store = store = state.store
         try:
             given = store.add(self.y, dy)
             cotangents = {} if self.inner is None or given is None else {self.inner: given}

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, project
+from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.saved import note_captured
 from zygote_lite._activity.walk import captured_within
 from zygote_lite._cotangents.kinds import VALUE, kind_of, owner_of
@@ -25,7 +27,7 @@ from zygote_lite._nested.cotangents import Box
 from zygote_lite._nested.pair import inner_of, outer_of, pair
 from zygote_lite._nested.pullbacks import back_of_general, back_of_linear, back_of_scalar
 from zygote_lite._nested.store import NestedStore
-from zygote_lite._numpy.writes import add_at, read_copy, winning, write_array
+from zygote_lite._numpy.writes import add_at, check_kinds, read_copy, winning, write_array
 from zygote_lite._tape.rules import needed_of, plan_rule, pull_text
 from zygote_lite._tape.tape import Tape, handed_in
 from zygote_lite.errors import DifferentiationError
@@ -72,11 +74,14 @@ class NestedTape(Tape):
     def write(self, nodes: tuple[Any, ...], f: Any, x: Any, index: Any, value: Any) -> None:
         """Write into an array on the outer tape; going back, the write is undone there too."""
         outer = self.outer
+        check_kinds(x, value, bool(nodes[3]))
         winners = winning(x, index) if f is write_array else None
         x_at, value_at, value_here = outer_of(nodes)[1], outer_of(nodes)[3], inner_of(nodes)[3]
         old, at_old = outer.call((None, x_at, None), read_copy, x, index)
         outer.write((None, x_at, None, value_at), f, x, index, value)
         self.written[id(owner_of(x))] = owner_of(x)
+        if nodes[1] or nodes[3]:  # on the inner tape alone, it may be
+            mark_active(owner_of(x))
 
         def write_back(dy: Any) -> tuple[Any, ...]:
             store = current_store()
@@ -146,6 +151,8 @@ class NestedTape(Tape):
         self, nodes: tuple[Any, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     ) -> Any:
         """Apply a rule by running its body on the outer tape."""
+        read: tuple[tuple[Any, ...], tuple[Any, ...]] = self.as_read_by_rules(nodes, f, xs, kws)
+        nodes, xs = read
         plan = plan_rule(nodes, f, xs, kws, handed_in)
         if plan is None:
             return None
@@ -163,8 +170,10 @@ class NestedTape(Tape):
         needed = needed_of(inner, (f, *arguments), rule)
         if rule.kind == "constant":
             y, node = self.outer.call(outer_of(nodes), f, *xs, **kws)
-            return y, pair(None, node)
-        if rule.kind == "scalar":
+            if not is_text(y):
+                return y, pair(None, node)
+            back = text_pullback(y, len(nodes))  # the outer tape may not know that it is active
+        elif rule.kind == "scalar":
             y, node = self.outer.call((None, *at), f, *arguments)
             back = back_of_scalar(self.outer, rule, arguments, at, y, node, needed)
         elif rule.kind == "linear":
@@ -182,5 +191,6 @@ class NestedTape(Tape):
             if rule.kind == "general":
                 needed = needed[1:]
             back = back_of_general(self.outer, pullback, at_back, y, (f, *arguments), needed)
+            back = text_pullback(y, len(nodes)) if is_text(y) else back
         _, here = Tape.record(self, y, back, inner, fresh=True)
         return y, pair(here, node)

@@ -54,7 +54,7 @@ def add_at(x: Any, index: Any, value: Any) -> None:
 
 @handlers.structural(write_array, add_at, given=True)
 def _(write: Any, nodes: Nodes, x: Any, index: Any, value: Any) -> ValueAndPullback:
-    _check_kinds(x, value, bool(nodes[3]))
+    check_kinds(x, value, bool(nodes[3]))
     old = np.copy(x[index])
     write(x, index, value)
     note_write(x)
@@ -100,7 +100,8 @@ def _names_entries(part: Any) -> bool:
     return np.ndim(part) > 0 and np.asarray(part).dtype.kind in "iu"
 
 
-def _check_kinds(x: Any, value: Any, active: bool) -> None:
+def check_kinds(x: Any, value: Any, active: bool) -> None:
+    """Refuse a write into memory or an array that no gradient can be followed through."""
     if owner_of(x).base is not None:
         raise DifferentiationError(
             f"{where()}: a write into memory that NumPy does not own (of a "
@@ -180,7 +181,7 @@ def _copied_index(index: Any) -> Any:
 
 def write_whole(tape: Tape, x: Any, at_x: NodeId, value: Any, at_value: NodeId, f: Any) -> Traced:
     """Write the whole of an array, as `out=` and the operators in place do."""
-    _check_kinds(x, value, at_value is not None)
+    check_kinds(x, value, at_value is not None)
     if np.shape(value) != x.shape and f is not np.copyto:
         raise ValueError(
             f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast "

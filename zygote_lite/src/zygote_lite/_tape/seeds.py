@@ -219,6 +219,54 @@ def jacobian_by(
     return _each_leaf(y, rows_of, lambda dy: dy, set())
 
 
+def jacobian_by_columns(
+    f: Any, y: Any, push: Any, active: ActiveArguments, xs: list[Any]
+) -> Any:  # fmt: skip
+    """Return a Jacobian by the value and the pushforward.
+
+    Arguments:
+        f: the function, for messages.
+        y, push: its value and its pushforward.
+        active: the arguments that are differentiated.
+        xs: zeros of the form of the arguments, also of those by keyword.
+    """
+    columns: list[list[Any]] = []  # of each leaf of the arguments, in their order
+    for number in active.numbers:
+        _refuse_others(f, y, xs[number], number)
+
+        def at_leaf(x: Any, around: Callable[[Any], Any], number: int = number) -> None:
+            given = [around(v) for v in units(f, x)]
+            nothing: list[Any] = [None] * len(xs)
+            rest = nothing[number + 1 :]
+            columns.append([push(*nothing[:number], v, *rest) for v in given])
+
+        _each_leaf(xs[number], at_leaf, lambda v: v, set())
+
+    def of_value(y: Any, part_of: Callable[[Any], Any], seen: set[int]) -> Any:
+        entries = _parts_of(y, seen)
+        if entries is None:
+            if not is_real_array(y):
+                return None
+            given = iter(columns)
+
+            def of_leaf(x: Any, around: Any) -> Any:
+                parts = [part_of(dy) for dy in next(given)]
+                stacked = np.stack(parts, -1) if parts else np.zeros((*np.shape(y), 0))
+                return np.reshape(stacked, np.shape(y) + np.shape(x))
+
+            found = [_each_leaf(xs[n], of_leaf, None, set()) for n in active.numbers]  # type: ignore[arg-type]
+            return found[0] if active.is_single else tuple(found)
+
+        def within(key: Any) -> Callable[[Any], Any]:
+            return lambda dy: part_of(dy)[key]
+
+        return cotangent_like(
+            y, {key: of_value(part, within(key), seen) for key, part in entries.items()}
+        )
+
+    return of_value(y, lambda dy: dy, set())
+
+
 def stack_rows(rows: list[Any], shape: tuple[int, ...]) -> Any:
     """Return an array of rows."""
     return np.reshape(np.array(rows), shape)

@@ -206,20 +206,28 @@ class Tape(Iteration):
                 given[i], flags[i + 1] = self.call((None, nodes[i + 1]), list, x)
         return tuple(given), tuple(flags)
 
-    def by_rule(
+    def as_read_by_rules(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-    ) -> Traced | None:
-        """Apply a rule, if there is one."""
-        simple = _WITHOUT_METHODS.issuperset(map(type, xs)) and not kws
-        hooks = [] if simple else hooks_of_operands(f, (*xs, *kws.values()))
+    ) -> tuple[tuple[NodeId, ...], tuple[Any, ...]]:
+        """Return the operands of a call as its rule reads them; refuse those that it may not."""
+        hooks = hooks_of_operands(f, (*xs, *kws.values()))
         if hooks and find_rule(f, *xs) is not None and reaches_active(*hooks):
             raise hook_refusal(f, hooks)
-        if not simple and any(overrides_iteration(type(x)) for x in xs):
+        if any(overrides_iteration(type(x)) for x in xs):
             rule = None if isinstance(f, types.FunctionType) else find_rule(f, *xs)
             if rule is not None and rule.kind != "constant":
                 if getattr(f, "__module__", None) not in ("builtins", "math"):
                     raise refusal(f, xs)  # others read by index, or by the memory of a list
                 xs, nodes = self.run_out(xs, nodes)
+        return nodes, xs
+
+    def by_rule(
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced | None:
+        """Apply a rule, if there is one."""
+        simple = _WITHOUT_METHODS.issuperset(map(type, xs)) and not kws
+        if not simple:
+            nodes, xs = self.as_read_by_rules(nodes, f, xs, kws)
         pulled = apply_rule(nodes, f, xs, kws, handed_in)
         if pulled is None:
             return None

@@ -32,8 +32,8 @@ from zygote_lite.errors import DifferentiationError
 Owned = TypeVar("Owned")
 
 
-def check_fit(dy: Any, y: Any, back: Any) -> None:
-    """Raise where a cotangent is not of the shape and structure of the value."""
+def check_fit(dy: Any, y: Any, back: Any, what: str = "cotangent", of: str = "value") -> None:
+    """Raise where a cotangent (or `what`) is not of the shape and structure of the value."""
     if dy is None:
         return
     kind = kind_of(y)
@@ -53,13 +53,13 @@ def check_fit(dy: Any, y: Any, back: Any) -> None:
         return
     if not fits:
         raise TypeError(
-            f"the cotangent given to {back!r} is {describe(dy)}, and the value is {describe(y)}: "
+            f"the {what} given to {back!r} is {describe(dy)}, and the {of} is {describe(y)}: "
             "they must have the same shape and structure"
         )
     if kind >= TUPLE:
         for key, value in entries_of(y):
             if kind in (TUPLE, LIST) or key in dy:
-                check_fit(dy[key], value, back)
+                check_fit(dy[key], value, back, what, of)
 
 
 def is_real_array(y: Any) -> bool:

@@ -1,0 +1,264 @@
+"""Forward mode: `jvp`, `linearize` and `jacfwd`, held to gradients and to differences."""
+
+import copy
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from rulescore import Tangent
+from rulescore.testing._leaves import inner
+from tests.zygote_lite.checks.structures import Line, Pair
+from tests.zygote_lite.constructs.table import CASES
+from zygote_lite import (
+    DifferentiationError,
+    grad,
+    gradient,
+    hvp,
+    jacfwd,
+    jacobian,
+    jvp,
+    linearize,
+)
+from zygote_lite._cotangents.zeros import filled
+
+V = np.array([0.3, -0.7, 1.1])
+generator = np.random.default_rng(16)
+REFUSED_TWICE = {  # what the tape does not differentiate twice
+    "iteration:others_written",
+    "writes:broadcast_view",
+    "writes:meshgrid_view",
+    "writes:put_places",
+    "writes:kept_flat",
+    "writes:places_of_no_axes",
+    "library:log_density_of_a_number",
+}
+WORKING = [(n, i) for n, case in CASES.items() if not case.message for i in range(len(case.inputs))]
+FEW = 12  # one in so many cases: `fuzz.forward` takes them all
+
+
+def direction(d):
+    """Return random numbers of the form of zeros."""
+    if isinstance(d, Tangent):
+        return Tangent(d._primal, **{name: direction(part) for name, part in d.items()})
+    if isinstance(d, dict):
+        return {key: direction(part) for key, part in d.items()}
+    if isinstance(d, tuple | list):
+        parts = [direction(part) for part in d]
+        return parts if isinstance(d, list) else tuple.__new__(type(d), parts)
+    if isinstance(d, np.ndarray):
+        return generator.normal(size=d.shape).astype(d.dtype)
+    return None if d is None else type(d)(generator.normal())
+
+
+def check_case(name, i):
+    """Compare the tangent of a case with its gradient, along a random direction."""
+    case = CASES[name]
+    f, xs = case.function, case.inputs[i]
+    after = copy.deepcopy(xs)
+    value = f(*after)
+    slopes = gradient(f, *copy.deepcopy(xs))
+    given = copy.deepcopy(xs)
+    dxs = tuple(direction(filled(None, x)) for x in given)
+    y, dy = jvp(f, given, dxs)
+    expected = sum(inner(d, v) for d, v in zip(slopes, dxs, strict=True))
+    assert repr(y) == repr(value)
+    assert repr(given) == repr(after) or "object at" in repr(after)
+    np.testing.assert_allclose(dy, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("name", "i"), WORKING[::FEW])
+def test_constructs(name, i):
+    if name in REFUSED_TWICE:
+        with pytest.raises(DifferentiationError):
+            check_case(name, i)
+        return
+    check_case(name, i)
+
+
+@pytest.mark.parametrize("name", [n for n, case in CASES.items() if case.message][::FEW])
+def test_what_is_refused_in_reverse_is_refused(name):
+    case = CASES[name]
+    xs = copy.deepcopy(case.inputs[0])
+    with pytest.raises(DifferentiationError):
+        jvp(case.function, xs, [None] * len(xs))
+
+
+def test_structures():
+    def f(pair, line, table):
+        table["b"].append(pair.a * table["w"])
+        return {"line": line(pair.b), "table": table["b"], "text": "text", "pair": pair}
+
+    pair, line, table = Pair(2.0, V), Line(V, 0.5), {"b": [1.0], "w": 3.0}
+    dline = Tangent(Line, w=V, b=1.0)
+    y, dy = jvp(f, (pair, line, table), (Pair(1.0, None), dline, {"w": 1.0}))
+    slope = 1 - np.tanh(V @ V + 0.5) ** 2
+    assert y["table"] == [1.0, 6.0]
+    assert dy["table"] == [0.0, 5.0]
+    assert dy["text"] is None
+    assert type(dy["pair"]) is Pair
+    assert dy["pair"].a == 1.0
+    np.testing.assert_allclose(dy["line"], slope * (V @ V + 1))
+
+
+def test_kinds():
+    _, dy = jvp(lambda x: x * x, (np.float32(3),), (np.float32(2),))
+    assert (type(dy), dy) == (np.float32, 12)
+    assert jvp(lambda x: x * x, (3,), (1.0,)) == (9, 6.0)
+    assert jvp(lambda z: z * z, (1 + 2j,), (1j,)) == (-3 + 4j, -4 + 2j)
+    assert jvp(lambda x: x > 0, (1.0,), (1.0,)) == (True, None)
+    assert jvp(lambda x, y: (x, 1.0), (1.0, 2.0), (None, 1.0)) == ((1.0, 1.0), (0.0, 0.0))
+
+
+def test_infinite_and_zero_slopes():
+    assert jvp(np.sqrt, (np.float64(0.0),), (np.float64(1.0),))[1] == math.inf
+    _, dy = jvp(
+        lambda x: np.where(x > 0, np.sqrt(x), 0.0), (np.array([0.0, 4.0]),), (V[:2] * 0 + 1,)
+    )
+    np.testing.assert_array_equal(dy, [0.0, 0.25])
+
+
+def test_the_function_is_run_once():
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        x[0] = x[1] * x[1]
+        return x
+
+    x = V.copy()
+    y, push = linearize(f, x)
+    assert len(calls) == 1
+    for _ in range(2):
+        np.testing.assert_allclose(push(np.array([5.0, 1.0, 2.0])), [-1.4, 1.0, 2.0])
+        np.testing.assert_array_equal(x, [V[1] ** 2, V[1], V[2]])
+    assert y is x
+    assert len(calls) == 1
+
+
+def test_what_is_returned_shares_no_memory():
+    dx = V.copy()
+    _, (first, second) = jvp(lambda x: (x, x), (V,), (dx,))
+    first[:] = 0
+    np.testing.assert_array_equal([second, dx], [V, V])
+
+
+@pytest.mark.parametrize(
+    ("xs", "dxs", "told"),
+    [
+        ((V,), (), "is given 0 tangents, and takes 1"),
+        ((V,), (1.0,), "must have the same shape"),
+        ((V,), (1j * V,), "complex"),
+        (("text",), (1.0,), "where there is no gradient"),
+        (([V, 1.0],), ([V],), "must have the same shape"),
+    ],
+)
+def test_tangents_that_do_not_fit(xs, dxs, told):
+    with pytest.raises(TypeError, match=told):
+        jvp(lambda x: x, xs, dxs)
+
+
+def test_values_without_a_form():
+    with pytest.raises(DifferentiationError, match="holds set"):
+        jvp(lambda x: {x}, (1.0,), (1.0,))
+    with pytest.raises(DifferentiationError, match="iterator"):
+        jvp(lambda x: (x for _ in range(3)), (1.0,), (1.0,))
+
+
+def test_one_list_twice_is_refused():
+    x = [1.0]
+    with pytest.raises(DifferentiationError, match="share one list"):
+        jvp(lambda a, b: a[0] * b[0], (x, x), ([1.0], [2.0]))
+
+
+def wave(x):
+    return math.sin(x) * x
+
+
+def slope_of_wave(x):
+    return jvp(wave, (x,), (1.0,))[1]
+
+
+def test_derivatives_of_tangents():
+    second = 2 * math.cos(0.7) - 0.7 * math.sin(0.7)
+    third = -3 * math.sin(0.7) - 0.7 * math.cos(0.7)
+    assert math.isclose(gradient(slope_of_wave, 0.7)[0], second)
+    assert math.isclose(jvp(slope_of_wave, (0.7,), (1.0,))[1], second)
+    assert math.isclose(jvp(grad(wave), (0.7,), (1.0,))[1], second)
+    twice = lambda x: jvp(slope_of_wave, (x,), (1.0,))[1]
+    assert math.isclose(jvp(twice, (0.7,), (1.0,))[1], third)
+    assert math.isclose(grad(grad(slope_of_wave))(0.7), third)
+
+
+def test_tangents_inside_by_their_direction_and_by_what_is_captured():
+    def f(a, v):
+        return np.sum(jvp(lambda x: a * x * x, (V,), (v,))[1] ** 2)
+
+    da, dv = gradient(f, 2.0, V)
+    assert math.isclose(da, 16 * np.sum(V**4))
+    np.testing.assert_allclose(dv, 32 * V**3)
+
+
+def test_linearize_inside_is_refused():
+    with pytest.raises(DifferentiationError, match="call `jvp`"):
+        gradient(lambda x: linearize(wave, x)[1](1.0), 0.7)
+
+
+def test_forward_over_reverse_is_the_hessian_times_a_vector():
+    def f(x):
+        return np.sum(np.exp(x) * x[::-1] ** 2)
+
+    np.testing.assert_allclose(jvp(grad(f), (V,), (V**2,))[1], hvp(f)(V, V**2))
+
+
+@dataclasses.dataclass
+class Model:
+    w: object
+    name: str = "model"
+
+
+@pytest.mark.parametrize(
+    ("f", "xs", "argnums"),
+    [
+        (lambda x: np.outer(x, x), (V,), 0),
+        (lambda x: x * x, (2.0,), 0),
+        (lambda x, y: {"s": x * y, "t": [x, "text"]}, (V, 3.0), (0, 1)),
+        (lambda x, y: (np.sum(x * y), x), (V, V + 1), ("y", "x")),
+        (lambda m: m.w @ V, (Model(np.ones((2, 3))),), 0),
+        (lambda d: d["a"] * d["b"][0], ({"a": V, "b": (2.0, "text")},), 0),
+        (lambda x: np.sum(x), (np.zeros(0),), 0),
+        (lambda x: x, (np.zeros((2, 0)),), 0),
+    ],
+)
+def test_jacfwd_gives_what_jacobian_gives(f, xs, argnums):
+    found, expected = jacfwd(f, argnums)(*xs), jacobian(f, argnums)(*xs)
+    same_structure(found, expected)
+
+
+def same_structure(a, b):
+    assert type(a) is type(b)
+    if isinstance(a, Tangent | dict):
+        assert dict(a).keys() == dict(b).keys()
+        for key in dict(a):
+            same_structure(a[key], b[key])
+    elif isinstance(a, tuple | list):
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            same_structure(x, y)
+    elif a is not None:
+        np.testing.assert_allclose(a, b, strict=True)
+
+
+def test_jacfwd_of_a_function_that_changes_its_argument():
+    def f(x):
+        x.append(x[0] * 2.0)
+        return x
+
+    found = jacfwd(f)([3.0])
+    assert [[float(j) for j in row] for row in found] == [[1.0], [2.0]]
+
+
+def test_jacfwd_inside():
+    (d,) = gradient(lambda x: np.sum(jacfwd(lambda z: z**3)(x)), V)
+    np.testing.assert_allclose(d, 6 * V)

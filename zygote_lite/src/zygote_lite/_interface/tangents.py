@@ -1,0 +1,70 @@
+"""Forward mode: the derivative of a function in the direction of tangents."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from zygote_lite._cotangents.zeros import filled
+from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run
+from zygote_lite._nested.tangents import (
+    Pushforward,
+    inside_jvp,
+    pushed_forward,
+    refuse_linearize,
+)
+from zygote_lite._specialize.jitted import original
+from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the value of `f(*primals)` and its derivative in the direction of the tangents.
+
+    Arguments:
+        f: any callable that `pullback` takes.
+        primals: its arguments.
+        tangents: one for each argument, of the form of its gradient: of its shape, a list for a
+            list, a `Tangent` for an object; `None` is a zero.
+
+    The tangent of the value is of its form, with zeros where it does not depend on what moves. The
+    cost does not grow with the number of the arguments. (JAX's `jvp`; the pair that ChainRules'
+    `frule` gives.)
+    """
+    y, push = linearize(f, *primals)
+    return y, push(*tangents)
+
+
+def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:
+    """Return the value of `f(*xs)` and the function that pushes tangents forward.
+
+    `push(*dxs)` gives the tangent of the value for tangents of the arguments, as `jvp` does. It
+    may be called again and again: the function is run once. (JAX's `linearize`.)
+    """
+    return pushed_forward(original(f), (None, *(True for _ in xs)), xs, {})
+
+
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian of `f`, by one tangent for each input.
+
+    Arguments:
+        f: a function, as for `jacobian`.
+        argnums: the argument to differentiate, by position or name; or several.
+
+    It gives what `jacobian` gives, and is cheaper where there are fewer inputs than outputs.
+    (JAX's `jacfwd`.)
+    """
+
+    @inside(functools.partial(inside_jacobian, f, argnums))
+    @functools.wraps(f)
+    def jacobian_of(*xs: Any, **kws: Any) -> Any:
+        active = ActiveArguments(f, argnums, len(xs), kws)
+        zeros = [filled(None, x) for x in (*xs, *kws.values())]  # before the function changes them
+        y, push = pushed_forward(original(f), active.flags, xs, kws)
+
+        return jacobian_by_columns(f, y, push, active, zeros)
+
+    return jacobian_of
+
+
+inside(inside_jvp)(jvp)
+inside(refuse_linearize)(linearize)
+inside_run(jacfwd)

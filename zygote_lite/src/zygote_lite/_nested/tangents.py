@@ -1,0 +1,229 @@
+"""Forward mode by transposition: the tangent of a call is the transpose of its pullback.
+
+The function is run once, on a nested tape. Its reverse pass, for a cotangent `u` of the value that
+stands for any, is recorded on the outer tape: it is linear in `u`. The reverse pass of that, from
+the tangents of the arguments, gives the tangent of the value: `<J^T u, v> = <u, J v>`. So forward
+mode is right for whatever the tape can differentiate twice, without rules of its own.
+"""
+
+import itertools
+import operator
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, accumulate, project, zero
+from zygote_lite._activity.activity import mark_arguments
+from zygote_lite._activity.saved import refuse_overwritten, stamp
+from zygote_lite._cotangents.kinds import (
+    FUNCTION,
+    INERT,
+    SET,
+    VALUE,
+    cotangent_like,
+    entries_of,
+    held_by,
+    is_known_by_rule,
+    kind_of,
+)
+from zygote_lite._cotangents.registry import Traced
+from zygote_lite._cotangents.run import state
+from zygote_lite._cotangents.store import Store
+from zygote_lite._cotangents.zeros import filled
+from zygote_lite._ir.intrinsics import build_tuple
+from zygote_lite._ir.places import name_of, where
+from zygote_lite._nested.cotangents import Box, box, unbox
+from zygote_lite._nested.pair import inner_of, outer_of, pair
+from zygote_lite._nested.run import NestedRun
+from zygote_lite._nested.store import NestedStore
+from zygote_lite._nested.tape import NestedTape
+from zygote_lite._tape.generators import Generated
+from zygote_lite._tape.outermost import Run, deeper_recursion
+from zygote_lite._tape.tape import Tape
+from zygote_lite._tape.validate import (
+    check_fit,
+    describe,
+    own_buffers,
+    refuse_shared,
+    refuse_shared_arrays,
+)
+from zygote_lite.errors import DifferentiationError
+
+_STEP = 0.6180339887498949  # of a sequence in which no two numbers are alike
+
+
+class Pushforward:
+    """Map the tangents of a function's arguments to the tangent of its value.
+
+    `push(*dxs)` takes one tangent for each argument, of the form of its gradient, then those of
+    keyword arguments in their order; `None` is a zero. It may be called again and again.
+    """
+
+    def __init__(
+        self, f: Any, flags: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any],
+        around: Tape | None = None, nodes: tuple[Any, ...] = (),
+    ) -> None:  # fmt: skip
+        self._f, self._operands = f, (f, *xs, *kws.values())
+        self._is_inside = around is not None
+        # of the form that the arguments have before the function changes them
+        self._zeros = [filled(None, x) for x in self._operands[1:]]
+        with Run(self._operands, flags) as outermost, deeper_recursion():
+            flags = mark_arguments(self._operands, flags)
+            self._tape = Tape() if around is None else NestedTape(around)
+            at = [pair(None, node) for node in nodes] or [None] * len(flags)
+            run = NestedRun(self._tape, f, tuple(at), flags, xs, kws)
+            run.tape.finish()
+            self._tape.finish()
+            self.y, self.at_y = run.y, outer_of((run.at_y,))[0] if self._is_inside else None
+            if isinstance(self.y, Generated):
+                raise DifferentiationError(
+                    f"{name_of(f)} returns an iterator, whose elements would come after the call: "
+                    "return a list or a tuple"
+                )
+            if state.written:
+                refuse_shared_arrays(self._operands, flags, state.written)
+            self._numbers = itertools.count(1)
+            self._seed = self._sown(self.y)
+            self._found = run.back(self._seed)
+            refuse_shared(self._operands, flags, run.store)
+            written = state.written if outermost.is_outermost else None
+            self._stamps = stamp(written) if written else []
+
+    def _sown(self, y: Any) -> Any:
+        """Return a cotangent of a value that stands for any: no entry is zero, or like another.
+
+        So no zero of it wins over an infinity, but those of what the value does not depend on.
+        """
+        kind = kind_of(y)
+        if kind == VALUE and (isinstance(y, Array) or not is_known_by_rule(type(y))):
+            d = zero(y)
+            if d is None:
+                return None
+            entries = [0.5 + _STEP * n % 1 for n in itertools.islice(self._numbers, np.size(d))]
+            unit = 1 + 0.75j if np.iscomplexobj(d) else 1
+            d = project(np.reshape(unit * np.array(entries), np.shape(d)), d)
+            place: Any = self._tape.input(d)
+            return Box(d, pair(place, None) if self._is_inside else place, self._tape)
+        if kind == INERT or (kind == FUNCTION and not held_by(y)):
+            return None
+        if kind in (VALUE, FUNCTION, SET):
+            raise DifferentiationError(
+                f"the value of {name_of(self._f)} holds {describe(y)}, whose tangent has no form: "
+                "return numbers, arrays, or structures of them"
+            )
+        return cotangent_like(y, {key: self._sown(entry) for key, entry in entries_of(y)})
+
+    def __call__(self, *tangents: Any) -> Any:
+        self.check(tangents)
+        dy = self.push(tangents, Store())
+        return own_buffers(dy, (tangents, self._operands, self.y))
+
+    def check(self, tangents: tuple[Any, ...]) -> None:
+        """Raise where tangents are not of the form of the arguments."""
+        if len(tangents) != len(self._zeros):
+            due = len(self._zeros)
+            raise TypeError(f"{self!r} is given {len(tangents)} tangents, and takes {due}")
+        for v, x in zip(tangents, self._zeros, strict=True):
+            check_fit(v, x, self, "tangent", "gradient")
+            _refuse_complex(v, x)
+        if self._stamps:
+            refuse_overwritten(self._stamps, name_of(self._f))
+
+    def push(self, tangents: tuple[Any, ...], store: Store) -> Any:
+        """Return the tangent of the value, for tangents that may be boxed."""
+        cotangents: dict[Any, Any] = {}
+        for d, v in zip(self._found[1:], tangents, strict=True):
+            self._sow(cotangents, d, v)
+        outer, state.store = state.store, store
+        try:
+            self._tape.back(cotangents)
+        finally:
+            store.restore()
+            state.store = outer
+        return self._reaped(self._seed, cotangents)
+
+    def _sow(self, cotangents: dict[Any, Any], d: Any, v: Any) -> None:
+        """Note a tangent as the cotangent of the cotangent `d` of the same value."""
+        if v is None or d is None:
+            return
+        if isinstance(d, Box):
+            place = self._place(d)
+            v = v.through(project, d.value) if isinstance(v, Box) else project(v, d.value)
+            if place is not None:
+                cotangents[place] = accumulate(cotangents.get(place), v)
+            return
+        given = dict(entries_of(d))
+        for key, entry in entries_of(v):
+            self._sow(cotangents, given.get(key), entry)
+
+    def _place(self, d: Box) -> Any:
+        """Return the number on the middle tape of a cotangent."""
+        return inner_of((d.node,))[0] if self._is_inside else d.node
+
+    def _reaped(self, seed: Any, cotangents: dict[Any, Any]) -> Any:
+        """Return the tangent of a value: the cotangents of its seed."""
+        if seed is None:
+            return None
+        if isinstance(seed, Box):
+            d = cotangents.get(self._place(seed))
+            if d is None:
+                return zero(seed.value)
+            is_boxed = isinstance(d, Box)
+            return d.through(project, seed.value) if is_boxed else project(d, seed.value)
+        found = {key: self._reaped(d, cotangents) for key, d in entries_of(seed)}
+        return cotangent_like(seed, found)
+
+    def __repr__(self) -> str:
+        return f"pushforward of {getattr(self._f, '__name__', type(self._f).__qualname__)}"
+
+
+def _refuse_complex(v: Any, x: Any) -> None:
+    """Refuse a tangent where there is no gradient, and a complex one of a real value."""
+    if v is None:
+        return
+    if x is None:
+        raise TypeError(
+            f"a tangent is {describe(v)} where there is no gradient, or where it is at another "
+            "place of the same object: give None"
+        )
+    if kind_of(x) != VALUE:
+        zeros = dict(entries_of(x))
+        for key, entry in entries_of(v):
+            _refuse_complex(entry, zeros[key])
+    elif np.iscomplexobj(v) and not np.iscomplexobj(x):
+        raise TypeError(f"a tangent is complex, {describe(v)}, and the argument is real")
+
+
+def pushed_forward(
+    f: Any, flags: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
+) -> tuple[Any, Pushforward]:
+    """Return the value of `f(*xs, **kws)` and the function that pushes tangents forward."""
+    if not callable(f):
+        raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+    push = Pushforward(f, flags, xs, kws)
+    return push.y, push
+
+
+def inside_jvp(
+    tape: Tape, nodes: tuple[Any, ...], xs: tuple[Any, ...], kws: dict[str, Any]
+) -> Traced:
+    """Do what `jvp` does inside a function that is differentiated."""
+    f, primals, tangents = [*xs, *kws.values()]
+    read = [
+        tape.call((None, nodes[2], None), operator.getitem, primals, i) for i in range(len(primals))
+    ]
+    given, at = tuple([x for x, _ in read]), tuple([node for _, node in read])
+    flags = (None, *(True for _ in given))
+    push = Pushforward(f, flags, given, {}, around=tape, nodes=(nodes[1], *at))
+    push.check(tuple(tangents))
+    dy = push.push(tuple(box(tangents, nodes[3], tape)), NestedStore(tape))
+    value, at_dy = unbox(dy, tape)
+    return tape.call((None, push.at_y, at_dy), build_tuple, push.y, value)
+
+
+def refuse_linearize(tape: Tape, nodes: tuple[Any, ...], xs: Any, kws: Any) -> Traced:
+    """Refuse `linearize` inside a function that is differentiated."""
+    raise DifferentiationError(
+        f"{where()}: `linearize` inside a function that is differentiated: call `jvp`, which is "
+        "differentiated there"
+    )
