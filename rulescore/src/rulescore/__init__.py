@@ -5,19 +5,26 @@ of.
 
 Read in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of one function),
 `_table` (the look-up), `_changes` (registration) and `_why`; `_ruleset` (declarations) with
-`_parameters`, `_refusals`, `_declaration`, `_poles` and `_origin`; `_scalar` with `_product`, and
-`_linear` (the pullbacks of these kinds), and `_forward` (tangents); `_project`, `_tangent`,
-`_kinds` and `_methods` (cotangents); `_plugins` with `_switches`. `testing` checks rules, and
-`_command` belongs to `python -m rulescore`.
+`_parameters`, `_refusals`, `_declaration`, `_poles` and `_origin`; `_definitions` (declarations at
+the definition of a function); `_scalar` with `_product`, and `_linear` (the pullbacks of these
+kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents);
+`_plugins` with `_switches`. `testing` checks rules, and `_command` belongs to
+`python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric
+from rulescore._definitions import (
+    custom_rule,
+    non_differentiable,
+    opt_out,
+    scalar_rule,
+    stop_gradient,
+)
 from rulescore._forward import frule
 from rulescore._methods import goes_by_value
 from rulescore._naming import home_of
-from rulescore._plugins import Section, hookimpl, plugins
+from rulescore._plugins import Section, hookimpl, plugins, provider_of
 from rulescore._project import project, zero
-from rulescore._published import provider_of
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
 from rulescore._table import find_frule, find_rule, generation, rrule, when_changed
@@ -35,7 +42,13 @@ __all__ = [
     "Array",
     "Numeric",
     "project",
+    # declaring them at the definition of a function
+    "custom_rule",
+    "scalar_rule",
+    "non_differentiable",
+    "opt_out",
     # cotangents
+    "stop_gradient",
     "Tangent",
     "accumulate",
     "zero",

@@ -95,6 +95,11 @@ class Primitive:
                 if others:
                     raise clash(self.entries[first], self.entries[others[0]])
                 rule = self.rules[first]
+                if rule.kind == "opted out" or any(
+                    other.kind == "opted out" and matches(other, arguments)
+                    for other, _ in self._rivals
+                ):
+                    rule = None
         # what pretends to be of another class cannot be told by its type the next time
         if all(x.__class__ is type(x) for x in arguments):
             remember(self.cache, key, rule)

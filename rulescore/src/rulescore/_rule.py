@@ -27,7 +27,7 @@ class Rule:
     Attributes:
         function: the primal function, or the type of the callable objects that it is for; also an
             attribute such as `np.ndarray.T`, a function of the object that it is read from.
-        kind: "scalar", "general", "linear", "constant", "instance", or "forward".
+        kind: "scalar", "general", "linear", "constant", "opted out", "instance", or "forward".
         types: annotations of the positional arguments, the pattern that is dispatched on.
         varargs: annotation of further positional arguments, or `None` where there are none.
         body: what the rule's author wrote.

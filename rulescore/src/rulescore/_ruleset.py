@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
 from typing import Any, TypeVar
 
 from rulescore import _changes
@@ -16,7 +17,7 @@ from rulescore._poles import may_have_poles
 from rulescore._project import project, zero
 from rulescore._refusals import Place, Refusals
 from rulescore._rule import Rule, RuleError
-from rulescore._scalar import pull_chosen, pull_scalar
+from rulescore._scalar import pull_chosen, pull_scalar, together_of
 from rulescore._tangent import accumulate
 
 Body = TypeVar("Body", bound=Callable[..., Any])
@@ -107,7 +108,7 @@ class RuleSet:
                 functions,
                 "scalar",
                 types,
-                body=each[0] if len(each) == 1 else _together(each),
+                body=each[0] if len(each) == 1 else together_of(each),
                 partials=None if len(each) == 1 else each,
                 place=place,
                 origin=origin,
@@ -231,6 +232,14 @@ class RuleSet:
             options=None,
         )
 
+    def opt_out(self, function: Any, *types: type) -> None:
+        """Declare that the rules of a function are not for arguments of some types.
+
+        An AD differentiates the function's own code for these: `rule.opt_out(np.sum, MyArray)`,
+        where `MyArray` is one's own subtype of what the rule is for. (ChainRules' `@opt_out`.)
+        """
+        self._declare_opted_out(function, types, sys._getframe(1))
+
     def method(self, function: Any) -> Callable[[Body], Body]:
         """Declare how `project`, `accumulate` or `zero` treats values of a type of one's own.
 
@@ -321,6 +330,10 @@ class RuleSet:
         self._waiting.append(declaration)
         return declaration
 
+    def _declare_opted_out(self, f: Any, types: tuple[type, ...], caller: FrameType) -> None:
+        place, origin = (caller.f_code.co_filename, caller.f_lineno), Origin(caller)
+        self._declare((f,), "opted out", types, place=place, origin=origin, options=None)
+
     def _declare_body(
         self,
         functions: tuple[Any, ...],
@@ -388,24 +401,3 @@ class RuleSet:
             for f in functions
         }
         _changes.declare(self, list(rules.values()))
-
-
-def _together(partials: tuple[Any, ...]) -> Any:
-    """Return the one function that returns all partial derivatives."""
-
-    def together(*given: Any) -> tuple[Any, ...]:
-        return tuple([partial(*given) for partial in partials])
-
-    if len(partials) == 2:  # as nearly always, and quicker
-        first, second = partials
-        count = first.__code__.co_argcount
-
-        def of_both(x: Any, y: Any) -> tuple[Any, ...]:
-            return first(x, y), second(x, y)
-
-        def of_both_and_out(x: Any, y: Any, out: Any) -> tuple[Any, ...]:
-            return first(x, y, out), second(x, y, out)
-
-        together = of_both if count == 2 else of_both_and_out
-    together.__module__ = partials[0].__module__
-    return together

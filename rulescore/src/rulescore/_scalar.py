@@ -314,3 +314,24 @@ def _ieee(x: Any) -> Any:
     if kind is np.ndarray and x.dtype.kind in "iu":
         return x.astype(np.float64)
     return x
+
+
+def together_of(partials: tuple[Any, ...]) -> Any:
+    """Return the one function that returns all partial derivatives."""
+
+    def together(*given: Any) -> tuple[Any, ...]:
+        return tuple([partial(*given) for partial in partials])
+
+    if len(partials) == 2:  # as nearly always, and quicker
+        first, second = partials
+        count = first.__code__.co_argcount
+
+        def of_both(x: Any, y: Any) -> tuple[Any, ...]:
+            return first(x, y), second(x, y)
+
+        def of_both_and_out(x: Any, y: Any, out: Any) -> tuple[Any, ...]:
+            return first(x, y, out), second(x, y, out)
+
+        together = of_both if count == 2 else of_both_and_out
+    together.__module__ = partials[0].__module__
+    return together

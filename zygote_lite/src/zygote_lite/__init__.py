@@ -18,6 +18,7 @@ gradient, and the transformed code must agree with it. Read the folders in this 
 switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors.
 """
 
+from rulescore import stop_gradient
 from zygote_lite._interface.checking import check_gradient
 from zygote_lite._interface.export import export_adjoint
 from zygote_lite._interface.gradients import (
@@ -54,6 +55,7 @@ __all__ = [
     "hessian",
     "hvp",
     "Pullback",
+    "stop_gradient",
     # compiled, or written out
     "jit",
     "export_adjoint",

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rulescore import accumulate, find_rule, rrule
+from rulescore import accumulate, find_rule, rrule, stop_gradient
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.islands import inlined_or_island
@@ -26,6 +26,7 @@ from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.stand_ins import (
     StandIn,
 )
+from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
 
 _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
@@ -56,7 +57,8 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     if any(leaf.active for x in kws.values() for leaf in leaves(x)):
         raise Unsound.LOST_GRADIENT("an option depends on a differentiated argument")
     if rule.kind == "constant":
-        found = inactive(builder, f, xs, kws, stem)
+        with_source = hasattr(f, "__code__") and not is_pure(f)
+        found = (_cut_off if with_source else inactive)(builder, f, xs, kws, stem)
         if isinstance(found.sample, bytes):  # numbers may be made of it, whose gradient is refused
             raise Unsound.NO_FLOAT("bytes are made of a differentiated argument")
         if isinstance(found.sample, str):
@@ -65,6 +67,39 @@ def active(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], ste
     if rule.kind == "instance" or rule.needs_ad:
         raise asks_for_more(rule)
     return active_call(builder, rule, f, xs, kws, stem)
+
+
+def _cut_off(
+    builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value], stem: str
+) -> Value:  # fmt: skip
+    """Write the body of a function whose rule says that no gradient passes, on copies."""
+    given = [_without_gradient(builder, x) for x in xs]
+    if f is stop_gradient:
+        return given[0]
+    y = inlined_or_island(builder, f, given, kws, stem)
+    before = {id(leaf) for x in xs for leaf in leaves(x)}
+    copies = [x for new in given for x in leaves(new) if x.is_array and id(x) not in before]
+    known = {id(x) for x in (*builder.written, *map(builder.storage, leaves(y)))}
+    holds_others = any(not (x.is_array or x.is_scalar or x.is_constant) for x in leaves(y))
+    if any(leaf.active for leaf in leaves(y)) or (
+        copies and (holds_others or not known.isdisjoint(map(id, copies)))
+    ):
+        raise Unsound.SHARED_WRITE(
+            f"{f.__name__}, through which no gradient passes, returns what it was given, or "
+            "writes to it"
+        )
+    return y
+
+
+def _without_gradient(builder: Builder, x: Value) -> Value:
+    """Return a copy of a number or an array through which no gradient passes."""
+    if type(x.sample) is tuple and x.items is not None:
+        return structure(tuple, [_without_gradient(builder, part) for part in x.items])
+    if not any(leaf.active for leaf in leaves(x)):
+        return x
+    if not (x.is_array or x.is_scalar):
+        raise NotSupported.RULE_OPERAND("no gradient is to pass through a list, dict or object")
+    return inactive(builder, operator.pos, [x], {})
 
 
 def asks_for_more(rule: Any) -> NotSpecializable:
