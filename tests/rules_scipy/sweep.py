@@ -3,12 +3,17 @@
     python -m tests.rules_scipy.sweep [part of a name ...]
 
 It prints what is not right, and how many derivatives are: by each argument of each method, with the
-parameters with which SciPy tests its distributions. What may be refused is in `REFUSED`.
+parameters with which SciPy tests its distributions. What may be refused is in `REFUSED`. A
+distribution that takes longer than `SECONDS` is left there.
 """
 
+import signal
 import sys
+import time
 import warnings
 from collections import Counter
+from contextlib import contextmanager
+from itertools import groupby
 
 import numpy as np
 from scipy import stats
@@ -17,6 +22,7 @@ from scipy.stats import _distr_params
 from zygote_lite import gradient
 from zygote_lite.errors import DifferentiationError
 
+SECONDS = 60.0
 AT_X = ("cdf", "logcdf", "sf", "logsf")
 AT_Q = ("ppf", "isf")
 MOMENTS = ("mean", "var", "std", "entropy", "median")
@@ -83,6 +89,9 @@ def judge(name, method, xs):
         whole = gradient(lambda *xs: f(*xs), *xs)
     except (DifferentiationError, NotImplementedError):
         whole = None  # by some arguments: each is asked for alone
+    except Exception as error:
+        yield -1, "ERROR", repr(error)
+        return
     for i, x in enumerate(xs):
         if discrete and i == 0 and method not in MOMENTS:
             continue  # it jumps
@@ -96,6 +105,9 @@ def judge(name, method, xs):
             known = REFUSED.get(name, {})
             yield i, "refused" if method in known or "" in known else "REFUSED", str(error)
             continue
+        except Exception as error:
+            yield i, "ERROR", repr(error)
+            continue
         expected, error = differences(f, xs, i)
         found = found[0] if isinstance(found, list) else found
         found = 0.0 if found is None else float(found)
@@ -108,16 +120,51 @@ def judge(name, method, xs):
             yield i, "WRONG", f"{found}, where differences say {expected} +- {error}"
 
 
+class OutOfTime(BaseException):
+    """A distribution takes longer than it may: no `except` of SciPy's catches this."""
+
+
+@contextmanager
+def within(seconds):
+    """Raise `OutOfTime` in what takes longer, as soon as Python code runs there."""
+
+    def stop(*_):
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def judged(calls, counts):
+    """Judge the calls of one distribution, within its time, and print what is not right."""
+    left = [method for _, method, _ in calls]
+    try:
+        with within(SECONDS):
+            for name, method, xs in calls:
+                for i, verdict, about in judge(name, method, xs):
+                    counts[verdict] += 1
+                    if verdict not in ("right", "a count", "refused"):
+                        print(f"{name}.{method} by argument {i}: {verdict}: {about}", flush=True)
+                del left[0]
+    except OutOfTime:
+        counts["out of time"] += len(left)
+        print(f"{calls[0][0]}: out of time: {', '.join(left)}", flush=True)
+
+
 def main(parts):
     counts = Counter()
     for part in parts or [""]:
-        for name, method, xs in cases(part):
-            for i, verdict, about in judge(name, method, xs):
-                counts[verdict] += 1
-                if verdict not in ("right", "a count", "refused"):
-                    print(f"{name}.{method} by argument {i}: {verdict}: {about}", flush=True)
+        for name, calls in groupby(cases(part), key=lambda call: call[0]):
+            start = time.monotonic()
+            judged(list(calls), counts)
+            print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
     print(dict(counts))
-    return 1 if counts["WRONG"] or counts["REFUSED"] else 0
+    return any(counts[bad] for bad in ("WRONG", "REFUSED", "ERROR"))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,21 @@ BERNOULLI = [float(b) for b in sp.bernoulli(24)[2::2]]
 TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
+def piecewise(condition, xs, inside, safe, outside, other):
+    """Return `inside(*xs)` where the condition holds, and `outside(*xs)` elsewhere.
+
+    What holds nowhere is not computed. Where both are, of arrays, each is given the numbers `safe`
+    or `other` in the place of what it does not count for.
+    """
+    if isinstance(condition, bool | np.bool_):
+        return inside(*xs) if condition else outside(*xs)
+    if isinstance(condition, np.ndarray) and not condition.any():
+        return outside(*xs)
+    first = [np.where(condition, x, y) for x, y in zip(xs, safe, strict=True)]
+    second = [np.where(condition, y, x) for x, y in zip(xs, other, strict=True)]
+    return np.where(condition, inside(*first), outside(*second))
+
+
 def horner(coefficients, x):
     """Return the polynomial with these coefficients, of the lowest power first."""
     y = coefficients[-1]
@@ -35,10 +50,20 @@ def trigamma(x):
 
 def rgamma_slope(x, out):
     """Return the derivative of `1 / gamma(x)`, at the poles of gamma too (DLMF 5.7.1)."""
-    pole = is_pole(x)
-    n = np.where(pole, -np.real(x), 0.0)
-    at_pole = np.where(n % 2 == 0, 1.0, -1.0) * sp.gamma(n + 1)
-    return np.where(pole, at_pole, -out * sp.psi(np.where(pole, 1.0, x)))
+    return piecewise(
+        is_pole(x), (x, out), slope_at_pole, (0.0, 0.0), slope_beside_poles, (1.0, 0.0)
+    )
+
+
+def slope_at_pole(x, out):
+    """Return the derivative of `1 / gamma(x)` at zero or a negative integer."""
+    n = -np.real(x)
+    return np.where(n % 2 == 0, 1.0, -1.0) * sp.gamma(n + 1)
+
+
+def slope_beside_poles(x, out):
+    """Return the derivative of `1 / gamma(x)` beside the poles."""
+    return -out * sp.psi(x)
 
 
 def is_pole(x):
@@ -49,18 +74,27 @@ def is_pole(x):
 
 def psi_difference(x, h):
     """Return `psi(x + h) - psi(x)`, without cancellation for large `x`."""
-    large = np.real(x) > 50
-    z = np.where(large, x, 60.0)
-    k = np.where(large, h, 1.0)
-    w, v = 1 / z, 1 / (z + k)
-    gap = k * w * v  # w - v
+    large = (np.real(x) > 50) & (np.real(x + h) > 40)
+    return piecewise(
+        large, (x, h), far_psi_difference, (60.0, 1.0), near_psi_difference, (1.0, 1.0)
+    )
+
+
+def near_psi_difference(x, h):
+    """Return `psi(x + h) - psi(x)` as it stands."""
+    return sp.psi(x + h) - sp.psi(x)
+
+
+def far_psi_difference(x, h):
+    """Return `psi(x + h) - psi(x)` for large `x` and `x + h` (5.11.2)."""
+    w, v = 1 / x, 1 / (x + h)
+    gap = h * w * v  # w - v
     series = 0.0
     for i, b in enumerate(BERNOULLI[:6]):
         m = i + 1
         powers = sum((w * w) ** j * (v * v) ** (m - 1 - j) for j in range(m))
         series = series + b / (2 * m) * powers
-    far = np.log1p(k * w) + gap / 2 + gap * (w + v) * series
-    return np.where(large & (np.real(x + h) > 40), far, sp.psi(x + h) - sp.psi(x))
+    return np.log1p(h * w) + gap / 2 + gap * (w + v) * series
 
 
 _EXPREL = [1 / (math.factorial(k) * (k + 2)) for k in range(18)]
@@ -68,9 +102,14 @@ _EXPREL = [1 / (math.factorial(k) * (k + 2)) for k in range(18)]
 
 def exprel_slope(x):
     """Return the derivative of `(exp(x) - 1) / x`."""
-    small = abs(x) < 1
-    near, far = np.where(small, x, 0.0), np.where(small, 1.0, x)
-    return np.where(small, horner(_EXPREL, near), (np.exp(far) * (far - 1) + 1) / far**2)
+
+    def near(x):
+        return horner(_EXPREL, x)
+
+    def far(x):
+        return (np.exp(x) * (x - 1) + 1) / x**2
+
+    return piecewise(abs(x) < 1, (x,), near, (0.0,), far, (1.0,))
 
 
 _ROOT = [(-1) ** (k + 1) * (k + 1) / (k + 2) for k in range(40)]
@@ -78,9 +117,14 @@ _ROOT = [(-1) ** (k + 1) * (k + 1) / (k + 2) for k in range(40)]
 
 def power_slope(w):
     """Return the derivative of `log1p(w) / w`."""
-    small = abs(w) < 0.3
-    near, far = np.where(small, w, 0.0), np.where(small, 1.0, w)
-    return np.where(small, horner(_ROOT, near), (far / (1 + far) - np.log1p(far)) / far**2)
+
+    def near(w):
+        return horner(_ROOT, w)
+
+    def far(w):
+        return (w / (1 + w) - np.log1p(w)) / w**2
+
+    return piecewise(abs(w) < 0.3, (w,), near, (0.0,), far, (1.0,))
 
 
 _ERFCX = [(-1) ** k * math.prod(range(1, 2 * k, 2)) / 2**k for k in range(14)]
@@ -94,22 +138,30 @@ def erfcx_slope(z, out):
 
     Where `z` has a negative real part, by that at `-z`.
     """
-    far = abs(z) > _FAR
-    left = np.real(z) < 0
-    x = np.where(far, np.where(left, -z, z), _FAR)
-    w = 1 / (x * x)
-    series = w * horner(_ERFCX_FIRST, w) * (TWO_BY_ROOT_PI / 2)
-    grown = np.where(far & left, 4 * z * np.exp(np.where(far & left, z * z, 0.0)), 0.0)
-    return np.where(far, series + grown, 2 * z * out - TWO_BY_ROOT_PI)
+
+    def far(z, out):
+        w = 1 / (z * z)
+        left = np.real(z) < 0
+        grown = 4 * z * np.exp(np.where(left, z * z, 0.0))
+        return w * horner(_ERFCX_FIRST, w) * (TWO_BY_ROOT_PI / 2) + np.where(left, grown, 0.0)
+
+    def near(z, out):
+        return 2 * z * out - TWO_BY_ROOT_PI
+
+    return piecewise(abs(z) > _FAR, (z, out), far, (_FAR, 0.0), near, (0.0, 0.0))
 
 
 def erfcx_curvature(z, out, slope):
     """Return the second derivative of `erfcx(z)`, for a real part that is not negative."""
-    far = abs(z) > _FAR
-    x = np.where(far, z, _FAR)
-    w = 1 / (x * x)
-    series = w / x * horner(_ERFCX_SECOND, w) * (TWO_BY_ROOT_PI / 2)
-    return np.where(far, series, 2 * out + 2 * z * slope)
+
+    def far(z):
+        w = 1 / (z * z)
+        return w / z * horner(_ERFCX_SECOND, w) * (TWO_BY_ROOT_PI / 2)
+
+    def near(z):
+        return 2 * out + 2 * z * slope
+
+    return piecewise(abs(z) > _FAR, (z,), far, (_FAR,), near, (0.0,))
 
 
 def scaled_bessel_slope(v, x, sign):

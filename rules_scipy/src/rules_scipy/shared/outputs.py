@@ -49,4 +49,6 @@ def _pullback(part, x, xs, outputs):
 
 def strong(dy, partial):
     """Return `conj(partial) * dy`, where a zero of `dy` wins over an infinite partial."""
+    if isinstance(dy, float | complex) and isinstance(partial, float | complex):
+        return dy * partial.conjugate() if dy else 0.0
     return np.where(dy == 0, 0.0, dy * np.conj(partial))

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import is_far, scaled_bessel_slope
+from rules_scipy.shared.expansions import is_far, piecewise, scaled_bessel_slope
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER, ORDER, PARAMETER, refuse_complex
 from rulescore import Numeric, RuleSet, project
@@ -114,17 +114,26 @@ def yve(v, z):
 
 def ive_slope(v, x, out):
     """Return the derivative of `ive`, by its expansion for large arguments."""
-    direct = (sp.ive(v - 1.0, x) + sp.ive(v + 1.0, x)) / 2 - np.sign(x) * out
-    far = is_far(v, x)
-    return np.where(far, out * scaled_bessel_slope(v, np.where(far, abs(x), 1e3 + v * v), -1)
-                    * np.sign(x), direct)  # fmt: skip
+
+    def far(x):
+        return out * scaled_bessel_slope(v, abs(x), -1) * np.sign(x)
+
+    def near(x):
+        return (sp.ive(v - 1.0, x) + sp.ive(v + 1.0, x)) / 2 - np.sign(x) * out
+
+    return piecewise(is_far(v, x), (x,), far, (1e3 + v * v,), near, (1.0,))
 
 
 def kve_slope(v, z, out):
     """Return the derivative of `kve`, by its expansion for large arguments."""
-    direct = out - (sp.kve(v - 1.0, z) + sp.kve(v + 1.0, z)) / 2
-    far = is_far(v, z) & (np.real(z) >= 0)
-    return np.where(far, out * scaled_bessel_slope(v, np.where(far, z, 1e3 + v * v), 1), direct)
+
+    def far(z):
+        return out * scaled_bessel_slope(v, z, 1)
+
+    def near(z):
+        return out - (sp.kve(v - 1.0, z) + sp.kve(v + 1.0, z)) / 2
+
+    return piecewise(is_far(v, z) & (np.real(z) >= 0), (z,), far, (1e3 + v * v,), near, (1.0,))
 
 
 def hankel1e_slope(v, z):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import is_pole, psi_difference, rgamma_slope
+from rules_scipy.shared.expansions import is_pole, piecewise, psi_difference, rgamma_slope
 from rules_scipy.special.gamma import poch_by_base
 from rulescore import Numeric, RuleSet, project
 
@@ -19,20 +19,29 @@ rule.constant(sp.bernoulli, sp.euler, sp.factorial2, sp.factorialk, sp.stirling2
 def binom_by_size(n, k, out):
     """Return the derivative of `binom(n, k)` by `n`, where it is zero too."""
     zero = is_pole(n - k + 1) & ~is_pole(n + 1)
-    safe = np.where(zero, 0.0, k)
-    usual = out * psi_difference(n - safe + 1, safe)
-    at_zero = sp.gamma(np.where(zero, n + 1, 1.0)) * sp.rgamma(k + 1) * rgamma_slope(n - k + 1, 0.0)
-    return np.where(zero, at_zero, usual)
+
+    def at_zero(n, k, out):
+        return sp.gamma(n + 1) * sp.rgamma(k + 1) * rgamma_slope(n - k + 1, 0.0)
+
+    def usual(n, k, out):
+        return out * psi_difference(n - k + 1, k)
+
+    return piecewise(zero, (n, k, out), at_zero, (1.0, 2.0, 0.0), usual, (1.0, 0.0, 0.0))
 
 
 def binom_by_count(n, k, out):
     """Return the derivative of `binom(n, k)` by `k`, where it is zero too."""
     zero = is_pole(n - k + 1) | is_pole(k + 1)
-    safe, size = np.where(zero, 0.0, k), np.where(zero, 1.0, n)
-    usual = out * (sp.psi(size - safe + 1) - sp.psi(safe + 1))
-    first, second = sp.rgamma(k + 1), sp.rgamma(n - k + 1)
-    slope = rgamma_slope(k + 1, first) * second - first * rgamma_slope(n - k + 1, second)
-    return np.where(zero, sp.gamma(np.where(zero, n + 1, 1.0)) * slope, usual)
+
+    def at_zero(n, k, out):
+        first, second = sp.rgamma(k + 1), sp.rgamma(n - k + 1)
+        slope = rgamma_slope(k + 1, first) * second - first * rgamma_slope(n - k + 1, second)
+        return sp.gamma(n + 1) * slope
+
+    def usual(n, k, out):
+        return out * (sp.psi(n - k + 1) - sp.psi(k + 1))
+
+    return piecewise(zero, (n, k, out), at_zero, (1.0, 2.0, 0.0), usual, (1.0, 0.0, 0.0))
 
 
 @rule(sp.factorial)

@@ -1,11 +1,12 @@
 """Convenience functions: powers, logarithms, trigonometry in degrees, means."""
 
 import math
+import operator
 
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import exprel_slope
+from rules_scipy.shared.expansions import exprel_slope, piecewise
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import Numeric, RuleSet, project
 
@@ -21,11 +22,11 @@ rule.scalar(sp.exprel)(lambda x: exprel_slope(x))
 rule.scalar(sp.log1p)(lambda z: 1 / (1 + z))
 rule.scalar(sp.xlogy)(
     lambda x, y: np.log(y),
-    lambda x, y: x / np.where(x == 0, 1, y),
+    lambda x, y: zero_or_ratio(x, y),
 )
 rule.scalar(sp.xlog1py)(
     lambda x, y: np.log1p(y),
-    lambda x, y: x / np.where(x == 0, 1, 1 + y),
+    lambda x, y: zero_or_ratio(x, 1 + y),
 )
 rule.scalar(sp.powm1)(
     lambda x, y: y * x ** (y - 1),
@@ -42,6 +43,11 @@ rule.scalar(sp.agm)(  # 19.8.1 with 19.18.1
     lambda a, b, out: agm_slope(b, a, out),
 )
 rule.constant(sp.round)
+
+
+def zero_or_ratio(x, y):
+    """Return `x / y`, and 0 where `x` is 0."""
+    return piecewise(x == 0, (x, y), lambda x, y: 0.0, (0.0, 1.0), operator.truediv, (0.0, 1.0))
 
 
 def agm_slope(a, b, out):

@@ -1,11 +1,17 @@
 """Error functions, Fresnel integrals and the normal distribution (DLMF 7)."""
 
 import math
+import operator
 
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import TWO_BY_ROOT_PI, erfcx_curvature, erfcx_slope
+from rules_scipy.shared.expansions import (
+    TWO_BY_ROOT_PI,
+    erfcx_curvature,
+    erfcx_slope,
+    piecewise,
+)
 from rules_scipy.shared.outputs import several_outputs
 from rulescore import RuleSet
 
@@ -49,17 +55,21 @@ rule.scalar(sp.owens_t)(
 
 def times(a, h):
     """Return `a * h`, and 0 where `h` is 0 though `a` may be infinite."""
-    return np.where(h == 0, 0.0, a * np.where(h == 0, 1.0, h))
+    return piecewise(h == 0, (a, h), lambda a, h: 0.0, (0.0, 0.0), operator.mul, (1.0, 1.0))
 
 
 def dawsn_slope(z, out):
     """Return `1 - 2 z F(z)`, far from zero by `F = i sqrt(pi)/2 (exp(-z**2) - w(z))` (7.5.1)."""
-    far = abs(z) > 12
-    x = np.where(far, z, 12.0)
-    w = erfcx_slope(-1j * x, 0.0)  # far out, which does not read the value
-    series = -2 * x * np.exp(-x * x) * 1j / TWO_BY_ROOT_PI - w / TWO_BY_ROOT_PI
-    series = series if np.iscomplexobj(z) else np.real(series)
-    return np.where(far, series, 1 - 2 * z * out)
+
+    def far(x, out):
+        w = erfcx_slope(-1j * x, 0.0)  # far out, which does not read the value
+        series = -2 * x * np.exp(-x * x) * 1j / TWO_BY_ROOT_PI - w / TWO_BY_ROOT_PI
+        return series if np.iscomplexobj(x) else np.real(series)
+
+    def near(z, out):
+        return 1 - 2 * z * out
+
+    return piecewise(abs(z) > 12, (z, out), far, (12.0, 0.0), near, (0.0, 0.0))
 
 
 def modfresnel_slopes(x, k, sign):

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.outputs import several_outputs
 from rules_scipy.shared.refusals import INTEGER
 from rulescore import RuleSet
@@ -23,18 +24,18 @@ rule.scalar(sp.spence)(lambda z: spence_slope(z))  # 25.12.2
 
 def expn_slope(n, x):
     """Return the derivative of `expn(n, x)`, for order zero that of `exp(-x) / x`."""
-    of_zero = -np.exp(-x) / x * (1 + 1 / x)
-    return np.where(n == 0, of_zero, -sp.expn(np.maximum(n - 1, 0), x))
+
+    def of_zero(n):
+        return -np.exp(-x) / x * (1 + 1 / x)
+
+    return piecewise(n == 0, (n,), of_zero, (0,), lambda n: -sp.expn(n - 1, x), (1,))
 
 
 def spence_slope(z):
     """Return `log(z) / (1 - z)`, and its limit -1 where `z` is one."""
-    safe = np.where(z == 1, 2.0, z)
-    return np.where(z == 1, -1.0, np.log(safe) / (1 - safe))
+    return piecewise(z == 1, (z,), lambda z: -1.0, (1.0,), lambda z: np.log(z) / (1 - z), (2.0,))
 
 
 def ratio(f, z):
     """Return `f(z) / z`, and its limit 1 where `z` is zero."""
-    zero = z == 0
-    safe = np.where(zero, 1.0, z)
-    return np.where(zero, 1.0, f(safe) / safe)
+    return piecewise(z == 0, (z,), lambda z: 1.0, (0.0,), lambda z: f(z) / z, (1.0,))

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import special as sp
 
+from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.refusals import ORDER, PARAMETER
 from rulescore import RuleSet
 
@@ -59,7 +60,7 @@ rule.constant(sp.roots_hermite, sp.roots_hermitenorm, sp.hermite, sp.hermitenorm
 
 def below(n, factor, f):
     """Return `factor * f(n - 1)`, and zero where `n` is zero."""
-    return np.where(np.equal(n, 0), 0.0, factor * f(np.where(np.equal(n, 0), n, n - 1)))
+    return piecewise(n == 0, (n,), lambda n: 0.0, (0,), lambda n: factor * f(n - 1), (1,))
 
 
 def gegenbauer(n, alpha, x):

@@ -1,8 +1,10 @@
 """Struve functions (DLMF 11), by their argument."""
 
-import numpy as np
+import operator
+
 from scipy import special as sp
 
+from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.refusals import ORDER
 from rulescore import RuleSet
 
@@ -21,4 +23,4 @@ rule.scalar(sp.itmodstruve0)(lambda x: sp.modstruve(0, x))
 
 def over(y, x):
     """Return `y / x`, and 0 where `x` is 0, as `y` is there."""
-    return np.where(x == 0, 0.0, y / np.where(x == 0, 1.0, x))
+    return piecewise(x == 0, (y, x), lambda y, x: 0.0, (0.0, 1.0), operator.truediv, (0.0, 1.0))

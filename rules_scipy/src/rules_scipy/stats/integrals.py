@@ -89,7 +89,7 @@ def below_or_above(ad, f, self, x, args, above=False):
 
     def pullback(dy):
         dself, *dargs = back(dy)
-        density = self._pdf(x, *args)
+        density = self._pdf(x, *args) if np.size(x) else x  # SciPy's may refuse empty arrays
         return dself, project(-dy * density if above else dy * density, x), *dargs
 
     return y, pullback
