@@ -117,7 +117,7 @@ window.appendleft(E)
 window += [E, E]
 window.rotate(I - 1)
 q.rotate(I); q.extendleft(a[:2])
-a *= 1 + I % 2
+a *= 1 + I % 2 * (len(a) < 30)
 a.extend(u * 0.5 for u in b[:2])
 m[I % 3] += E
 s += m[I] * 0.1
