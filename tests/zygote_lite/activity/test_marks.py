@@ -304,16 +304,20 @@ WRITES = {
     "cached": (lambda x: operator.setitem(shared_list(2), 1, x), lambda: shared_list(2)[1]),
     "default": (lambda x: with_default(x), lambda: with_default.__defaults__[0][-1]),
     "attribute of a function": (lambda x: setattr(register, "x", x), lambda: register.x),
+    "__dict__ of a function": (lambda x: FIELDS.update(x=x), lambda: register.x),
+    "variable of a module": (lambda x: operator.setitem(globals(), "WRITTEN", x), lambda: WRITTEN),
+    "keyword of a partial": (lambda x: PARTIAL.keywords.update(y=x), lambda: PARTIAL.keywords["y"]),
     "partial": (lambda x: PARTIAL.args[0].append(x), lambda: PARTIAL()),
 }
 BOUND = LIST.append
+KEPT, WRITTEN, FIELDS = [0.0], 0.0, register.__dict__
 
 
 def with_default(x, kept=[]):
     kept.append(x)
 
 
-PARTIAL = functools.partial(lambda kept: kept[-1], [0.0])
+PARTIAL = functools.partial(lambda kept, y=0.0: kept[-1], [0.0])
 
 
 def right_or_refused(f):
@@ -359,6 +363,20 @@ def test_what_is_written_outside_after_a_walk_is_read_back(name):
             before = 0.0
         write(x * x)
         return 3.0 * read() + before
+
+    right_or_refused(f)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_what_is_written_outside_after_a_question_is_read_back(name):
+    """A question walks through what it is given, and links nothing."""
+    write, read = WRITES[name]
+
+    def f(x):
+        KEPT[0] = x  # from here on, what is outside may reach what is active
+        callable(read), isinstance(BOX, Box)
+        write(x * x)
+        return 3.0 * read()
 
     right_or_refused(f)
 

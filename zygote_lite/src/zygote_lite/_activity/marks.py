@@ -20,7 +20,10 @@ import numpy as np
 from zygote_lite._activity.classes import computes
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
+    OBJECT,
+    VALUE,
     held_by,
+    is_written_in_python,
     kind_of,
     own_fields,
     owner_of,
@@ -84,14 +87,33 @@ def mark_fields(x: Any, fields: Any) -> None:
     if state.active is not None:
         known = own_fields(x) is fields
         state.active.setdefault(id(fields), fields if known else FieldsView(fields))
+        if id(fields) in state.clean:
+            note_outside(fields)
 
 
 def note_outside(x: Any = None) -> None:
     """Note that code outside the run may reach something active, by what `x` is now."""
-    if not state.outside or state.linked or id(x) in state.clean:
+    known = not state.linked and id(x) not in state.clean and stays_clean(x)
+    if not state.outside or not known or type(x) is dict:  # one may be that of a clean object
         state.clean.clear()
         state.linked = False
     state.outside += 1
+
+
+def stays_clean(x: Any) -> bool:
+    """Return whether a value holds something active only after it, or what it holds, is marked."""
+    kind = kind_of(x)
+    if kind == FUNCTION:  # a private cell is marked without a look at the functions that hold it
+        return not any(map(is_private, held_by(x)))
+    if kind == OBJECT:
+        return type(x) is types.CellType or is_users_object(x)
+    return kind != VALUE  # such as an iterator, which holds now this and now that
+
+
+def is_users_object(x: Any) -> bool:
+    """Return whether an object gets what it holds by code that is recorded, or inactive."""
+    kind = type(x)
+    return is_written_in_python(kind) and not kind.__module__.startswith("zygote_lite.")
 
 
 def _above(x: Any) -> list[Any] | None:
@@ -129,7 +151,7 @@ _METHODS_THAT_KEEP_NOTHING = {"clear", "count", "get", "index", "pop", "remove"}
 _BUILTIN = {list, tuple, dict, set}
 PLAIN = {float, int, bool, complex, str, bytes, type(None), np.float64, np.int64, slice}
 _SIMPLE = _BUILTIN | PLAIN
-_BOUND = {types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType}
+BOUND = {types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType}
 _PLAIN_KEYS = {int, str, float, np.int64}
 
 
@@ -165,7 +187,7 @@ def _note_operands(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], y: Any) -> 
     if f is operator.getitem and type(xs[1]) in _PLAIN_KEYS and owner in (*_BUILTIN, np.ndarray):
         return
     if f is getattr and not xs[1].startswith("__") and not computes(owner, xs[1]):  # type: ignore[arg-type]
-        if type(y) in _BOUND:
+        if type(y) in BOUND:
             note_shared(y)
     elif id(f) in _STORE:
         _note_held(xs[0], xs[1:])

@@ -46,11 +46,12 @@ def is_users_class(cls: type) -> bool:
 class Reach:
     """The variables that functions can read or write by name."""
 
-    __slots__ = ("bindings", "values", "variables")
+    __slots__ = ("bindings", "functions", "values", "variables")
 
     def __init__(self, functions: list[types.FunctionType]) -> None:
         self.variables: list[Variable] = []
-        self.values: list[Any] = []  # what functions on the way hold themselves
+        self.functions: list[types.FunctionType] = []  # on the way, which hold values themselves
+        self.values: list[Any] = []  # classes, and functions under `lru_cache`
         self.bindings: list[tuple[Any, str, Any]] = []
         seen: set[Any] = set()
         named: set[tuple[int, str]] = set()
@@ -71,7 +72,7 @@ class Reach:
                     self.variables.append((space, name))
                     continue
                 self.bindings.append((space, name, value))
-                self.values += [x for g in found for x in held_beside(g)]
+                self.functions += found
                 stack += found
                 if isinstance(value, functools._lru_cache_wrapper):
                     self.values.append(value)
@@ -95,7 +96,8 @@ class Reach:
 
     def now(self) -> list[Any]:
         """Return what the variables hold now, and what the functions on the way hold."""
-        return [*[space.get(name) for space, name in self.variables], *self.values]
+        held = [x for f in self.functions for x in held_beside(f)]
+        return [*[space.get(name) for space, name in self.variables], *self.values, *held]
 
 
 def _variables_of(f: types.FunctionType) -> list[Variable]:
@@ -146,11 +148,9 @@ def methods_of(cls: type) -> list[types.FunctionType]:
 
 def held_beside(f: types.FunctionType) -> list[Any]:
     """Return what a function holds itself: cells, defaults, attributes."""
-    held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ())]
+    held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ()), f.__dict__]
     if f.__kwdefaults__:
         held += f.__kwdefaults__.values()
-    if f.__dict__:
-        held.append(f.__dict__)
     return held
 
 
@@ -194,7 +194,7 @@ def _reach_of_class(cls: type) -> Reach:
     methods = methods_of(cls)
     found = Reach(methods)
     found.add_class(cls)
-    found.values += [x for f in methods for x in held_beside(f)]
+    found.functions += methods
     return found
 
 

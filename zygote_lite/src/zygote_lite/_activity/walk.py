@@ -5,14 +5,13 @@ all that they reach is walked. What was found to reach nothing active is remembe
 """
 
 import functools
-import types
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.marks import is_private
+from zygote_lite._activity.marks import is_users_object, stays_clean
 from zygote_lite._activity.reachability import (
     held_and_named,
     is_users_class,
@@ -31,8 +30,6 @@ from zygote_lite._cotangents.kinds import (
     VALUE,
     dict_of,
     entries_of,
-    held_by,
-    is_written_in_python,
     kind_of,
     owner_of,
     type_in_c,
@@ -105,23 +102,14 @@ def _holds_active(x: Any) -> bool:
             for part in held_and_named(x, by_name=False)[0]:
                 stack.append(part)  # which may be the dict that a method is bound to
                 stack += part.values() if type(part) is dict else []  # of attributes
-        elif kind == TUPLE or (kind == OBJECT and not _is_users_object(x)):
+        elif kind == TUPLE or (kind == OBJECT and not is_users_object(x)):
             stack += _entries_in(x)
     return False
 
 
 def _note_clean(seen: dict[int, Any]) -> None:
     """Note that what was walked holds active values only after something of it is marked."""
-    state.clean.update((key, x) for key, x in seen.items() if _stays_clean(x))
-
-
-def _stays_clean(x: Any) -> bool:
-    kind = kind_of(x)
-    if kind == FUNCTION:  # a private cell is marked without a look at the functions that hold it
-        return not any(map(is_private, held_by(x)))
-    if kind == OBJECT:
-        return type(x) is types.CellType or _is_users_object(x)
-    return kind != VALUE  # such as an iterator, which holds now this and now that
+    state.clean.update((key, x) for key, x in seen.items() if stays_clean(x))
 
 
 def _entries_in(x: Any) -> list[Any]:
@@ -129,12 +117,6 @@ def _entries_in(x: Any) -> list[Any]:
     if isinstance(x, functools._lru_cache_wrapper):
         return referents(x)
     return [value for _, value in entries_of(x)]
-
-
-def _is_users_object(x: Any) -> bool:
-    """Return whether an object gets what it holds by code that is recorded, or inactive."""
-    kind = type(x)
-    return is_written_in_python(kind) and not kind.__module__.startswith("zygote_lite.")
 
 
 def captured_within(*roots: Any) -> list[Any]:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Back = Callable[[Any], tuple[Any, ...]]
-Flags = tuple[int | None, ...]  # the operands' numbers on the tape; `None`: nothing goes there
 ValueAndPullback = tuple[Any, Any]
 
 
@@ -65,9 +64,17 @@ class UndoOnly:
 
 # -- handlers -----------------------------------------------------------------------------------
 
-NodeId = int | None
+
+class TupleNode(tuple[Any, ...]):
+    """The node of a tuple that recorded code made: the nodes of what it holds."""
+
+    __slots__ = ()
+
+
+NodeId = int | TupleNode | None
 """The number of a value on a tape; `None` for what does not depend on a differentiated argument."""
 Nodes = tuple[NodeId, ...]
+Flags = Nodes  # of the operands of a call; `None`: nothing goes there
 Traced = tuple[Any, NodeId]
 HandlerBody = Callable[..., Any]
 Kind = type | tuple[type, ...] | Callable[[type], bool] | None
@@ -123,6 +130,14 @@ class Handlers:
         if new_array:
             self.makers += functions
         return self._each("structural", functions, of, given)
+
+    def direct(self, *functions: Any) -> Callable[[Any], Any]:
+        """Declare what resolves the plainest calls at once: `(tape, nodes, f, xs) -> (y, node)`.
+
+        It gives what the usual order of resolution gives, where nothing of the user's and no rule
+        comes in between, and `None` for all other operands. There are no keywords.
+        """
+        return self._each("direct", functions)
 
     def inert(self, *functions: Any) -> None:
         """Declare that the value of functions carries no gradient, and that they change nothing."""
@@ -255,13 +270,14 @@ BY_CODE: Table = {}
 BY_OPTION: Table = {}
 RETURNS_NEW_ARRAY: set[int] = set()
 EVEN_IF_INACTIVE: set[int] = set()
+DIRECT: dict[int, HandlerBody] = {}
 CLASS_METHODS: dict[tuple[Any, str], Any] = {}
 """Class methods written in C that have Python for them, each as it was found when that was
 declared: Python makes a new one at each look-up."""
 
 _TABLES = {
     "structural": STRUCTURAL, "desugared": DESUGARED, "in Python": IN_PYTHON,
-    "callable": CALLABLES, "by code": BY_CODE, "by option": BY_OPTION,
+    "callable": CALLABLES, "by code": BY_CODE, "by option": BY_OPTION, "direct": {},
 }  # fmt: skip
 
 
@@ -271,6 +287,8 @@ def install(handlers: Iterable[Handlers]) -> None:
         for new in given.declared:
             key = new.key if new.form in ("by code", "by option") else id(new.key)
             _TABLES[new.form].setdefault(key, Rows(new.key)).add(new)
+            if new.form == "direct":
+                DIRECT[id(new.key)] = new.body
             if new.form == "in Python" and isinstance(getattr(new.key, "__self__", None), type):
                 CLASS_METHODS[new.key.__self__, new.key.__name__] = new.key
         RETURNS_NEW_ARRAY.update(map(id, given.makers))

@@ -80,15 +80,22 @@ def give(slots: dict[Any, Any], key: Any, d: Any) -> None:
         slots[key] = accumulate(slots.get(key), d)
 
 
-def entry_back(x: Any, key: Any, count: int) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the pullback of reading an entry of a container, by a call of `count` operands."""
-    nothing = (None,) * count
+@dataclass(eq=False, slots=True)
+class EntryBack:
+    """The pullback of reading an entry of a container: the store has its cotangent.
 
-    def read_back(dy: Any) -> tuple[Any, ...]:
-        give(slots_of(x), key, dy)
-        return nothing
+    Attributes:
+        x: the container.
+        key: the place of the entry.
+    """
 
-    return read_back
+    x: Any
+    key: Any
+
+    def __call__(self, dy: Any) -> tuple[Any, ...]:
+        if dy is not None:
+            give(slots_of(self.x), self.key, dy)
+        return ()
 
 
 def take_slots(x: Any) -> dict[Any, Any]:

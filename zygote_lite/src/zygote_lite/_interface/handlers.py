@@ -9,6 +9,7 @@ from zygote_lite._python import (
     generators,
     literals,
     operators,
+    plain,
     texts,
 )
 from zygote_lite._python.containers import deques, dicts, lists
@@ -19,18 +20,19 @@ from zygote_lite._python.library import (
     functools,
     heapq,
     itertools,
+    steps,
 )
 from zygote_lite._python.objects import attributes, construct, lookup
 from zygote_lite._specialize import callee
-from zygote_lite._tape import callables
+from zygote_lite._tape import callables, scalars
 
 MODULES = (
-    literals, operators, calls, generators, texts,
+    literals, operators, calls, generators, texts, plain,
     attributes, lookup, construct,
     lists, dicts, deques,
-    builtins, folds, itertools, heapq, copy, functools,
+    builtins, folds, itertools, heapq, copy, functools, steps,
     writes, functions, nditer, foreign,
-    callables, callee, cotangents, nested_rules,
+    callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip
 
 install(module.handlers for module in MODULES)

@@ -49,10 +49,6 @@ class NestedTape(Tape):
         """Return the numbers of a text that comes out of a container."""
         return pair(self.input(), self.outer.input())
 
-    def of_numbers(self, nodes: tuple[Any, ...], f: Any, xs: tuple[Any, ...]) -> Any:
-        """Leave operations of numbers to the usual order: they have nodes on two tapes."""
-        return None
-
     def record(self, y: Any, back: Any, nodes: tuple[Any, ...], fresh: bool = False) -> Any:
         """Note a step of the engine's own on both tapes."""
         _, at = self.outer.record(y, back, outer_of(nodes), fresh)
@@ -69,7 +65,7 @@ class NestedTape(Tape):
             rule = find_rule(member, xs[0]) if isinstance(member, _COMPUTED) else None
             if rule is not None and rule.kind in ("general", "linear"):  # `x.T`, say
                 return self.by_rule((None, nodes[1]), member, xs[:1], {})
-        return super().call(nodes, f, *xs, **kws)
+        return self.resolve(nodes, f, xs, kws)  # nothing at once: values have nodes on two tapes
 
     def write(self, nodes: tuple[Any, ...], f: Any, x: Any, index: Any, value: Any) -> None:
         """Write into an array on the outer tape; going back, the write is undone there too."""

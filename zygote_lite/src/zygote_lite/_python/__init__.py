@@ -6,5 +6,6 @@ as a function written in C. The tape finds them in the registry and knows none o
 
 Read `literals` first (tuples, lists and dicts are built, joined and subscripted), `operators`,
 then `objects` (attributes, instances, classes) and `containers`; `library` has one module for each
-module of the standard library.
+module of the standard library. The plainest operations are in `plain` and `library.steps`, too:
+what they mean there is what the others say, with less to ask.
 """

@@ -30,7 +30,8 @@ handlers = Handlers()
 
 
 @handlers.desugared(invoke)
-def _(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> Traced:
+def invoked(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any) -> Traced:
+    """Resolve the call of a method: that of the function that the class has."""
     if not isinstance(x, type | types.ModuleType | super):
         member = member_of(type(x), name)
         fields = fields_of(x)

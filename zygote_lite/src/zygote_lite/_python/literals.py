@@ -20,7 +20,7 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
     no_pullback,
 )
-from zygote_lite._cotangents.run import entry_back, slots_of, take_slots
+from zygote_lite._cotangents.run import EntryBack, slots_of, take_slots
 from zygote_lite._ir.intrinsics import (
     build_dict,
     build_list,
@@ -254,7 +254,7 @@ def _(nodes: Nodes, cell: Any, name: str, is_own: bool) -> ValueAndPullback:
     y = read_cell(cell, name, is_own)
     if kind_of(y) == INERT:
         return y, no_pullback(4)
-    return y, entry_back(cell, "cell_contents", 4)
+    return y, EntryBack(cell, "cell_contents")
 
 
 @handlers.structural(write_cell)
@@ -287,7 +287,7 @@ def _(nodes: Nodes, x: Any, index: Any) -> ValueAndPullback | None:
         index = operator.index(index) % type_in_c(x).__len__(x)
     else:
         index = stored_key(x, index)
-    return y, entry_back(x, index, 3)
+    return y, EntryBack(x, index)
 
 
 def _get_slice(x: Any, index: slice) -> ValueAndPullback:

@@ -1,6 +1,8 @@
 """The entries of a tape: the calls that recorded code ran, in order, and the walk backwards.
 
-A value is known by the number of the entry that it came from.
+A value is known by the number of the entry that it came from. An entry is a tuple of that number,
+the numbers of the operands and the pullback; that of an operation of numbers has partial
+derivatives in the place of a pullback (`scalars`).
 """
 
 import sys
@@ -13,16 +15,45 @@ from rulescore import accumulate
 from zygote_lite._activity.marks import note_reaching
 from zygote_lite._cotangents.indexed import Part, add_part
 from zygote_lite._cotangents.kinds import owner_of
-from zygote_lite._cotangents.registry import NodeId, NoPullback, Traced
+from zygote_lite._cotangents.registry import NodeId, NoPullback, Traced, TupleNode
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import are_parts, refused_view
 from zygote_lite._ir.places import where
+from zygote_lite._tape.scalars import pull
 from zygote_lite.errors import DifferentiationError
 
 
 def is_like(d: Any, known: Any) -> bool:
     """Return whether a cotangent can be added in place to an array of NumPy."""
     return type(d) is np.ndarray and d.shape == known.shape and d.dtype is known.dtype
+
+
+def hand_on(cotangents: dict[Any, Any], node: Any, d: Any, owned: set[Any]) -> None:
+    """Add a cotangent to that of a value; that of a tuple, to those of what it holds.
+
+    Arguments:
+        cotangents: what there is, by the numbers of values.
+        node: the number of the value.
+        d: its cotangent.
+        owned: the numbers of values whose cotangent is a buffer of our own.
+    """
+    known = None if type(node) is TupleNode else cotangents.get(node)
+    if type(node) is TupleNode:
+        for part, d_part in zip(node, d, strict=True):
+            if part is not None and d_part is not None:
+                hand_on(cotangents, part, d_part, owned)
+    elif type(d) is Part:
+        add_part(cotangents, owned, node, d)
+    elif known is None:
+        cotangents[node] = d
+    elif type(d) is float and type(known) is float:
+        cotangents[node] = known + d
+    elif node in owned and is_like(d, known):
+        known += d
+    else:  # neither may be written to: a pullback may have given them to others too
+        total = cotangents[node] = accumulate(known, d)
+        if type(total) is np.ndarray:
+            owned.add(node)
 
 
 class Entries:
@@ -41,7 +72,7 @@ class Entries:
     )
 
     def __init__(self) -> None:
-        self.entries: list[tuple[Any, tuple[NodeId, ...], NodeId]] = []
+        self.entries: list[tuple[Any, ...]] = []
         self.count = 0
         self.generators: list[Any] = []
         self.written = state.written if state.written is not None else {}
@@ -78,7 +109,7 @@ class Entries:
             fresh = False
         self.arrays[node] = (weakref.ref(x) if x is owner else x, fresh)
 
-    def array_of(self, node: NodeId) -> tuple[Any, bool]:
+    def array_of(self, node: Any) -> tuple[Any, bool]:
         """Return the array of a node if it is written in place, and whether it was new."""
         found = self.arrays.get(node) if node is not None else None
         if found is None:
@@ -96,10 +127,10 @@ class Entries:
                 note_reaching(y)
             return y, None
         if not back:
-            self.entries.append((back, nodes, None))
+            self.entries.append((None, nodes, back))
             return y, None
         self.count = node = self.count + 1
-        self.entries.append((back, nodes, node))
+        self.entries.append((node, nodes, back))
         if isinstance(y, np.ndarray):
             self.note_array(node, y, fresh)
         return y, node
@@ -110,25 +141,15 @@ class Entries:
             self.back_with_writes(cotangents)
             return
         owned: set[NodeId] = set()  # whose cotangent is a buffer of our own
-        for back, nodes, node in reversed(self.entries):
-            dy = cotangents.pop(node, None)
-            for operand, d in zip(nodes, back(dy), strict=False):
-                if operand is None or d is None:
-                    continue
-                if type(d) is Part:
-                    add_part(cotangents, owned, operand, d)
-                    continue
-                known = cotangents.get(operand)
-                if known is None:
-                    cotangents[operand] = d
-                elif type(d) is float and type(known) is float:
-                    cotangents[operand] = known + d
-                elif operand in owned and is_like(d, known):
-                    known += d
-                else:  # neither may be written to: a pullback may have given them to others too
-                    total = cotangents[operand] = accumulate(known, d)
-                    if type(total) is np.ndarray:
-                        owned.add(operand)
+        for entry in reversed(self.entries):
+            dy = cotangents.pop(entry[0], None)
+            if type(entry[2]) is float:
+                if dy is not None:
+                    pull(cotangents, entry, dy)
+                continue
+            for operand, d in zip(entry[1], entry[2](dy), strict=False):
+                if operand is not None and d is not None:
+                    hand_on(cotangents, operand, d, owned)
 
     def back_with_writes(self, cotangents: dict[Any, Any]) -> None:
         """Walk backwards where arrays were written: their cotangents live in shadows."""
@@ -136,17 +157,27 @@ class Entries:
         store.written = self.written
         for node in list(cotangents):
             self.give(store, cotangents, node, cotangents.pop(node))
-        for back, nodes, node in reversed(self.entries):
+        for entry in reversed(self.entries):
+            node = entry[0]
             dy = cotangents.pop(node, None)
+            if type(entry[2]) is float:
+                if dy is not None:
+                    pull(cotangents, entry, dy)
+                continue
             y, fresh = self.array_of(node)
             if y is not None:
                 dy = store.take_shadow(y) if fresh else None
-            for operand, d in zip(nodes, back(dy), strict=False):
+            for operand, d in zip(entry[1], entry[2](dy), strict=False):
                 if operand is not None and d is not None:
                     self.give(store, cotangents, operand, d)
 
-    def give(self, store: Any, cotangents: dict[Any, Any], node: int, d: Any) -> None:
+    def give(self, store: Any, cotangents: dict[Any, Any], node: Any, d: Any) -> None:
         """Add a cotangent to that of a value: in its shadow, if it lives in written memory."""
+        if type(node) is TupleNode:
+            for part, d_part in zip(node, d, strict=True):
+                if part is not None and d_part is not None:
+                    self.give(store, cotangents, part, d_part)
+            return
         x, _ = self.array_of(node)
         if type(d) is Part:
             if x is not None and not store.overlaps(x):
@@ -158,8 +189,7 @@ class Entries:
         if x is not None:
             store.add_to_shadow(x, d)
             return
-        known = cotangents.get(node)
-        cotangents[node] = d if known is None else accumulate(known, d)
+        hand_on(cotangents, node, d, set())
 
     def numbered(self, nodes: tuple[NodeId, ...], xs: tuple[Any, ...]) -> tuple[NodeId, ...]:
         """Give written arrays that came from inactive code a number, so that theirs is followed."""

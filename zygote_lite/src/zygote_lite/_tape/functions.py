@@ -33,12 +33,16 @@ class RecordedFunctions(Entries):
                 note_shared(x)  # Python itself makes a tuple or dict of it
         result = run_as_called(run, self, given, f, xs, kws)
         if is_generator:
-            generated = Generated(result, self, f, any(n is not None for n in nodes))
-            mark_new(generated)
-            self.generators.append(generated)
-            return generated, None
+            return self.generated(result, f, nodes)
         y, node = result
         return y, node
+
+    def generated(self, frame: Any, f: Any, nodes: tuple[NodeId, ...]) -> Traced:
+        """Return a generator whose steps are recorded: those of the function `f`."""
+        generated = Generated(frame, self, f, any(n is not None for n in nodes))
+        mark_new(generated)
+        self.generators.append(generated)
+        return generated, None
 
     def bind(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]

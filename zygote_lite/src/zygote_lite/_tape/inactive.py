@@ -118,7 +118,7 @@ class InactiveCalls(RecordedFunctions):
         if held:
             y, back = guarded(f, xs, kws, held)
             if back is not None:
-                self.entries.append((back, (), None))
+                self.entries.append((None, (), back))
         else:
             y = f(*xs, **kws)
         note_kept(f, xs, kws, y)

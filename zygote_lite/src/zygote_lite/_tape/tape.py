@@ -23,6 +23,7 @@ from zygote_lite._cotangents.registry import (
     BY_OPTION,
     CALLABLES,
     DESUGARED,
+    DIRECT,
     EVEN_IF_INACTIVE,
     IN_PYTHON,
     RETURNS_NEW_ARRAY,
@@ -38,6 +39,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
+from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.inactive import is_opaque, is_resolved_later
 from zygote_lite._tape.iteration import Iteration
@@ -51,7 +53,6 @@ from zygote_lite._tape.refusal import (
     refused_holder,
 )
 from zygote_lite._tape.rules import apply_rule, with_texts
-from zygote_lite._tape.scalars import OPERATIONS, PYTHON_NUMBERS, pulled
 from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.errors import DifferentiationError
 
@@ -64,7 +65,9 @@ class Tape(Iteration):
     def call(self, nodes: tuple[NodeId, ...], f: Any, /, *xs: Any, **kws: Any) -> Traced:
         """Run `f(*xs, **kws)`, record it, and return its value and the value's number.
 
-        A call is resolved in this order:
+        The plainest calls are resolved at once, as what follows would resolve them (`DIRECT`):
+        operations of numbers, reading what lists and objects hold, building and unpacking tuples.
+        All others are resolved in this order:
 
         1. inactive, because no operand depends on a differentiated argument: it is simply run;
         2. `x[i]` of an array, whose cotangent is added in place (`read`), and a rule for values
@@ -85,10 +88,17 @@ class Tape(Iteration):
         before the Python equivalent (7) and the function's source (9): its author declares it to
         be the derivative, and it is faster.
         """
-        if id(f) in OPERATIONS and not kws and PYTHON_NUMBERS.issuperset(map(type, xs)):
-            done = self.of_numbers(nodes, f, xs)
+        direct = None if kws else DIRECT.get(id(f))
+        if direct is not None:
+            done: Traced | None = direct(self, nodes, f, xs)
             if done is not None:
                 return done
+        return self.resolve(nodes, f, xs, kws)
+
+    def resolve(
+        self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
+    ) -> Traced:
+        """Resolve a call in the order that `call` describes."""
         if state.has_texts:
             nodes = with_texts(nodes, (*xs, *kws.values()), self.text_node())
         hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
@@ -138,15 +148,6 @@ class Tape(Iteration):
             xs, nodes = self.run_out(xs, nodes)
             return self.call(nodes, f, *xs, **kws)
         return self.by_callable(nodes, f, xs, kws)
-
-    def of_numbers(self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...]) -> Traced | None:
-        """Resolve an operation of Python's numbers, of which only steps 1 and 6 are left."""
-        found = pulled(nodes, f, xs)
-        if found is None or found[1] is None:
-            return found
-        self.count = node = self.count + 1
-        self.entries.append((found[1], nodes, node))
-        return found[0], node
 
     def of_known(
         self, nodes: tuple[NodeId, ...], f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
@@ -305,7 +306,7 @@ def via_tape(
     def tape_back(dy: Any) -> tuple[Any, ...]:
         cotangents: dict[Any, Any] = {}
         if node is not None and dy is not None:
-            cotangents[node] = dy
+            hand_on(cotangents, node, dy, set())
         chose, state.chooses = state.chooses, chooses
         try:
             tape.back(cotangents)

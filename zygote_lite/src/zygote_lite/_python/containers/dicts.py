@@ -26,7 +26,7 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
     no_pullback,
 )
-from zygote_lite._cotangents.run import current_store, entry_back, give, slots_of, take_slots
+from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, take_slots
 from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._ir.places import where
 from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
@@ -146,7 +146,7 @@ def _(nodes: Nodes, x: dict[Any, Any], key: Any, *default: Any) -> ValueAndPullb
     if not dict.__contains__(x, key):
         y = default[0] if default else None
         return y, lambda dy: (None, None, None, dy)[: len(nodes)]
-    return dict.__getitem__(x, key), entry_back(x, stored_key(x, key), len(nodes))
+    return dict.__getitem__(x, key), EntryBack(x, stored_key(x, key))
 
 
 @handlers.structural(dict.pop, _Ordered.pop)

@@ -37,7 +37,7 @@ from zygote_lite._cotangents.registry import (
     ValueAndPullback,
     no_pullback,
 )
-from zygote_lite._cotangents.run import current_store, entry_back, give, slots_of, state
+from zygote_lite._cotangents.run import EntryBack, current_store, give, slots_of, state
 from zygote_lite._ir.intrinsics import note_class
 from zygote_lite._ir.places import users_module, where
 from zygote_lite._python.literals import field_of_tuple_back
@@ -124,7 +124,7 @@ def attribute_by_rule(nodes: Nodes, x: Any, name: str, member: Any) -> ValueAndP
 def _field_back(x: Any, name: str, y: Any, count: int) -> Any:
     """Return the pullback of reading an attribute `y` of what holds it, if something does."""
     is_inert = x is None or kind_of(y) in (INERT, FUNCTION)
-    return no_pullback(count) if is_inert else entry_back(x, name, count)
+    return no_pullback(count) if is_inert else EntryBack(x, name)
 
 
 def _holder(x: Any, name: str) -> Any:
