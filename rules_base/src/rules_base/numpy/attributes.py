@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rules_base.shared.forward import linear_in_first
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.attributes")
@@ -53,6 +54,10 @@ def _(x: np.generic):
         return (project(dy, x),)
 
     return x.T, pullback
+
+
+linear_in_first(rule, Array, np.ndarray.T, np.ndarray.mT)
+linear_in_first(rule, Numeric, np.ndarray.real, np.generic.real, np.ndarray.imag, np.generic.imag)
 
 
 DESCRIPTIONS = (

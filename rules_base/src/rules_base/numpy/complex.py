@@ -9,6 +9,7 @@ import operator
 import numpy as np
 
 from rules_base.shared.axes import conjugate
+from rules_base.shared.forward import linear_in_first
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.complex")
@@ -98,3 +99,32 @@ def _(x: Numeric, deg=False):
             return (project(np.where((dy == 0) & (x == 0), 0.0, unit * 1j * dy / np.conj(x)), x),)
 
     return np.angle(x, deg), pullback
+
+
+linear_in_first(rule, Numeric, np.real, np.imag, np.conjugate)
+linear_in_first(rule, Numeric, np.ndarray.conj, np.ndarray.conjugate)
+linear_in_first(rule, np.generic, np.generic.conj, np.generic.conjugate)
+
+
+@rule.forward(abs, operator.abs)
+def _(x: float):
+    return abs(x), (lambda dx: dx if x > 0 else -dx if x < 0 else x * dx if dx or x == 0 else 0.0,)
+
+
+@rule.forward(np.absolute)
+def _(x: float):
+    y = np.absolute(x)
+    return y, (lambda dx: dx if x > 0 else -dx if x < 0 else x * dx if dx or x == 0 else 0.0,)
+
+
+@rule.forward(np.sign)
+def _(x: Numeric):
+    y = np.sign(x)
+
+    def pushforward(dx):
+        if not np.iscomplexobj(x):
+            return None
+        magnitude = np.where(x == 0, 1.0, np.absolute(x))
+        return 1j * y * (np.conj(y) * dx).imag / magnitude
+
+    return y, pushforward

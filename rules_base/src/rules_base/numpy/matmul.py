@@ -100,3 +100,13 @@ def dot_right(dy, a, b):
     own = tuple(range(a.ndim - 1))
     summed = np.tensordot(conjugate(a), dy, (own, own))  # the contracted axis comes first
     return np.moveaxis(summed, 0, -2)
+
+
+@rule.forward(np.matmul, operator.matmul)
+def _(a: Array, b: Array):
+    return a @ b, (lambda da: da @ b, lambda db: a @ db)
+
+
+@rule.forward(np.dot, np.ndarray.dot)
+def _(a: Numeric, b: Numeric):
+    return np.dot(a, b), (lambda da: np.dot(da, b), lambda db: np.dot(a, db))

@@ -6,6 +6,7 @@ import numpy as np
 
 from rules_base.numpy.matmul import matmul_left, matmul_right
 from rules_base.shared.axes import size_of
+from rules_base.shared.forward import bilinear
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array, conjugate
 from rulescore import RuleSet, project
 
@@ -339,3 +340,11 @@ if hasattr(np, "matvec"):  # NumPy 2.2
             return project(outer_of_stacks(as_array(v), dy, a), a)
 
         return np.vecmat(v, a), (dv, da)
+
+
+bilinear(rule, ArrayLike, np.inner, np.vdot, np.outer, np.linalg.outer, np.kron)
+bilinear(rule, ArrayLike, np.tensordot, np.linalg.tensordot, np.cross, np.linalg.cross)
+bilinear(rule, ArrayLike, np.convolve, np.correlate)
+bilinear(rule, ArrayLike, np.linalg.matmul, np.vecdot, np.linalg.vecdot)
+if hasattr(np, "matvec"):
+    bilinear(rule, ArrayLike, np.matvec, np.vecmat)

@@ -146,3 +146,51 @@ def shared_by_hits(dy, y, x, axis, keepdims, initial=None, where=None):
         number = number + (chosen == initial)
     share = restored(dy, x, axis, keepdims) / np.maximum(number, 1)
     return project(np.where(hits, share, 0.0), x)
+
+
+@rule.forward(np.prod, np.ndarray.prod, np.generic.prod)
+def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
+    more = {} if initial is None and where is None else given(initial=initial, where=where)
+    y = np.prod(x, axis, dtype, keepdims=keepdims, **more)
+
+    def pushforward(dx):
+        back = product_in_type_back if dtype is not None else product_back
+        options = (axis, dtype, keepdims) if dtype is not None else (axis, keepdims)
+        return reduced(back(np.ones_like(y), y, x, *options, initial, where), dx, y, axis, keepdims)
+
+    return y, pushforward
+
+
+@rule.forward(np.max, np.ndarray.max, np.amax, np.generic.max)
+def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.max(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
+
+    def pushforward(dx):
+        slope = shared_by_hits(np.ones_like(y), y, x, axis, keepdims, initial, where)
+        return reduced(slope, dx, y, axis, keepdims)
+
+    return y, pushforward
+
+
+@rule.forward(np.min, np.ndarray.min, np.amin, np.generic.min)
+def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
+    y = np.min(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
+
+    def pushforward(dx):
+        slope = shared_by_hits(np.ones_like(y), y, x, axis, keepdims, initial, where)
+        return reduced(slope, dx, y, axis, keepdims)
+
+    return y, pushforward
+
+
+def reduced(slope, dx, y, axis, keepdims):
+    """Return the tangent of a reduction `y`, each of whose entries has entries of `x` for its own.
+
+    Arguments:
+        slope: the cotangent of `x` for a `dy` of ones.
+        dx: the tangent of `x`.
+        y, axis, keepdims: the reduction.
+    """
+    if slope is None:
+        return None
+    return np.sum(zeros_kept(conjugate(slope) * dx, dx, y), axis=axis, keepdims=keepdims)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rules_base.numpy.reductions import product_in_type_back, shared_by_hits
+from rules_base.numpy.reductions import product_in_type_back, reduced, shared_by_hits
 from rules_base.shared.axes import as_read, count, given, restored, spread, truncates, zeros_kept
 from rules_base.shared.nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, Numeric, RuleSet, accumulate, project
@@ -62,6 +62,56 @@ def _(
         return (project(zeros_kept(dx, restored(dy, x, axis, keepdims), y), x),)
 
     return y, pullback
+
+
+@rule.forward(np.var, np.ndarray.var, np.generic.var)
+def _(
+    x: Numeric,
+    axis=None,
+    dtype=None,
+    *,
+    ddof=0,
+    keepdims=False,
+    correction=None,
+    where=None,
+    mean=None,
+):
+    more = given(correction=correction, where=where, mean=mean)
+    y = np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+
+    def pushforward(dx):
+        if dtype is not None and truncates(x, dtype):
+            return None
+        ones = restored(np.ones_like(y), x, axis, keepdims)
+        slope = variance_back(ones, x, axis, ddof + (correction or 0), where, mean, dtype)
+        return np.real(reduced(slope, dx, y, axis, keepdims))
+
+    return y, pushforward
+
+
+@rule.forward(np.std, np.ndarray.std, np.generic.std)
+def _(
+    x: Numeric,
+    axis=None,
+    dtype=None,
+    *,
+    ddof=0,
+    keepdims=False,
+    correction=None,
+    where=None,
+    mean=None,
+):
+    more = given(correction=correction, where=where, mean=mean)
+    y = np.std(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
+
+    def pushforward(dx):
+        if dtype is not None and truncates(x, dtype):
+            return None
+        ones = restored(1 / (2 * y + (y == 0)), x, axis, keepdims)
+        slope = variance_back(ones, x, axis, ddof + (correction or 0), where, mean, dtype)
+        return np.real(reduced(slope, dx, y, axis, keepdims))
+
+    return y, pushforward
 
 
 def variance_back(dy, x, axis, ddof, where=None, mean=None, dtype=None):

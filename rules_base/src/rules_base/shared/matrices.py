@@ -67,3 +67,9 @@ def triangle_of_hermitian(a, lower=True):
     half = np.real(diagonal(a))
     strict = np.tril(both, -1) if lower else np.triu(both, 1)
     return strict + diagonal_matrix(half)
+
+
+def hermitian_of_triangle(a, lower=True):
+    """Return the Hermitian matrices that LAPACK reads from one triangle of `a`."""
+    strict = np.tril(a, -1) if lower else np.triu(a, 1)
+    return strict + adjoint(strict) + diagonal_matrix(np.real(diagonal(a)))

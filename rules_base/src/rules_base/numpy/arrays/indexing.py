@@ -6,6 +6,7 @@ from types import EllipsisType
 import numpy as np
 
 from rules_base.shared.axes import inexact_type, like, size_of
+from rules_base.shared.forward import linear_in_first
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -49,6 +50,15 @@ def _(x: np.number, index: object):
         return project(np.sum(dy), x), None  # every entry of `x[..., None]` and the like is `x`
 
     return x[index], pullback
+
+
+@rule.forward(operator.getitem)
+def _(x: Array | np.number, index: object):
+    return x[index], (lambda dx: dx[index], None)
+
+
+linear_in_first(rule, Numeric, np.take, np.ndarray.take, np.take_along_axis)
+linear_in_first(rule, Array, np.ndarray.item, np.lib.stride_tricks.sliding_window_view)
 
 
 def scatter(dy, x, index):

@@ -23,6 +23,22 @@ def _(condition: object, x: ArrayLike, y: ArrayLike):
     return np.where(condition, x_array, y_array), (None, dx, dy)
 
 
+@rule.forward(np.where)
+def _(condition: object, x: ArrayLike, y: ArrayLike):
+    def dx(dx):
+        return np.where(condition, dx, np.zeros_like(dx))
+
+    def dy(dy):
+        return np.where(condition, np.zeros_like(dy), dy)
+
+    z = np.where(condition, x, y)
+    return z, (
+        None,
+        lambda d: np.broadcast_to(dx(d), z.shape),
+        lambda d: np.broadcast_to(dy(d), z.shape),
+    )
+
+
 @rule(np.where)
 def _(condition: object):
     def pullback(dy):

@@ -21,6 +21,7 @@ from rules_base.shared.matrices import (
     columns,
     diagonal,
     diagonal_matrix,
+    hermitian_of_triangle,
     rows,
     triangle_of_hermitian,
 )
@@ -45,6 +46,20 @@ def _(a: ArrayLike, *, upper=False):
         return (project(triangle_of_hermitian(da, not upper), a),)
 
     return y, pullback
+
+
+@rule.forward(np.linalg.cholesky)
+def _(a: ArrayLike, *, upper=False):
+    y = np.linalg.cholesky(a, upper=True) if upper else np.linalg.cholesky(a)
+
+    def pushforward(da):
+        factor = adjoint(y) if upper else y
+        inverse = np.linalg.inv(factor)
+        m = inverse @ hermitian_of_triangle(as_array(da), not upper) @ adjoint(inverse)
+        dfactor = factor @ (np.tril(m, -1) + diagonal_matrix(np.real(diagonal(m)) / 2))
+        return adjoint(dfactor) if upper else dfactor
+
+    return y, pushforward
 
 
 def lower_factor(y, dy):

@@ -17,9 +17,12 @@ from rules_base.shared.axes import like, on_the_diagonal
 from rules_base.shared.matrices import (
     ArrayLike,
     adjoint,
+    as_array,
     coincide,
     columns,
+    diagonal,
     diagonal_matrix,
+    hermitian_of_triangle,
     rows,
     triangle_of_hermitian,
 )
@@ -60,6 +63,33 @@ def _(a: ArrayLike, UPLO="L"):
         return (project(triangle_of_hermitian(da, UPLO.upper() == "L"), a),)
 
     return np.linalg.eigvalsh(a, UPLO), pullback
+
+
+@rule.forward(np.linalg.eigh)
+def _(a: ArrayLike, UPLO="L"):
+    y = np.linalg.eigh(a, UPLO)
+    w, v = y
+
+    def pushforward(da):
+        lower = UPLO.upper() == "L"
+        inner = adjoint(v) @ hermitian_of_triangle(as_array(da), lower) @ v
+        dv = v @ over_gaps(inner, w, inner)
+        if np.iscomplexobj(v) and v.shape[-1]:
+            row = slice(0, 1) if lower else slice(-1, None)  # which LAPACK leaves real
+            dv = dv - v * (1j * np.imag(dv[..., row, :]) / v[..., row, :])
+        return np.real(diagonal(inner)), dv
+
+    return y, pushforward
+
+
+@rule.forward(np.linalg.eigvalsh)
+def _(a: ArrayLike, UPLO="L"):
+    def pushforward(da):
+        v = np.linalg.eigh(a, UPLO).eigenvectors
+        moved = adjoint(v) @ hermitian_of_triangle(as_array(da), UPLO.upper() == "L") @ v
+        return np.real(diagonal(moved))
+
+    return np.linalg.eigvalsh(a, UPLO), pushforward
 
 
 @rule(np.linalg.eig)

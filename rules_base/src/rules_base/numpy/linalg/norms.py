@@ -8,6 +8,7 @@ values) are the largest at once they share the gradient.
 import numpy as np
 
 from rules_base.numpy.linalg.solve import inv_cotangent
+from rules_base.numpy.reductions import reduced
 from rules_base.shared.axes import zeros_kept
 from rules_base.shared.matrices import ArrayLike, as_array, columns
 from rulescore import RuleSet, project
@@ -37,6 +38,32 @@ def _(x: ArrayLike, ord: float, axis=None, keepdims=False):
         return dx, order_cotangent(dy, array, y, ord, axis, keepdims)
 
     return y, pullback
+
+
+@rule.forward(np.linalg.norm)
+def _(x: ArrayLike, *, ord=None, axis=None, keepdims=False):
+    y = np.linalg.norm(x, ord, axis, keepdims)
+
+    def pushforward(dx):
+        return norm_tangent(as_array(dx), as_array(x), y, ord, axis, keepdims)
+
+    return y, pushforward
+
+
+@rule.forward(np.linalg.norm)
+def _(x: ArrayLike, ord: int | str | None, axis=None, keepdims=False):
+    y = np.linalg.norm(x, ord, axis, keepdims)
+
+    def of_vectors(dx):
+        return norm_tangent(as_array(dx), as_array(x), y, ord, axis, keepdims)
+
+    return y, (of_vectors, None)
+
+
+def norm_tangent(dx, x, y, ord, axis, keepdims):
+    """Return the tangent of `y = np.linalg.norm(x, ord, axis, keepdims)`."""
+    slope = norm_cotangent(np.ones_like(y), x, y, ord, axis, keepdims)
+    return np.real(reduced(slope, dx, y, axis, keepdims))
 
 
 @rule(np.linalg.vector_norm)

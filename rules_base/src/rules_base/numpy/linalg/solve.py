@@ -33,6 +33,39 @@ def _(a: ArrayLike):
     return y, pullback
 
 
+@rule.forward(np.linalg.inv)
+def _(a: ArrayLike):
+    y = np.linalg.inv(a)
+    return y, (lambda da: -y @ da @ y,)
+
+
+@rule.forward(np.linalg.det)
+def _(a: ArrayLike):
+    y = np.linalg.det(a)
+
+    def pushforward(da):
+        return np.sum(conjugate(cofactors(as_array(a), y)) * da, axis=(-2, -1))
+
+    return y, pushforward
+
+
+@rule.forward(np.linalg.solve)
+def _(a: ArrayLike, b: ArrayLike):
+    y = np.linalg.solve(a, b)
+    are_vectors = np.ndim(b) == 1
+
+    def da(da):
+        return -(as_array(da) @ rows(y))[..., 0] if are_vectors else -(as_array(da) @ y)
+
+    def db(db):
+        return np.broadcast_to(db, y.shape)
+
+    def solution(s):
+        return np.linalg.solve(a, rows(s))[..., 0] if are_vectors else np.linalg.solve(a, s)
+
+    return y, ((da, db), solution)
+
+
 def inv_cotangent(dy, y):
     """Return the cotangent of the matrix that `y` is the inverse of."""
     return -adjoint(y) @ dy @ adjoint(y)
