@@ -202,9 +202,9 @@ def test_a_class_that_is_registered():
     def f(x):
         return x * 2 if isinstance(x, Registered) else x * 3
 
-    assert_agreement(f, (2.0,))
+    assert assert_agreement(f, (2.0,))
     Registered.register(float)
-    assert_agreement(f, (2.0,))
+    assert assert_agreement(f, (2.0,))
     assert value_and_grad(f)(2.0) == (4.0, 2.0)
 
 

@@ -17,6 +17,7 @@ from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import (
     Method,
+    OwnFlags,
 )
 from zygote_lite._specialize.typed.store_forwarding import stored_at
 from zygote_lite._specialize.typed.structures import structure
@@ -72,6 +73,8 @@ def array_attribute(builder: Builder, x: Value, name: str) -> Value:
         return constant(getattr(x.sample, name))
     if name == "real" and fact.dtype.kind in "fiu":
         return x
+    if name == "flags" and x.fresh and builder.is_own(x):
+        return constant(OwnFlags())
     if name not in ("T", "mT", "shape", "size"):
         raise NotSupported.ATTRIBUTE(f"it reads the attribute {name} of an array")
     f = attribute_of(name)

@@ -31,6 +31,7 @@ from zygote_lite._specialize.typed.stand_ins import (
     Fields,
     Lookup,
     Method,
+    OwnFlags,
     StandIn,
     Super,
 )
@@ -73,6 +74,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return array_attribute(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
+    if isinstance(x.sample, OwnFlags) and name == "writeable":
+        return constant(True)
     if is_iterator(x) or isinstance(x.sample, Fields):
         return constant(Method(x, name))
     if is_generator(x):

@@ -4,10 +4,12 @@ The function is run on the samples. If the types of the arguments do not determi
 result, the code tests it whenever it runs.
 """
 
+import abc
 import contextlib
 import enum
 import functools
 import itertools
+import math
 import operator
 import types
 from collections.abc import Callable
@@ -19,6 +21,7 @@ import numpy as np
 from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.facts import (
     FLOATS,
+    INTS,
     NUMBERS,
     ArrayOf,
     Axes,
@@ -61,6 +64,8 @@ def result_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Result:
     if isinstance(fact, Other):
         settled = f is not operator.getitem or lengths is not None
         return Result(fact, sample, certain=settled, lengths=lengths)
+    if f is math.prod and lengths is not None:
+        return Result(fact, sample, lengths=lengths)
     axes = axes_of_result(f, xs, kws, np.ndim(sample))
     if axes is None:
         result = Result(without_lengths(fact), sample, certain=False)
@@ -111,6 +116,9 @@ def may_hold(x: Any, array: np.ndarray) -> bool:
     )
 
 
+_PROBED = FLOATS | INTS
+
+
 def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     """Run a function on the samples of its arguments.
 
@@ -126,7 +134,9 @@ def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
             raise
         for probe in (0.75, 1.5):
             other = [
-                x.sample if x.is_constant or type(x.sample) not in FLOATS else type(x.sample)(probe)
+                type(x.sample)(probe)
+                if not x.is_constant and type(x.sample) in _PROBED
+                else x.sample
                 for x in xs
             ]
             if isinstance(f, types.BuiltinFunctionType) and other != given and not kws:
@@ -327,10 +337,14 @@ _BY_TYPE: dict[Any, Callable[[Value], bool]] = {
     ),
     **dict.fromkeys((np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar),
     np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),
-    len: lambda x: (
-        (x.items is not None and type(x.sample) in (tuple, list, dict))
-        or (x.lengths is not None and type(x.sample) is tuple)
+    **dict.fromkeys(
+        (len, bool, operator.truth, operator.not_),
+        lambda x: (
+            (x.items is not None and type(x.sample) in (tuple, list, dict))
+            or (x.lengths is not None and type(x.sample) is tuple)
+        ),
     ),
+    **dict.fromkeys((math.isnan, math.isinf), lambda x: x.lengths is not None),
 }
 """Functions of one value whose answer its type settles, with a test of what that holds for."""
 
@@ -339,18 +353,25 @@ _WITHOUT_HOOKS = ("rulescore", "numbers", "collections", "numpy")
 
 
 def _stays_as_it_is(kind: Any) -> bool:
-    """Return whether `isinstance` has the same answer in every run, for numbers and arrays."""
-    if isinstance(kind, tuple):
-        return all(map(_stays_as_it_is, kind))
-    if isinstance(kind, types.UnionType):
-        return all(map(_stays_as_it_is, kind.__args__))
-    within = str(getattr(kind, "__module__", None)).partition(".")[0]
-    return type(kind) in (type, enum.EnumMeta) or within in (
-        "rulescore",
-        "numbers",
-        "collections",
-        "numpy",
-    )
+    """Return whether `isinstance` has one answer for a class, while none is registered anew."""
+    return all(type(k) in (type, enum.EnumMeta) or is_abstract(k) or is_without_hooks(k)
+               for k in kinds_in(kind))  # fmt: skip
+
+
+def kinds_in(kind: Any) -> list[Any]:
+    """Return the classes that `isinstance` is given."""
+    parts = kind.__args__ if isinstance(kind, types.UnionType) else kind
+    return [k for part in parts for k in kinds_in(part)] if isinstance(parts, tuple) else [parts]
+
+
+def is_abstract(kind: Any) -> bool:
+    """Return whether classes may be registered as subclasses of a class."""
+    return type(kind) is abc.ABCMeta
+
+
+def is_without_hooks(kind: Any) -> bool:
+    """Return whether a class is of a module whose abstract classes stay as they are."""
+    return str(getattr(kind, "__module__", None)).partition(".")[0] in _WITHOUT_HOOKS
 
 
 def classes_of(x: Value) -> frozenset[type]:

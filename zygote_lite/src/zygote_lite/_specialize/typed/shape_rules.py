@@ -4,6 +4,7 @@ A rule is given the arguments, and the number of axes that the result has on the
 `None` where the arguments do not settle the number of axes: then the code tests it when it runs.
 """
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -72,6 +73,8 @@ def lengths_of_result(f: Any, xs: list[Value]) -> Axes | None:
     lengths = xs[0].lengths if xs else None
     if lengths is None or f is exactly:
         return lengths if f is exactly else None
+    if f is math.prod and len(xs) == 1:
+        return (UNKNOWN,)
     if f is operator.getitem and xs[1].is_constant:
         found = lengths[xs[1].sample]
         return found if isinstance(found, tuple) else (found,)

@@ -31,6 +31,10 @@ class Method(StandIn):
     function: Any = None
 
 
+class OwnFlags(StandIn):
+    """The flags of an array that the code has made: it can be written to."""
+
+
 @dataclass(eq=False)
 class Partial(StandIn):
     """A function with its first arguments, and some by name: what `functools.partial` gives."""

@@ -56,7 +56,10 @@ def is_key_of(builder: Builder, x: Value, key: Value) -> bool:
 
 
 def contains(builder: Builder, xs: list[Value]) -> Value | None:
-    """Return `key in x`; nothing of anything else."""
+    """Return `key in x`, or whether a shape holds nothing or a text; nothing of anything else."""
+    of_lengths = type(xs[0].sample) is tuple and xs[0].lengths is not None
+    if of_lengths and xs[1].is_constant and type(xs[1].sample) in (str, type(None)):
+        return constant(False)
     return constant(is_key_of(builder, *xs)) if is_lookup(xs[0]) else None
 
 

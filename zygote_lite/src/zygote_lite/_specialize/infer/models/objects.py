@@ -5,6 +5,7 @@ be seen half-way. The guard tests the class of an object and the attributes that
 other attributes do not matter. An object is identified by the variable that the guard puts it in.
 """
 
+import abc
 import enum
 import functools
 import types
@@ -30,6 +31,7 @@ from zygote_lite._specialize.infer.models.classes import (
     settle,
 )
 from zygote_lite._specialize.infer.models.named import is_named_tuple
+from zygote_lite._specialize.typed.abstract_eval import is_abstract, is_without_hooks, kinds_in
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.effects import GENERATORS
 from zygote_lite._specialize.typed.facts import Other
@@ -210,15 +212,14 @@ def _guard_method(inputs: "Inputs", x: Value, name: str, found: types.FunctionTy
 def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
     """Demand that a class has the ancestors that it has now, if it is one made in Python.
 
-    Raises `NotSpecializable` for abstract classes: others may be registered with them at any time.
+    Of abstract classes, demand that no class has been registered: until then each keeps its answer.
     """
-    if not isinstance(kind, type) or not kind.__flags__ & HEAPTYPE:
-        return
-    if not _are_concrete(kinds):
-        raise Unsound.CLASS("which objects are instances of an abstract class may change")
-    inputs.guard(f"{inputs.name_for(kind, 'o')}.__mro__", kind.__mro__)
-
-
-def _are_concrete(kinds: Any) -> bool:
-    parts = kinds.__args__ if isinstance(kinds, types.UnionType) else kinds
-    return all(map(_are_concrete, parts)) if isinstance(parts, tuple) else type(parts) is type
+    made_in_python = isinstance(kind, type) and kind.__flags__ & HEAPTYPE
+    asked = kinds_in(kinds)
+    if any(is_abstract(k) and (made_in_python or not is_without_hooks(k)) for k in asked):
+        token = inputs.name_for(abc.get_cache_token, "o")
+        inputs.guards[f"{token}() == {abc.get_cache_token()}"] = None
+    if made_in_python:
+        if not all(type(k) is type or is_abstract(k) for k in asked):
+            raise Unsound.CLASS("a metaclass decides which objects are instances of a class")
+        inputs.guard(f"{inputs.name_for(kind, 'o')}.__mro__", kind.__mro__)

@@ -1,0 +1,81 @@
+"""What libraries ask of arrays: their shapes, flags and items, and whether they are converted."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.oracles import assert_agreement
+from zygote_lite import testing, value_and_grad
+
+
+def writes_where_it_may(x):
+    y = np.abs(x)
+    if not y.flags.writeable:
+        y = y.copy()
+    y[0] = x[-1] * 2.0
+    return np.sum(y * x)
+
+
+def is_the_array_itself(x):
+    a = x * 2.0
+    b = np.asanyarray(np.asarray(a), x.dtype)
+    b[0] = x[0] * x[-1]
+    return np.sum(a * b) * (2.0 if b is a else 1.0)
+
+
+def size_of(x):
+    if None in x.shape:
+        return None
+    n = math.prod(x.shape)
+    return None if math.isnan(n) else n
+
+
+def asks_for_the_size(x):
+    if not (x, None) or size_of(x) == 0:
+        return np.sum(x)
+    return np.sum(x * x) / size_of(x)
+
+
+def middle(x):
+    return np.median(np.abs(x - 0.1), overwrite_input=True) * np.median(x)
+
+
+def listed(x):
+    first, *rest = list(x)
+    return first * len(rest) + sum(tuple(x)) * first
+
+
+def differences(x):
+    n = len(x)
+    c, last = np.zeros((n + 1, 1)), np.zeros((n, 1))
+    c[0] = x[0]
+    for k in range(1, n):
+        s = 0
+        while s <= k and x[k - s] == x[k]:
+            s += 1
+        s -= 1
+        last[0] = x[k] / float(math.factorial(s))
+        for i in range(k - s):
+            last[i + 1] = (c[i] - last[i]) / (x[i] - x[k])
+        c[k] = last[k - s]
+    return np.sum(c * c)
+
+
+V = np.array([0.5, -1.25, 2.0])
+W = np.array([0.25, 0.75, -2.0, 1.5])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [writes_where_it_may, is_the_array_itself, asks_for_the_size, middle, listed, differences],
+)
+def test_gradients(f):
+    assert assert_agreement(
+        f, (V,), (W,), (V * 2.0,), (V.astype(np.float32),), (np.array([0.5]),), tolerance=1e-5
+    )
+    with testing.recorded_only():
+        y, d = value_and_grad(f)(W)
+    assert y == f(W)
+    for i, h in enumerate(np.eye(4) * 1e-6):
+        assert d[i] == pytest.approx((f(W + h) - f(W - h)) / 2e-6, rel=1e-6)
