@@ -21,6 +21,7 @@ from tests.zygote_lite.constructs import (
     iteration,
     library,
     order,
+    output,
     refusals,
     state,
     statements,
@@ -42,6 +43,7 @@ GROUPS = {
     "Arrays written in place": writes,
     "Order of evaluation": order,
     "Library code": library,
+    "Output": output,
     "Higher order": higher_order,
     "Refused": refusals,
 }

@@ -5,6 +5,7 @@ Both are found from the operands of a call, through what they reach (`walk`).
 
 import fractions
 import operator
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -94,11 +95,13 @@ def text_pullback(y: Any, count: int) -> TextPullback:
             x = stack.pop()
             if isinstance(x, list | tuple):
                 stack += x
-            elif isinstance(x, np.ndarray) or (isinstance(x, _TEXTS) and len(x) > 1):
+            elif isinstance(x, dict):
+                stack += x.values()
+            elif isinstance(x, np.ndarray | re.Match) or (isinstance(x, _TEXTS) and len(x) > 1):
                 x = owner_of(x) if isinstance(x, np.ndarray) else x
                 state.active[id(x)] = x
                 state.has_texts = True
-        if isinstance(y, list):
+        if isinstance(y, list | dict):
             mark_new(y)
     return TextPullback(count)
 

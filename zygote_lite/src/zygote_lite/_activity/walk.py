@@ -5,6 +5,7 @@ all that they reach is walked. What was found to reach nothing active is remembe
 """
 
 import functools
+import re
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.marks import is_users_object, stays_clean
+from zygote_lite._activity.outputs import is_output
 from zygote_lite._activity.reachability import (
     held_and_named,
     is_users_class,
@@ -185,7 +187,7 @@ def _walk(
                 yield _VAST
             continue
         if kind == INERT:
-            if isinstance(x, str | bytes | bytearray) and id(x) in active:
+            if isinstance(x, str | bytes | bytearray | re.Match) and id(x) in active:
                 yield x
             elif isinstance(x, type):
                 seen[id(x)] = x
@@ -218,7 +220,11 @@ def _walk(
         if len(seen) > limit or steps > 5 * limit:
             yield _VAST
             return
-        if id(x) in active or (kind >= TUPLE and id(dict_of(x)) in active):
+        if (
+            id(x) in active
+            or (kind >= TUPLE and id(dict_of(x)) in active)
+            or (kind == OBJECT and is_output(x) and active is state.active)
+        ):
             yield x
         seen[id(x)] = x
         if kind == FUNCTION:

@@ -271,6 +271,7 @@ BY_OPTION: Table = {}
 RETURNS_NEW_ARRAY: set[int] = set()
 EVEN_IF_INACTIVE: set[int] = set()
 DIRECT: dict[int, HandlerBody] = {}
+NAMES_EVEN_IF_INACTIVE: set[str] = set()
 CLASS_METHODS: dict[tuple[Any, str], Any] = {}
 """Class methods written in C that have Python for them, each as it was found when that was
 declared: Python makes a new one at each look-up."""
@@ -293,6 +294,7 @@ def install(handlers: Iterable[Handlers]) -> None:
                 CLASS_METHODS[new.key.__self__, new.key.__name__] = new.key
         RETURNS_NEW_ARRAY.update(map(id, given.makers))
         EVEN_IF_INACTIVE.update(map(id, given.unconditional))
+        NAMES_EVEN_IF_INACTIVE.update(f.__name__ for f in given.unconditional)
 
 
 def has_handler(f: Any) -> bool:

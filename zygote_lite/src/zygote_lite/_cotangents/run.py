@@ -47,6 +47,8 @@ class State(threading.local):
     reaching: dict[int, Any]  # private containers that hold what is active
     writes = 0  # into arrays, so far
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
+    written_files: Any = None  # what the run has written that depends on what is differentiated
+    opened: list[Any] | None = None  # names of the files that are opened, if that is asked for
     run: object = None  # the forward run, which differs from all others
     later: list[Callable[[], Any]]  # what is to be done when the run is over
 

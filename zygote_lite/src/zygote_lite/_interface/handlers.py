@@ -20,7 +20,10 @@ from zygote_lite._python.library import (
     functools,
     heapq,
     itertools,
+    output,
     steps,
+    streams,
+    tracebacks,
 )
 from zygote_lite._python.objects import attributes, construct, lookup
 from zygote_lite._specialize import callee
@@ -30,7 +33,7 @@ MODULES = (
     literals, operators, calls, generators, texts, plain,
     attributes, lookup, construct,
     lists, dicts, deques,
-    builtins, folds, itertools, heapq, copy, functools, steps,
+    builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks,
     writes, functions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip

@@ -39,6 +39,7 @@ _HERE = tuple(
 
 
 ENGINE = _HERE[0]
+_FROZEN = "<frozen "
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 
@@ -46,15 +47,6 @@ def where() -> str:
     """Return the user's file and line that the running call stands for."""
     frame = _users_frame()
     return "<unknown>" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def frames_of_engine() -> int:
-    """Return how many frames are the engine's between the caller and the user's code."""
-    frame: Any = sys._getframe(1)
-    count = 0
-    while frame is not None and _is_ours(frame):
-        frame, count = frame.f_back, count + 1
-    return count
 
 
 def users_module() -> str:
@@ -69,7 +61,7 @@ def _users_frame() -> Any:
     nearest = None
     while frame is not None:
         if not _is_ours(frame):
-            if not frame.f_code.co_filename.startswith(_STANDARD):
+            if not frame.f_code.co_filename.startswith((_STANDARD, _FROZEN)):
                 return frame
             nearest = nearest or frame
         frame = frame.f_back
@@ -86,7 +78,7 @@ def called_by_user() -> tuple[str, str, str] | None:
         if not _is_ours(frame):
             names.append(_public_name(frame))
         frame = frame.f_back
-    if frame is None or not names or frame.f_code.co_filename.startswith(_STANDARD):
+    if frame is None or not names or frame.f_code.co_filename.startswith((_STANDARD, _FROZEN)):
         return None
     known = [(module, name) for is_public, module, name in names if is_public]
     module, name = known[-1] if known else names[-1][1:]
@@ -129,7 +121,7 @@ def is_library(path: str) -> bool:
 
     The variables of its modules hold no values of the user.
     """
-    if path.startswith("<frozen "):  # a module of Python's own: `abc`, `os`
+    if path.startswith(_FROZEN):  # a module of Python's own: `abc`, `os`
         return True
     return path.startswith(_HERE) or (path.startswith(_STANDARD) and "site-packages" not in path)
 

@@ -1,22 +1,17 @@
-"""Texts of objects: `str`, `repr`, `format`, `print` and f-strings run the user's own methods.
+"""Texts of objects: `str`, `repr`, `format` and f-strings run the user's own methods.
 
 The side effects of such a method are followed, and its text is the one that Python would use.
 """
 
-import io
-import logging
-import sys
+import re
 import types
 from typing import Any
 
 from zygote_lite._activity.activity import text_pullback
 from zygote_lite._activity.classes import member_of
-from zygote_lite._activity.marks import mark_active
-from zygote_lite._activity.side_effects import hooks_called
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced, ValueAndPullback
 from zygote_lite._ir.intrinsics import CONVERSIONS, format_value, join_text
-from zygote_lite._ir.places import frames_of_engine, is_library
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -94,67 +89,32 @@ def _(tape: Tape, nodes: Nodes, x: Any, conversion: int, spec: str) -> Traced | 
     return tape.call((None, node, nodes[3]), format, text, spec)
 
 
-@handlers.desugared(print)
-def _(
-    tape: Tape,
-    nodes: Nodes,
-    *xs: Any,
-    sep: Any = None,
-    end: Any = None,
-    file: Any = None,
-    flush: Any = False,
-) -> Traced | None:
-    """A text that is written into memory may be read again: what is printed makes it active."""
-    if hooks_called(print, (sep, end, file, flush)):
-        return None
-    if hooks_called(print, xs):
-        if not isinstance(sep, str | None) or not isinstance(end, str | None):
-            return None
-        for i, x in enumerate(xs):
-            text, node = tape.call((None, nodes[1 + i]), str, x)
-            tape.call((None, node, None, None), print, str.__str__(text), end="", file=file)
-            if i + 1 < len(xs):
-                print(end=sep if sep is not None else " ", file=file)
-        print(end=end, file=file, flush=flush)
-        return None, None
-    if not isinstance(file, io.StringIO) or not any(n is not None for n in nodes):
-        return None
-    print(*xs, sep=sep, end=end, file=file, flush=flush)
-    mark_active(file)
-    return None, None
-
-
-@handlers.desugared(*[
-    getattr(owner, name) for owner in (logging, logging.Logger)
-    for name in ("debug", "info", "warning", "error", "critical", "exception", "log")
-], given=True)  # fmt: skip
-def _(
-    f: Any, tape: Tape, nodes: Nodes, *xs: Any, stacklevel: int = 1, **kws: Any
-) -> Traced | None:  # fmt: skip
-    """A message names the line of the program that it comes from, which is below the engine's."""
-    if not has_known_handlers(xs[0] if isinstance(xs[0], logging.Logger) else logging.root):
-        return None
-    return f(*xs, stacklevel=stacklevel + frames_of_engine(), **kws), None
-
-
-def has_known_handlers(logger: logging.Logger) -> bool:
-    """Return whether the messages of a logger go to handlers of Python's own alone."""
-    around: logging.Logger | None = logger
-    while around is not None:
-        for handler in around.handlers:
-            module = sys.modules.get(type(handler).__module__)
-            if not is_library(getattr(module, "__file__", None) or ""):
-                return False
-        around = around.parent if around.propagate else None
-    return True
+_TO_TEXTS = ("split", "rsplit", "splitlines", "partition", "rpartition", "translate")
 
 
 @handlers.structural(
-    join_text, format_value, str.join, str.format, io.StringIO.getvalue, given=True
-)
+    join_text, format_value, str.join, str.format, re.Pattern.split, re.Pattern.findall,
+    re.Pattern.match, re.Pattern.search, re.Pattern.fullmatch,
+    re.Match.group, re.Match.groups, re.Match.groupdict, re.Match.expand, re.Match.__getitem__,
+    *[getattr(kind, name) for kind in (str, bytes) for name in _TO_TEXTS], given=True,
+)  # fmt: skip
 def _(f: Any, nodes: Nodes, *xs: Any, **kws: Any) -> ValueAndPullback:
     y = f(*xs, **kws)
     return y, text_pullback(y, len(nodes))
+
+
+_TO_PLACES = ("find", "rfind", "index", "rindex", "count")
+handlers.inert(
+    re.Match.start, re.Match.end, re.Match.span,
+    *[getattr(kind, name) for kind in (str, bytes) for name in _TO_PLACES],
+)  # fmt: skip
+
+
+@handlers.desugared(re.Pattern.finditer)
+def _(tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    found = [*re.Pattern.finditer(*xs, **kws)]
+    made = tape.record(found, text_pullback(found, 1), (tape.text_node(),))
+    return tape.call((None, made[1]), iter, found)
 
 
 handlers.inert(dir, object.__dir__, type.__dir__, types.ModuleType.__dir__)

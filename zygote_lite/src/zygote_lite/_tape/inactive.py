@@ -15,18 +15,28 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of, only_reads
 from zygote_lite._activity.marks import PLAIN, is_reading, is_storing, note_kept, note_outside
+from zygote_lite._activity.outputs import may_read_descriptors
 from zygote_lite._activity.saved import guarded, is_writer
 from zygote_lite._activity.side_effects import hooks_called, unknown_hooks
 from zygote_lite._activity.walk import captured_within, reaches_active
-from zygote_lite._cotangents.kinds import OBJECT, VALUE, kind_of
-from zygote_lite._cotangents.registry import DESUGARED, STRUCTURAL, Traced, has_handler
+from zygote_lite._cotangents.kinds import OBJECT, VALUE, dict_of, kind_of
+from zygote_lite._cotangents.registry import (
+    DESUGARED,
+    EVEN_IF_INACTIVE,
+    NAMES_EVEN_IF_INACTIVE,
+    STRUCTURAL,
+    Traced,
+    has_handler,
+)
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import (
+    apply,
     build_dict,
     build_list,
     build_set,
     build_slice,
     build_tuple,
+    invoke,
     read_cell,
     refuse_locals,
 )
@@ -82,6 +92,25 @@ def is_opaque(x: Any) -> bool:
     return kind_of(x) == VALUE and not isinstance(x, Number | np.generic | np.ndarray)
 
 
+def resolved_anyway(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+    """Return the function and its operands, of a call that has a handler even if it is inactive.
+
+    It may be called by its name, as an attribute of a module or as a method.
+    """
+    if f is apply:
+        f, xs, kws = xs[0], xs[1], xs[2]
+    elif f is invoke and xs[1] in NAMES_EVEN_IF_INACTIVE:
+        x, name, *xs = xs  # type: ignore[assignment]
+        if isinstance(x, types.ModuleType):
+            f = vars(x).get(name)
+        elif name not in (dict_of(x) or ()):
+            f, xs = member_of(type(x), name), (x, *xs)
+    held: tuple[Any, ...] = ()
+    if type(f) is types.MethodType:
+        f, held = f.__func__, (f.__self__,)
+    return (f, (*held, *xs), kws) if id(f) in EVEN_IF_INACTIVE else None
+
+
 def descriptor_of(f: Any) -> Any:
     """Return the method of a built-in type that a bound method is of."""
     owner = getattr(f, "__objclass__", None)
@@ -106,6 +135,8 @@ class InactiveCalls(RecordedFunctions):
             return generated
         if type(f) is types.FunctionType:
             refuse_locals(f)
+            if state.written_files is not None and may_read_descriptors(f):
+                return self.function((None,) * (1 + len(xs) + len(kws)), f, xs, kws)
         hooks = hooks_called(f, (*xs, *kws.values()))
         if not hooks and id(f) not in STRUCTURAL and id(f) not in DESUGARED:
             hooks = unknown_hooks(f, xs)

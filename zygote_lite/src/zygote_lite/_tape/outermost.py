@@ -9,6 +9,7 @@ from typing import Any
 
 from zygote_lite._activity.activity import only_floats
 from zygote_lite._activity.marks import forget_marks
+from zygote_lite._activity.outputs import end_output
 from zygote_lite._cotangents.run import state
 
 
@@ -42,8 +43,11 @@ class Run:
             state.ended.clear()
             forget_marks()
             later, state.later, state.run = state.later, [], None
+            refusal = end_output()
             for do in later:
                 do()
+            if refusal is not None:
+                raise refusal
 
 
 FRAMES = 16

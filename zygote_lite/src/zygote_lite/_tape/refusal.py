@@ -5,6 +5,7 @@ import decimal
 import fractions
 import io
 import sys
+import time
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from rulescore import find_rule, home_of, provider_of
 from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.marks import mark_active
+from zygote_lite._activity.outputs import is_stream, note_name
 from zygote_lite._activity.side_effects import callbacks, unknown_hooks
 from zygote_lite._activity.walk import captured_within, reaches_active
 from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE, kind_of
@@ -46,12 +48,21 @@ def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> V
     if carries_none and all(_is_immutable(x) or _is_text_array(x) for x in operands):
         if is_file:
             mark_active(y)  # what is read from it is text that depends on what is differentiated
+            note_name()
+        elif y is None and id(f) not in _WITHOUT_TRACE:
+            raise refusal(f, xs, kws)  # it is called for what it does, and that may be found again
         return y, text_pullback(y, len(flags))
     raise refusal(f, xs, kws)
 
 
+_WITHOUT_TRACE = {id(f) for f in (time.sleep, sys.audit)}
+"""Functions in C that return nothing, and leave nothing that could be found again."""
+
+
 def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> NoRuleError:
     """Return the error for a function that a gradient passes, and that has no rule."""
+    if any(map(is_stream, xs[:1])):
+        return read_refusal(f, xs)
     named = [f"{name}={type(x).__name__}" for name, x in (kws or {}).items()]
     given = ", ".join([*(type(x).__name__ for x in xs), *named])
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
@@ -79,6 +90,15 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     return NoRuleError(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
         f"passes through it; {_advice(home_of(f) or type(f).__module__)}"
+    )
+
+
+def read_refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+    """Return the error for a function that reads a stream to which active values were written."""
+    return NoRuleError(
+        f"{where()}: {name_of(f)} reads what a {type(xs[0]).__name__} was given, which depends on "
+        "what is differentiated, and no gradient passes through a text: use the numbers that it "
+        "was made of"
     )
 
 

@@ -41,7 +41,7 @@ from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.arguments import with_named_out
 from zygote_lite._tape.entries import hand_on
 from zygote_lite._tape.generators import Generated
-from zygote_lite._tape.inactive import is_opaque, is_resolved_later
+from zygote_lite._tape.inactive import is_opaque, is_resolved_later, resolved_anyway
 from zygote_lite._tape.iteration import Iteration
 from zygote_lite._tape.outermost import Run
 from zygote_lite._tape.refusal import (
@@ -104,7 +104,11 @@ class Tape(Iteration):
         hooks = hooks_called(f, (*xs, *kws.values()) if kws else xs)
         active = is_active(nodes, f, xs, kws) or id(f) in EVEN_IF_INACTIVE
         if not active and not (hooks and reaches_active(*hooks)):
-            return self.run_inactive(f, xs, kws)
+            meant = resolved_anyway(f, xs, kws)
+            if meant is None:
+                return self.run_inactive(f, xs, kws)
+            f, xs, kws = meant
+            return self.call((None,) * (1 + len(xs) + len(kws)), f, *xs, **kws)
         if self.written:
             nodes = self.numbered(nodes, xs)
         if dict in map(type, xs) and any(map(is_fields_view, xs)):

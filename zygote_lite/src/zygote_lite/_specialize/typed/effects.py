@@ -7,13 +7,17 @@ everything itself. So output waits until then, and random generators get their s
 import copy
 import logging
 import random
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._python.texts import has_known_handlers
+from zygote_lite._activity.outputs import note_output
+from zygote_lite._cotangents.run import state
+from zygote_lite._python.library.streams import is_written_in_c
+from zygote_lite._python.library.tracebacks import streams_of
 from zygote_lite._specialize.typed.reasons import LEFT
 from zygote_lite.modes import current, leaving, watching
 
@@ -27,12 +31,14 @@ class Effects:
     Attributes:
         later: what waits, in its order.
         undo: what takes back what was done at once.
+        streams: what is written to; the tape refuses that it is read again.
     """
 
-    __slots__ = ("later", "undo")
+    __slots__ = ("later", "streams", "undo")
 
     def __init__(self, *generators: Any) -> None:
         self.later: list[Callable[[], Any]] = []
+        self.streams: list[Any] = []
         self.undo = [restoring(source) for source in generators]
 
     def perform(self) -> None:
@@ -42,6 +48,9 @@ class Effects:
             return
         for effect in self.later:
             effect()
+        for stream in self.streams if state.active is not None else ():
+            if stream is not None:
+                note_output(stream)
 
     def take_back(self) -> None:
         """Undo what was done: the tape runs the function."""
@@ -61,6 +70,9 @@ def restoring(source: Any) -> Callable[[], Any]:
 
 def printed(effects: Effects, *xs: Any, **options: Any) -> None:
     """Note `print(*xs, **options)`, with the texts that the values have now."""
+    if not is_written_in_c(sys.stdout):  # another may keep what the program reads
+        raise RuntimeError(LEFT)
+    effects.streams.append(sys.stdout)
     effects.later.append(partial(print, *map(str, xs), **options))
 
 
@@ -79,8 +91,10 @@ def logged(
         xs: what is put into that.
     """
     if logger.isEnabledFor(level):
-        if not has_known_handlers(logger):  # others may keep what the program reads
+        streams = streams_of(logger)
+        if streams is None:  # others may keep what the program reads
             raise RuntimeError(LEFT)
+        effects.streams += streams
         file, line, function = place
         given = tuple([copy.deepcopy(x) if isinstance(x, _CHANGING_LATER) else x for x in xs])
         record = logger.makeRecord(logger.name, level, file, line, message, given, None, function)
