@@ -20,6 +20,7 @@ switches that say which of the two ways answers, and `modes` keeps them; `errors
 
 from rulescore import stop_gradient
 from zygote_lite._interface.checking import check_gradient
+from zygote_lite._interface.checkpoints import checkpoint
 from zygote_lite._interface.export import export_adjoint
 from zygote_lite._interface.gradients import (
     grad,
@@ -56,6 +57,7 @@ __all__ = [
     "hvp",
     "Pullback",
     "stop_gradient",
+    "checkpoint",
     # compiled, or written out
     "jit",
     "export_adjoint",

@@ -1,8 +1,10 @@
 """Saved values: an inactive call is simply run, but changes of what pullbacks saved are logged."""
 
+import contextlib
 import functools
 import types
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,17 @@ def _save(x: Any, size: int) -> None:
     if captured is not None and id(x) not in captured:
         captured[id(x)] = x
         state.saved += size
+
+
+@contextlib.contextmanager
+def saving_nothing() -> Iterator[None]:
+    """Forget what pullbacks save that are made meanwhile: nobody keeps these."""
+    before = state.captured
+    state.captured = None if before is None else {**before}
+    try:
+        yield
+    finally:
+        state.captured = before
 
 
 def note_captured_deeply(given: tuple[Any, ...]) -> None:

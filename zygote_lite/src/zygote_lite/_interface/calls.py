@@ -20,6 +20,7 @@ from zygote_lite._specialize.infer.models.classes import of_class
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.watch import GRADIENT, PRODUCT
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
+from zygote_lite._tape.tape import handed_in
 
 PlainCall = tuple[types.FunctionType, tuple[Any, ...], int]
 FoundCall = tuple[Specializations | None, Any, tuple[Any, ...]]
@@ -146,7 +147,7 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
     position. What the caller left out in between has its default.
     """
     before = 0
-    while find_rule(f, *xs, **kws) is None and not hasattr(f, "__differentiates__"):
+    while find_rule(f, *xs, ad=handed_in, **kws) is None and not hasattr(f, "__differentiates__"):
         if type(f) is types.FunctionType:
             given = _in_order(f, xs, kws) if kws else xs
             return None if given is None else (f, given, before)

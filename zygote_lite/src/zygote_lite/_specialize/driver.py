@@ -37,6 +37,7 @@ from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
+from zygote_lite._tape.tape import handed_in
 
 _MOST_ITEMS_OF_LISTS = 64  # items of lists that are taken one by one
 _MOST_GUESSES = 60  # branches that are taken as the samples take them
@@ -69,7 +70,7 @@ def specialize(
 
     Raises `NotSpecializable` where the function is left to the tape.
     """
-    if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
+    if find_rule(f, *xs, ad=handed_in) is not None or hasattr(f, "__differentiates__"):
         raise Unsound.OWN_RULE("it has a rule of its own")  # which takes precedence over its source
     refuse_many_parts(xs)
     tried: list[Inputs] = []

@@ -28,6 +28,7 @@ from zygote_lite._specialize.typed.stand_ins import (
 )
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
+from zygote_lite._tape.tape import handed_in
 
 _GIVING_VIEWS = (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)
 """Functions whose source tells which parts of an array they give."""
@@ -113,12 +114,12 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     f = f.descriptor if isinstance(f, Attribute) else f
     given = [x.sample for x in xs]
     options = {name: x.sample for name, x in kws.items()}
-    rule = find_rule(f, *given, **options)
+    rule = find_rule(f, *given, ad=handed_in, **options)
     for i, x in enumerate(xs):
         if isinstance(x.fact, Scalar) and len(x.fact.classes) > 1:
             for kind in x.fact.classes:
                 other = [*given[:i], kind(1), *given[i + 1 :]]
-                if find_rule(f, *other, **options) is not rule:
+                if find_rule(f, *other, ad=handed_in, **options) is not rule:
                     raise Unsound.AMBIGUOUS_RULE(
                         "a number has one of several types, which take different rules"
                     )

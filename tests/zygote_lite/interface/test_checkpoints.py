@@ -1,0 +1,254 @@
+"""`checkpoint`: the same gradient, by running the function again in the reverse pass."""
+
+import math
+import random
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from rulescore import RuleSet
+from tests.zygote_lite.checks.comparing import assert_close
+from zygote_lite import checkpoint, grad, gradient, hvp, testing, value_and_grad, vjp
+from zygote_lite.errors import DifferentiationError
+
+X, Y = np.array([0.3, 0.4, 0.5]), np.array([0.6, -0.8, 1.0])
+generator, log, count = np.random.default_rng(0), [], 0
+
+
+class Layer:
+    def __init__(self, w):
+        self.w = w
+
+    def __call__(self, x):
+        return {"y": self.w * x, "x": [x]}
+
+
+def layer(w, x):
+    return np.tanh(w * x)
+
+
+def chain(mark):
+    step = mark(layer)
+
+    def f(w, x):
+        for _ in range(3):
+            x = step(w, x)
+        return np.sum(x)
+
+    return f
+
+
+def of_an_object(mark):
+    return lambda w, x: np.sum(mark(Layer(w))(x)["y"] ** 2)
+
+
+def of_a_closure(mark):
+    def f(w, x):
+        g = mark(lambda v: v * w + w[0])
+        return np.sum(g(x) * g(w))
+
+    return f
+
+
+def nested(mark):
+    inner = mark(lambda w, x: (np.sin(w * x), w))
+    outer = mark(lambda w, x: inner(w, x)[0] * inner(x, w)[1])
+    return lambda w, x: np.sum(outer(w, x))
+
+
+def written_later(mark):
+    def f(w, x):
+        v = w * 1.0
+        y = mark(layer)(v, x)
+        z = mark(lambda u: u * v)(x)
+        v[0] = 5 * x[1]
+        return np.sum(y * v * z)
+
+    return f
+
+
+def written_inside(mark):
+    def g(w, x):
+        y = np.zeros(3)
+        for i in range(3):
+            y[i] = w[i] * x[i] ** 2
+        return y
+
+    return lambda w, x: np.sum(mark(g)(w, x) * w)
+
+
+def by_name(mark):
+    return lambda w, x: np.sum(mark(layer)(w, x=x))
+
+
+def unused(mark):
+    return lambda w, x: np.sum(w * x) + 0.0 * len(mark(layer)(w, x))
+
+
+@pytest.mark.parametrize("make", [chain, of_an_object, of_a_closure, nested, written_later,
+                                  written_inside, by_name, unused])  # fmt: skip
+def test_the_gradient_is_that_of_the_function_itself(make):
+    f, plain = make(checkpoint), make(lambda g: g)
+    for xs in [(X, Y)] * 3 + [(Y, X)]:
+        assert_close(value_and_grad(f, (0, 1))(*xs), value_and_grad(plain, (0, 1))(*xs), 1e-12)
+    product = hvp(plain)(X, Y, Y)
+    assert_close(hvp(f)(X, Y, Y), product, 1e-10)
+
+
+def test_what_it_calls_is_transformed():
+    def inner(x):
+        return x * math.sin(x)
+
+    f = checkpoint(inner)
+    for x in (0.1, 0.2, 0.3, 0.4, 0.5):
+        assert gradient(lambda v: f(v) * v, x)[0] == pytest.approx(
+            grad(lambda v: inner(v) * v)(x), rel=1e-12
+        )
+    assert testing.programs(inner, "as a rule")
+
+
+def prints(x):
+    print(x)
+    return x * x
+
+
+def draws(x):
+    return x * generator.normal()
+
+
+def draws_globally(x):
+    return x * np.random.rand()
+
+
+def draws_in_python(x):
+    return x * random.random()
+
+
+def asks_for_the_time(x):
+    return x * time.time()
+
+
+def appends(x):
+    log.append(1.0)
+    return x * x
+
+
+def appends_to_a_default(x, seen=[]):
+    seen.append(x)
+    return x * x
+
+
+def counts(x):
+    global count
+    count += 1
+    return x * x
+
+
+def calls_another(x):
+    return prints(x) + 1.0
+
+
+class Dropout:
+    def __init__(self):
+        self.generator = np.random.default_rng(0)
+
+    def __call__(self, x):
+        return x * self.generator.normal()
+
+
+def of_an_enclosing_variable(x):
+    k = 0.0
+
+    def g(v):
+        nonlocal k
+        k += 1.0
+        return v * k
+
+    return checkpoint(g)(x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [prints, draws, draws_globally, draws_in_python, asks_for_the_time, appends,
+     appends_to_a_default, counts, calls_another, Dropout(), of_an_enclosing_variable],
+    ids=lambda f: getattr(f, "__name__", "object"),
+)  # fmt: skip
+def test_effects_are_refused(f, capsys):
+    with pytest.raises(DifferentiationError, match=r"run again in the reverse pass, and"):
+        gradient(f if f is of_an_enclosing_variable else checkpoint(f), 2.0)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_changes_its_argument_is_refused():
+    def f(x):
+        x[0] = 1.0
+        return np.sum(x * x)
+
+    with pytest.raises(DifferentiationError, match="changes what it captured or was given"):
+        gradient(lambda x: checkpoint(f)(x * 1.0), X)
+
+
+def test_another_value_in_the_reverse_pass_is_refused():
+    scale = {"by": 2.0}
+    f = checkpoint(lambda x: x * scale["by"])
+
+    def g(x):
+        y = f(x)
+        scale["by"] = 3.0
+        return y
+
+    assert gradient(g, 2.0) == (2.0,)  # the reverse pass undoes the change before
+    _, back = vjp(f, 2.0)
+    assert back(1.0) == (3.0,)
+    scale["by"] = 4.0
+    with pytest.raises(DifferentiationError, match="another value"):
+        back(1.0)
+    assert repr(f).startswith("checkpoint(")
+
+
+def test_a_rule_that_asks_for_the_engine_wins_over_the_source():
+    def twice(x):
+        return 2 * x
+
+    rules = RuleSet("asks")
+
+    @rules(twice)
+    def _(x: float, *, ad):
+        _, back = ad(lambda v: v * v, x)
+        return 2 * x, lambda dy: (back(dy)[1],)
+
+    rules.register()
+    try:
+        for x in (3.0, 3.0, 3.0, 4.0):  # transformed code would differentiate the source
+            assert gradient(twice, x) == (2 * x,)
+            assert gradient(lambda v: twice(v) * 5.0, x) == (10 * x,)
+    finally:
+        rules.unregister()
+
+
+def test_memory_is_that_of_one_part():
+    w = np.full(20_000, 0.9)
+
+    def peak(step):
+        def f(w):
+            x = w
+            for _ in range(8):
+                x = step(x)
+            return np.sum(x)
+
+        gradient(f, w[:2])
+        tracemalloc.start()
+        with testing.recorded_only():
+            gradient(f, w)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most / w.nbytes
+
+    def step(x):
+        for _ in range(4):
+            x = np.sin(x) * x
+        return x
+
+    assert peak(checkpoint(step)) < 0.5 * peak(step)

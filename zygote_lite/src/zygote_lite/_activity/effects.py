@@ -1,0 +1,108 @@
+"""Effects that running a function again would repeat: output, random draws, time, outer variables.
+
+They are told from the code of the function and of all that it names or holds, before it is run.
+Changes of what it was given or captured are told from these themselves, where it is run.
+"""
+
+import builtins
+import dis
+import functools
+import io
+import random
+import types
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._activity.reachability import held_beside, is_users_class, methods_of
+from zygote_lite._cotangents.kinds import OBJECT, TUPLE, entries_of, kind_of
+from zygote_lite._ir.bytecode import codes_in
+from zygote_lite._ir.places import is_library
+
+_CALLED = {print, input, open, exec, eval, breakpoint}
+_ACTING = {"random", "time", "secrets", "os", "sys", "subprocess", "socket", "logging",
+            "numpy.random"}  # fmt: skip
+_HOLDERS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random,
+            io.IOBase)  # fmt: skip
+_MOST_VALUES = 10_000  # values that are looked at
+
+
+def effect_of(*values: Any) -> tuple[str | None, list[Any]]:
+    """Return an effect that calling one of some values may have, and the variables that they read.
+
+    The effect is `None` where none was found. Whether the lists, dicts and objects among these
+    variables are changed is told by calling it.
+    """
+    stack, seen, read = [*values], dict[int, Any](), list[Any]()
+    while stack and len(seen) < _MOST_VALUES:
+        x = stack.pop()
+        if id(x) in seen:
+            continue
+        seen[id(x)] = x
+        found = _effect_itself(x)
+        if found is not None:
+            return found, read
+        if isinstance(x, types.FunctionType):
+            if is_library(x.__code__.co_filename):
+                continue
+            assigned, names = _deeds_of(x.__code__)
+            if assigned is not None:
+                return f"{x.__qualname__} assigns the outer variable `{assigned}`", read
+            around = [*held_beside(x), *_named_by(x, names)]
+            stack += around
+            read += [y for y in around if kind_of(y) >= TUPLE]
+        elif isinstance(x, types.CellType):
+            stack += [value for _, value in entries_of(x)]
+        elif isinstance(x, types.MethodType | functools.partial):
+            stack += [getattr(x, "__func__", None), getattr(x, "__self__", None)]
+            stack += [getattr(x, "func", None), *getattr(x, "args", ())]
+        elif isinstance(x, type):
+            stack += methods_of(x) if is_users_class(x) else ()
+        elif kind_of(x) >= TUPLE:
+            stack += [value for _, value in entries_of(x)]
+            stack += [type(x)] if kind_of(x) == OBJECT else []
+    return None, read
+
+
+def _effect_itself(x: Any) -> str | None:
+    """Return the effect that a value stands for, such as `print` or a random generator."""
+    if isinstance(x, _HOLDERS):
+        return f"it reads a {type(x).__name__}"
+    if not callable(x) or isinstance(x, type):
+        return None
+    owner = getattr(x, "__self__", None)
+    module = getattr(x, "__module__", None) or getattr(owner, "__name__", None)
+    is_effect = isinstance(owner, _HOLDERS) or (
+        isinstance(x, types.BuiltinFunctionType | types.FunctionType) and module in _ACTING
+    )
+    if is_effect or (kind_of(x) < TUPLE and any(x is f for f in _CALLED)):
+        return f"it calls `{getattr(x, '__qualname__', x)}`"
+    return None
+
+
+def _named_by(f: types.FunctionType, names: frozenset[str]) -> list[Any]:
+    """Return what the code of a function names: globals, builtins, and attributes of modules."""
+    around = [f.__globals__.get(name, getattr(builtins, name, None)) for name in names]
+    modules = [x for x in around if isinstance(x, types.ModuleType)]
+    for module in modules:  # and the modules that these hold, as `np.random`
+        for x in [vars(module)[name] for name in names & vars(module).keys()]:
+            if not isinstance(x, types.ModuleType):
+                around.append(x)
+            elif x not in modules:
+                modules.append(x)
+    return around
+
+
+@functools.lru_cache(maxsize=4096)
+def _deeds_of(code: types.CodeType) -> tuple[str | None, frozenset[str]]:
+    """Return an outer variable that code assigns, if any, and all names that it reads by."""
+    names = set[str]()
+    for part in codes_in(code):
+        names.update(part.co_names)
+        for step in dis.get_instructions(part):
+            outer = (
+                step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars
+            )
+            if outer or step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                return str(step.argval), frozenset()
+    return None, frozenset(names)

@@ -1,0 +1,107 @@
+"""`checkpoint`: a function that is run again in the reverse pass, and keeps nothing until then."""
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from rulescore import RuleSet, Tangent
+from zygote_lite._activity.effects import effect_of
+from zygote_lite._activity.saved import saving_nothing
+from zygote_lite._ir.places import name_of, where
+from zygote_lite._nested.gradients import inside, inside_run
+from zygote_lite._specialize.compare import difference
+from zygote_lite._tape.validate import contents_of, hold_the_same
+from zygote_lite.errors import DifferentiationError
+
+Passed = ParamSpec("Passed")
+Answered = TypeVar("Answered")
+rule = RuleSet("zygote_lite")
+
+
+class Checkpointed:
+    """A function of which the reverse pass keeps the arguments alone."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, f, updated=())
+        self.f = f
+
+    def __call__(self, *xs: Any, **kws: Any) -> Any:
+        return self.f(*xs, **kws)
+
+    def __repr__(self) -> str:
+        return f"checkpoint({name_of(self.f)})"
+
+
+def checkpoint(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
+    """Return `f` as a function that is run again in the reverse pass, to spare memory.
+
+    What `f` computes on its way is not kept for the reverse pass: only its arguments are, and what
+    it returns. It may call other checkpointed functions. Raises `DifferentiationError` where it
+    has effects that would happen twice: output, random draws, changes of what it was given or of
+    variables around it; and in the reverse pass, where it does not give the same value again.
+    (JAX's `checkpoint`.)
+    """
+    return Checkpointed(f)
+
+
+@inside_run
+def _outer_state(f: Any, *xs: Any) -> Any:
+    """Return what the variables around a function hold; refuse one that has effects."""
+    effect, read = effect_of(f, *xs)
+    if effect is not None:
+        raise DifferentiationError(
+            f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
+            f"{effect}. Do that outside of what is checkpointed"
+        )
+    return read, contents_of(read)
+
+
+@inside_run
+def _refuse_changes(f: Any, state: Any) -> None:
+    read, before = state
+    if not hold_the_same(before, contents_of(read)):
+        raise DifferentiationError(
+            f"{where()}: {name_of(f)} is run again in the reverse pass, and changes a variable "
+            "around it: return the new state, and take it as an argument"
+        )
+
+
+@inside_run
+def _refuse_another_value(f: Any, y: Any, again: Any) -> None:
+    if difference(again, y) is not None:
+        raise DifferentiationError(
+            f"{name_of(f)} is run again in the reverse pass, and gave another value: what it was "
+            "given, or reads from around it, has changed meanwhile"
+        )
+
+
+def _value_inside(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+    """Return the value on an outer tape: a gradient of a gradient spares no memory."""
+    both, node = tape.call(nodes[1:], *xs)
+    return tape.call((None, node, None), operator.getitem, both, 0)
+
+
+@inside(_value_inside)
+def _value_alone(ad: Any, f: Any, *xs: Any) -> Any:
+    """Return the value of a function, of which nothing is kept."""
+    with saving_nothing():
+        return ad(f, *xs)[0]
+
+
+@rule.of_instances
+def _(g: Checkpointed, *xs: object, ad):  # type: ignore[no-untyped-def]
+    state = _outer_state(g.f, *xs)
+    y = _value_alone(ad, g.f, *xs)
+    _refuse_changes(g.f, state)
+
+    def pullback(dy):  # type: ignore[no-untyped-def]
+        again, back = ad(g.f, *xs)
+        _refuse_another_value(g.f, y, again)
+        df, *found = back(dy)
+        return None if df is None else Tangent(Checkpointed, f=df), *found
+
+    return y, pullback
+
+
+rule.register()
