@@ -25,6 +25,7 @@ from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import cells as cell_programs
 from tests.zygote_lite.fuzz.generate import effects as effect_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
+from tests.zygote_lite.fuzz.generate import given as given_programs
 from tests.zygote_lite.fuzz.generate import held as held_programs
 from tests.zygote_lite.fuzz.generate import inside as inside_programs
 from tests.zygote_lite.fuzz.generate import instances as instance_programs
@@ -157,6 +158,11 @@ def of_effects(seed):
     return effect_programs.load(seed), effect_programs.arguments(seed), (0, 1)
 
 
+def of_given(seed):
+    """Return a program that changes lists and dicts that it is given."""
+    return given_programs.load(seed), given_programs.arguments(seed), (0, 1, 2)
+
+
 def of_numbers(seed):
     """Return a program of numbers and arrays without axes."""
     return number_programs.load(seed), number_programs.arguments(seed), (0, 1, 2)
@@ -165,14 +171,14 @@ def of_numbers(seed):
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
-         of_gradients, of_containers, of_numbers, of_effects)  # fmt: skip
+         of_gradients, of_containers, of_numbers, of_effects, of_given)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 
 def examine(kind, seed):
     """Return what is wrong with a program, or `None`, and how often each engine answered."""
     f, choices, numbers = kind(seed)
-    if kind is of_effects:
+    if kind in (of_effects, of_given):
         wrong = wrong_effects(f, choices, numbers)
         if wrong is not None:
             return wrong, collections.Counter()
@@ -218,7 +224,8 @@ def wrong_effects(f, choices, numbers):
                 except Exception as error:
                     y = repr(error)
             states = [x.bit_generator.state for x in given if isinstance(x, np.random.Generator)]
-            after = hash(repr((np.random.get_state(), random.getstate(), states)))
+            left = [x for x in given if not isinstance(x, np.random.Generator)]
+            after = repr((hash(repr((np.random.get_state(), random.getstate(), states))), left))
             found.append((y, out.getvalue(), after))
         (want, *expected), (y, *effects) = found
         if y is not None and not (effects == expected and is_alike(y, want, COARSE)):

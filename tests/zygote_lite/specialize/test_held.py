@@ -715,6 +715,15 @@ def list_of_an_iteration_before_a_loop_that_is_left(y, w, n):
     return s + k[0] + 3 * k[1] + sum(also)
 
 
+@tried(([1.0, 2.0], 0.5, 3), ([1.0, 2.0], 0.5, 1))
+def becomes_an_argument(xs, p, n):
+    a = [p, 1.0]
+    for _ in range(n):
+        a[0] = a[1] * p
+        a = xs
+    return a[0] * xs[1]
+
+
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])
@@ -725,19 +734,8 @@ def test_is_transformed_and_right(f, choices):
     assert assert_agreement(f, *choices, argnums=numbers)
 
 
-RECORDED = []
-left = programs.declaring(RECORDED)  # not transformed
 BY_PATH = []
 by_path = programs.declaring(BY_PATH)  # transformed, each path by itself
-
-
-@left(([1.0, 2.0], 0.5, 3), ([1.0, 2.0], 0.5, 1))
-def becomes_an_argument(xs, p, n):
-    a = [p, 1.0]
-    for _ in range(n):
-        a[0] = a[1] * p
-        a = xs
-    return a[0] * xs[1]
 
 
 @by_path(([1.0, 2.0],), ([3.0, 0.1, 1.0],), ([0.2],))
@@ -749,12 +747,6 @@ def grows_what_it_walks_over(xs):
         if x > 0.3 and len(b) < 6:
             b.append(x * 0.5)
     return s
-
-
-@programs.for_each(RECORDED)
-def test_is_recorded_and_right(f, choices):
-    numbers = programs.not_counts(choices[0])
-    assert not assert_agreement(f, *choices, argnums=numbers)
 
 
 @programs.for_each(BY_PATH)

@@ -93,10 +93,13 @@ def writes_to_what_it_reads_from_outside(x):
     return np.sum(OUTSIDE * x)
 
 
-@provokes(Unsound.WRITES_TO_GIVEN, [2.0, 3.0], wanted=[36.0, 24.0])
-def writes_to_a_list_that_it_is_given(items):
-    items[0] = items[0] * items[1]
-    return items[0] * items[0] - items[1] * 0.0
+outside = [1.0, 2.0]
+
+
+@provokes(Unsound.WRITES_TO_GIVEN, 3.0)
+def writes_to_a_list_that_is_no_argument(x):
+    outside[0] = x * 2.0
+    return outside[0] * x
 
 
 @provokes(Unsound.SHARED_WRITE, V)

@@ -289,9 +289,8 @@ def fills(p):
 
 
 @pytest.mark.parametrize("f", [writes, pops, fills], ids=lambda f: f.__name__)
-def test_what_changes_an_argument_stays_generic(f):
-    transformed = assert_agreement(f, ({"a": 1.5, "b": 2.0},))
-    assert not transformed or f is fills  # of dicts in which the entry is there by then
+def test_an_argument_is_changed_as_by_the_program(f):
+    assert assert_agreement(f, ({"a": 1.5, "b": 2.0},)) or f is pops
 
 
 def changed(x, y):

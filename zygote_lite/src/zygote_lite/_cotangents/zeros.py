@@ -66,6 +66,8 @@ def filled(d: Any, x: Any, seen: set[int] | None = None) -> Any:
     found = dict(given)
     for entry, value in entries_of(x):
         key = str(entry) if kind == OBJECT else entry
+        if isinstance(d, list) and key not in given:
+            break  # it was appended by the function itself
         found[key] = filled(given.get(key), value, seen)
     return cotangent_like(x, found)
 

@@ -14,7 +14,7 @@ from typing import Any
 from rulescore import generation, plugins
 from zygote_lite._cotangents.run import state
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
-from zygote_lite._specialize.infer.signature import signature
+from zygote_lite._specialize.infer.signature import of_any_length, signature
 from zygote_lite._specialize.numba.compile import MISSING
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
@@ -26,6 +26,7 @@ _NO_ORDER = str(NotSupported.ARGNUMS("argnums are not in their order"))
 _MOST = 8  # specializations of one function
 _MOST_TYPES = 64  # choices of types of which something is remembered
 _FIRST = 2  # the call, with one choice of types, after which it is first tried
+_FIRST_OF_LENGTHS = 4  # the call after which lists of another length are tried, if they all are
 _FIRST_RUN = 3  # the run after which what is called in it is first tried
 # The calls after which it is tried again. What stood in the way may have been the values of that
 # call (a branch that was taken, an empty list), or a global that has changed since. An attempt
@@ -92,7 +93,7 @@ class Specializations:
         key = self.key_of(xs)
         if not isinstance(key, NotSpecializable):
             with self.lock:
-                if self.is_due(key):
+                if self.is_due(key) or self.is_due_for_all(xs):
                     self.make(f, xs, key)
         elif self.compiled:
             warn_uncompiled(f, str(key))
@@ -123,6 +124,14 @@ class Specializations:
             self.forget()
         count = self.calls[key] = self.calls.get(key, 0) + 1
         return count in _AGAIN or count == self.first()
+
+    def is_due_for_all(self, xs: tuple[Any, ...]) -> bool:
+        """Count a call with lists of any length, which may grow from call to call."""
+        facts = of_any_length(xs)
+        if facts is None:
+            return False
+        count = self.calls["of any length", facts] = self.calls.get(("of any length", facts), 0) + 1
+        return count == _FIRST_OF_LENGTHS
 
     def first(self) -> int:
         """Return the call, or the run, after which code is first made."""

@@ -13,7 +13,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.derived.adjoint import differentiate
-from zygote_lite._specialize.infer.held.containers import refuse_given_later
+from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
 from zygote_lite._specialize.infer.interpreter import Interpreter
@@ -199,7 +199,7 @@ def _with_own(
             f, xs, active, True, compiled, strong, handlers, inputs, uniform, held, own, wanted,
             distinct=True,
         )  # fmt: skip
-    refuse_given_later(builder)
+    settle_changes(builder)
     _differentiated.complete(builder, arguments)
     forward = builder.out
     value = float_checked(builder, result) if not compiled else result
@@ -278,7 +278,10 @@ def _interpreted(
         builder.used.add(name)
         arguments.append(value)
     owned = own_arguments(builder, arguments)
-    given = [as_given(builder, x, name) for x, name in zip(owned, names, strict=True)]
+    given = [
+        as_given(builder, x, name, f"x{i}")
+        for i, (x, name) in enumerate(zip(owned, names, strict=True))
+    ]
     env = builder.bind(f, given, {})
     for name in (*code.co_varnames, *code.co_cellvars):
         if name not in names and name not in (*_MODULES, "_"):

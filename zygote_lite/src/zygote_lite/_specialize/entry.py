@@ -86,7 +86,7 @@ def entered(
     checks = [] if made.exact else [*map(str, checks_of(made, active, results))]
     begin, undo, perform = "", "", ""
     if made.inputs.effects is not None:
-        begin = f"    effects = Effects({', '.join(made.inputs.drawn)})\n"
+        begin = f"    effects = Effects({', '.join([*made.inputs.drawn, *made.inputs.changing])})\n"
         undo, perform = "        effects.take_back()\n", "        effects.perform()\n"
     call = f"fast({', '.join([*names, *given, *(['effects'] if begin else [])])})"
     if compiled:

@@ -18,11 +18,11 @@ from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.rules.inlined import be_active
 from zygote_lite._specialize.typed.abstract_eval import mark_made
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import ONE_BY_ONE
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.structures import paths_of
 from zygote_lite._specialize.typed.values import Value
 
-ONE_BY_ONE = "arrays that are equal are made one by one"
 UNROLLED = "the iterations of a loop are written one by one"
 
 

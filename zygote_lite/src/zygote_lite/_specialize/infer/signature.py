@@ -6,7 +6,7 @@ from zygote_lite._specialize.infer.models.classes import is_plain
 from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.models.named import is_named_tuple
 from zygote_lite._specialize.typed.effects import GENERATORS
-from zygote_lite._specialize.typed.facts import Other, fact_of
+from zygote_lite._specialize.typed.facts import ListOf, Other, fact_of
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 
 _LONG = 16  # items of a list: longer ones are told apart by what they hold, not by length
@@ -38,6 +38,12 @@ def refuse_many_parts(xs: tuple[Any, ...]) -> None:
             parts = x.values() if type(x) is dict else x
             waiting += [part for part in parts if type(part) in (tuple, list, dict)]
     raise NotSupported.TOO_LONG("the arguments have too many parts")
+
+
+def of_any_length(xs: tuple[Any, ...]) -> Any:
+    """Return what arguments have in common that only differ in the lengths of lists, if any is."""
+    found = tuple([fact_of_list(x) if type(x) is list else type(x) for x in xs])
+    return found if any(isinstance(fact, ListOf) for fact in found) else None
 
 
 def _signature_of(x: Any) -> Any:

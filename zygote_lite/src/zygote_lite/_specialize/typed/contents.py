@@ -35,7 +35,8 @@ class Contents:
             constants, and for all of them in a list.
         key: what holds for the keys of a dict.
         owners: the values that are such containers.
-        given: whether they may be arguments, or parts of those.
+        given: expressions for the arguments that they may be, or be parts of; an empty one for
+            what is read from elsewhere.
         bounded: whether they may have a greatest length.
         factory: of a `defaultdict`, what makes its values, where that is a function.
         merged: the contents that stand for these, where they were merged.
@@ -45,7 +46,7 @@ class Contents:
     slots: dict[Any, Slot] = field(default_factory=dict)
     key: Slot | None = None
     owners: list[Value] = field(default_factory=list)
-    given: bool = False
+    given: frozenset[str] = frozenset()
     bounded: bool = False
     factory: Value | None = None
     merged: "Contents | None" = None
@@ -132,7 +133,7 @@ def merge(changed: list[Value], a: Contents, b: Contents) -> None:
     if other and b.bounded:
         changed += a.owners
     a.owners += b.owners
-    a.given, a.bounded = a.given or b.given, a.bounded or b.bounded
+    a.given, a.bounded = a.given | b.given, a.bounded or b.bounded
 
 
 def _says_more(a: Contents, b: Contents) -> bool:

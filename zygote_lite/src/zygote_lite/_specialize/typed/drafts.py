@@ -30,6 +30,7 @@ _OF_ATTEMPTS = (
     "settings",
 )
 
+ONE_BY_ONE = "arrays that are equal are made one by one"
 Env = dict[str, Value]
 Tables = dict[Value, dict[str, Value]]
 Made = TypeVar("Made")
@@ -155,7 +156,8 @@ class Draft:
         self.unordered: set[Value] = set()  # objects that paths give their attributes in two orders
         self.leaves = 0  # how often the code is left, for certain, where it reads an item
         self.sizes: list[tuple[Value, Value]] = []  # of dicts that are walked over
-        self.given_as: dict[Value, Value] = {}  # of containers that are given, what holds them
+        # of containers that are given, what holds them, and the expression for that argument
+        self.given_as: dict[Value, tuple[Value, str]] = {}
         self.top: list[Node] = self.out  # the block of the function itself
         self.resized: list[Any] = []  # of those that get another length
         self.plain = False  # in the body of a rule, through which no gradient passes

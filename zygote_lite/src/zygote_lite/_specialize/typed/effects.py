@@ -59,13 +59,33 @@ class Effects:
 
 
 def restoring(source: Any) -> Callable[[], Any]:
-    """Return a function that gives a random generator the state back that it has now."""
+    """Return a function that gives a random generator or a container its state back.
+
+    A container gets back what it holds now, and so do those in it.
+    """
+    if type(source) in (list, dict, tuple):
+        inner = [restoring(x) for x in _items_in(source) if type(x) in (list, dict, tuple)]
+        return partial(_restore, source, copy.copy(source), inner)
     if isinstance(source, np.random.Generator):
         bits = source.bit_generator
         return partial(setattr, bits, "state", bits.state)
     if isinstance(source, random.Random):
         return partial(source.setstate, source.getstate())
     return partial(source.set_state, source.get_state(legacy=False))
+
+
+def _items_in(x: Any) -> Any:
+    return x.values() if type(x) is dict else x
+
+
+def _restore(x: Any, before: Any, inner: list[Callable[[], Any]]) -> None:
+    if type(x) is dict:
+        x.clear()
+        x.update(before)
+    elif type(x) is list:
+        x[:] = before
+    for undo in inner:
+        undo()
 
 
 def printed(effects: Effects, *xs: Any, **options: Any) -> None:

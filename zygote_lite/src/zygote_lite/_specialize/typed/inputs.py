@@ -54,6 +54,7 @@ class Inputs:
             taken as the samples take them.
         effects: what holds the effects of a run, where it has any that can be seen from outside.
         drawn: expressions for the random generators from outside that the code draws from.
+        changing: expressions for the containers from outside that the code changes.
         sources: the random generators from outside, with expressions for them.
         is_long: whether all branches are taken so, outside of loops.
         has_aux: whether the value is a pair, of which only the first is differentiated.
@@ -85,6 +86,7 @@ class Inputs:
         self.given: dict[str, tuple[Value, str]] = {}
         self.effects: Value | None = None
         self.drawn: dict[str, None] = {}
+        self.changing: dict[str, None] = {}
         self.sources: dict[Value, str] = {}
 
     def begin_again(self) -> None:

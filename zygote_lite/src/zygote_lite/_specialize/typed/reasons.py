@@ -65,8 +65,8 @@ class Unsound(Reason):
 
     # -- writes --
     WRITES_TO_GIVEN = (
-        "The function writes to an array or a list that it may not have made itself: others may "
-        "hold it, and the reverse pass would read what stands in it later."
+        "The function writes to an array, a list or an object that is neither its own nor an "
+        "argument: others may hold it, and the reverse pass would read what stands in it later."
     )
     SHARED_WRITE = (
         "A write to an array or a list would be seen under a second name (another variable, a "

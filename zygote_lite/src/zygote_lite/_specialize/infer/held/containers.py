@@ -10,6 +10,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
+from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.rules.contributions import Contribution, Mirror
 from zygote_lite._specialize.rules.project import projected
@@ -22,7 +23,6 @@ from zygote_lite._specialize.typed.contents import (
     add_key,
     add_slot,
     contents_in,
-    root_of,
     slot_of,
     spread,
 )
@@ -86,7 +86,7 @@ def hold(builder: Builder, x: Value) -> Value:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it changes what it walks over")
     builder.changing(x)
     outer = builder.out, builder.loop, builder.grown, builder.origin
-    home, whole = builder.homes.get(x, builder.top), builder.given_as.get(x)
+    home, (whole, at) = builder.homes.get(x, builder.top), builder.given_as.get(x, (None, ""))
     builder.out, builder.loop, builder.grown = home, x.scope, []
     before = len(home)
     try:
@@ -100,8 +100,9 @@ def hold(builder: Builder, x: Value) -> Value:
     finally:
         builder.out, builder.loop, builder.grown, builder.origin = outer
     builder.homes.pop(x, None)
-    contents_in(made).given = outside or whole is not None
-    x.made = not contents_in(made).given
+    if outside or whole is not None:
+        contents_in(made).given = frozenset((at,))
+    x.made = not (outside or whole is not None)
     x.name, x.contents, x.items, x.sample = made.name, made.contents, None, made.sample
     x.active = x.is_constant = False
     contents_in(x).owners.append(x)
@@ -181,21 +182,6 @@ def _slot_of_key(key: Value) -> Slot:
         return slot_of(key)
     parts = {i: _slot_of_key(part) for i, part in enumerate(items)}
     return Slot(Other(tuple), key.sample, False, Contents(tuple, parts))
-
-
-def refuse_given(builder: Builder, x: Value) -> None:
-    """Note that a container is changed, which must not be an argument."""
-    if x.made:  # by the code itself, whatever other variables may hold
-        return
-    builder.rewritten.append(contents_in(x))
-    if contents_in(x).given:
-        raise Unsound.WRITES_TO_GIVEN("it writes to what it has not made itself")
-
-
-def refuse_given_later(builder: Builder) -> None:
-    """Refuse changes of containers that turned out to be arguments on some path."""
-    if any(root_of(contents).given for contents in builder.rewritten):
-        raise Unsound.WRITES_TO_GIVEN("it writes to what it may not have made itself")
 
 
 def refuse_inside(xs: list[Value]) -> None:
@@ -371,7 +357,7 @@ def store_held(builder: Builder, x: Value, index: Value, value: Value) -> None:
     """Write `x[index] = value`."""
     if contents_in(x).kind is tuple:
         raise Unsound.RAISES("it writes to an item of a tuple")
-    refuse_given(builder, x)
+    note_change(builder, x)
     value = kept(builder, value)
     note_item(builder, x, key_of(builder, x, index), value)
     if contents_in(x).kind is list and x.sample and not isinstance(index.sample, slice):

@@ -4,12 +4,12 @@ import copy
 import operator
 from typing import Any
 
+from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     computed,
     mirror,
     new_contents,
-    refuse_given,
     refuse_key,
     shadow,
     slot_at,
@@ -30,7 +30,7 @@ def dict_pop(builder: Builder, x: Value, key: Value, *default: Value) -> Value:
     """Write `x.pop(key)`."""
     if default:
         return builder.inline(pop_or, [x, key, *default], {})
-    refuse_given(builder, x)
+    note_change(builder, x)
     note_resized(builder, x)
     op = taken(builder, slot_at(builder, x, key), dict.pop, [x, key])
 
@@ -47,7 +47,7 @@ def dict_pop(builder: Builder, x: Value, key: Value, *default: Value) -> Value:
 def dict_remove(builder: Builder, x: Value, key: Value) -> Value:
     """Write `del x[key]`."""
     refuse_key(key)
-    refuse_given(builder, x)
+    note_change(builder, x)
     note_resized(builder, x)
     op = builder.write(NO_RESULT, operator.delitem, [x, key], {})
 
@@ -62,7 +62,7 @@ def dict_remove(builder: Builder, x: Value, key: Value) -> Value:
 
 def dict_clear(builder: Builder, x: Value) -> Value:
     """Write `x.clear()`."""
-    refuse_given(builder, x)
+    note_change(builder, x)
     note_resized(builder, x)
     op = builder.write(NO_RESULT, dict.clear, [x], {})
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from zygote_lite._python.library.heapq import in_python
 from zygote_lite._specialize.infer.held import lists as _lists
+from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     hold,
     kept,
     mirror,
     note_item,
-    refuse_given,
     taken,
 )
 from zygote_lite._specialize.infer.held.questions import Options
@@ -31,7 +31,7 @@ def heap_call(f: Any) -> Callable[..., Value | None]:
 
     def call(builder: Builder, xs: list[Value], kws: Options) -> Value | None:
         x = hold(builder, xs[0])
-        refuse_given(builder, x)
+        note_change(builder, x)
         more = [kept(builder, y) for y in xs[1:]]
         for y in more:
             note_item(builder, x, ANY, y)

@@ -19,38 +19,39 @@ from zygote_lite._specialize.typed.structures import mapping, structure
 from zygote_lite._specialize.typed.values import Value, constant
 
 
-def as_given(builder: Builder, x: Value, name: str) -> Value:
+def as_given(builder: Builder, x: Value, name: str, at: str) -> Value:
     """Return what stands for an argument in the function: its lists and dicts can be held."""
     if not builder.held:
         return x
     if isinstance(x.fact, ListOf):
-        return _list_of(builder, x)
+        return _list_of(builder, x, at)
     if x.items is None or type(x.sample) not in (tuple, list, dict):
         return x
     whole = Value(Other(type(x.sample)), x.sample, name)
-    return _given_part(builder, x, whole)
+    return _given_part(builder, x, whole, at)
 
 
-def _given_part(builder: Builder, x: Value, whole: Value) -> Value:
+def _given_part(builder: Builder, x: Value, whole: Value, at: str) -> Value:
     """Return the same of a part, which an expression leads to."""
     if isinstance(x.fact, ListOf):
-        return _list_of(builder, x)
+        return _list_of(builder, x, at)
     if x.items is None or type(x.sample) not in (tuple, list, dict):
         return x
     if type(x.sample) is dict:
         pairs = [(k.sample, v) for k, v in zip(x.items[::2], x.items[1::2], strict=True)]
         made = mapping(
-            {k: _given_part(builder, v, _at_key(builder, whole, v, k)) for k, v in pairs}
+            {k: _given_part(builder, v, _at_key(builder, whole, v, k), at) for k, v in pairs}
         )
         made.is_constant = False
     else:
         parts = [
-            _given_part(builder, v, _at_key(builder, whole, v, i)) for i, v in enumerate(x.items)
+            _given_part(builder, v, _at_key(builder, whole, v, i), at)
+            for i, v in enumerate(x.items)
         ]
         made = structure(type(x.sample), parts)
     if type(x.sample) is not tuple:
         builder.settle_home(made)
-        builder.given_as[made] = whole
+        builder.given_as[made] = whole, at
     return made
 
 
@@ -65,17 +66,19 @@ def _at_key(builder: Builder, whole: Value, part: Value, key: Any) -> Value:
     return made.target
 
 
-def _list_of(builder: Builder, x: Value) -> Value:
+def _list_of(builder: Builder, x: Value, at: str) -> Value:
     """Return the container for a list of numbers, or of lists of those, of any length."""
     fact = x.fact
     assert isinstance(fact, ListOf)
     op = builder.write(Result(Other(list), [*x.sample]), as_it_is, [x], {})
     made = new_contents(builder, op, list, {})
-    contents = contents_in(made)
-    contents.given, made.made = True, False
+    contents, whole = contents_in(made), made
+    contents.given, made.made = frozenset((at,)), False
     if isinstance(fact.item, ListOf):
+        as_it_was = builder.write(Result(Other(list), [*x.sample]), list, [made], {})
+        as_it_was.required, whole = False, as_it_was.target  # it is read for its gradient alone
         assert fact.item.item is not None
-        rows = Contents(list, owners=[made], given=True)
+        rows = Contents(list, owners=[made], given=contents.given)
         rows.slots[ANY] = Slot(fact.item.item, x.sample[0][0], x.active)
         contents.slots[ANY] = Slot(Other(list), [*x.sample[0]], False, rows)
     elif fact.item is not None:
@@ -83,7 +86,7 @@ def _list_of(builder: Builder, x: Value) -> Value:
 
     def back(builder: Builder, _: Value | None) -> list[Contribution]:
         assert builder.shadows is not None
-        d = computed(builder, Result(x.fact, x.sample), nest_of, builder.shadows, made)
+        d = computed(builder, Result(x.fact, x.sample), nest_of, builder.shadows, whole)
         d.fresh = True
         return [d]
 

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     computed,
@@ -12,7 +13,6 @@ from zygote_lite._specialize.infer.held.containers import (
     kept,
     mirror,
     note_item,
-    refuse_given,
     refuse_place,
     shadow,
     slot_value,
@@ -54,7 +54,7 @@ def changed_list(
 ) -> Op:  # fmt: skip
     """Write a call that changes a list, with what undoes it where its items carry gradients."""
     x = xs[0]
-    refuse_given(builder, x)
+    note_change(builder, x)
     if resizes:
         note_resized(builder, x)
     op = builder.write(NO_RESULT, f, xs, {})
@@ -98,7 +98,7 @@ def list_pop(builder: Builder, x: Value, index: Value | None = None, first: bool
     slot, kind = slot_in(builder, x), contents_in(x).kind
     if index is not None:
         refuse_place(index)
-    refuse_given(builder, x)
+    note_change(builder, x)
     note_resized(builder, x)
     f: Any = deque.popleft if first else kind.pop
     op = taken(builder, slot, f, [x] if index is None else [x, index])

@@ -7,6 +7,7 @@ from typing import Any
 from zygote_lite._specialize.infer.held import dicts as _dicts
 from zygote_lite._specialize.infer.held import lists as _lists
 from zygote_lite._specialize.infer.held import new_lists as _new_lists
+from zygote_lite._specialize.infer.held.changes import note_change
 from zygote_lite._specialize.infer.held.containers import (
     NO_RESULT,
     ONE_INT,
@@ -15,7 +16,6 @@ from zygote_lite._specialize.infer.held.containers import (
     kept,
     mirror,
     note_item,
-    refuse_given,
     refuse_key,
 )
 from zygote_lite._specialize.infer.held.folds import sort_held
@@ -154,7 +154,7 @@ def _by_function(f: Any) -> Callable[..., Value]:
 
 def _of_set(f: Any) -> Callable[..., Value]:
     def call(builder: Builder, x: Value, *xs: Value) -> Value:
-        refuse_given(builder, x)
+        note_change(builder, x)
         _lists.note_resized(builder, x)
         for y in xs:
             refuse_key(y)

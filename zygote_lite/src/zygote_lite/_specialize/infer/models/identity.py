@@ -3,8 +3,8 @@
 import operator
 from typing import Any
 
-from zygote_lite._specialize.infer.ownership import ONE_BY_ONE
 from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.drafts import ONE_BY_ONE
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.values import Value, constant
 

@@ -1,0 +1,167 @@
+"""Transformed code changes the lists and dicts that it is given, once and as the program does."""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.comparing import assert_close
+from zygote_lite import testing, value_and_grad
+
+X = np.array([0.5, 1.0, 2.0])
+
+
+def keeps_a_history(x, history):
+    y = np.sum(x**2)
+    history.append(y)
+    return y
+
+
+def goes_on_from_the_last(x, history):
+    for i in range(3):
+        history.append(history[-1] * x + i)
+    return history[-1] ** 2 + history[0]
+
+
+def keeps_states(x, trace):
+    for _ in range(3):
+        x = x * 1.5
+        trace.append(x.copy())
+        if x[0] > 3.0:
+            trace.pop()
+    return np.sum(trace[-1] ** 2) + np.sum(trace[0])
+
+
+def keeps_twice(x, trace):
+    y = x * 2.0
+    trace.append(y)
+    trace.append(y)
+    trace.append(x * 2.0)
+    trace[-2][0] = 7.0
+    return np.sum(trace[-3] * x)
+
+
+def counts_calls(x, params):
+    params["calls"] += 1
+    params["w"] = params["w"] * x
+    return params["w"] ** 2 * params["calls"]
+
+
+def remembers(x, cache):
+    if "k" in cache:
+        cache["k"] = cache["k"] + x
+    else:
+        cache["k"] = x * x
+    return cache["k"] * x
+
+
+def works_on_a_stack(x, stack):
+    while len(stack) > 1:
+        x = x + stack.pop() * x
+    stack[0] = x
+    stack.insert(0, 2 * x)
+    return x * stack[1]
+
+
+def adds_rows(x, rows):
+    rows[0][1] = x * rows[1][0]
+    rows.append([x, x])
+    return rows[0][1] * rows[2][0]
+
+
+def log_of_dicts(x, log):
+    log.append({"x": float(np.sum(x)), "step": len(log)})
+    return np.sum(x * x) * log[-1]["step"]
+
+
+def raises_after_a_change(x, history):
+    history.append(x)
+    if x > 3.0:
+        raise ValueError("large")
+    return np.log(x) + 1.0 / (x - 2.0)
+
+
+def meets_an_infinity(x, history):
+    history.append(1.0)
+    return np.sqrt(np.float64(x - x)) * 0.0 + x * history[0]
+
+
+def nested(x, state):
+    state["history"].append(state["params"][0] * x)
+    state["params"][0] = x
+    return state["history"][-1] * x
+
+
+PROGRAMS = [
+    (keeps_a_history, (X, [])), (keeps_a_history, (X, [1.0, 2.0])),
+    (goes_on_from_the_last, (0.5, [3.0])), (keeps_states, (X, [])), (keeps_states, (X, [X])),
+    (keeps_twice, (X, [])), (counts_calls, (1.5, {"calls": 0, "w": 2.0})),
+    (remembers, (1.5, {})), (works_on_a_stack, (1.5, [1.0, 2.0, 3.0])),
+    (adds_rows, (1.5, [[1.0, 2.0], [3.0, 4.0]])), (log_of_dicts, (X, [])),
+    (raises_after_a_change, (1.5, [])), (raises_after_a_change, (3.5, [0.5])),
+    (raises_after_a_change, (2.0, [0.5])), (meets_an_infinity, (1.5, [2.0])),
+    (nested, (1.5, {"history": [], "params": [2.0]})),
+]  # fmt: skip
+
+
+def outcome(f, xs):
+    """Return what a call gives, or the error that it raises."""
+    try:
+        return f(*xs)
+    except (ValueError, ZeroDivisionError) as error:
+        return repr(error)
+
+
+@pytest.mark.parametrize(
+    ("f", "xs"), PROGRAMS, ids=[f"{f.__name__}-{k}" for k, (f, _) in enumerate(PROGRAMS)]
+)
+def test_changes_are_those_of_the_program(f, xs):
+    """At each of several calls, which go on with what the one before has left."""
+    for mode in (testing.compared, testing.strict):
+        plain, given = copy.deepcopy(xs), copy.deepcopy(xs)
+        with mode(), testing.observed() as answers, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for k in range(7):
+                if k == 2 and isinstance(xs[0], float):
+                    plain, given = [(np.float64(x), rest) for x, rest in (plain, given)]
+                before = copy.deepcopy(given)
+                want = outcome(f, plain)
+                found = outcome(value_and_grad(f), given)
+                assert repr(given) == repr(plain)
+                if isinstance(want, str):
+                    assert found == want
+                    found = np.inf, None
+                    continue
+                assert_close(found[0], want)
+                if np.isfinite(want) and f is not meets_an_infinity:
+                    np.testing.assert_allclose(
+                        np.ravel(found[1]), slopes(f, *before), rtol=1e-4, atol=1e-4
+                    )
+        if mode is testing.compared and f is not keeps_twice and np.isfinite(found[0]):
+            assert any(answer.is_transformed for answer in answers)
+
+
+def slopes(f, x, *rest):
+    """Return central differences of a function by its first argument."""
+    h, wide = 1e-6, np.asarray(x, float)
+    return [
+        (f(x + h * e, *copy.deepcopy(rest)) - f(x - h * e, *copy.deepcopy(rest))) / (2 * h)
+        for e in np.eye(wide.size).reshape(-1, *wide.shape)
+    ]
+
+
+def test_a_list_that_is_differentiated_has_a_gradient_of_its_first_length():
+    f = value_and_grad(adds_rows, (0, 1))
+    for _ in range(4):
+        _, (dx, rows) = f(1.5, [[1.0, 2.0], [3.0, 4.0]])
+        assert (dx, rows) == (9.0, [[0.0, 0.0], [2.25, 0.0]])
+
+
+def test_a_history_is_transformed_when_it_has_grown():
+    history = []
+    with testing.observed() as answers:
+        for _ in range(8):
+            value_and_grad(keeps_a_history)(X, history)
+    assert answers[-1].is_transformed
+    assert len(history) == 8
