@@ -18,6 +18,7 @@ from rules_scipy.shared.matrices import (
     conjugate,
     diagonal,
     diagonal_matrix,
+    given,
     of_hermitian,
     of_structure,
     outer,
@@ -30,11 +31,6 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")
 rule.constant(sl.bandwidth, sl.ishermitian, sl.issymmetric)
 
 FLIPPED = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}
-
-
-def given(**options):
-    """Return the options that were given: older versions of SciPy do not have them all."""
-    return {name: x for name, x in options.items() if x is not None and x is not False}
 
 
 @rule(sl.inv)

@@ -10,6 +10,7 @@ from rules_scipy.shared.matrices import (
     conjugate,
     diagonal,
     diagonal_matrix,
+    given,
     of_hermitian,
     outer,
     transpose,
@@ -53,16 +54,26 @@ def _(a: ArrayLike, lower=False, overwrite_a=False, check_finite=True):
     y = sl.cho_factor(a, lower, False, check_finite)
 
     def pullback(dy):
-        return (None if dy[0] is None else project(packed_cotangent(y[0], dy[0], lower), a),)
+        return (None if dy[0] is None else project(of_factor(y[0], dy[0], lower), a),)
 
     return y, pullback
 
 
+def of_one_triangle(c, dc, lower):
+    """Return the cotangent of a matrix, for that of the triangle that its Cholesky factor fills."""
+    keep = np.tril if lower else np.triu
+    return cholesky_cotangent(keep(c), keep(dc), lower)
+
+
 def packed_cotangent(c, dc, lower):
     """Return the cotangent of a matrix whose other triangle stands beside its Cholesky factor."""
-    keep, rest = (np.tril, np.triu) if lower else (np.triu, np.tril)
-    other = rest(dc, 1 if lower else -1)
-    return cholesky_cotangent(keep(c), keep(dc), lower) + other
+    other = np.triu(dc, 1) if lower else np.tril(dc, -1)
+    return of_one_triangle(c, dc, lower) + other
+
+
+# before SciPy 1.18 `cho_factor` leaves the other triangle as it is, from then on it is 0
+leaves_the_other = sl.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0] != 0
+of_factor = packed_cotangent if leaves_the_other else of_one_triangle
 
 
 def of_cholesky(da, c, lower):
@@ -262,7 +273,13 @@ def _(
 ):
     if mode == "raw":
         raise NotImplementedError("scipy.linalg.qr has no rule for the mode 'raw'")
-    y = sl.qr(a, False, lwork, "economic" if mode == "r" else mode, pivoting, check_finite)
+    y = sl.qr(
+        a,
+        mode="economic" if mode == "r" else mode,
+        pivoting=pivoting,
+        check_finite=check_finite,
+        **given(lwork=lwork),
+    )
     (rows, columns), q = np.shape(a)[-2:], y[0]
     r = y[1][..., : q.shape[-1] if mode != "full" else min(rows, columns), :]
     order = y[-1] if pivoting else np.arange(columns)
@@ -299,7 +316,12 @@ def refuse_null_space(dvectors):
 @stacked(sl.rq, 2)
 def _(a: ArrayLike, overwrite_a=False, lwork=None, mode="full", check_finite=True):
     rows, columns = np.shape(a)[-2:]
-    y = sl.rq(a, False, lwork, "economic" if mode == "r" else mode, check_finite)
+    y = sl.rq(
+        a,
+        mode="economic" if mode == "r" else mode,
+        check_finite=check_finite,
+        **given(lwork=lwork),
+    )
     if rows > columns:
         raise NotImplementedError("scipy.linalg.rq has no rule for more rows than columns")
     r, q = y[0][..., -rows:], y[1][..., -rows:, :]

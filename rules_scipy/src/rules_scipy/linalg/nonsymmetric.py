@@ -14,6 +14,7 @@ from rules_scipy.shared.matrices import (
     coincide,
     diagonal,
     diagonal_matrix,
+    given,
     over_gaps,
     refuse_phase,
 )
@@ -174,7 +175,7 @@ def _(
     sort=None,
     check_finite=True,
 ):
-    y = sl.schur(a, output, lwork, False, sort, check_finite)
+    y = sl.schur(a, output, sort=sort, check_finite=check_finite, **given(lwork=lwork))
     t, z = y[:2]
     if np.any(np.diagonal(t, -1) != 0):
         raise NotImplementedError(

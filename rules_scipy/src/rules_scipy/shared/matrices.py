@@ -8,6 +8,11 @@ from rulescore import Numeric
 ArrayLike = Numeric | list | tuple
 
 
+def given(**options):
+    """Return the options that were given: older versions of SciPy do not have them all."""
+    return {name: x for name, x in options.items() if x is not None and x is not False}
+
+
 def conjugate(x):
     """Return the conjugate of `x`, which is `x` itself where it is real."""
     return np.conj(x) if np.iscomplexobj(x) else x

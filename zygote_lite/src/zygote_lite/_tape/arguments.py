@@ -34,11 +34,17 @@ def _positional(f: Any) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _signature_parameters(f: Any) -> dict[str, Any]:
+    if _is_of_f2py(f):
+        return _wrapper_parameters(f)
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
-        return _wrapper_parameters(f) if type(f).__name__ == "fortran" else {}
+        return {}
     return {p.name: p.default for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD}
+
+
+def _is_of_f2py(f: Any) -> bool:
+    return type(f).__name__ == "fortran"  # its signature says nothing, if it has one
 
 
 def _wrapper_parameters(f: Any) -> dict[str, Any]:
@@ -79,6 +85,8 @@ def takes_out(f: Any) -> bool:
         return f.__name__ in _WITH_OUT  # their signatures are not known
     if isinstance(getattr(f, "__self__", None), np.ufunc):
         return True
+    if _is_of_f2py(f):
+        return False
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
