@@ -15,7 +15,8 @@ gradient, and the transformed code must agree with it. Read the folders in this 
 - `_specialize`: the source transform: typed IR, reverse pass, optimization, printed code.
 
 `value` is a scalar tape on the same rules: read it to see the idea in one file. `testing` has
-switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors.
+switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors;
+`optimizers` trains models.
 """
 
 from rulescore import stop_gradient
@@ -32,6 +33,7 @@ from zygote_lite._interface.gradients import (
 from zygote_lite._interface.jacobians import hessian, hvp, jacobian, jacrev
 from zygote_lite._interface.show import code_adjoint, code_lowered, code_primal, explain
 from zygote_lite._interface.tangents import jacfwd, jvp, linearize
+from zygote_lite._interface.trees import ravel, tree_map
 from zygote_lite._interface.vjp import vjp
 from zygote_lite._tape.run import Pullback
 from zygote_lite.errors import (
@@ -61,6 +63,9 @@ __all__ = [
     # compiled, or written out
     "jit",
     "export_adjoint",
+    # trees
+    "tree_map",
+    "ravel",
     # checking
     "check_gradient",
     # looking inside

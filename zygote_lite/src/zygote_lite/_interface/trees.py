@@ -1,0 +1,230 @@
+"""Trees: numbers and arrays in lists, tuples, dicts and objects, taken leaf by leaf.
+
+A gradient has the form of what it belongs to: that of an object is a `Tangent` with the object's
+fields. So a tree and its gradient are taken together, by the keys and names that they share.
+"""
+
+import copy
+import functools
+from collections.abc import Callable, Collection
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, RuleSet, Tangent
+from zygote_lite._cotangents.kinds import (
+    DICT,
+    LIST,
+    OBJECT,
+    TUPLE,
+    cotangent_like,
+    entries_of,
+    kind_of,
+    tuple_like,
+)
+from zygote_lite._tape.validate import describe, is_real_array
+
+Leaf = Callable[..., Any]
+rules_of_trees = RuleSet("zygote_lite.trees")
+
+
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """Return a tree like the first, whose leaves are those of `f`.
+
+    Arguments:
+        f: a function of the leaves, one of each tree.
+        tree: numbers and arrays in lists, tuples, dicts, objects of any class, and `Tangent`s.
+            What is no number (text, truth values, functions) stays as it is.
+        rest: trees of the same form, or gradients of such; `None` stands for no entries.
+
+    What is one object in the tree is one in the result. (JAX's `tree.map`.)
+    """
+    return TreeWalk(f, _is_number).new(tree, rest)
+
+
+class TreeWalk:
+    """A walk over trees, which makes a new tree.
+
+    Arguments:
+        f: gives the leaf of the new tree for those of the trees.
+        is_leaf: whether a value is a leaf.
+        frozen: names of fields and keys, and paths of them (`"layers.0.bias"`), below which all
+            stays as it is.
+        cotangent: whether the new tree has the form of a cotangent of the first.
+    """
+
+    def __init__(
+        self,
+        f: Leaf,
+        is_leaf: Callable[[Any], bool],
+        frozen: Collection[str] = (),
+        cotangent: bool = False,
+    ) -> None:
+        self.f, self.is_leaf, self.cotangent = f, is_leaf, cotangent
+        self.frozen = {frozen} if isinstance(frozen, str) else {*frozen}
+        self.known: dict[int, Any] = {}
+
+    def new(self, x: Any, rest: tuple[Any, ...], path: tuple[str, ...] = ()) -> Any:
+        """Return what is made of a tree, at a path of the whole."""
+        if self.frozen and path and (path[-1] in self.frozen or ".".join(path) in self.frozen):
+            return None if self.cotangent else x
+        if self.is_leaf(x):
+            return self.f(x, *rest)
+        if not _has_entries(x):
+            return None if self.cotangent else x
+        if id(x) in self.known:
+            return None if self.cotangent else self.known[id(x)]
+        made = self.known[id(x)] = None if self.cotangent else _blank(x)
+        entries = {}
+        for key, value in _tree_entries(x).items():
+            others = tuple([_entry(other, key, x, path) for other in rest])
+            entries[key] = self.new(value, others, (*path, str(key)))
+        if self.cotangent:
+            return cotangent_like(x, entries)
+        made = self.known[id(x)] = _filled_in(x, made, entries)
+        return made
+
+
+def _is_number(x: Any) -> bool:
+    if isinstance(x, bool | np.bool_):
+        return False
+    return isinstance(x, Number | np.number) or (
+        isinstance(x, Array)
+        and getattr(getattr(x, "dtype", None), "kind", "") in ("i", "u", "f", "c")
+    )
+
+
+def is_float(x: Any) -> bool:
+    """Return whether a value is a leaf that may be trained: floats, complex numbers, arrays."""
+    return _is_number(x) and np.asarray(x).dtype.kind in ("f", "c")
+
+
+def _has_entries(x: Any) -> bool:
+    if isinstance(x, functools.partial | BaseException | Number):
+        return False
+    return type(x) is Tangent or kind_of(x) in (TUPLE, LIST, DICT, OBJECT)
+
+
+def _tree_entries(x: Any) -> dict[Any, Any]:
+    return dict(x.items()) if type(x) is Tangent else dict(entries_of(x))
+
+
+def _entry(tree: Any, key: Any, like: Any, path: tuple[str, ...]) -> Any:
+    """Return an entry of another tree; raise where it has another form."""
+    if tree is None:
+        return None
+    if not _has_entries(tree) or (
+        isinstance(like, list | tuple)
+        and not (isinstance(tree, list | tuple) and len(tree) == len(like))
+    ):
+        place = ".".join(path) or "the top"
+        raise ValueError(f"the trees differ at {place}: {describe(like)} and {describe(tree)}")
+    return _tree_entries(tree).get(key)
+
+
+def _blank(x: Any) -> Any:
+    """Return a structure to be filled, as what an entry may refer to; `None` for one by value."""
+    return None if type(x) is Tangent or kind_of(x) == TUPLE else copy.copy(x)
+
+
+def _filled_in(x: Any, made: Any, entries: dict[Any, Any]) -> Any:
+    if type(x) is Tangent:
+        return Tangent(x._primal, **entries)
+    kind = kind_of(x)
+    if kind == TUPLE:
+        return tuple_like(x, entries.values())
+    for key, value in entries.items():
+        if kind == OBJECT:
+            object.__setattr__(made, key, value)  # of a frozen dataclass, too
+        else:
+            made[key] = value
+    return made
+
+
+# -- as one vector ---------------------------------------------------------------------------------
+
+
+def ravel(tree: Any, *, frozen: Collection[str] = ()) -> tuple[Any, "Unravel"]:
+    """Return the floating-point numbers of a tree as one vector, and the function that undoes it.
+
+    Arguments:
+        tree: as for `tree_map`. Integers, as counts and sizes are, stay where they are.
+        frozen: the names of fields and keys that are left out, with all below them; or paths of
+            such, as `"layers.0.bias"`.
+
+    `back(v)` returns a tree like this one with the numbers of `v`, `back.flat(d)` the vector of a
+    tree of this form, or of its gradient. Both are differentiable. Raises `TypeError` where complex
+    numbers are inside.
+    """
+    back = Unravel(tree, frozen)
+    return back.flat(tree), back
+
+
+class Unravel:
+    """Make a tree of a vector."""
+
+    def __init__(self, tree: Any, frozen: Collection[str]) -> None:
+        self.tree, self.frozen = tree, frozen
+        leaves = self._leaves(tree)
+        for leaf in leaves:
+            if not is_real_array(leaf):
+                raise TypeError(f"a vector is made of real numbers, and inside is {describe(leaf)}")
+        self.size = sum(map(np.size, leaves))
+        self.dtype = np.result_type(*map(np.asarray, leaves)) if leaves else np.dtype(float)
+
+    def __call__(self, v: Any) -> Any:
+        return self._made(v, False)
+
+    def flat(self, d: Any) -> Any:
+        """Return the vector of a tree of this form, or of a gradient; zeros stand for `None`."""
+        parts: list[Any] = []
+
+        def add(leaf: Any, other: Any) -> None:
+            zeros = other is None
+            parts.append(np.zeros(np.size(leaf)) if zeros else np.ravel(other))
+            if not zeros and np.shape(other) != np.shape(leaf):
+                raise ValueError(f"a leaf is {describe(leaf)}, and the other {describe(other)}")
+
+        TreeWalk(add, is_float, self.frozen, cotangent=True).new(self.tree, (d,))
+        return np.concatenate([np.zeros(0), *parts]).astype(self.dtype)
+
+    def cotangent(self, v: Any) -> Any:
+        """Return a vector as a cotangent of the tree."""
+        return self._made(v, True)
+
+    def _leaves(self, tree: Any) -> list[Any]:
+        leaves: list[Any] = []
+        TreeWalk(leaves.append, is_float, self.frozen, cotangent=True).new(tree, ())
+        return leaves
+
+    def _made(self, v: Any, cotangent: bool) -> Any:
+        if np.shape(v) != (self.size,):
+            raise ValueError(f"the vector has the shape {np.shape(v)}, and not ({self.size},)")
+        at = 0
+
+        def take(leaf: Any) -> Any:
+            nonlocal at
+            part, at = v[at : at + np.size(leaf)], at + np.size(leaf)
+            if isinstance(leaf, np.ndarray):
+                return np.reshape(part, leaf.shape).astype(leaf.dtype)
+            return type(leaf)(part[0])
+
+        return TreeWalk(take, is_float, self.frozen, cotangent).new(self.tree, ())
+
+    def __repr__(self) -> str:
+        return f"Unravel({self.size} numbers, {type(self.tree).__name__})"
+
+
+@rules_of_trees.of_instances
+def _(back: Unravel, v: np.ndarray):  # type: ignore[no-untyped-def]
+    return back(v), lambda dy: (None, back.flat(dy).astype(v.dtype))
+
+
+@rules_of_trees(ravel)
+def _(tree: object, *, frozen=()):  # type: ignore[no-untyped-def]
+    v, back = ravel(tree, frozen=frozen)
+    return (v, back), lambda dy: (None if dy[0] is None else back.cotangent(dy[0]),)
+
+
+rules_of_trees.register()

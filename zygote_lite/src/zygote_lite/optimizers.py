@@ -1,0 +1,110 @@
+"""Optimizers: small functions of a model, its gradient and a state, which return new ones.
+
+    state = None
+    for _ in range(100):
+        gradient = grad(loss)(model)
+        model, state = adam(model, gradient, state, rate=0.01)
+
+A model is any tree (`zygote_lite.tree_map`): its floating-point numbers are trained, wherever their
+gradient is not `None`. All else stays as it is, and so does what `frozen` names: fields and keys,
+or paths of them. The given model is not changed. A state is a tuple of plain lists and numbers.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._interface.trees import TreeWalk, is_float
+
+OptimizerState = tuple[Any, ...]
+
+
+def sgd(
+    model: Any,
+    gradient: Any,
+    state: OptimizerState | None = None,
+    *,
+    rate: float = 0.01,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    frozen: Collection[str] = (),
+) -> tuple[Any, OptimizerState]:
+    """Return a model after a step of gradient descent, and the state for the next step.
+
+    Arguments:
+        model, gradient: a tree, and its gradient.
+        state: what the last step returned; `None` at the first.
+        rate: the length of a step.
+        momentum: how much of the last step is taken again: `v = momentum * v + gradient`.
+        weight_decay: how much each step shrinks the numbers, times `rate`.
+        frozen: what stays as it is.
+    """
+
+    def step(x: Any, d: Any, velocity: Any) -> tuple[Any, Any]:
+        velocity = momentum * velocity + d
+        return x - rate * (velocity + weight_decay * x), velocity
+
+    (velocities,) = state or (None,)
+    made, velocities = _stepped(model, gradient, step, velocities, lambda x: 0.0 * x, frozen)
+    return made, (velocities,)
+
+
+def adam(
+    model: Any,
+    gradient: Any,
+    state: OptimizerState | None = None,
+    *,
+    rate: float = 0.001,
+    decay: tuple[float, float] = (0.9, 0.999),
+    epsilon: float = 1e-8,
+    weight_decay: float = 0.0,
+    frozen: Collection[str] = (),
+) -> tuple[Any, OptimizerState]:
+    """Return a model after a step of Adam, and the state for the next step.
+
+    Arguments:
+        model, gradient: a tree, and its gradient.
+        state: what the last step returned; `None` at the first.
+        rate: the length of a step.
+        decay: how much the means of the gradient and of its square keep of what they were.
+        epsilon: what is added to the root of the mean square.
+        weight_decay: how much each step shrinks the numbers, times `rate`, beside the gradient
+            (AdamW).
+        frozen: what stays as it is.
+    """
+    count, moments = state or (0, None)
+    count += 1
+    first, second = decay
+    correction = np.sqrt(1 - second**count) / (1 - first**count)
+
+    def step(x: Any, d: Any, moment: Any) -> tuple[Any, Any]:
+        mean = first * moment[0] + (1 - first) * d
+        square = second * moment[1] + (1 - second) * np.real(d * np.conj(d))
+        change = correction * mean / (np.sqrt(square) + epsilon * np.sqrt(1 - second**count))
+        return x - rate * (change + weight_decay * x), (mean, square)
+
+    def zeros(x: Any) -> Any:
+        return 0.0 * x, np.real(0.0 * x)
+
+    made, moments = _stepped(model, gradient, step, moments, zeros, frozen)
+    return made, (count, moments)
+
+
+def _stepped(
+    model: Any, gradient: Any, step: Any, states: Any, first: Any, frozen: Collection[str]
+) -> tuple[Any, list[Any]]:
+    """Return a model after a step of its leaves, and the states of these, in their order."""
+    old = None if states is None else iter(states)
+    new: list[Any] = []
+
+    def leaf(x: Any, d: Any) -> Any:
+        state = first(x) if old is None else next(old)
+        if d is None:
+            new.append(state)
+            return x
+        y, state = step(x, d, state)
+        new.append(state)
+        return y.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(y)
+
+    return TreeWalk(leaf, is_float, frozen).new(model, (gradient,)), new
