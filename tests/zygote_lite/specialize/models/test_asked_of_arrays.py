@@ -1,6 +1,8 @@
 """What libraries ask of arrays: their shapes, flags and items, and whether they are converted."""
 
+import copy
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -62,14 +64,47 @@ def differences(x):
     return np.sum(c * c)
 
 
+def copies(x):
+    y = copy.deepcopy(np.outer(x, x + 1.0).T)
+    y[0] = x * 2.0
+    return np.sum(np.ravel(y, order="K") * np.arange(y.size)) * copy.copy(x)[0]
+
+
+def keeps_nothing_yet(x):
+    seen = np.array([[None] * 2]).T
+    least = sys.float_info.min
+    if seen is not None:
+        seen = copy.copy(x)
+    return np.sum(seen * x) + least
+
+
+def of_one_shape(x):
+    shapes = {a.shape for a in (x, x * 2.0)}
+    if not shapes or len(shapes) > 1:
+        raise ValueError("several shapes")
+    return np.sum(x * x) * len(next(iter(shapes)))
+
+
+def of_two_shapes(x):
+    shapes = {a.shape for a in (x, x[1:])}
+    return np.sum(x * x) * len(shapes)
+
+
+def test_the_number_of_shapes_is_not_guessed():
+    assert_agreement(of_two_shapes, (V,), (W,), (V[:1],))
+
+
 V = np.array([0.5, -1.25, 2.0])
 W = np.array([0.25, 0.75, -2.0, 1.5])
 
 
 @pytest.mark.parametrize(
     "f",
-    [writes_where_it_may, is_the_array_itself, asks_for_the_size, middle, listed, differences],
-)
+    [
+        writes_where_it_may, is_the_array_itself, asks_for_the_size, middle, listed, differences,
+        copies, keeps_nothing_yet, of_one_shape,
+    ],
+)  # fmt: skip
 def test_gradients(f):
     assert assert_agreement(
         f, (V,), (W,), (V * 2.0,), (V.astype(np.float32),), (np.array([0.5]),), tolerance=1e-5

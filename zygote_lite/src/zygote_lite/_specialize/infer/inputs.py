@@ -59,7 +59,8 @@ _lowered: dict[Any, tuple[dict[str, Any], Lowered]] = {}  # holds the globals
 _MOST_LOWERED = 4096
 _FIXED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type, np.ufunc,
           types.MethodDescriptorType, np.dtype, type(np.sum), types.UnionType,
-          type(sys.version_info), type(np.random.default_rng), np._CopyMode)  # fmt: skip
+          type(sys.version_info), type(sys.float_info), type(np.random.default_rng),
+          np._CopyMode)  # fmt: skip
 _CONSTANT_TYPES = (
     str,
     bool,

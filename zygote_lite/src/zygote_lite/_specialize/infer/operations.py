@@ -25,6 +25,7 @@ from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import (
     StandIn,
+    Unfollowed,
 )
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import FOLDED, Value, constant, is_one
@@ -145,7 +146,13 @@ def inactive(
     known = builder.reusable(f, xs, kws)
     if known is not None and known in builder.known:
         return builder.known[known]
-    target = builder.operation(f, xs, kws, stem).target
+    try:
+        target = builder.operation(f, xs, kws, stem).target
+    except NotSpecializable as reason:
+        is_known = all(leaf.is_constant for x in (*xs, *kws.values()) for leaf in leaves(x))
+        if reason.reason is not NotSupported.VALUE_TYPE or builder.plain or not is_known:
+            raise
+        return constant(Unfollowed(reason.details))
     mark_made(f, target)
     if known is not None:
         builder.known[known] = target

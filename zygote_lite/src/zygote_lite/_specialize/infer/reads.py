@@ -34,6 +34,7 @@ from zygote_lite._specialize.typed.stand_ins import (
     OwnFlags,
     StandIn,
     Super,
+    Unfollowed,
 )
 from zygote_lite._specialize.typed.values import Value, constant
 
@@ -74,6 +75,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
         return array_attribute(builder, x, name)
     if isinstance(x.sample, Error):
         return _errors.attribute_of_error(x, name)
+    if isinstance(x.sample, Unfollowed) and name == "T":
+        return x
     if isinstance(x.sample, OwnFlags) and name == "writeable":
         return constant(True)
     if is_iterator(x) or isinstance(x.sample, Fields):

@@ -31,6 +31,17 @@ class Method(StandIn):
     function: Any = None
 
 
+@dataclass(eq=False)
+class Unfollowed(StandIn):
+    """A value of a type without facts, which may be kept, and which nothing is done with."""
+
+    description: str
+
+    def __bool__(self) -> bool:
+        """Refuse to tell its truth."""
+        raise NotSupported.VALUE_TYPE(self.description)
+
+
 class OwnFlags(StandIn):
     """The flags of an array that the code has made: it can be written to."""
 

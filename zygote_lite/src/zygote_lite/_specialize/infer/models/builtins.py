@@ -1,5 +1,6 @@
 """Functions that the interpreter knows: of sequences, iterables and numbers."""
 
+import copy
 import math
 import operator
 import sys
@@ -133,6 +134,9 @@ def _sequence(kind: type, builder: Builder, xs: list[Value]) -> Value | None:
     builder.inputs.lists = builder.inputs.lists or kind is list
     if items is None and xs[0].is_array and not (xs[0].has_no_axes or builder.plain):
         items = parts_of_array(builder, xs[0])
+    if items is None and xs[0].is_constant and type(xs[0].sample) is range:
+        few = len(xs[0].sample) <= _MOST_REPEATED
+        items = [constant(i) for i in xs[0].sample] if few else None
     if items is None:
         return None
     made = structure(kind, [*items])
@@ -224,6 +228,15 @@ def _array_as_it_is(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
     if dtype and not (dtype[0].is_constant and dtype[0].sample in (None, x.sample.dtype)):
         return None
     return x if len(xs) <= 2 else None
+
+
+def _copy_of(builder: Builder, xs: list[Value]) -> Value | None:
+    """`copy.copy(x)` and `copy.deepcopy(x)` of an array, a number or a text."""
+    x = xs[0]
+    if len(xs) == 1 and x.is_array:
+        return builder.apply(np.copy, [x], {"order": constant("K")})  # as `__deepcopy__` does
+    is_itself = x.is_scalar or (x.is_constant and type(x.sample) in (str, type(None)))
+    return x if len(xs) == 1 and is_itself else None
 
 
 def _as_is(builder: Builder, xs: list[Value]) -> Value | None:
@@ -338,6 +351,8 @@ SPECIAL: dict[Any, Callable[[Builder, list[Value]], Value | None]] = {
     np.broadcast_arrays: spread_arrays,
     np.conjugate: _conjugate,
     np.real: _real,
+    copy.copy: _copy_of,
+    copy.deepcopy: _copy_of,
     np.asarray: partial(_array_as_it_is, np.asarray),
     np.asanyarray: partial(_array_as_it_is, np.asanyarray),
     np.ndarray.__getitem__: lambda builder, xs: builder.item(xs[0], xs[1]),

@@ -17,7 +17,7 @@ from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.functions import is_hashable
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
-from zygote_lite._specialize.typed.values import Value, constant
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 _OF_SETS = (set, frozenset)
 _HASHED_BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
@@ -26,6 +26,7 @@ _SET_OPERATORS = {
     operator.ge, operator.and_, operator.or_, operator.sub, operator.xor, operator.truth, bool,
     operator.not_,
 }  # fmt: skip
+_OF_LENGTH = {len, operator.truth, bool, operator.not_}
 _IN_PLACE_OF_SETS = {
     operator.ior: "update", operator.iand: "intersection_update",
     operator.isub: "difference_update", operator.ixor: "symmetric_difference_update",
@@ -51,6 +52,8 @@ def of_sets(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) ->
             return new_set(builder, f, items)
     if not any(map(is_set, xs)):
         return None
+    if any(map(_is_of_one_shape, xs)):
+        return constant(run(f, [xs[0].sample], {})) if f in _OF_LENGTH else None
     if f in _IN_PLACE_OF_SETS and type(xs[0].sample) is set:
         method_of_set(builder, xs[0], _IN_PLACE_OF_SETS[f], xs[1:])
         return xs[0]
@@ -81,8 +84,28 @@ def _known_of_sets(builder: Builder, found: Any) -> Value:
     return new_set(builder, type(found), [*map(constant, found)]) if is_one else constant(found)
 
 
+def _is_of_one_shape(x: Value) -> bool:
+    """Return whether a value is a set of one shape, which is not known."""
+    return is_set(x) and any(not _is_element(item) for item in x.items or ())
+
+
+def _shape_added(builder: Builder, x: Value, shape: Value) -> bool:
+    """Add the shape of an array to an empty set, or to one that holds it."""
+    if builder.homes.get(x) is not builder.out or type(x.sample) is not set:
+        return False
+    if not x.items and shape.lengths is not None and type(shape.sample) is tuple:
+        builder.changing(x)
+        x.items = [shape]
+        x.sample.add(shape.sample)
+    return any(shape_root(item) is shape_root(shape) for item in x.items or ())
+
+
 def method_of_set(builder: Builder, x: Value, name: str, xs: list[Value]) -> Value:
     """Return what a method of a set gives."""
+    if name == "add" and len(xs) == 1 and not _is_element(xs[0]) and _shape_added(builder, x, *xs):
+        return constant(None)
+    if _is_of_one_shape(x):
+        raise NotSupported.CONTAINER(f"the method {name} of a set of what is not known")
     given = []
     for other in xs:
         items = [other] if name in ("add", "discard", "remove", "__contains__") else None
