@@ -34,6 +34,7 @@ SECTIONS = {
         "integrals",
         "kernels",
         "kolmogorov",
+        "limits",
         "noncentral",
         "powers",
         "quantiles",

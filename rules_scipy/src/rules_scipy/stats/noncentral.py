@@ -19,9 +19,9 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.noncentral")
 ncx2, ncf, nct = stats.ncx2, stats.ncf, stats.nct
 
 of_methods(rule, ncx2, "_pdf")(
-    lambda d, x, df, nc, y: y * chi2_scores(x, df, nc)[0],
-    lambda d, x, df, nc, y: y * chi2_scores(x, df, nc)[1],
-    lambda d, x, df, nc, y: y * chi2_scores(x, df, nc)[2],
+    lambda d, x, df, nc, y: y * chi2_scores(np.where(y > 0, x, 1.0), df, nc)[0],
+    lambda d, x, df, nc, y: y * chi2_scores(np.where(y > 0, x, 1.0), df, nc)[1],
+    lambda d, x, df, nc, y: y * chi2_scores(np.where(y > 0, x, 1.0), df, nc)[2],
 )
 of_methods(rule, ncx2, "_logpdf")(
     lambda d, x, df, nc, y: chi2_scores(x, df, nc)[0],
