@@ -237,3 +237,14 @@ def test_a_pullback_takes_and_gives_arrays_without_axes():
     assert isinstance(y, np.ndarray)
     assert isinstance(d, np.ndarray)
     assert (y, d) == (2.25, 6.0)
+
+
+def test_what_cannot_be_walked_over_raises_as_it_does():
+    def walked(x, v):
+        for k in v:
+            x = np.sum(np.concatenate([u[..., None] for u in (k, v)]))
+        return x
+
+    for _ in range(4):
+        with pytest.raises(TypeError, match="iteration over a 0-d array"):
+            grad(walked)(0.5, np.array(0.5))

@@ -69,9 +69,7 @@ def iterate(
         try:
             return _over(builder, s, target, iterable, body, env, after)
         except NotSpecializable:
-            kind = type(iterable.sample)
-            few = kind in (range, np.ndarray) and len(iterable.sample) <= MOST_UNROLLED
-            if not (builder.guesses and few) or builder.plain:
+            if not builder.guesses or builder.plain or not _is_short(iterable.sample):
                 raise
         builder.guesses -= 1
         state.restore()
@@ -82,6 +80,12 @@ def iterate(
     if isinstance(it.sample, Items):
         return _unrolled(builder, s, target, it, body, env, after)
     return _of_iterator(builder, s, target, it, body, env, after)
+
+
+def _is_short(x: Any) -> bool:
+    """Return whether a range or an array has few enough entries to be walked over one by one."""
+    counted = type(x) is range or (type(x) is np.ndarray and x.ndim > 0)
+    return counted and len(x) <= MOST_UNROLLED
 
 
 def _of_iterator(
