@@ -93,6 +93,26 @@ def nested(x, state):
     return state["history"][-1] * x
 
 
+def writes_to_a_place(x, history, i):
+    history.append(x)
+    history[i] = 3.0 * x
+    return sum(history)
+
+
+def test_a_place_that_does_not_exist_is_an_error_after_one_change():
+    for mode in (testing.compared, testing.strict):
+        with mode():
+            for i in (1, 1, 1, 1, 5, 5):
+                history = [1.0, 2.0]
+                if i == 1:
+                    value_and_grad(writes_to_a_place)(0.5, history, i)
+                    assert history == [1.0, 1.5, 0.5]
+                else:
+                    with pytest.raises(IndexError):
+                        value_and_grad(writes_to_a_place)(0.5, history, i)
+                    assert history == [1.0, 2.0, 0.5]
+
+
 PROGRAMS = [
     (keeps_a_history, (X, [])), (keeps_a_history, (X, [1.0, 2.0])),
     (goes_on_from_the_last, (0.5, [3.0])), (keeps_states, (X, [])), (keeps_states, (X, [X])),

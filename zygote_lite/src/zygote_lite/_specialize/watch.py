@@ -124,7 +124,7 @@ def _entered(
             failure = error
             caught = may_be_caught(error, enter.__globals__["caught"])
             if mode.strict and not caught and not is_deliberate(error):
-                refuse_internal(known, f, xs, enter, error, lambda: reference(known, f, xs))
+                refuse_internal(known, f, xs, enter, error, lambda: reference(known, f, _copied(xs)))
     return None, None, failure
 
 
@@ -252,7 +252,7 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
 
 
 def _copied(x: Any) -> Any:
-    """Return an argument with copies for its arrays: the one or the other way writes to them."""
+    """Return an argument with copies of what it holds: the one or the other way writes to it."""
     if type(x) is np.ndarray:
         return x.copy(order="K")
     if type(x) in (tuple, list):
