@@ -124,7 +124,9 @@ def _entered(
             failure = error
             caught = may_be_caught(error, enter.__globals__["caught"])
             if mode.strict and not caught and not is_deliberate(error):
-                refuse_internal(known, f, xs, enter, error, lambda: reference(known, f, _copied(xs)))
+                refuse_internal(
+                    known, f, xs, enter, error, lambda: reference(known, f, _copied(xs))
+                )
     return None, None, failure
 
 
