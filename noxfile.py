@@ -166,4 +166,5 @@ def lint(session):
 def types(session):
     """Check the types of the core and of the engine."""
     session.install("mypy", "./rulescore", "./zygote_lite")
-    session.run("mypy", "--strict", "rulescore/src", "zygote_lite/src")
+    uses = "tests/zygote_lite/interface/typed_uses.py"
+    session.run("mypy", "--strict", "rulescore/src", "zygote_lite/src", uses)

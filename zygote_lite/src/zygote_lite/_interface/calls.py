@@ -41,6 +41,10 @@ class PlainCalls:
         self.by_count: dict[int, Specializations | None] = {}
         self.known: dict[Any, Specializations | None] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the code is made anew."""
+        return {**vars(self), "known": {}}
+
     def of(self, xs: tuple[Any, ...], kws: dict[str, Any]) -> FoundCall:
         """Return the code for calls of this kind, with the plain call that it comes to."""
         vector: tuple[Any, ...] = ()

@@ -2,8 +2,9 @@
 
 import functools
 import operator
+import sys
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from rulescore import RuleSet, Tangent
 from zygote_lite._activity.effects import effect_of
@@ -12,10 +13,9 @@ from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
 from zygote_lite._tape.validate import contents_of, hold_the_same
+from zygote_lite.derivatives import Answered, Passed
 from zygote_lite.errors import DifferentiationError
 
-Passed = ParamSpec("Passed")
-Answered = TypeVar("Answered")
 rule = RuleSet("zygote_lite")
 
 
@@ -28,6 +28,13 @@ class Checkpointed:
 
     def __call__(self, *xs: Any, **kws: Any) -> Any:
         return self.f(*xs, **kws)
+
+    def __reduce__(self) -> Any:
+        found: Any = sys.modules.get(self.__module__)
+        name: str = getattr(self, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (checkpoint, (self.f,))
 
     def __repr__(self) -> str:
         return f"checkpoint({name_of(self.f)})"

@@ -36,6 +36,7 @@ from zygote_lite._tape.seeds import (
     is_single,
     with_zeros,
 )
+from zygote_lite.derivatives import Answered, Passed, by_name
 
 
 def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
@@ -101,9 +102,14 @@ def _recorded_gradient(
     return y, gradient_by(f, y, back, active)
 
 
+@by_name
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, compile: bool = False
-) -> Callable[..., tuple[Any, Any]]:
+    f: Callable[Passed, Answered],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    compile: bool = False,
+) -> Callable[Passed, tuple[Answered, Any]]:
     """Return a function that computes the value of `f` and its gradient.
 
     Arguments:
@@ -126,9 +132,10 @@ def value_and_grad(
     return _gradient(f, argnums, has_aux, compile, both=True)
 
 
+@by_name
 def grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, compile: bool = False
-) -> Callable[..., Any]:
+    f: Callable[Passed, Any], argnums: Argnums = 0, *, has_aux: bool = False, compile: bool = False
+) -> Callable[Passed, Any]:
     """Return a function that computes the gradient of `f`, as `value_and_grad` does."""
     return _gradient(f, argnums, has_aux, compile, both=False)
 
@@ -198,7 +205,8 @@ def _first(found: Any, known: Any, function: Any, given: Any) -> Any:
     return found[0]
 
 
-def jit(f: Callable[..., Any]) -> Callable[..., Any]:
+@by_name
+def jit(f: Callable[Passed, Answered]) -> Callable[Passed, Answered]:
     """Return `f` compiled with Numba: for its value, and wherever its gradient is asked for.
 
     Arguments:

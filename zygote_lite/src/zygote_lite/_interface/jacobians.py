@@ -29,12 +29,14 @@ from zygote_lite._tape.seeds import (
     stack_rows,
     units,
 )
+from zygote_lite.derivatives import Passed, by_name
 from zygote_lite.modes import InternalError, TierMismatch
 
 
+@by_name
 def jacobian(
-    f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
-) -> Callable[..., Any]:
+    f: Callable[Passed, Any], argnums: Argnums = 0, *, argnum: int | None = None
+) -> Callable[Passed, Any]:
     """Return a function that computes the Jacobian of `f`, by one pullback for each output.
 
     Arguments:
@@ -69,7 +71,7 @@ def _spelled(argnums: Argnums, argnum: int | None) -> Argnums:
     if argnum is None:
         return argnums
     message = "`argnum` is deprecated: write `argnums`, as everywhere else"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    warnings.warn(message, DeprecationWarning, stacklevel=4)
     return argnum
 
 
@@ -91,9 +93,10 @@ def _transformed_jacobian(found: Any, known: Any, function: Any, given: Any) -> 
     return rows if is_finite_answer(rows) else NotImplemented
 
 
+@by_name
 def hessian(
-    f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
-) -> Callable[..., Any]:
+    f: Callable[Passed, Any], argnums: Argnums = 0, *, argnum: int | None = None
+) -> Callable[Passed, Any]:
     """Return a function that computes the Hessian of `f`, whose value is a real number.
 
     The arguments are those of `jacobian`. The Hessian has the shape of the argument twice. That by
@@ -135,6 +138,7 @@ def _transformed_hessian(found: Any, known: Any, function: Any, given: Any) -> A
     return np.reshape(np.array(rows), np.shape(x) * 2)
 
 
+@by_name
 def hvp(
     f: Callable[..., Any], argnums: Argnums = 0, *, argnum: int | None = None
 ) -> Callable[..., Any]:

@@ -64,6 +64,10 @@ class Specializations:
         self.run: object = None  # of the tape, which has last called it without code
         self.publish()
 
+    def __reduce__(self) -> Any:
+        """Pickle nothing: the code is made anew where it is needed."""
+        return type(None), ()
+
     def publish(self) -> None:
         """Let calls go into the code itself, or through `watch` while a mode is on."""
         with watching.lock:

@@ -1,0 +1,146 @@
+"""What `grad` and its kin make is shown by its name, and pickled by it."""
+
+import concurrent.futures
+import copy
+import inspect
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+
+from rulescore import Tangent
+from zygote_lite import (
+    checkpoint,
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    jit,
+    pullback,
+    ravel,
+    value_and_grad,
+)
+
+X = np.array([0.5, -1.0])
+
+
+def loss(x, y=2.0):
+    return np.sum(x * x * y)
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+    @staticmethod
+    def cost(x):
+        return x**3
+
+
+@grad
+def slope(x):
+    return x**3
+
+
+@checkpoint
+def kept(x):
+    return x * x
+
+
+made_here = grad(loss)
+MADE = {
+    "at the top": (made_here, (X,), 4 * X),
+    "decorator": (slope, (2.0,), 12.0),
+    "options": (value_and_grad(loss, argnums=("y", 0)), (X, 3.0), (3.75, (1.25, 6 * X))),
+    "position": (grad(loss, 1), (X, 3.0), 1.25),
+    "method": (grad(Model.cost), (2.0,), 12.0),
+    "twice": (grad(grad(Model.cost)), (2.0,), 12.0),
+    "jacobian": (jacobian(loss), (X,), 4 * X),
+    "hessian": (hessian(loss), (X,), 4 * np.eye(2)),
+    "hvp": (hvp(loss), (X, X), 4 * X),
+    "jit": (jit(Model.cost), (2.0,), 8.0),
+    "checkpoint": (kept, (3.0,), 9.0),
+    "checkpoint of another": (checkpoint(Model.cost), (2.0,), 8.0),
+}
+BY_NAME = [*MADE]
+
+
+def called(f, xs):
+    return f(*xs)
+
+
+def test_it_is_shown_by_its_name():
+    assert "grad(tests/zygote_lite/test_derivatives:loss, argnums='y')" in repr(
+        grad(loss, argnums="y")
+    )
+    assert "hessian(tests/zygote_lite/test_derivatives:loss)" in repr(hessian(loss))
+    assert repr(kept) == "checkpoint(tests.zygote_lite.test_derivatives.kept)"
+    assert made_here.__name__ == "loss"
+    assert inspect.signature(made_here) == inspect.signature(loss)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_it_is_pickled_by_its_name(name):
+    f, xs, expected = MADE[name]
+    again = pickle.loads(pickle.dumps(f))
+    assert again is f or name == "checkpoint of another"
+    np.testing.assert_equal(again(*xs), expected)
+    assert copy.deepcopy(made_here) is made_here
+
+
+def test_another_process_finds_it():
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        asked = [pool.submit(called, *MADE[name][:2]) for name in BY_NAME]
+        for name, future in zip(BY_NAME, asked, strict=True):
+            np.testing.assert_equal(future.result(), MADE[name][2])
+
+
+def test_what_has_no_name_is_refused():
+    for f in (grad(lambda x: x), grad(grad(lambda x: x * x))):
+        with pytest.raises((pickle.PicklingError, AttributeError), match=r"grad\("):
+            pickle.dumps(f)
+
+
+def test_functions_of_one_name_are_told_apart():
+    def of(k):
+        def inner(x):
+            return k * x
+
+        return inner
+
+    first, second = of(1.0), of(2.0)
+    slopes = [grad(f) for f in (first, second, first)]
+    assert [g(1.0) for g in slopes] == [1.0, 2.0, 1.0]
+    assert grad(loss) is grad(loss)
+    assert grad(loss, 0) is not grad(loss, 1)
+    assert gradient(lambda x: grad(of(3.0))(x) * x, 2.0) == (3.0,)
+
+
+def test_cloudpickle_takes_functions_by_value():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    k = 3.0
+
+    def local(x):
+        return k * x * x
+
+    f = grad(lambda x: local(x) * k)
+    for _ in range(4):  # transformed code is not taken along
+        assert f(2.0) == 36.0
+    again = pickle.loads(cloudpickle.dumps([f, value_and_grad(local), hessian(local)]))
+    for _ in range(4):
+        assert [g(2.0) for g in again] == [36.0, (12.0, 12.0), 6.0]
+
+
+def test_tangents_and_trees_are_pickled():
+    _, back = pullback(lambda m: np.sum(m.w**2), Model(X))
+    (_, d) = back(1.0)
+    assert isinstance(d, Tangent)
+    again = pickle.loads(pickle.dumps(d))
+    assert type(again) is Tangent
+    np.testing.assert_array_equal(again.w, 2 * X)
+    np.testing.assert_array_equal(copy.deepcopy(d).w, 2 * X)
+    v, unravel = pickle.loads(pickle.dumps(ravel(Model(X))))
+    np.testing.assert_array_equal(unravel(v + 1).w, X + 1)

@@ -1,0 +1,88 @@
+"""Functions that `grad` and its kin have made, by what they are made of: where pickles find them.
+
+`grad(f)` is shown as `<function grad(module:f) at ...>`, and pickled by that name: it is made anew
+of the function of that name, or is that function, where `grad` is its decorator. What is made of
+other functions (lambdas, closures) can be pickled by `cloudpickle`, which takes functions by value.
+"""
+
+import ast
+import functools
+import importlib
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+Passed = ParamSpec("Passed")
+Answered = TypeVar("Answered")
+Maker = TypeVar("Maker", bound=Callable[..., Any])
+_makers: dict[str, Callable[..., Any]] = {}
+_kept_by_name: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+_FROM = "__made_from__"
+
+
+def by_name(maker: Maker) -> Maker:
+    """Have what a function makes of another shown, and pickled, by their names."""
+
+    @functools.wraps(maker)
+    def make(f: Any, /, *more: Any, **options: Any) -> Any:
+        name = _name_of_made(maker.__name__, f, more, options)
+        known = _kept_by_name.get(name)
+        if known is not None and getattr(known, _FROM) is f and "argnum" not in options:
+            return known
+        made = maker(f, *more, **options)
+        if name:
+            made.__module__, made.__qualname__ = __name__, name
+            setattr(made, _FROM, f)
+            _kept_by_name[name] = made
+        return made
+
+    _makers[maker.__name__] = make
+    named: Any = make
+    return named  # type: ignore[no-any-return]
+
+
+def _name_of_made(verb: str, f: Any, more: tuple[Any, ...], options: dict[str, Any]) -> str:
+    """Return the name of what is made; none for objects, which have none themselves."""
+    name, module = getattr(f, "__qualname__", None), getattr(f, "__module__", None)
+    if not isinstance(name, str) or not isinstance(module, str):
+        return ""
+    given = [f"{module}:{name}", *map(repr, more)]
+    given += [f"{key}={value!r}" for key, value in options.items()]
+    return f"{verb}({', '.join(given)})".replace(".", "/")  # pickle would take it apart at dots
+
+
+def __getattr__(name: str) -> Any:
+    verb, _, rest = name.partition("(")
+    module, _, rest = rest.partition(":")
+    if verb not in _makers or not rest.endswith(")"):
+        raise AttributeError(f"module {__name__} has no attribute {name!r}")
+    inner, options = _inner_and_options(rest[:-1].replace("/", "."))
+    try:
+        f = importlib.import_module(module.replace("/", "."))
+        for part in [inner.replace(".", "/")] if f is sys.modules[__name__] else inner.split("."):
+            f = getattr(f, part)
+    except (ImportError, AttributeError):
+        raise AttributeError(f"{name} is not found by its name: pickle it by cloudpickle") from None
+    if "cloudpickle" in sys.modules:  # by value, so that functions of a notebook are taken along
+        sys.modules["cloudpickle"].register_pickle_by_value(sys.modules[__name__])
+    if getattr(f, "__qualname__", None) == name:  # as a decorator
+        return f
+    known = _kept_by_name.get(name)
+    if known is not None and getattr(known, _FROM) is not f:
+        raise AttributeError(f"{name} is made of another function than the one of that name")
+    if known is not None:
+        return known
+    call: Any = ast.parse(f"call({options})", mode="eval").body
+    more = [ast.literal_eval(x) for x in call.args]
+    return _makers[verb](f, *more, **{k.arg: ast.literal_eval(k.value) for k in call.keywords})
+
+
+def _inner_and_options(text: str) -> tuple[str, str]:
+    """Return the name of a function, and the options after it."""
+    depth = 0
+    for i, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if c == "," and not depth:
+            return text[:i], text[i + 2 :]
+    return text, ""
