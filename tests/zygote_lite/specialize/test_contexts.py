@@ -1,6 +1,7 @@
 """`with` in transformed code: floating-point errors, warnings, `suppress`, objects."""
 
 import contextlib
+import functools
 import math
 import threading
 import warnings
@@ -386,6 +387,17 @@ def of_the_mode(x, n):
     return by_mode(y)
 
 
+@functools.lru_cache
+def kept_of_the_mode(k):
+    return 2.0 * k if MODE == "square" else 3.0 * k
+
+
+def kept_in_a_mode(x):
+    kept_of_the_mode.cache_clear()
+    with mode("Square"):
+        return x * x * kept_of_the_mode(1.0)
+
+
 def part_of_a_state(x):
     old = np.seterr(invalid="ignore")
     np.seterr(invalid=old["invalid"])
@@ -395,7 +407,7 @@ def part_of_a_state(x):
 @pytest.mark.parametrize(
     "f",
     [leaves_a_state, leaves_a_mode, mode_on_one_path, mode_around_what_is_recorded,
-     part_of_a_state],
+     kept_in_a_mode, part_of_a_state],
 )  # fmt: skip
 def test_what_is_set_otherwise_is_seen(f, monkeypatch):
     for x in (2.0, 2.0, 2.0, 0.5, 2.0):
@@ -408,3 +420,13 @@ def test_what_is_set_otherwise_is_seen(f, monkeypatch):
             assert (MODE, np.geterr()) == set_now
         assert y == want
         assert d == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_what_a_cache_keeps_is_asked_for_in_the_mode():
+    def f(x):
+        with mode("Square"):
+            return x * x * kept_of_the_mode(1.0)
+
+    for _ in range(5):
+        kept_of_the_mode.cache_clear()
+        assert value_and_grad(f)(2.0) == (8.0, 8.0)

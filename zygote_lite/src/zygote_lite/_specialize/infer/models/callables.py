@@ -31,7 +31,8 @@ def called_cached(builder: Builder, f: Value, xs: list[Value], kws: dict[str, Va
     ones. An array that it gives would be one and the same for all calls.
     """
     given = [*xs, *kws.values()]
-    if all(map(is_inert, given)) and builder.out is builder.top and not builder.plain:
+    is_first = builder.out is builder.top and not (builder.plain or builder.settings)
+    if all(map(is_inert, given)) and is_first:
         return _kept(builder, f, xs, kws)
     inner = f.sample.__wrapped__
     if not isinstance(inner, types.FunctionType):
