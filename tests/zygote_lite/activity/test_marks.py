@@ -14,7 +14,9 @@ import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
 from zygote_lite import DifferentiationError, gradient
+from zygote_lite._activity import marks, walk
 from zygote_lite._cotangents.run import state
+from zygote_lite.modes import InternalError
 from zygote_lite.testing import recorded_only
 
 
@@ -394,6 +396,17 @@ def test_what_is_written_outside_after_a_question_is_read_back(name):
 def test_what_is_linked_first_and_written_later_is_read_back(f):
     right_or_refused(f)
     right_or_refused(lambda x: BOX.value is not None and f(x * x) * 2.0 + f(x))
+
+
+def test_a_walk_checks_what_the_marks_tell(monkeypatch):
+    monkeypatch.setattr(walk, "CHECKED", True)
+    monkeypatch.setattr(marks, "note_outside", lambda x=None: None)
+    with pytest.raises(InternalError, match=r"a list that is active is reached from .*read_list"):
+        gradient(lambda x: LIST.append(x) or read_list(), 2.0)
+
+
+def read_list():
+    return LIST[-1]
 
 
 def test_a_large_object_is_not_walked():

@@ -32,7 +32,7 @@ class NotTransformed(AssertionError):  # noqa: N818
 
 
 class InternalError(RuntimeError):
-    """Tell of a defect of the engine in making or running transformed code."""
+    """Tell of a defect of the engine: in transformed code, or in what it knows to be active."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +110,9 @@ def _is_set(name: str) -> bool:
     return os.environ.get(name, "") not in ("", "0")
 
 
-_default = Mode(compared=_is_set("ZYGOTE_LITE_CHECK"), strict=_is_set("ZYGOTE_LITE_STRICT"))
+CHECKED = _is_set("ZYGOTE_LITE_CHECK")
+"""Whether what the marks tell of activity is compared with a whole walk, in the whole process."""
+_default = Mode(compared=CHECKED, strict=_is_set("ZYGOTE_LITE_STRICT"))
 _mode: ContextVar[Mode] = ContextVar("zygote_lite mode", default=_default)
 current = _mode.get
 leaving = Leaving()

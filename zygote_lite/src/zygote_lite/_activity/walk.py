@@ -37,6 +37,8 @@ from zygote_lite._cotangents.kinds import (
     type_in_c,
 )
 from zygote_lite._cotangents.run import state
+from zygote_lite._ir.intrinsics import note_class
+from zygote_lite.modes import CHECKED, InternalError
 
 _BUILTIN_CONTAINERS = {list, tuple, dict, set, frozenset}
 LIMIT = 2000
@@ -52,6 +54,14 @@ def reaches_active(*roots: Any) -> bool:
     active = state.active
     if not active:
         return False
+    found = _is_found_active(active, roots)
+    if CHECKED and not found:
+        _check_marks(active, roots)
+    return found
+
+
+def _is_found_active(active: dict[int, Any], roots: tuple[Any, ...]) -> bool:
+    """Return whether something active can be reached, by the marks and what was walked before."""
     if not state.outside:
         return any(map(_holds_active, roots))
     seen: dict[int, Any] = {}
@@ -64,6 +74,19 @@ def reaches_active(*roots: Any) -> bool:
         return True
     _note_clean(seen)
     return False
+
+
+def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
+    """Raise an error where a walk that knows of no marks finds what the marks do not tell."""
+    if roots[0] is note_class:  # which marks what its class holds afterwards
+        return
+    known, state.clean = state.clean, {}
+    found = next(_all_within(active, roots, LIMIT), None)
+    state.clean = known
+    if found is not None and found is not _VAST:
+        names = ", ".join(getattr(x, "__qualname__", type(x).__qualname__) for x in roots)
+        kind = type(found).__qualname__
+        raise InternalError(f"a {kind} that is active is reached from {names}, without a mark")
 
 
 def surely_reaches_active(*roots: Any) -> bool:

@@ -138,7 +138,7 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
     if isinstance(member_of(type(value), "__float__"), types.FunctionType):
         value, node = tape.call((None, nodes[3]), float, value)
         return tape.call((None, nodes[1], None, node), write_array, x, index, value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and x.dtype.kind != "O":
         made, node = tape.call((None, nodes[3]), np.array, value)
         return tape.call((None, nodes[1], None, node), write_array, x, index, made)
     return tape.call((None, nodes[1], None, nodes[3]), write_array, x, index, value)
