@@ -23,7 +23,7 @@ from rulescore._definitions import (
 from rulescore._forward import frule
 from rulescore._methods import goes_by_value
 from rulescore._naming import home_of
-from rulescore._plugins import Section, hookimpl, plugins, provider_of
+from rulescore._plugins import Section, hookimpl, plugins, provider_of, reason_of
 from rulescore._project import project, zero
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
@@ -59,6 +59,7 @@ __all__ = [
     "why",
     "plugins",
     "provider_of",
+    "reason_of",
     "generation",
     "home_of",
     "when_changed",

@@ -321,3 +321,9 @@ def provider_of(module: str) -> str | None:
             given = [ruleset for p in plugins() if p.name == name for ruleset in p.rulesets]
             return None if any(map(_changes.is_registered, given)) else name
     return None
+
+
+def reason_of(name: str) -> str | None:
+    """Return why a function, given by its full name, has no rule, if a plugin in use tells it."""
+    given = [ruleset.reasons for plugin in plugins() for ruleset in plugin.rulesets]
+    return next((why[name] for why in given if name in why), None)

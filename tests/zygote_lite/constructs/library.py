@@ -60,7 +60,9 @@ def polynomial(p, x):
 @works("NumPy functions in Python without a rule: `np.apply_along_axis`", (V.reshape(2, 2),))
 def along_axis(m):
     y = np.sum(np.apply_along_axis(lambda r: r * r[0], 1, m) * m)
-    y = y + np.sum(np.apply_along_axis(np.sum, 0, m) * m[0])
+    axis, first = 0, m[0]
+    for axis, first in [(axis, first)]:  # an axis that is held beside what is differentiated
+        y = y + np.sum(np.apply_along_axis(np.sum, axis, m) * first)
     outer = np.apply_along_axis(lambda r, k, p=1.0: np.outer(r, r) * k * p, 0, m, 2.0, p=m[0, 1])
     y = y + np.sum(outer * np.arange(8.0).reshape(2, 2, 2))
     return y + np.sum(np.apply_along_axis(np.diag, -1, m) * m)

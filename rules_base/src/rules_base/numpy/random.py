@@ -17,7 +17,7 @@ rule.constant(np.random.default_rng, np.random.seed, np.random.get_state, np.ran
 rule.constant(np.random.rand, np.random.randn, np.random.random, np.random.random_sample)
 rule.constant(np.random.ranf, np.random.sample, np.random.randint, np.random.bytes)
 rule.constant(np.random.standard_normal, np.random.standard_exponential)
-rule.constant(np.random.standard_cauchy, np.random.SeedSequence)
+rule.constant(np.random.standard_cauchy, np.random.SeedSequence, RandomState)
 rule.constant(Generator.random, Generator.integers, Generator.bytes, Generator.standard_normal)
 rule.constant(Generator.standard_exponential, Generator.standard_cauchy)
 rule.constant(RandomState.rand, RandomState.randn, RandomState.random_sample)

@@ -4,6 +4,7 @@ import functools
 import os
 import sys
 import types
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -61,47 +62,82 @@ def _users_frame() -> Any:
     nearest = None
     while frame is not None:
         if not _is_ours(frame):
-            if not frame.f_code.co_filename.startswith((_STANDARD, _FROZEN)):
+            if not _is_of_python(frame.f_code.co_filename):
                 return frame
             nearest = nearest or frame
         frame = frame.f_back
     return nearest
 
 
-def called_by_user() -> tuple[str, str, str] | None:
+def called_by_user(frames: Iterable[Any] | None = None) -> tuple[str, str, str] | None:
     """Return where the user calls an installed library that is running: place, name and module.
 
     `None` where the running code is the user's own, or all that is known of it is installed.
+
+    Arguments:
+        frames: those of the running code, the innermost first; by default those of this call.
     """
-    frame, names = _users_frame(), []
-    while frame is not None and (_is_installed(frame) or _is_ours(frame)):
-        if not _is_ours(frame):
+    names = []
+    for frame in _frames() if frames is None else frames:
+        path = frame.f_code.co_filename
+        if is_installed(path) and not _is_ours(frame):
             names.append(_public_name(frame))
-        frame = frame.f_back
-    if frame is None or not names or frame.f_code.co_filename.startswith((_STANDARD, _FROZEN)):
+        elif not _is_ours(frame) and not is_library(path):
+            break
+    else:
+        return None
+    if not names:
         return None
     known = [(module, name) for is_public, module, name in names if is_public]
     module, name = known[-1] if known else names[-1][1:]
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}", f"{module}.{name}", module
+    return f"{path}:{frame.f_lineno}", f"{module}.{name}", module
+
+
+def _frames() -> Iterator[Any]:
+    """Yield the frames of the running code, from the innermost one of the user's code on."""
+    frame = _users_frame()
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _public_name(frame: Any) -> tuple[bool, str, str]:
     """Return whether what a frame of a library runs is public, its module, and its name."""
-    module = str(frame.f_globals.get("__name__", ""))
-    name = frame.f_code.co_qualname.removesuffix(".__init__")
+    module, name = _run_by(frame)
     public = module.partition("._")[0]
+    names = vars(sys.modules.get(public, np))
     own = frame.f_locals.get("self")
-    modules = vars(sys.modules.get(public, np)) if own is not None else {}
-    for known, value in modules.items():
+    for known, value in names.items() if own is not None else ():
         if value is own:  # an object of the library, such as a distribution of SciPy's
-            return True, public, f"{known}.{frame.f_code.co_name}"
-    found = getattr(sys.modules.get(public), name.partition(".")[0], None)
-    is_public = getattr(found, "__module__", None) == module
-    return is_public, public if is_public else module, name
+            return True, public, f"{known}.{name.rpartition('.')[2]}"
+    owner, dot, method = name.partition(".")
+    kind = type(own).__name__
+    if names.get(kind) is type(own) and owner not in names:  # a method that it inherits
+        return True, public, f"{kind}{dot}{method}".removesuffix(".__init__")
+    is_public = getattr(names.get(owner), "__module__", None) == module
+    return is_public, public if is_public else module, name.removesuffix(".__init__")
 
 
-def _is_installed(frame: Any) -> bool:
-    return "site-packages" in frame.f_code.co_filename
+def _run_by(frame: Any) -> tuple[str, str]:
+    """Return the module and the name of the function that a frame runs, or that it wraps."""
+    module, name = str(frame.f_globals.get("__name__", "")), frame.f_code.co_qualname
+    if "<locals>" in name:
+        package = module.partition(".")[0]
+        held = [frame.f_locals.get(variable) for variable in frame.f_code.co_freevars]
+        own = [x for x in held if str(rulescore.home_of(x)).partition(".")[0] == package]
+        if len(own) == 1 and callable(own[0]):
+            return str(rulescore.home_of(own[0])), own[0].__qualname__
+    return module, name
+
+
+def is_installed(path: str) -> bool:
+    """Return whether a file is of an installed library."""
+    return "site-packages" in path or "dist-packages" in path
+
+
+def _is_of_python(path: str) -> bool:
+    """Return whether a file is of Python's own library."""
+    return path.startswith(_FROZEN) or (path.startswith(_STANDARD) and not is_installed(path))
 
 
 def _is_ours(frame: Any) -> bool:
@@ -121,9 +157,7 @@ def is_library(path: str) -> bool:
 
     The variables of its modules hold no values of the user.
     """
-    if path.startswith(_FROZEN):  # a module of Python's own: `abc`, `os`
-        return True
-    return path.startswith(_HERE) or (path.startswith(_STANDARD) and "site-packages" not in path)
+    return path.startswith(_HERE) or _is_of_python(path)
 
 
 def place_of(f: Any) -> str:

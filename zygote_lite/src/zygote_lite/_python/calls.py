@@ -11,6 +11,8 @@ from typing import Any
 
 from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, note_outside
+from zygote_lite._activity.walk import reaches_active
+from zygote_lite._cotangents.kinds import TUPLE, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.intrinsics import (
     apply,
@@ -45,8 +47,9 @@ def invoked(tape: Tape, nodes: Nodes, x: Any, name: str, /, *xs: Any, **kws: Any
 @handlers.desugared(apply)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Any, kws: Any) -> Traced:
     arguments, at = tape.call((None, nodes[2]), tuple, xs)
-    parts = [tape.call((None, at, None), operator.getitem, arguments, i)[1]
-             for i in range(len(arguments))]  # fmt: skip
+    parts = [None if kind_of(x) > TUPLE and not reaches_active(x) else
+             tape.call((None, at, None), operator.getitem, arguments, i)[1]
+             for i, x in enumerate(arguments)]  # fmt: skip
     named = {name: tape.call((None, nodes[3], None), operator.getitem, kws, name) for name in kws}
     inner = (nodes[1], *parts, *(node for _, node in named.values()))
     return tape.call(inner, f, *arguments, **{name: value for name, (value, _) in named.items()})

@@ -11,6 +11,8 @@ from zygote_lite._activity.activity import only_floats
 from zygote_lite._activity.marks import forget_marks
 from zygote_lite._activity.outputs import end_output
 from zygote_lite._cotangents.run import state
+from zygote_lite._tape.refusal import name_users_call
+from zygote_lite.errors import DifferentiationError
 
 
 class Run:
@@ -34,9 +36,11 @@ class Run:
             state.chooses = outside and only_floats(self.given, self.flags)
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: Any, error: Any, found: Any) -> None:
         state.chooses = self.chose
         if self.is_outermost:
+            if isinstance(error, DifferentiationError):
+                name_users_call(error, found)
             state.active = state.captured = state.written = None
             state.given = ()
             state.held.clear()

@@ -6,13 +6,15 @@ import fractions
 import io
 import sys
 import time
+import traceback
+import types
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from rulescore import find_rule, home_of, provider_of
+from rulescore import find_rule, home_of, provider_of, reason_of
 from zygote_lite._activity.activity import is_text, text_pullback
 from zygote_lite._activity.marks import mark_active
 from zygote_lite._activity.outputs import is_stream, note_name
@@ -22,7 +24,15 @@ from zygote_lite._cotangents.kinds import FUNCTION, INERT, OBJECT, TUPLE, VALUE,
 from zygote_lite._cotangents.registry import Flags, ValueAndPullback, no_pullback
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.intrinsics import frame_refusal
-from zygote_lite._ir.places import ENGINE, called_by_user, is_library, name_of, place_of, where
+from zygote_lite._ir.places import (
+    ENGINE,
+    called_by_user,
+    is_installed,
+    is_library,
+    name_of,
+    place_of,
+    where,
+)
 from zygote_lite.errors import DifferentiationError, NoRuleError
 
 
@@ -81,8 +91,11 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
             f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
         )
     outside = called_by_user()
+    place, name, module = outside or (where(), name_of(f), "")
+    why = reason_of(name)
+    if why is not None:
+        return NoRuleError(f"{place}: {name} has no rule, and a gradient passes through it: {why}")
     if outside is not None:
-        place, name, module = outside
         return NoRuleError(
             f"{place}: {name} has no rule, and a gradient passes through it: it calls {name_of(f)} "
             f"of ({given}) at {where()}, which has no rule and no Python source; {_advice(module)}"
@@ -107,11 +120,28 @@ def option_refusal(error: NotImplementedError | str) -> NoRuleError:
     outside = called_by_user()
     if outside is None:
         return NoRuleError(f"{where()}: {error}")
-    place, name, _ = outside
-    return NoRuleError(
-        f"{place}: a gradient passes through {name}, and at {where()} it meets what is refused: "
-        f"{error}"
+    return NoRuleError(_told_inside(outside, where(), error))
+
+
+def _told_inside(outside: tuple[str, str, str], place: str, error: Any) -> str:
+    return (
+        f"{outside[0]}: a gradient passes through {outside[1]}, and at {place} it meets what is "
+        f"refused: {error}"
     )
+
+
+def name_users_call(error: DifferentiationError, found: types.TracebackType | None) -> None:
+    """Let a message that begins with a place in a library begin with the user's call of it."""
+    place, _, told = str(error).partition(": ")
+    path = place.rpartition(":")[0]
+    if not (is_installed(path) or is_library(path)):
+        return
+    frames = [frame for frame, _ in traceback.walk_tb(found)]
+    outside = called_by_user(reversed(frames))
+    if outside is not None:
+        error.args = (_told_inside(outside, place, told),)
+        if isinstance(error, SyntaxError):
+            error.msg = error.args[0]
 
 
 _PASS_INSTEAD: list[tuple[Any, str]] = [

@@ -1,4 +1,4 @@
-"""Rules of `rules_scipy.stats.powers`, against differences."""
+"""Rules of `rules_scipy.stats.searches`, against differences."""
 
 from rulescore.testing import check_rrule
 

@@ -1,8 +1,9 @@
-"""The powers that make a sample most normal, which SciPy finds by searching.
+"""What SciPy finds by searching: the powers that make a sample most normal, and parameters.
 
 A power is where the derivative of a criterion by it vanishes, and has the derivative of an implicit
 function. The criterion is of the transformed sample: half the logarithm of its variance and the
-Jacobian (Box and Cox 1964), or the correlation with medians of normal order statistics.
+Jacobian (Box and Cox 1964), or the correlation with medians of normal order statistics. The search
+for parameters is refused: its steps compare likelihoods, and have no derivative.
 """
 
 import numpy as np
@@ -10,9 +11,9 @@ from scipy import special as sp
 from scipy import stats
 
 from rules_scipy.shared.matrices import ArrayLike
-from rulescore import RuleSet, project
+from rulescore import Numeric, RuleSet, project
 
-rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.powers")
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.searches")
 
 
 @rule(stats.boxcox_normmax)
@@ -81,3 +82,11 @@ def correlation(y, v):
     parts = likelihood(y, v)
     v, along = v - np.mean(v), normal @ y
     return normal / along + parts[0] / n, parts[1] / n - normal * (normal @ v) / along**2
+
+
+@rule(stats.rv_continuous.fit)
+def _(self: stats.rv_continuous, data: ArrayLike, *args: Numeric, **options):
+    raise NotImplementedError(
+        f"scipy.stats.{self.name}.fit has no rule: it searches for the parameters; "
+        f"differentiate `{self.name}.nnlf`, which it minimizes"
+    )
