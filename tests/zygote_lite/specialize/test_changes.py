@@ -1,4 +1,4 @@
-"""Transformed code changes the lists and dicts that it is given, once and as the program does."""
+"""Transformed code changes the lists, dicts and objects that it is given, as the program does."""
 
 import copy
 import warnings
@@ -185,3 +185,113 @@ def test_a_history_is_transformed_when_it_has_grown():
             value_and_grad(keeps_a_history)(X, history)
     assert answers[-1].is_transformed
     assert len(history) == 8
+
+
+# -- attributes ----------------------------------------------------------------------------------
+
+
+class Model:
+    scale = 2.0
+
+    def __init__(self):
+        self.n, self.w, self.last = 0, np.array([1.0, 2.0, 3.0]), None
+
+    def counts(self, x):
+        self.n += 1
+        self.last = np.sum(self.w * x) * self.scale
+        return self.last
+
+    def adapts(self, x):
+        for i in range(3):
+            self.n += i
+            self.w = self.w * 0.5 + x
+            if self.n > 4:
+                self.last = self.w[0]
+        return np.sum(self.w**2)
+
+    def branches(self, x):
+        if x[0] > 0.0:
+            self.n += 1
+            self.last = x[0] * 2
+        return np.sum(x) * self.n
+
+    def keeps_new(self, x):
+        self.cache = x * 2
+        return np.sum(self.cache * x) + self.get()
+
+    def get(self):
+        return self.n
+
+    def raises(self, x):
+        self.n += 1
+        if self.n > 4:
+            raise ValueError("n")
+        return x[0] / (self.n - 3.0) + np.sqrt(x[1] - x[1]) * 0.0
+
+    def sets_by_property(self, x):
+        self.half = x[0] * self.half
+        return self.half**2 * self.n
+
+    @property
+    def half(self):
+        return 0.5 * self.n + 1.0
+
+    @half.setter
+    def half(self, value):
+        self.n = 2.0 * value
+
+    def keeps_one_array_twice(self, x):
+        self.last = self.w = x * 2.0
+        self.other = x
+        return np.sum(self.w * x)
+
+
+class Doubling(Model):
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value if name != "n" else value * 2)
+
+
+METHODS = ("counts", "adapts", "branches", "keeps_new", "raises", "sets_by_property",
+           "keeps_one_array_twice")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("kind", [Model, Doubling])
+def test_attributes_are_those_of_the_program(kind, name):
+    for mode in (testing.compared, testing.strict):
+        plain, given, x = kind(), kind(), X
+        with mode(), testing.observed() as answers, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for k in range(6):
+                x = -x if k == 3 else x.astype(np.float32) if k == 5 else x
+                before = copy.deepcopy(given)
+                want = outcome(getattr(plain, name), (x,))
+                found = outcome(value_and_grad(getattr(given, name)), (x,))
+                assert repr(vars(given)) == repr(vars(plain))
+                if isinstance(want, str):
+                    assert found == want
+                    continue
+                assert_close(found[0], want)
+                if np.isfinite(want) and name != "raises":
+                    f = lambda x, before=before: getattr(copy.deepcopy(before), name)(x)
+                    np.testing.assert_allclose(found[1], slopes(f, x), rtol=1e-3, atol=1e-3)
+        assert any(answer.is_transformed for answer in answers) or name == "raises"
+    if name == "keeps_one_array_twice":
+        assert given.last is given.w
+        assert given.other is x
+
+
+def test_one_object_under_two_names_is_left_to_the_tape():
+    def f(x, a, b):
+        a.n += 1.0
+        b.w = a.n * x
+        return b.w * a.n + b.n
+
+    one, other = Model(), Model()
+    for _ in range(4):
+        assert value_and_grad(f)(2.0, one, other) == (2.0 * one.n**2, one.n**2)
+    with testing.observed() as answers:
+        for k in range(4):
+            assert value_and_grad(f)(2.0, one, one) == (2.0 * one.n**2 + one.n, one.n**2)
+            assert one.n == 5.0 + k
+    assert not answers[-1].is_transformed

@@ -13,6 +13,7 @@ import numpy as np
 from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, written
 from zygote_lite._specialize.derived.adjoint import differentiate
+from zygote_lite._specialize.infer.effects.attributes import settle_attributes
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.held.inputs import as_given
 from zygote_lite._specialize.infer.inputs import argument
@@ -199,6 +200,7 @@ def _with_own(
             f, xs, active, True, compiled, strong, handlers, inputs, uniform, held, own, wanted,
             distinct=True,
         )  # fmt: skip
+    settle_attributes(builder)
     settle_changes(builder)
     _differentiated.complete(builder, arguments)
     forward = builder.out

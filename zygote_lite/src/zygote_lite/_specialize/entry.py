@@ -181,6 +181,10 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         tests += [f"are_distinct({', '.join(lists)})"] if len(lists) > 1 else []
     if lists and others:  # what is differentiated may be read from outside too
         tests.append(f"are_apart(({', '.join(lists)},), {', '.join(others)})")
+    for name in made.inputs.assigned:  # each object has one variable
+        known = [other for other in made.inputs.objects if other != name]
+        known += inside
+        tests += [f"are_apart(({name}, {name}.__dict__), {', '.join(known)})"] if known else []
     given = [f"e{i}" for i in range(len(made.inputs.given))]
     for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):
         tests += map(str, guards_of(expression, outer, name))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.held.containers import hold, may_be_held
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import Contents, contents_in, merge, root_of
@@ -120,6 +121,7 @@ def _settled_object(builder: Builder, form: Form, later: bool) -> Form:
         return form
     if type(x.sample).__module__.startswith(_OF_CODE):
         return form
+    refuse_adopted(x, "one of several")
     is_new = x.scope is builder.loop
     if later:  # at the end of an iteration of a loop that is in `builder.loop`
         is_new = not is_new and (builder.loop is None or _is_inside(x.scope, builder.loop))

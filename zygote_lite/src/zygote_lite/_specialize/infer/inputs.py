@@ -14,6 +14,7 @@ import numpy as np
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._specialize.infer.effects.attributes import known_once
 from zygote_lite._specialize.infer.effects.draws import given_generator
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import lists as _lists
@@ -381,7 +382,7 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
         if is_plain(x):
             if active:
                 return _differentiated.differentiated_object(builder, x, expression)
-            return _objects.known_object(builder.inputs, x, expression)
+            return known_once(builder, _objects.known_object(builder.inputs, x, expression))
         raise NotSupported.ARGUMENT_TYPE(f"the argument {name} is of the type {type(x).__name__}")
     value = Value(fact, x, builder.name(name))
     value.sizes = {}

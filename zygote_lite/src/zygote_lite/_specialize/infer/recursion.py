@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zygote_lite._specialize.infer.cells import contents, is_cell
+from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.rules.inlined import be_active
 from zygote_lite._specialize.typed.abstract_eval import Result
@@ -164,6 +165,7 @@ def _constituents(x: Value) -> dict[str, Value] | None:
     if isinstance(x.sample, Local):
         defaults = {f"{name} ": part for name, part in x.sample.defaults.items()}
         return dict(sorted({**x.sample.around, **defaults}.items()))
+    refuse_adopted(x, "given to a function that calls itself")
     if x.fields is not None:
         return dict(sorted(x.fields.items())) if not is_named(x) else dict(x.fields)
     if x.items is not None and type(x.sample) is tuple:

@@ -158,6 +158,8 @@ class Draft:
         self.sizes: list[tuple[Value, Value]] = []  # of dicts that are walked over
         # of containers that are given, what holds them, and the expression for that argument
         self.given_as: dict[Value, tuple[Value, str]] = {}
+        self.adopted: dict[str, Value] = {}  # given objects that are assigned to
+        self.at_entry: Tables = {}  # of these, the attributes that they have at entry
         self.top: list[Node] = self.out  # the block of the function itself
         self.resized: list[Any] = []  # of those that get another length
         self.plain = False  # in the body of a rule, through which no gradient passes

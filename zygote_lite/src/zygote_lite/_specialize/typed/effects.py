@@ -96,6 +96,11 @@ def printed(effects: Effects, *xs: Any, **options: Any) -> None:
     effects.later.append(partial(print, *map(str, xs), **options))
 
 
+def set_at_the_end(effects: Effects, x: Any, name: str, value: Any) -> None:
+    """Note that an attribute of an object is to be set, whatever its class says of that."""
+    effects.later.append(partial(object.__setattr__, x, name, value))
+
+
 def logged(
     effects: Effects, logger: logging.Logger, level: int, place: tuple[str, int, str],
     message: Any, *xs: Any,

@@ -55,6 +55,7 @@ class Inputs:
         effects: what holds the effects of a run, where it has any that can be seen from outside.
         drawn: expressions for the random generators from outside that the code draws from.
         changing: expressions for the containers from outside that the code changes.
+        assigned: the variables that hold objects from outside to which the code assigns.
         sources: the random generators from outside, with expressions for them.
         is_long: whether all branches are taken so, outside of loops.
         has_aux: whether the value is a pair, of which only the first is differentiated.
@@ -88,6 +89,7 @@ class Inputs:
         self.drawn: dict[str, None] = {}
         self.changing: dict[str, None] = {}
         self.sources: dict[Value, str] = {}
+        self.assigned: dict[str, None] = {}
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models.builtins import SPECIAL
 from zygote_lite._specialize.infer.models.classes import is_made_class
@@ -50,6 +51,7 @@ def entries_now(x: Value) -> Value:
 def of_attributes(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
     """Return what a function gives of the attributes of an object; nothing where there are none."""
     if f is vars and len(xs) == 1 and not kws and xs[0].fields is not None:
+        refuse_adopted(xs[0], "taken apart")
         return attributes_of(builder, xs[0])
     follows = hasattr(f, "__code__") and f not in SPECIAL  # its body takes what it is given
     if follows or not any(isinstance(x.sample, Fields) for x in xs):

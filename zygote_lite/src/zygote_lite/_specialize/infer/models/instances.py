@@ -15,6 +15,7 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._specialize.infer.effects.attributes import demand_table, refuse_adopted
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     FUNCTIONS,
@@ -236,9 +237,9 @@ def attribute_made(builder: Builder, x: Value, name: str) -> Value:
 
 def assign_attribute(builder: Builder, x: Value, name: str, value: Value) -> None:
     """Note `x.name = value`."""
-    if x.fields is None:
+    if x.fields is None or x.where is not None:
         _refuse_without_attributes(x, name)
-        raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
+        demand_table(builder, x, name)
     kind = type(x.sample)
     owner = definer_of(kind, "__setattr__")
     if is_named(x) or (owner is not object and owner is not None and _is_frozen_dataclass(owner)):
@@ -308,6 +309,7 @@ def delete_plainly(builder: Builder, x: Value, name: str) -> None:
 
 def remove(builder: Builder, x: Value, name: str) -> None:
     """Delete an attribute from the table of an object, whatever its class says."""
+    refuse_adopted(x, "deprived of an attribute")
     assert x.fields is not None
     if x.scope is not builder.loop or x.fields[name] is LOST:
         raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
@@ -335,6 +337,7 @@ def put(builder: Builder, x: Value, name: str, value: Value) -> None:
 
 def shallow_copy(builder: Builder, x: Value) -> Value:
     """Return `copy.copy(x)`."""
+    refuse_adopted(x, "copied")
     kind: Any = type(x.sample)
     if is_named(x):
         return named_tuple(kind, [*(x.fields or {}).values()])

@@ -12,6 +12,7 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._specialize.infer.effects.attributes import known_once
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
 from zygote_lite._specialize.infer.models import fields as _fields
@@ -58,7 +59,7 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
     if type(x) in GENERATORS:
         return generator_from_outside(builder, x, expression, stem)
     if is_plain(x):
-        return known_object(inputs, x, expression)
+        return known_once(builder, known_object(inputs, x, expression))
     if is_named_tuple(type(x)):
         return _differentiated.fields_of_named(builder, x, expression, stem, active=False)
     if type(x) is functools.partial:
@@ -121,9 +122,9 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
         return _of_ancestors(builder, x.sample, name)
     if is_made_class(x):
         return _made_classes.class_attribute(builder, x, name)
-    if x.fields is not None and name == "__dict__":
+    if x.fields is not None and name == "__dict__" and x.where is None:
         return _fields.attributes_of(builder, x)
-    if x.fields is not None:
+    if x.fields is not None and (x.where is None or name in x.fields):
         return _instances.attribute_made(builder, x, name)
     inputs, owner, expression = builder.inputs, x.sample, f"{x.where}.{name}"
     found = of_class(type(owner), name)

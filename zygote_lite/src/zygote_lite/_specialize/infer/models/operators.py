@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 from zygote_lite._ir.operators import BINARY, COMPARISONS, REFLECTED, UNARY
+from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.models import instances as _instances
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.models.classes import (
@@ -166,6 +167,8 @@ def _compared(builder: Builder, a: Value, b: Value, f: Any) -> Value:
         return builder.apply(operator.not_, [equal])
     own = _method(builder, a, plain)
     if own is not None and _is_written_by_dataclass(own):
+        refuse_adopted(a, "compared")
+        refuse_adopted(b, "compared")
         return compared_by_fields(builder, a, b, f)
     result = None if own is None else builder.apply(own, [a, b])
     if own is None and found is object.__eq__:
@@ -276,7 +279,7 @@ def has_attribute(builder: Builder, x: Value, name: str) -> bool:
     plain = isinstance(found, (*FUNCTIONS, classmethod, staticmethod, Descriptor))
     if hasattr(type(found), "__get__") and not plain:  # its getter may raise, or write
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
-    if x.fields is not None:
+    if x.fields is not None and (x.where is None or name in x.fields):
         if name in x.fields and x.fields[name] is LOST:
             raise NotSupported.DEPENDS_ON_PATH(f"whether there is a {name} depends on the path")
         return name in x.fields or found is not ABSENT
