@@ -20,6 +20,7 @@ switches that say which of the two ways answers, and `modes` keeps them; `errors
 """
 
 from rulescore import stop_gradient
+from zygote_lite._interface.batches import vmap
 from zygote_lite._interface.checking import check_gradient
 from zygote_lite._interface.checkpoints import checkpoint
 from zygote_lite._interface.export import export_adjoint
@@ -63,6 +64,8 @@ __all__ = [
     # compiled, or written out
     "jit",
     "export_adjoint",
+    # batches
+    "vmap",
     # trees
     "tree_map",
     "ravel",

@@ -1,0 +1,115 @@
+"""`vmap` gives what a loop over the entries gives, and is differentiated as that."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.comparing import assert_close
+from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
+from zygote_lite import explain, grad, gradient, hvp, jacobian, tree_map, vmap
+
+A, V = np.arange(12.0).reshape(3, 4) / 7, np.array([0.1, -0.2, 0.3, 0.4])
+
+
+def product(a, v):
+    return np.tanh(a @ v)
+
+
+def of_a_tree(p):
+    return {"a": p["w"] * 2, "b": (p["n"], p["w"][:1])}
+
+
+@pytest.mark.parametrize(
+    ("f", "axes", "out", "xs", "expected"),
+    [
+        (product, (0, None), 0, (A, V), np.tanh(A @ V)),
+        (product, (1, None), 0, (A.T, V), np.tanh(A @ V)),
+        (product, [-2, None], 0, (A, V), np.tanh(A @ V)),
+        (math.sin, 0, 0, (V,), np.sin(V)),
+        (lambda x: x * 2, 1, 1, (A,), A * 2),
+        (lambda x: x * 2, 1, 0, (A,), A.T * 2),
+        (lambda x, y: np.outer(x, y), 0, -1, (A, A), np.einsum("bi,bj->ijb", A, A)),
+        (vmap(lambda x, y: x * y, (0, None)), (None, 0), 0, (V, V), np.outer(V, V)),
+        (of_a_tree, ({"w": 1, "n": None},), {"a": 0, "b": (None, 0)}, ({"w": A, "n": 3},),
+         {"a": 2 * A.T, "b": (3, A.T[:, :1])}),
+        (lambda xs: [xs[0], xs[1] > 0, None], 0, 0, ([V, V],), [V, V > 0, None]),
+        (grad(lambda x: x**3), 0, 0, (V,), 3 * V**2),
+    ],
+)  # fmt: skip
+def test_a_batch_of_values(f, axes, out, xs, expected):
+    found = vmap(f, axes, out)(*xs)
+    assert type(found) is type(expected)
+    tree_map(np.testing.assert_allclose, found, expected)
+
+
+def losses(how):
+    batch = vmap(product, (0, None))
+    outer = vmap(vmap(lambda x, y: x * y * y, (0, None)), (None, 0))
+    return {
+        "product": lambda a, v: np.sum(batch(a, v) ** 2),
+        "nested": lambda a, v: np.sum(outer(v, v)),
+        "gradients": lambda a, v: np.sum(vmap(grad(lambda x: np.sum(x**3)))(a) @ v),
+        "keyword": lambda a, v: np.sum(vmap(lambda x, *, y: x @ y)(a, y=a)) * v[0],
+        "captured": lambda a, v: np.sum(vmap(lambda x: x * v)(a) ** 2),
+        "tree": lambda a, v: sum(vmap(lambda p: {"s": p["x"] @ p["x"]})({"x": a})["s"]) * v[1],
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["product", "nested", "gradients", "keyword", "captured", "tree"])
+def test_inside_of_a_gradient(how):
+    f = losses(how)
+    expected = tuple(jacobian_by_differences(f, (A, V), i) for i in (0, 1))
+    for _ in range(3):
+        assert_close(grad(f, (0, 1))(A, V), expected, 1e-6)
+
+
+def test_gradients_of_gradients():
+    f = losses("product")
+    direction = jacobian_by_differences(lambda t: grad(f)(A + t * A, V), (0.0,))
+    assert_close(hvp(f)(A, V, A), direction, 1e-6)
+
+
+def test_the_jacobian_of_a_batch_is_diagonal():
+    assert_close(jacobian(vmap(lambda x: x * x))(V), np.diag(2 * V))
+
+
+def test_it_is_shown_and_pickled_as_a_loop():
+    batch = vmap(product, (0, None))
+    assert "a loop over the entries of the batch" in explain(batch, A, V)
+    assert pickle.loads(pickle.dumps(batch)) is batch
+    assert batch.__name__ == "product"
+
+
+def test_effects_happen_for_each_entry_in_order(capsys):
+    generator = np.random.default_rng(0)
+    draws = np.random.default_rng(0).normal(size=4)
+
+    def f(x):
+        print(float(x))
+        return x * generator.normal()
+
+    (d,) = gradient(lambda v: np.sum(vmap(f)(v)), V)
+    np.testing.assert_array_equal(d, draws)
+    assert capsys.readouterr().out == "".join(f"{float(x)}\n" for x in V)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: vmap(product)(A, V), ValueError, "of one length, not empty: 3, 4"),
+        (lambda: vmap(product)(A, 1.0), ValueError, "has an axis 0, and it is float"),
+        (lambda: vmap(product, (0, 5))(A, V), ValueError, "has an axis 5"),
+        (lambda: vmap(product, (0,))(A, V), ValueError, "1 entries for 2 arguments"),
+        (lambda: vmap(product, None)(A, V), ValueError, "none at all"),
+        (lambda: vmap(math.sin)(V[:0]), ValueError, "not empty: 0"),
+        (lambda: vmap(lambda x: "a")(V), TypeError, "no array"),
+        (lambda: vmap(lambda x: [x] * int(10 * x + 3))(V), ValueError, "different forms"),
+        (lambda: vmap(lambda x: x, out_axes=None)(V), ValueError, "differs between entries"),
+        (lambda: vmap(lambda x: (x, x), out_axes=(0,))(V), ValueError, "axes"),
+    ],
+)
+def test_what_is_no_batch_is_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
