@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rulescore import find_rule
+from rulescore import find_frule, find_rule
 
 SAMPLES = [
     0.5,
@@ -45,6 +45,7 @@ def answer():
         if rule.varargs is not None:
             xs.append(sample(rule.varargs))
         f = xs.pop(0) if rule.kind == "instance" else rule.function
-        return find_rule(f, *xs, ad=lambda f, *xs: None)
+        find = find_frule if rule.kind == "forward" else find_rule
+        return find(f, *xs, ad=lambda f, *xs: None)
 
     return answer
