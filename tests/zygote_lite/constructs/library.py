@@ -2,11 +2,15 @@
 
 import bisect
 import collections
+import concurrent.futures
 import copy
 import dataclasses
 import fractions
+import functools
 import heapq
+import math
 import statistics
+import threading
 import types
 
 import numpy as np
@@ -282,6 +286,77 @@ def copies_of_objects_with_slots(x):
         total = total + b.v * b._items[0] + c._items[0] ** 3 + getattr(c, "more", x) * x
     d, e = Frozen(x, [x]), copy.deepcopy(Frozen(x, [3.0 * x]))
     return total + copy.copy(d).items[0] * e.v * e.items[0]
+
+
+@works("`functools.cmp_to_key`", (0.7, 0.3))
+def sorted_by_comparing(x, y):
+    values = [3.0, x, y, x * y]
+    values.sort(key=functools.cmp_to_key(lambda a, b: -1 if a * x < b * x else 1))
+    largest = max([x, 2.0 * y, 0.1], key=functools.cmp_to_key(lambda a, b: a - b))
+    return values[0] * values[2] + largest * x
+
+
+@works("`math.fsum` of any iterable", (V,))
+def exact_sums(x):
+    y = math.fsum(v * v for v in x) + math.fsum({1: x[0], 2: x[1] ** 3}.values())
+    return y * math.fsum(map(math.sin, x)) + math.fsum(x) + math.fsum((x[0], 2))
+
+
+class Pair:
+    """An object that NumPy takes for an array."""
+
+    def __init__(self, v):
+        self.v, self.count = v, 0
+
+    def __array__(self, dtype=None, copy=None):
+        self.count += 1
+        return np.array([self.v, self.v * self.v], dtype=dtype)
+
+
+@works("`np.asarray` of an object with `__array__`", (0.7,))
+def asked_for_an_array(x):
+    pair = Pair(x)
+    a, b = np.array(pair), np.asarray(pair, dtype=float)
+    a[0] = 2.0
+    return np.sum(a * b) * pair.count
+
+
+@works("`as_strided`, `sliding_window_view`", (V,))
+def windows(x):
+    slices = np.lib.stride_tricks.as_strided(x, (3, 2), (8, 8))
+    x = x * 1.0
+    views = np.lib.stride_tricks.as_strided(x, (2, 2), (8, 16))
+    x[0] = x[1] * x[2]
+    views[1, 1] = x[0] * x[3]
+    weights = np.arange(6.0).reshape(3, 2)
+    return np.sum(slices * slices * weights) + np.sum(views**3) + np.sum(x)
+
+
+@works("`np.vectorize` with a signature", (V,))
+def vectorized_by_signature(x):
+    f = np.vectorize(lambda a, b: a * np.sum(b), signature="(),(n)->()")
+    return np.sum(f(x, np.outer(x, x)) * x)
+
+
+@works("`abs`, `-` and `+` as methods: `x.__abs__()`", (V,))
+def signs_as_methods(x):
+    return np.sum(x.__abs__() * x.__neg__()) * float.__abs__(-float(x[0])) + x.__pos__()[1]
+
+
+@works("`statistics.NormalDist`: `inv_cdf`", (0.3, 2.0))
+def quantile(p, sigma):
+    return statistics.NormalDist(p, sigma).inv_cdf(p) * p
+
+
+@works("threads and pools that are given nothing active", (0.7,))
+def computed_in_threads(x):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(3.0))
+    thread.start()
+    thread.join()
+    found.append(x)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return sum(pool.map(math.sqrt, [1.0, 4.0])) * x + found[0] * found[1]
 
 
 @works("what gradients do not need is simply run", (0.5,))

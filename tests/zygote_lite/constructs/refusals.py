@@ -2,6 +2,7 @@
 
 import array
 import ast
+import concurrent.futures
 import ctypes
 import enum
 import inspect
@@ -10,6 +11,7 @@ import json
 import pickle
 import struct
 import sys
+import threading
 from decimal import Decimal
 from fractions import Fraction
 
@@ -436,3 +438,33 @@ def matrix(x):
 @refused("`np.ndarray` over the memory of an active array", "ndarray", (np.array([0.5, 0.7]),))
 def array_over_memory(x):
     return np.ndarray(2, buffer=x).sum()
+
+
+class Own(np.ndarray):
+    """A class of arrays of the user's."""
+
+
+@refused("another class of arrays", "Own", (np.array([0.5, 0.7]),))
+def own_class_of_arrays(x):
+    return np.sum(x.view(Own) * 2.0)
+
+
+@refused("what another thread is given", "thread", (0.5,))
+def computed_in_a_pool(x):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: x * 2.0).result()
+
+
+@refused("what another thread is given", "thread", (0.5,))
+def written_while_a_thread_runs(x):
+    given, found, ready = [], [], threading.Event()
+    thread = threading.Thread(target=lambda: ready.wait(5) and found.append(given[0] * 2.0))
+    thread.start()
+    try:
+        given.append(x)
+    finally:
+        if not given:
+            given.append(x)
+        ready.set()
+        thread.join()
+    return found[0]

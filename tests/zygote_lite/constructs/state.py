@@ -850,3 +850,15 @@ def weak_callback_in_python(x):
     reference = weakref.ref(owner, lambda r: table.pop(r, None))
     table[reference] = x * 2.0
     return table[reference] * x
+
+
+@works("sets of active numbers: `pop`, `discard`, `remove`", (0.7, 0.3))
+def taken_from_a_set(x, y):
+    left, total = {x, y, 2.0}, 0.0
+    while left:
+        total = total + left.pop() ** 3
+    left.update((x * y, y, x))
+    left.discard(y)
+    left.discard(9.0)
+    left.remove(x)
+    return total * sum(left)

@@ -1,5 +1,7 @@
 """A positional argument that the caller passed by keyword is positional all the same."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,17 @@ def test_which_methods_are_operators_of_numbers():
         assert is_of_numbers(f)
     for f in (list.__add__, tuple.__mul__, float.__getattribute__, np.ndarray.__getitem__):
         assert not is_of_numbers(f)
+
+
+def test_no_gradient_passes_through_seeds_and_generators():
+    def f(x, seed, generator):
+        random.seed(seed)
+        drawn = random.Random(seed).random() * random.random()
+        return x * drawn + generator.gauss(x, 1.0) * x
+
+    normal = random.Random(5).gauss(0.0, 1.0)
+    slope = random.Random(3).random() ** 2 + 2.0 * 0.7 + normal
+    for _ in range(3):
+        found = gradient(f, 0.7, 3, random.Random(5))
+        assert abs(found[0] - slope) < 1e-12
+        assert found[2] is None

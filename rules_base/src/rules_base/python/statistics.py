@@ -189,3 +189,9 @@ def normalized(xs):
     mean = math.fsum(xs) / len(xs)
     norm = math.hypot(*(x - mean for x in xs))
     return [(x - mean) / norm for x in xs], norm
+
+
+@rule.scalar(statistics._normal_dist_inv_cdf)  # the quantile, of `NormalDist.inv_cdf`
+def _(p, mu, sigma, out):
+    z = (out - mu) / sigma
+    return sigma * math.sqrt(2.0 * math.pi) * math.exp(0.5 * z * z), 1.0, z

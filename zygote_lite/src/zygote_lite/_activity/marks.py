@@ -43,7 +43,9 @@ from zygote_lite._ir.intrinsics import (
     read_cell,
     write_cell,
 )
+from zygote_lite._ir.places import where
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
+from zygote_lite.errors import DifferentiationError
 
 _MOST_PRIVATE = 32
 """Private containers that are remembered; an older one counts as if anything could reach it."""
@@ -52,7 +54,7 @@ _MOST_PRIVATE = 32
 def forget_marks() -> None:
     """Forget what is known of who holds what, as a run begins or ends."""
     state.linked, state.outside = False, 0
-    for known in (state.clean, state.private, state.holders, state.reaching):
+    for known in (state.clean, state.private, state.holders, state.reaching, state.shared):
         known.clear()
 
 
@@ -67,6 +69,12 @@ def mark_active(x: Any) -> None:
     active = state.active
     if active is None or id(x) in active:
         return
+    if any(id(x) in held for held in state.shared.values()):
+        raise DifferentiationError(
+            f"{where()}: what depends on what is differentiated is written into a "
+            f"{type(x).__name__} that another thread may read, and no gradient passes through what "
+            "is computed there: join the thread first, or call the function here"
+        )
     active[id(x)] = x
     above = _above(x)
     if above is None:

@@ -10,6 +10,7 @@ import datetime
 import enum
 import functools
 import gc
+import random
 import re
 import threading
 import types
@@ -27,6 +28,7 @@ _INERT_TYPES = (
     datetime.date, datetime.timedelta, np.datetime64, np.timedelta64, types.CodeType,
     types.GenericAlias, enum.Enum,
 )  # fmt: skip
+_GENERATORS = (random.Random, random.SystemRandom, np.random.RandomState)
 _FUNCTION_TYPES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
     types.MethodWrapperType, types.MethodDescriptorType, types.WrapperDescriptorType,
@@ -50,7 +52,7 @@ def kind_of(x: Any) -> int:
 
 def kind_of_type(t: type) -> int:
     """Return how values of a type are identified (see `kind_of`, which remembers it)."""
-    if issubclass(t, _INERT_TYPES):
+    if issubclass(t, _INERT_TYPES) or t in _GENERATORS:
         return INERT
     if is_known_by_rule(t):
         return VALUE

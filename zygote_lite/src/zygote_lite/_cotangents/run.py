@@ -47,6 +47,7 @@ class State(threading.local):
     reaching: dict[int, Any]  # private containers that hold what is active
     writes = 0  # into arrays, so far
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
+    shared: dict[int, dict[int, Any]]  # by identity: what a thread that was started may read
     written_files: Any = None  # what the run has written that depends on what is differentiated
     opened: list[Any] | None = None  # names of the files that are opened, if that is asked for
     run: object = None  # the forward run, which differs from all others
@@ -54,6 +55,7 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.clean = {}
+        self.shared = {}
         self.private = {}
         self.holders = {}
         self.reaching = {}

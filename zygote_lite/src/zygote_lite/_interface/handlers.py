@@ -23,6 +23,7 @@ from zygote_lite._python.library import (
     output,
     steps,
     streams,
+    threads,
     tracebacks,
 )
 from zygote_lite._python.objects import attributes, construct, lookup
@@ -33,7 +34,7 @@ MODULES = (
     literals, operators, calls, generators, texts, plain,
     attributes, lookup, construct,
     lists, dicts, deques,
-    builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks,
+    builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
     writes, functions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """NumPy functions that write at indices or call user functions, in simpler steps."""
 
+import inspect
 import operator
 import types
 from typing import Any
@@ -7,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule, project
+from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.walk import reaches_active
+from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPullback
 from zygote_lite._cotangents.store import through
 from zygote_lite._ir.intrinsics import refuse_resize
+from zygote_lite._ir.places import where
 from zygote_lite._numpy.writes import write_array
 from zygote_lite._tape.refusal import refusal, text_refusal
 from zygote_lite._tape.rules import option_in_the_way, raise_own_error
@@ -149,6 +153,64 @@ def _ndenumerate(arr: Any) -> Any:
     x = np.asarray(arr)
     for place in np.ndindex(x.shape):
         yield place, x[place]
+
+
+@handlers.structural(np.lib.stride_tricks.as_strided)
+def _(
+    nodes: Nodes, x: Any, shape: Any = None, strides: Any = None, subok: bool = False,
+    writeable: bool = True,
+) -> ValueAndPullback:  # fmt: skip
+    """Show the memory of an array in another way: what is shown twice adds up."""
+    y = np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable)
+    steps = [step // x.itemsize for step in y.strides]
+    ends = [(n - 1) * step for n, step in zip(y.shape, steps, strict=True) if y.size]
+    is_inside = all(end >= 0 for end in ends) and sum(ends) < max(x.size, 1)
+    if not (x.flags.c_contiguous and is_inside) or any(s % x.itemsize for s in y.strides):
+        raise DifferentiationError(
+            f"{where()}: `as_strided` of an array that is not contiguous, or of memory beside it, "
+            "cannot be differentiated: use `sliding_window_view`, or slices"
+        )
+
+    def strided_back(dy: Any) -> tuple[Any, ...]:
+        if dy is None:
+            return (None,) * len(nodes)
+        positions = np.arange(x.size)
+        bytes_ = [step * positions.itemsize for step in steps]
+        dx = np.zeros_like(x, shape=x.size)
+        np.add.at(dx, np.lib.stride_tricks.as_strided(positions, y.shape, bytes_), dy)
+        return None, dx.reshape(x.shape), *(None for _ in nodes[2:])
+
+    return y, strided_back
+
+
+def _makes_an_array(kind: type) -> bool:
+    """Return whether a class says in Python what its objects are as arrays."""
+    method = None if is_foreign(kind) else member_of(kind, "__array__")
+    return isinstance(method, types.FunctionType)
+
+
+@handlers.desugared(np.asarray, np.asanyarray, np.array, of=_makes_an_array, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, x: Any, *xs: Any, **kws: Any) -> Traced | None:
+    """Ask an object what it is as an array, as NumPy does, in recorded code."""
+    method = member_of(type(x), "__array__")
+    dtype = xs[0] if xs else kws.get("dtype")
+    named = {"copy": kws.get("copy", True if f is np.array else None)}
+    named = {name: value for name, value in named.items() if value is not None}
+    if not isinstance(method, types.FunctionType) or not takes_options(method, named):
+        return None
+    given = () if dtype is None else (np.dtype(dtype),)
+    flags = (None, nodes[1], *(None for _ in (*given, *named)))
+    y, node = tape.call(flags, method, x, *given, **named)
+    if not isinstance(y, np.ndarray):
+        raise ValueError("object __array__ method not producing an array")
+    return tape.call((None, node, *nodes[2:]), f, y, *xs, **kws)
+
+
+def takes_options(f: types.FunctionType, options: Any) -> bool:
+    """Return whether a function has parameters of some names."""
+    code = f.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return bool(code.co_flags & inspect.CO_VARKEYWORDS) or all(name in names for name in options)
 
 
 @handlers.in_python(np.fromiter)

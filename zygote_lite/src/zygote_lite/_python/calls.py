@@ -7,7 +7,10 @@ import operator
 import sys
 import traceback
 import types
+from numbers import Number
 from typing import Any
+
+import numpy as np
 
 from zygote_lite._activity.classes import bind_method, fields_of, member_of
 from zygote_lite._activity.marks import mark_active, note_outside
@@ -29,6 +32,8 @@ from zygote_lite._tape.refusal import asking
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
+
+UNARY_METHODS: dict[str, Any] = {"__abs__": abs, "__neg__": operator.neg, "__pos__": operator.pos}
 
 
 @handlers.desugared(invoke)
@@ -95,6 +100,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     """Resolve a special method that is written in C, called by its name."""
     if f.__name__ in ("__next__", "__iter__"):
         return tape.call(nodes, next if f.__name__ == "__next__" else iter, *xs)
+    if f.__name__ in UNARY_METHODS and issubclass(f.__objclass__, Number | np.generic | np.ndarray):
+        return tape.call(nodes, UNARY_METHODS[f.__name__], *xs)
     if is_of_numbers(f) and len(xs) == 2:
         meant, is_swapped = OPERATORS[f.__name__]
         if not f.__name__.startswith("__i") and f(*xs) is NotImplemented:

@@ -78,11 +78,12 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     if type in type(f).__mro__ and issubclass(f, Number) and any(isinstance(x, str) for x in xs):
         return text_refusal(f, xs)
     for x in (*xs, *(kws or {}).values()):
+        kind = x if isinstance(x, type) else type(x)
         instead = instead_of(x)
         if instead is not None:
             return NoRuleError(
                 f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
-                f"it: a {type(x).__name__} carries no gradient; pass {instead}"
+                f"it: a {kind.__name__} carries no gradient; pass {instead}"
             )
     options = _options_without_rule(f, xs, kws or {})
     if options:
@@ -159,11 +160,12 @@ _PASS_INSTEAD: list[tuple[Any, str]] = [
 
 def instead_of(x: Any) -> str | None:
     """Return what to pass for a holder of numbers that carries no gradient, if it is one."""
-    if type(x) in _NAMED_BY_TYPE:
+    if type(x) in _NAMED_BY_TYPE or isinstance(x, np.flatiter | io.IOBase):
         return None
-    if isinstance(x, np.flatiter | io.IOBase):
-        return None
-    return next((advice for kind, advice in _PASS_INSTEAD if isinstance(x, kind)), None)
+    of = x if isinstance(x, type) else type(x)  # `x.view(np.matrix)`, too
+    found = next((advice for kind, advice in _PASS_INSTEAD if issubclass(of, kind)), None)
+    is_own = isinstance(x, type) and issubclass(x, np.ndarray) and x is not np.ndarray
+    return "the array itself, of NumPy's class" if is_own and found is None else found
 
 
 _NAMED_BY_TYPE = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}

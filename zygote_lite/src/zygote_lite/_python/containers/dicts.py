@@ -301,6 +301,33 @@ def _(nodes: Nodes, x: set[Any], value: Any) -> ValueAndPullback:
     return None, UndoOnly(add_back)
 
 
+@handlers.structural(set.discard, set.remove, given=True)
+def _(f: Any, nodes: Nodes, x: set[Any], value: Any) -> ValueAndPullback:
+    if value not in x:
+        return f(x, value), no_pullback(3)  # or its error
+    x.discard(value)
+
+    def discard_back(dy: Any) -> tuple[Any, ...]:
+        x.add(value)
+        current_store().redo.append(lambda: x.discard(value))
+        return None, None, None
+
+    return None, UndoOnly(discard_back)
+
+
+@handlers.structural(set.pop)
+def _(nodes: Nodes, x: set[Any]) -> ValueAndPullback:
+    value = x.pop()
+
+    def pop_back(dy: Any) -> tuple[Any, ...]:
+        give(slots_of(x), value, dy)
+        x.add(value)
+        current_store().redo.append(lambda: x.discard(value))
+        return None, None
+
+    return value, pop_back
+
+
 # -- read-only views (`types.MappingProxyType`): calls are redirected to their dicts -----------
 
 Proxy: Any = types.MappingProxyType

@@ -164,6 +164,19 @@ def _set(x: Any = ()) -> Any:
     return out
 
 
+@handlers.in_python(set.update)
+def _set_update(x: Any, *given: Any) -> Any:
+    for values in given:
+        for y in values:
+            x.add(y)
+
+
+@handlers.in_python(set.clear)
+def _set_clear(x: Any) -> Any:
+    while x:
+        x.pop()
+
+
 @handlers.in_python(frozenset)
 def _frozenset(x: Any = ()) -> Any:
     return x if type(x) is frozenset else frozen(set(x))

@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+import math
 import operator
 from typing import Any
 
@@ -33,6 +34,15 @@ def _(tape: Any, nodes: Any, x: Any, /, *start: Any, **kws: Any) -> Any:
     if all(kind_of(y) == VALUE or isinstance(y, bool | np.bool_) for y in items):
         return None
     return tape.call(nodes, _sum, x, *start, *kws.values())
+
+
+@handlers.desugared(math.fsum)
+def _(tape: Any, nodes: Any, x: Any) -> Any:
+    """Add up what any iterable gives; rules take lists, tuples and arrays."""
+    if isinstance(x, list | tuple | np.ndarray):
+        return None
+    items, node = tape.call((None, nodes[1]), list, x)
+    return tape.call((None, node), math.fsum, items)
 
 
 @handlers.in_python(builtins.max)

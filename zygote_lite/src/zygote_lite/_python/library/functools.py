@@ -15,7 +15,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from zygote_lite._activity.marks import note_outside
 from zygote_lite._activity.reachability import referents
+from zygote_lite._activity.side_effects import callbacks
 from zygote_lite._activity.walk import surely_reaches_active
 from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, entries_of, kind_of
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
@@ -132,3 +134,34 @@ def _bind(descriptor: Any, obj: Any, cls: Any = None) -> Any:
     method.register = descriptor.register  # type: ignore[attr-defined]
     functools.update_wrapper(method, wrapped)
     return method
+
+
+# -- cmp_to_key ----------------------------------------------------------------------------------
+
+
+class Compared:
+    """A key that compares by a function of two values: what `cmp_to_key` makes in C."""
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare = compare
+        self.obj = obj
+
+    def __lt__(self, other: Any) -> bool:
+        return self.compare(self.obj, other.obj) < 0  # type: ignore[no-any-return]
+
+    def __gt__(self, other: Any) -> bool:
+        return self.compare(self.obj, other.obj) > 0  # type: ignore[no-any-return]
+
+    def __le__(self, other: Any) -> bool:
+        return self.compare(self.obj, other.obj) <= 0  # type: ignore[no-any-return]
+
+    def __ge__(self, other: Any) -> bool:
+        return self.compare(self.obj, other.obj) >= 0  # type: ignore[no-any-return]
+
+
+@handlers.desugared(functools.cmp_to_key, always=True)
+def _(tape: Tape, nodes: Nodes, mycmp: Any) -> Traced:
+    if callbacks((mycmp,)):
+        return functools.cmp_to_key(mycmp), None  # it may write, and sorting calls it from C
+    note_outside()  # the partial has no mark
+    return functools.partial(Compared, mycmp), None

@@ -1,0 +1,77 @@
+"""Threads and random numbers: what is computed elsewhere is inactive, or refused by name."""
+
+import concurrent.futures
+import random
+import threading
+import types
+from itertools import islice
+from typing import Any
+
+from zygote_lite._activity.activity import is_integer
+from zygote_lite._activity.reachability import reached_by_function
+from zygote_lite._activity.walk import reaches_active
+from zygote_lite._cotangents.kinds import INERT, LIST, kind_of, within
+from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
+from zygote_lite._cotangents.run import state
+from zygote_lite._ir.places import name_of, where
+from zygote_lite._tape.tape import Tape
+from zygote_lite.errors import DifferentiationError
+
+handlers = Handlers()
+
+_MOST_SHARED = 10_000
+
+
+def _share(nodes: Nodes, f: Any, worker: Any, *given: Any) -> None:
+    """Note what another thread is given: nothing active may be written into it from now on."""
+    if any(n is not None for n in nodes) or reaches_active(*given):
+        raise DifferentiationError(
+            f"{where()}: {name_of(f)} gives another thread what depends on what is differentiated, "
+            "and no gradient passes through what is computed there: call the function here"
+        )
+    held = state.shared.setdefault(id(worker), {})
+    named = [x for x in islice(within(*given), _MOST_SHARED) if type(x) is types.FunctionType]
+    by_name = [x for f in named for x in reached_by_function(f)]
+    for x in islice(within(*given, *by_name), _MOST_SHARED):
+        if kind_of(x) >= LIST and x is not worker:
+            held[id(x)] = x
+
+
+@handlers.desugared(threading.Thread.start, always=True)
+def _(tape: Tape, nodes: Nodes, thread: Any) -> Traced:
+    _share(nodes, threading.Thread.start, thread, thread)
+    threading.Thread.start(thread)
+    return None, None
+
+
+@handlers.desugared(threading.Thread.join, always=True)
+def _(tape: Tape, nodes: Nodes, thread: Any, *xs: Any, **kws: Any) -> Traced:
+    threading.Thread.join(thread, *xs, **kws)
+    if not thread.is_alive():
+        state.shared.pop(id(thread), None)
+    return None, None
+
+
+_Pool = concurrent.futures.ThreadPoolExecutor
+
+
+@handlers.desugared(_Pool.submit, _Pool.map, given=True, always=True)
+def _(f: Any, tape: Tape, nodes: Nodes, pool: Any, *xs: Any, **kws: Any) -> Traced:
+    _share(nodes, f, pool, *xs, *kws.values())
+    return f(pool, *xs, **kws), None
+
+
+@handlers.desugared(_Pool.shutdown, _Pool.__exit__, given=True, always=True)
+def _(f: Any, tape: Tape, nodes: Nodes, pool: Any, *xs: Any, **kws: Any) -> Traced:
+    y = f(pool, *xs, **kws)
+    if not any(thread.is_alive() for thread in pool._threads):
+        state.shared.pop(id(pool), None)
+    return y, None
+
+
+@handlers.desugared(random.Random, random.Random.seed, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
+    """Take an integer or a text as a seed: no gradient passes through it."""
+    if not all(is_integer(x) or kind_of(x) == INERT for x in (*xs, *kws.values())):
+        return None
+    return f(*xs, **kws), None
