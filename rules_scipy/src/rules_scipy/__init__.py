@@ -34,6 +34,7 @@ SECTIONS = {
         "integrals",
         "kernels",
         "kolmogorov",
+        "multivariate",
         "limits",
         "noncentral",
         "quantiles",
