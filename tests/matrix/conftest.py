@@ -45,7 +45,8 @@ def answer():
         if rule.varargs is not None:
             xs.append(sample(rule.varargs))
         f = xs.pop(0) if rule.kind == "instance" else rule.function
-        find = find_frule if rule.kind == "forward" else find_rule
-        return find(f, *xs, ad=lambda f, *xs: None)
+        if rule.kind == "forward":
+            return find_frule(f, *xs)
+        return find_rule(f, *xs, ad=lambda f, *xs: None)
 
     return answer
