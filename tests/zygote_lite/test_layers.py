@@ -20,8 +20,8 @@ PACKAGES = {module.__name__: Path(module.__file__).parent for module in DISTRIBU
 # from the top to the bottom; `errors` lies below all, `value` stands for itself
 LAYERS = ("_interface", "_specialize", "_nested", "_numpy", "_python", "_tape", "_activity",
           "_cotangents", "_ir")  # fmt: skip
-STAGES = ("cache", "driver", "derived", "numba", "text", "passes", "reverse", "infer", "normalize",
-          "rules", "typed")  # fmt: skip
+STAGES = ("cache", "driver", "derived", "numba", "text", "passes", "reverse", "forward", "infer",
+          "normalize", "rules", "typed")  # fmt: skip
 
 
 def modules_of(package):

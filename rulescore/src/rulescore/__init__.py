@@ -5,7 +5,7 @@ of.
 
 Read in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of one function),
 `_table` (the look-up), `_changes` (registration) and `_why`; `_ruleset` (declarations) with
-`_parameters`, `_refusals`, `_declaration`, `_poles` and `_origin`; `_definitions` (declarations at
+`_declaration`, `_refusals`, `_poles` and `_origin`; `_definitions` (declarations at
 the definition of a function); `_scalar` with `_product`, and `_linear` (the pullbacks of these
 kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents);
 `_plugins` with `_switches`. `testing` checks rules, and `_command` belongs to

@@ -12,8 +12,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from rulescore._declaration import parameters_of
 from rulescore._origin import Origin
-from rulescore._parameters import parameters_of
 from rulescore._rule import RuleError
 from rulescore._ruleset import RuleSet
 

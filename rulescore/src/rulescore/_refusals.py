@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plum
 
+from rulescore._declaration import POSITIONAL, Parameters, parameters_of
 from rulescore._naming import name_of
-from rulescore._parameters import POSITIONAL, Parameters, parameters_of
 from rulescore._rule import RuleError
 
 Place = tuple[str, int]

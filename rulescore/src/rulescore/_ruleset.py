@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 from rulescore import _changes
 from rulescore._array import Numeric
-from rulescore._declaration import Declaration, is_being_made
+from rulescore._declaration import POSITIONAL, Declaration, is_being_made, parameters_of, sorted_out
 from rulescore._linear import pull_linear
 from rulescore._naming import name_of
 from rulescore._origin import Origin
-from rulescore._parameters import POSITIONAL, parameters_of, sorted_out
 from rulescore._poles import may_have_poles
 from rulescore._project import project, zero
 from rulescore._refusals import Place, Refusals

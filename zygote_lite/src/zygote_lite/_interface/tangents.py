@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from zygote_lite._cotangents.zeros import filled
@@ -12,7 +13,9 @@ from zygote_lite._nested.tangents import (
     pushed_forward,
     refuse_linearize,
 )
+from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns
 
 
@@ -29,8 +32,24 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     cost does not grow with the number of the arguments. (JAX's `jvp`; the pair that ChainRules'
     `frule` gives.)
     """
-    y, push = linearize(f, *primals)
-    return y, push(*tangents)
+    f, moving = original(f), [v for v in tangents if v is not None]
+    known = None
+    if type(f) is FunctionType and moving and len(tangents) == len(primals):
+        numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
+        known = specializations_of(f, len(primals), numbers, single=False, form=FORWARD)
+    if known is not None:
+        found: tuple[Any, Any] | None = known.enter(f, *primals, *moving)
+        if found is not None:
+            return found
+    xs = tuple(primals)
+    flags = (None, *(None if v is None else True for v in tangents))
+    if len(flags) != 1 + len(xs):
+        raise TypeError(f"jvp is given {len(tangents)} tangents for {len(xs)} arguments")
+    y, push = pushed_forward(f, flags, xs, {})
+    dy = push(*tangents)
+    if known is not None:
+        known.note(f, (*xs, *moving))
+    return y, dy
 
 
 def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:

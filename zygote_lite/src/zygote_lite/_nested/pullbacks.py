@@ -23,14 +23,14 @@ def back_of_scalar(
         nodes = (None, *at, node) if rule.takes_out else (None, *at)
         with np.errstate(all="ignore"):
             if rule.partials is None:
-                partials, at_all = outer.call(nodes, rule.body, *given)
+                partials, at_all = _partials_at(outer, nodes, rule.body, given)
             found: list[Any] = []
             for i, x in enumerate(xs):
                 if not needed[i + 1]:
                     found.append(None)
                     continue
                 if rule.partials is not None:
-                    p, at_p = outer.call(nodes, rule.partials[i], *given)
+                    p, at_p = _partials_at(outer, nodes, rule.partials[i], given)
                 elif len(xs) == 1:
                     p, at_p = partials, at_all
                 else:
@@ -43,6 +43,15 @@ def back_of_scalar(
         return None, *found
 
     return scalar_back
+
+
+def _partials_at(outer: Tape, nodes: tuple[Any, ...], f: Any, given: tuple[Any, ...]) -> Any:
+    """Return partial derivatives: at a pole those of NumPy, where Python's floats raise."""
+    try:
+        return outer.call(nodes, f, *given)
+    except ArithmeticError:
+        ieee = [np.float64(x) if type(x) in (int, float) else x for x in given]
+        return outer.call(nodes, f, *ieee)
 
 
 def back_of_linear(

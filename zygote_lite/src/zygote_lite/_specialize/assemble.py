@@ -60,6 +60,7 @@ class Specialized:
         structured: whether it has loops or branches, or writes to lists.
         whole: whether no gradient that it returns is `None`, or may hold one.
         changed: the arrays among the arguments that it changes, whose new contents it returns.
+        poles: whether tangents may meet a pole of a rule, of which NumPy would warn.
     """
 
     text: Text
@@ -75,6 +76,7 @@ class Specialized:
     structured: bool
     whole: bool
     changed: list[str]
+    poles: bool = False
 
 
 def written(

@@ -180,7 +180,7 @@ def _with_own(
     Where arrays that are returned may be one, or one that was given, it is made once more, with
     each array for itself (`distinct`): `x * 1.0` is not `x` for who writes to it.
     """
-    builder, arguments, names, result = _interpreted(
+    builder, arguments, names, result = interpreted(
         inputs,
         f,
         xs,
@@ -195,7 +195,7 @@ def _with_own(
         wanted=wanted,
         held=held,
     )
-    if as_pullback and not builder.distinct and _may_be_shared(builder, result):
+    if as_pullback and not builder.distinct and may_be_shared(builder, result):
         return _with_own(
             f, xs, active, True, compiled, strong, handlers, inputs, uniform, held, own, wanted,
             distinct=True,
@@ -227,26 +227,26 @@ def _with_own(
         backward.distribute(result, seed)
         backward.block(forward)
     gradients = gradients_of(backward, arguments)
-    name = _plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
+    name = plain_name(f) + ("_pullback" if as_pullback else "_value_and_gradient")
     return written(
         inputs, f, name, names, arguments, active, forward, backward, value, gradients,
         parameter, compiled,
     )  # fmt: skip
 
 
-def _may_be_shared(builder: Interpreter, result: Value) -> bool:
+def may_be_shared(builder: Interpreter, result: Value) -> bool:
     """Return whether arrays in a result may share memory with each other, or are not new."""
     arrays = [x for x in leaves(result) if x.is_array]
     roots = {builder.storage(x) for x in arrays}
     return len(roots) < len(arrays) or not all(map(builder.is_own, arrays))
 
 
-def _plain_name(f: Any) -> str:
+def plain_name(f: Any) -> str:
     name = str(f.__name__).replace("<lambda>", "lambda_")
     return name if name.isidentifier() else "f"  # it may have been set to any text
 
 
-def _interpreted(
+def interpreted(
     inputs: Inputs,
     f: Any,
     xs: tuple[Any, ...],
@@ -304,7 +304,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     """
     inputs = Inputs(f)
     active = tuple([i == number for i in range(len(xs))])
-    builder, arguments, names, result = _interpreted(inputs, f, xs, active, twice=True)
+    builder, arguments, names, result = interpreted(inputs, f, xs, active, twice=True)
     refuse_other_values(result)
     x, forward = arguments[number], builder.out
     first = Backward(builder, again=True)
@@ -328,7 +328,7 @@ def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specia
     if None in gradients.values():
         raise NotSupported.SECOND_ORDER("its second derivative is zero")
     return written(
-        inputs, f, _plain_name(f) + "_hessian_times_vector", [*names, vector.name],
+        inputs, f, plain_name(f) + "_hessian_times_vector", [*names, vector.name],
         [*arguments, vector], (*active, False), forward, second, None, gradients,
     )  # fmt: skip
 

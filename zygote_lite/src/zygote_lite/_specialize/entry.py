@@ -17,8 +17,16 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize, specialize_twice
-from zygote_lite._specialize.guards import checks_of, dtype_name, guards_of, is_finite, lists_in
+from zygote_lite._specialize.guards import (
+    checks_of,
+    dtype_name,
+    finite_checks,
+    guards_of,
+    is_finite,
+    lists_in,
+)
 from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
+from zygote_lite._specialize.tangents import specialize_forward
 from zygote_lite._specialize.trials import Trials, may_be_caught
 from zygote_lite._specialize.typed.effects import Effects
 from zygote_lite._specialize.typed.facts import DTYPES, ArrayOf
@@ -31,7 +39,15 @@ from zygote_lite._specialize.typed.runtime import (
     is_writable,
 )
 from zygote_lite._specialize.typed.structures import paths_of
-from zygote_lite._specialize.watch import AS_RULE, AUXILIARY, GRADIENT, PRODUCT, PULLBACK, report
+from zygote_lite._specialize.watch import (
+    AS_RULE,
+    AUXILIARY,
+    FORWARD,
+    GRADIENT,
+    PRODUCT,
+    PULLBACK,
+    report,
+)
 from zygote_lite.errors import DifferentiationError
 from zygote_lite.modes import InternalError, current, left
 
@@ -39,6 +55,7 @@ Enter = Callable[..., Any]
 T = TypeVar("T")
 INTERNAL = "internal error"
 DOUBTFUL = Unsound.NOT_FINITE("a gradient is not finite")
+_RAISING = {"divide": "raise", "over": "raise", "invalid": "raise"}
 _LARGE_SAMPLES = 10_000  # numbers that are not kept, to make further code with
 _DTYPES_BY_NAME = {dtype_name(d): d for d in (*DTYPES, *map(np.dtype, "lq"))}
 
@@ -68,6 +85,10 @@ def entered(
     if form == PRODUCT:
         made = specialize_twice(f, xs[:-1], active.index(True), xs[-1])
         active = (*active, False)
+    elif form == FORWARD:
+        count, moving = len(active), [i for i, flag in enumerate(active) if flag]
+        made = specialize_forward(f, xs[:count], active, xs[count:])
+        active = (False,) * len(made.arguments)
     else:
         made = specialize(
             f, xs, active, as_pullback=form != GRADIENT, compiled=compiled, strong=strong,
@@ -103,6 +124,14 @@ def entered(
         answer = "y, back"
     elif form == AS_RULE:
         answer = f"y, back, ({''.join(f'{e}, ' for e in given)})"
+    elif form == FORWARD:
+        for i, dx, known in zip(moving, names[count:], made.arguments[count:], strict=True):
+            if isinstance(known.fact, ArrayOf):
+                tests.append(f"{dx}.shape == {names[i]}.shape")
+        run, answer = f"y = {call}", "y"
+        if made.poles:  # of which NumPy would warn: the tape knows which zero wins
+            run = f"with np.errstate(**raising):\n            {run}"
+        checks = finite_checks("y[1]", tangent_of(made))
     elif form == PRODUCT:
         if isinstance(made.arguments[-1].fact, ArrayOf):
             tests.append(f"{names[-1]}.shape == {names[active.index(True)]}.shape")
@@ -141,7 +170,7 @@ def entered(
         "are_numbers": are_numbers, "are_distinct": are_distinct, "are_apart": are_apart,
         "are_keys": are_keys, "Effects": Effects,
         "is_writable": is_writable, "reaches_active": reaches_active,
-        **_DTYPES_BY_NAME, **made.inputs.bound,
+        **_DTYPES_BY_NAME, **made.inputs.bound, "raising": _RAISING,
         "made_of": (text, str(made.text)), "whole": made.whole,
         "caught": frozenset(made.inputs.caught), "changes": bool(changes or begin),
         "guesses": made.inputs.guesses,
@@ -158,6 +187,13 @@ def entered(
             space["handled"] = WithHandlers(make, add, made.inputs.caught, form, samples)
     enter: Enter = space["enter"]
     return enter
+
+
+def tangent_of(made: Specialized) -> Any:
+    """Return what is known of the tangent that dual code gives with the value."""
+    assert made.result is not None
+    assert made.result.items is not None
+    return made.result.items[1]
 
 
 def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[list[str], list[str]]:

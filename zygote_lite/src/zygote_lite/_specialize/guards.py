@@ -142,3 +142,13 @@ def lists_in(x: Value, path: str) -> list[str]:
         return [path, f"*{path}"] if isinstance(x.fact.item, ListOf) else [path]
     inner = [p for at, part in parts_of(x) for p in lists_in(part, f"{path}[{at}]")]
     return [path, *inner] if isinstance(x.sample, list | dict) else inner
+
+
+def finite_checks(text: str, x: Value) -> list[str]:
+    """Return the tests that a value is finite, part by part of a tuple."""
+    if x.items is not None:
+        parts = [finite_checks(f"{text}[{i}]", item) for i, item in enumerate(x.items)]
+        return [test for part in parts for test in part]
+    if x.is_array:
+        return [f"is_finite({text})"]
+    return [f"math.isfinite({text})"] if x.is_scalar and not x.is_constant else []

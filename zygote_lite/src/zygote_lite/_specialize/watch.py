@@ -16,6 +16,7 @@ import numpy as np
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_gradient
+from zygote_lite._nested.tangents import pushed_forward
 from zygote_lite._specialize.compare import difference, is_finite_answer
 from zygote_lite._specialize.trials import may_be_caught
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable
@@ -35,6 +36,7 @@ from zygote_lite.modes import (
 )
 
 GRADIENT, PRODUCT, PULLBACK, AS_RULE = "gradient", "product", "pullback", "as a rule"
+FORWARD = "forward"
 AUXILIARY = "pullback of the first of a pair"
 _GUARDS = "no code that was made holds for these arguments and what it read from around it"
 _abbreviated = reprlib.Repr()
@@ -238,6 +240,13 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
         if not numbers:
             return (f(*xs),)
         active = ActiveArguments(f, numbers[0] if known.single else numbers, len(known.active))
+        if known.form == FORWARD:
+            count = len(known.active)
+            given = iter(xs[count:])
+            tangents = [next(given) if flag else None for flag in known.active]
+            moving = (None, *(flag or None for flag in known.active))
+            y, push = pushed_forward(f, moving, xs[:count], {})
+            return y, push(*tangents)
         if known.form == PRODUCT:
             *arguments, v = xs
             derivative = inside(partial(inside_gradient, f, numbers[0], False))(_derivative())

@@ -25,18 +25,10 @@ def _(condition: object, x: ArrayLike, y: ArrayLike):
 
 @rule.forward(np.where)
 def _(condition: object, x: ArrayLike, y: ArrayLike):
-    def dx(dx):
-        return np.where(condition, dx, np.zeros_like(dx))
+    def pushforward(_, dx, dy):
+        return np.where(condition, 0.0 if dx is None else dx, 0.0 if dy is None else dy)
 
-    def dy(dy):
-        return np.where(condition, np.zeros_like(dy), dy)
-
-    z = np.where(condition, x, y)
-    return z, (
-        None,
-        lambda d: np.broadcast_to(dx(d), z.shape),
-        lambda d: np.broadcast_to(dy(d), z.shape),
-    )
+    return np.where(condition, x, y), pushforward
 
 
 @rule(np.where)

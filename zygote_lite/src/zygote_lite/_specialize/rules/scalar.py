@@ -27,9 +27,9 @@ class ScalarRule:
 
     def back(self, builder: Builder, dy: Value) -> list[Contribution]:
         """Write the cotangents of the operands that are active, and return them."""
-        if builder.strong or (self.rule.poles and any(_warns(x) for x in self.xs)):
+        if builder.strong or (self.rule.poles and any(warns_of_poles(x) for x in self.xs)):
             builder.poles = True
-        parts = self._partials(builder)
+        parts = self.partial_derivatives(builder)
         found: list[Contribution] = []
         quotients: dict[Value, Value] = {}  # the cotangent divided by operands
         is_product = len(parts) == 2 and parts[0] is self.xs[1] and parts[1] is self.xs[0]
@@ -65,7 +65,7 @@ class ScalarRule:
         known = None if made is None else quotients.get(made[1])
         return (known, made[0]) if made is not None and known is not None else None
 
-    def _partials(self, builder: Builder) -> list[Value]:
+    def partial_derivatives(self, builder: Builder) -> list[Value]:
         """Write the partial derivatives by the operands that are active, at least."""
         given = [*self.xs, self.out] if self.rule.takes_out else self.xs
         if self.rule.partials is not None:
@@ -84,7 +84,7 @@ class ScalarRule:
         return parts
 
 
-def _warns(x: Value) -> bool:
+def warns_of_poles(x: Value) -> bool:
     """Return whether NumPy computes with a value, which warns of infinities."""
     return x.is_array or (isinstance(x.fact, Scalar) and not x.fact.classes <= {float, int, bool})
 

@@ -200,6 +200,7 @@ class NotSupported(Reason):
     STRUCTURE_COTANGENT = "The cotangent of a structure is needed as a whole."
     LOOP_COTANGENT = "A loop replaces the cotangent of an array instead of adding to it."
     SECOND_ORDER = "A second derivative needs what is done in the first derivative only."
+    FORWARD = "The tangent of a value (of `jvp`) needs what is not written forward."
     # -- compiled code --
     NUMBA = "Numba is not installed, or refuses the code."
     COMPILED_CALL = "A call that is not written for compiled code."

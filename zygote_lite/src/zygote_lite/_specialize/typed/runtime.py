@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import frule
 from zygote_lite._ir.traits import declare
 from zygote_lite._numpy.writes import winning
-from zygote_lite._specialize.typed.reasons import Unsound
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 
 # -- leaving for the tape ------------------------------------------------------------------------
 
@@ -49,6 +50,14 @@ def is_view(x: Any, y: Any) -> None:
     """Leave the code unless one array is a view of another."""
     if not np.may_share_memory(x, y):
         raise Unsound.SHARED_WRITE("what is taken for a view is a copy")
+
+
+def pushed_tangent(f: Any, xs: Any, dxs: Any, **options: Any) -> Any:
+    """Return the tangent of a call, by its forward rule; leave the code where there is none."""
+    found = frule((None, *dxs), f, *xs, **options)
+    if found is None or found[1] is None:
+        raise NotSupported.FORWARD("a call has no tangent")
+    return found[1]
 
 
 def finite(x: Any) -> None:

@@ -1,0 +1,253 @@
+"""Forward mode as transformed code: dual statements, against the tape and derivatives by hand."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.finite_differences import slope
+from zygote_lite import jvp, testing
+from zygote_lite._specialize.tangents import specialize_forward
+
+V, W = np.array([0.3, 0.9, -1.1]), np.array([0.7, -0.2, 0.4])
+M = np.array([[0.5, -0.3, 0.8], [0.1, 0.9, -0.4], [0.6, 0.2, 1.3]])
+
+
+def expression(x, y):
+    return math.sin(x) * y + math.exp(x * y) / x
+
+
+def powers(x, n):
+    s = 1.0
+    for _ in range(n):
+        s = s * x + math.sin(s)
+    return s
+
+
+def branch(x):
+    if x > 0:
+        y = x * x
+    elif x > -1:
+        y = 3.0
+    else:
+        y = math.exp(x)
+    return y * x
+
+
+def until(x):
+    while x < 10.0:
+        x = x * x + 0.5
+    return x
+
+
+def broken(x):
+    s = 0.0
+    for i in range(10):
+        if s > 2.0:
+            break
+        s = s + x * i
+    return s
+
+
+def layer(x, w):
+    h = np.tanh(x @ w)
+    return np.sum(h * h, axis=0), h
+
+
+def writes(x):
+    y = np.zeros(3)
+    for i in range(3):
+        y[i] = x[i] * x[0]
+    y[1:] *= 2.0
+    y[0] = 5.0
+    z = y + 0.0
+    z[2] = x[1]
+    return y, z, np.sum(y)
+
+
+def views(x):
+    y = x * 2.0
+    part = y[1:]
+    part[0] = x[0] * x[2]
+    return np.sum(y * y)
+
+
+def shared(x):
+    y = x + 1.0  # whose tangent is that of `x`
+    y[0] = 0.0
+    return y * x
+
+
+def linear(x):
+    return np.concatenate([x[::-1], np.cumsum(x)]).reshape(2, 3).T
+
+
+def reduced(x):
+    return np.max(x) * np.linalg.norm(x) + np.var(x) + np.prod(x)
+
+
+def solved(a, b):
+    return np.linalg.solve(a, b) @ b + np.linalg.det(a)
+
+
+def chosen(x):
+    return np.where(x > 0, np.sqrt(np.abs(x)), x * x) + np.maximum(x, 0.1)
+
+
+def broadcast(x, y):
+    return x + np.ones((2, 3)) * y
+
+
+def single(x):
+    return np.exp(x) * np.float32(2.0) + x[0]
+
+
+def helper(x):
+    return [x * k for k in (1.0, 2.0)]
+
+
+def inlined(x):
+    a, b = helper(x)
+    return a * b, 1.0, math.cos(b)
+
+
+PROGRAMS = [
+    (expression, (1.2, 0.4), (0.7, -0.3)),
+    (expression, (1.2, 0.4), (None, -0.3)),
+    (powers, (0.9, 5), (1.0, None)),
+    (branch, (1.5,), (2.0,)),
+    (branch, (-0.5,), (2.0,)),
+    (branch, (-1.5,), (2.0,)),
+    (until, (1.5,), (1.0,)),
+    (broken, (0.4,), (1.0,)),
+    (layer, (M, M[:, :2] + 0.1), (M + 1, None)),
+    (layer, (M, M[:, :2] + 0.1), (M + 1, M[:, 1:])),
+    (writes, (V,), (W,)),
+    (views, (V,), (W,)),
+    (shared, (V,), (W,)),
+    (linear, (V,), (W,)),
+    (reduced, (V,), (W,)),
+    (solved, (M, V), (M.T.copy(), W)),
+    (chosen, (V,), (W,)),
+    (broadcast, (V, 2.0), (W, 0.3)),
+    (broadcast, (V, 2.0), (None, 0.3)),
+    (single, (V.astype("f"),), (W.astype("f"),)),
+    (inlined, (0.6,), (1.5,)),
+]
+
+
+def parts_of(y):
+    return y if isinstance(y, tuple) else (y,)
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_dual_code(number):
+    f, xs, dxs = PROGRAMS[number]
+    before = [np.copy(x) for x in (*xs, *(v for v in dxs if v is not None))]
+    with testing.transformed_only(), testing.compared(), testing.strict():
+        y, dy = jvp(f, xs, dxs)
+    after = [*xs, *(v for v in dxs if v is not None)]
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+    tolerance = 1e-3 if f is single else 1e-7
+
+    def moved(h, i):
+        given = [x if v is None else x + type(x)(h * v) if isinstance(x, float) else x
+                 if v is None else x + h * v for x, v in zip(xs, dxs, strict=True)]  # fmt: skip
+        given = [g if isinstance(x, int) else type(x)(g) if isinstance(x, float)
+                 else np.asarray(g, float) for g, x in zip(given, xs, strict=True)]  # fmt: skip
+        return np.asarray(parts_of(f(*given))[i], float)
+
+    for i, (part, d) in enumerate(zip(parts_of(y), parts_of(dy), strict=True)):
+        assert type(d) is type(part)
+        assert getattr(d, "dtype", None) == getattr(part, "dtype", None)
+        expected, _ = slope(lambda h, i=i: moved(h, i), step=1e-3)
+        np.testing.assert_allclose(d, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_dual_code_is_readable():
+    made = specialize_forward(powers, (0.9, 5), (True, False), (1.0,))
+    assert str(made.text) == (
+        "def powers_and_tangent(x, n, dx):\n"
+        "    t1 = range(n)\n"
+        "    s = 1.0\n"
+        "    ds = 0.0\n"
+        "    for _ in t1:\n"
+        "        dt2 = ds * x + dx * s\n"
+        "        dt3 = ds * math.cos(s)\n"
+        "        s = s * x + math.sin(s)\n"
+        "        ds = dt2 + dt3\n"
+        "    return (s, ds)"
+    )
+
+
+def test_a_loop_keeps_nothing():
+    for _ in range(3):
+        jvp(powers, (0.5, 10), (1.0, None))
+    with testing.transformed_only():
+        tracemalloc.start()
+        jvp(powers, (0.5, 50_000), (1.0, None))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 100_000
+
+
+def test_what_is_returned_may_be_written():
+    def f(x):
+        return x, x * 1.0
+
+    x, dx = V.copy(), W.copy()
+    for _ in range(4):
+        (y, z), (dy, dz) = jvp(f, (x,), (dx,))
+        dy[:], dz[:] = 0.0, 7.0
+    np.testing.assert_array_equal([x, dx], [V, W])
+    np.testing.assert_array_equal([y, z], [V, V])
+
+
+def test_types_and_paths_that_change():
+    for _ in range(4):
+        assert jvp(branch, (2.0,), (1.0,)) == (8.0, 12.0)
+        assert jvp(branch, (-0.5,), (1.0,)) == (-1.5, 3.0)
+        assert jvp(branch, (np.float32(2.0),), (np.float32(1.0),)) == (8.0, 12.0)
+        assert jvp(branch, (2,), (1.0,)) == (8, 12.0)
+        _, dy = jvp(chosen, (np.array([4.0, 1.0]),), (np.ones(2),))
+        np.testing.assert_array_equal(dy, [1.25, 1.5])
+        with pytest.raises(TypeError, match="must have the same shape"):
+            jvp(chosen, (V,), (W[:2],))
+
+
+def root(x):
+    return np.where(x > 0, np.sqrt(x), 0.0)
+
+
+def test_what_is_not_finite_is_left_to_the_tape():
+    for _ in range(4):
+        _, dy = jvp(root, (np.array([0.0, 4.0]),), (np.ones(2),))
+        np.testing.assert_array_equal(dy, [0.0, 0.25])
+        _, dy = jvp(np.sqrt, (np.float64(0.0),), (np.float64(0.0),))
+        assert dy == 0.0
+        _, dy = jvp(lambda x: math.sqrt(x), (0.0,), (1.0,))
+        assert dy == math.inf
+
+
+SCALE = [2.0]
+
+
+def scaled(x):
+    return x * SCALE[0]
+
+
+def test_globals_that_change():
+    for factor in (2.0, 2.0, 2.0, 5.0, 5.0, 5.0):
+        SCALE[0] = factor
+        assert jvp(scaled, (3.0,), (1.0,)) == (3.0 * factor, factor)
+
+
+def test_effects_happen_once(capsys):
+    def f(x):
+        print("once")
+        return x * x
+
+    for _ in range(4):
+        assert jvp(f, (3.0,), (1.0,)) == (9.0, 6.0)
+    assert capsys.readouterr().out == 4 * "once\n"

@@ -1,0 +1,4 @@
+"""Forward mode: after each node of typed code, the one that computes the tangent of its value.
+
+Read `dual` first (nodes, branches, loops, writes), then `rules` (the tangent of one operation).
+"""

@@ -1,0 +1,218 @@
+"""Dual code: each node of typed code, followed by the nodes that compute its tangent.
+
+The code is run once, in the order of the program, so nothing is kept for later. An array that is
+written in place has a tangent of its own, which is written at the same places; so views of the one
+are views of the other.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from zygote_lite._specialize.forward.rules import OperationRules
+from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Scalar
+from zygote_lite._specialize.typed.nodes import (
+    Branch,
+    Loop,
+    Moves,
+    Node,
+    Op,
+    Protected,
+    Record,
+    Stop,
+    StoreItem,
+    reads_of,
+    replace,
+    walk,
+)
+from zygote_lite._specialize.typed.reasons import NotSupported
+from zygote_lite._specialize.typed.runtime import is_view
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, memory_of, shape_root
+
+
+class Dual(OperationRules):
+    """Write the dual of a block of typed code."""
+
+    def __init__(self, builder: Builder, nodes: list[Node]) -> None:
+        copies = [n for n in walk(nodes) if isinstance(n, Op) and n.snapshot_of is not None]
+        super().__init__(builder, {n.target: n.snapshot_of for n in copies if n.snapshot_of})
+        replace(nodes, self.originals)  # which nobody reads after a later write
+        stores = [n for n in walk(nodes) if isinstance(n, StoreItem)]
+        self.written = {memory_of(n.array) for n in stores if n.array.active or n.value.active}
+        self.returned: set[Value] = set()
+        builder.reverse = builder.plain = True
+        # what was computed once may come later in the text
+        builder.known, builder.loop = {}, None
+
+    def block(self, nodes: list[Node]) -> list[Node]:
+        """Return the dual of a block."""
+        outer, self.builder.out = self.builder.out, []
+        known, self.builder.known = self.builder.known, dict(self.builder.known)
+        try:
+            for node in nodes:
+                self.builder.origin, self.builder.context = node.origin, node.context
+                self.node(node)
+            return self.builder.out
+        finally:
+            self.builder.out, self.builder.known = outer, known
+
+    def node(self, node: Node) -> None:
+        """Write a node and its dual."""
+        match node:
+            case Op():
+                self.builder.out.append(node)
+                self.op(node)
+            case StoreItem():
+                self.builder.out.append(node)
+                self.store(node)
+            case Moves():
+                self.moved(node)
+            case Protected():
+                raise NotSupported.FORWARD("the forward mode of a `try` is not written")
+            case Branch():
+                node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+                node.joined += [self.tangents[x] for x in node.joined if x in self.tangents]
+                self.builder.out.append(node)
+            case Loop():
+                self.loop(node)
+            case Stop():
+                self.builder.out.append(node)
+            case Record():
+                pass  # nothing is kept for later
+            case _:
+                raise NotSupported.FORWARD("the forward mode of a list that grows is not written")
+
+    def op(self, node: Op) -> None:
+        if node.snapshot_of is not None:
+            return
+        y = node.target
+        d = None
+        if node.reverse_rule is not None:
+            d = self.tangent(node)
+        elif y.active and any(x.active for x in reads_of(node)):  # else it is, as it is written
+            raise NotSupported.FORWARD("what has no rule depends on what moves")
+        if y in self.written:
+            d = self.zero(y) if d is None else self.own(d, 0)
+        if d is None:
+            self.still.add(y)
+            return
+        self.tangents[y] = d
+        if y.base is not None and memory_of(y) in self.written:
+            whole = self.of(memory_of(y))
+            if whole is None:
+                raise NotSupported.FORWARD("a view of an array that is written has no tangent")
+            self.builder.demand(is_view, d, whole)
+        if y.name and not d.name.startswith("d" + y.name):
+            self.rename(d, y)
+
+    def rename(self, d: Value, y: Value) -> None:
+        made = self.builder.definitions.get(d)
+        if made is not None and d.reverse and not d.is_constant:
+            d.name = self.builder.name("d" + y.name)
+
+    def own(self, d: Value, count: int = 1) -> Value:
+        """Return a tangent that shares no memory, so that it may be written to or returned.
+
+        Arguments:
+            d: the tangent.
+            count: how many values it may be the tangent of.
+        """
+        others = sum(known is d for known in self.tangents.values())
+        is_new = d in self.builder.definitions and d.fresh and d.spread is None
+        if is_new and others <= count and d not in self.returned:
+            self.returned.add(d)
+            return d
+        return self.builder.operation(np.ndarray.copy, [d]).target
+
+    def store(self, node: StoreItem) -> None:
+        if not node.array.is_array:
+            raise NotSupported.FORWARD("the forward mode of writes to lists is not written")
+        at = self.of(node.array)
+        if at is None:
+            if node.value.active and self.of(node.value) is not None:
+                raise NotSupported.FORWARD("an array that is written has no tangent")
+            return
+        value = self.of(node.value)
+        if value is None:
+            value = constant(0.0)
+        self.builder.added_to.add(at)
+        self.builder.out.append(StoreItem(node.origin, at, node.index, value, node.alike))
+
+    def moved(self, node: Moves) -> None:
+        """Move the tangents with their values."""
+        for target, source in list(node.pairs):
+            if source.items is not None or target.items is not None:
+                if target.active:
+                    raise NotSupported.FORWARD("a structure is carried")
+                continue
+            if not target.active:
+                continue
+            if source.is_constant and not isinstance(source.fact, Scalar | ArrayOf):
+                raise NotSupported.FORWARD("a variable that moves may have no value")
+            if target not in self.tangents:
+                self.tangents[target] = self.variable(target)
+            d = self.of(source)
+            if d is None or (target.is_array and not d.is_array):
+                d = self.zero(target if source.is_constant else source)
+            node.pairs.append((self.tangents[target], d))
+        self.builder.out.append(node)
+
+    def of_result(self, y: Value) -> Value:
+        """Return the tangent of the value of a function, whose arrays share memory with nothing."""
+        if y.items is not None:
+            return structure(type(y.sample), [self.of_result(item) for item in y.items])
+        if not (y.is_scalar or y.is_array) or y.is_constant:
+            if y.is_scalar and type(y.sample) in FLOATS:
+                return constant(type(y.sample)(0.0))
+            return constant(None)
+        if isinstance(y.fact, ArrayOf):
+            d = self.of(y)
+            return self.zero(y) if d is None else self.own(d)
+        kind = type(y.sample)
+        if kind not in FLOATS or not isinstance(y.fact, Scalar) or y.fact.classes != {kind}:
+            raise NotSupported.FORWARD("a number of the value may be of several types")
+        d, fact = self.whole(y), Scalar(frozenset((kind,)))
+        if d.is_constant:
+            return constant(kind(d.sample))
+        if isinstance(d.fact, Scalar) and d.fact.classes == {kind}:
+            return d
+        return self.builder.write(Result(fact, kind(d.sample)), kind, [d], {}).target
+
+    def variable(self, x: Value) -> Value:
+        """Return a new variable for the tangent of a value."""
+        if x in self.builder.uncertain or x in self.builder.absent:
+            raise NotSupported.FORWARD("a variable that moves may have no value")
+        fact: Any = x.fact
+        if isinstance(fact, Scalar):
+            fact = Scalar(fact.classes | {float})
+            if not fact.classes <= FLOATS:
+                raise NotSupported.FORWARD("a variable that moves may be an integer")
+        elif not isinstance(fact, ArrayOf):
+            raise NotSupported.FORWARD("a variable that moves is no number or array")
+        d = self.builder.value(fact, x.sample, "d" + x.name)
+        d.shaped = shape_root(x)
+        return d
+
+    def loop(self, node: Loop) -> None:
+        if node.target is not None and node.target.active:
+            raise NotSupported.FORWARD("a loop walks over what moves")
+        if any(x in self.written for x in (*node.phis, *node.outs)):
+            raise NotSupported.FORWARD("an array that a loop carries is written")
+        outer, self.builder.loop = self.builder.loop, node
+        try:
+            node.body = self.block(node.body)
+        finally:
+            self.builder.loop = outer
+        for phi, out in list(zip(node.phis, node.outs, strict=True)):
+            d = self.tangents.get(phi)
+            if d is None:
+                continue
+            after = Value(d.fact, d.sample, d.name)
+            after.scope, after.reverse, after.shaped = self.builder.loop, True, d.shaped
+            self.tangents[out] = after
+            node.phis.append(d)
+            node.outs.append(after)
+        self.builder.out.append(node)

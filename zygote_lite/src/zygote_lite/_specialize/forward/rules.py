@@ -1,0 +1,197 @@
+"""The tangent of one operation: by its scalar or linear rule, or by its forward rule."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rulescore import find_frule
+from zygote_lite._specialize.rules.adjoint import AdjointRule
+from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule
+from zygote_lite._specialize.rules.pullback import IndexRuleTwice, InlinedPullback
+from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
+from zygote_lite._specialize.typed.builder import Builder
+from zygote_lite._specialize.typed.facts import ArrayOf, Scalar, shares_axes
+from zygote_lite._specialize.typed.functions import Attribute
+from zygote_lite._specialize.typed.nodes import Op
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
+from zygote_lite._specialize.typed.runtime import pushed_tangent, same_shape
+from zygote_lite._specialize.typed.stand_ins import Local
+from zygote_lite._specialize.typed.structures import structure
+from zygote_lite._specialize.typed.values import Value, constant, shape_root
+
+_WRITTEN_FORWARD = (ScalarRule, IndexRule, AdjointRule, InlinedPullback, LinearRule)
+_COPIES = (np.copy, np.ndarray.copy)
+
+
+class OperationRules:
+    """Write the tangents of operations.
+
+    Attributes:
+        builder: what writes them.
+        tangents: of the values that move.
+        still: values that a gradient may pass through, and that are known not to move.
+        originals: of copies that are made for a reverse pass, what they are copies of.
+    """
+
+    def __init__(self, builder: Builder, originals: dict[Value, Value]) -> None:
+        self.builder, self.originals = builder, originals
+        self.tangents: dict[Value, Value] = {}
+        self.still: set[Value] = set()
+
+    def of(self, x: Value) -> Value | None:
+        """Return the tangent of a value, or `None` where it does not move.
+
+        None is ever taken for zero because nobody wrote it.
+        """
+        x = self.originals.get(x, x)
+        found = self.tangents.get(x)
+        if found is None and x.active and x not in self.still:
+            raise NotSupported.FORWARD("a value that may move has no tangent")
+        return found
+
+    def whole(self, x: Value) -> Value:
+        """Return the tangent of a value with zeros where it does not move."""
+        if x.items is not None:
+            if type(x.sample) not in (tuple, list):
+                raise NotSupported.FORWARD("the tangent of a structure is needed as a whole")
+            return structure(type(x.sample), [self.whole(item) for item in x.items])
+        found = self.of(x)
+        return self.zero(x) if found is None else found
+
+    def zero(self, x: Value) -> Value:
+        """Write a zero tangent."""
+        if x.is_scalar:
+            return constant(0.0)
+        if isinstance(x.fact, ArrayOf) and x.fact.dtype.kind == "f":
+            return self.builder.operation(np.zeros_like, [x]).target
+        raise NotSupported.FORWARD("a tangent is asked for of what is no number or array of floats")
+
+    def moves(self, xs: list[Value]) -> bool:
+        """Return whether any of some values, or a part of them, has a tangent."""
+        return any(
+            self.moves(x.items) if x.items is not None else self.of(x) is not None for x in xs
+        )
+
+    def tangent(self, node: Op) -> Value | None:
+        """Write the tangent of the result of an operation."""
+        rule = node.reverse_rule
+        if isinstance(rule, IndexRuleTwice):
+            rule = rule.last
+        if not isinstance(rule, _WRITTEN_FORWARD):
+            raise NotSupported.FORWARD(f"the forward mode of {type(rule).__name__} is not written")
+        if not self.moves([*node.arguments, *node.keywords.values()]):
+            return None
+        if isinstance(rule, ScalarRule):
+            d = self.by_partials(rule)
+        elif isinstance(rule, IndexRule):
+            if node.function is not operator.getitem:
+                raise NotSupported.FORWARD("an item of a list is read")
+            d = self.builder.item(self.whole(node.arguments[0]), node.arguments[1])
+        elif isinstance(rule, AdjointRule):
+            d = self.by_function(node, rule.rule.linear, rule.rule.shifts)
+        elif isinstance(rule, InlinedPullback):
+            d = self.by_forward_rule(node)
+        elif node.function in _COPIES:
+            d = self.by_function(node, (0,), frozenset())
+        else:
+            raise NotSupported.FORWARD("the forward mode of a sum of items is not written")
+        return None if d is None else self.like(d, node.target)
+
+    def by_partials(self, known: ScalarRule) -> Value | None:
+        """Write the partial derivatives times the tangents, added up."""
+        xs = [self.originals.get(x, x) for x in known.xs]
+        rule = ScalarRule(known.rule, xs, known.out, known.alike)
+        total: Value | None = None
+        for x, partial in zip(xs, rule.partial_derivatives(self.builder), strict=True):
+            dx = self.of(x)
+            if dx is None or (partial.is_constant and partial.sample is None):
+                continue
+            total = self.sum(total, times(self.builder, dx, partial, known.out))
+        if known.rule.poles and any(map(warns_of_poles, xs)):
+            self.builder.poles = True
+        return total
+
+    def sum(self, total: Value | None, d: Value) -> Value:
+        return d if total is None else self.builder.apply(operator.add, [total, d])
+
+    def by_function(
+        self, node: Op, linear: tuple[int, ...], shifts: frozenset[str]
+    ) -> Value | None:  # fmt: skip
+        """Write the function itself, of the tangents of the arguments in which it is linear."""
+        if not self.moves([node.arguments[i] for i in linear]):
+            return None
+        given = [self.whole(x) if i in linear else x for i, x in enumerate(node.arguments)]
+        options = {name: x for name, x in node.keywords.items() if name not in shifts}
+        return self.builder.operation(node.function, given, options).target
+
+    def by_forward_rule(self, node: Op) -> Value | None:
+        """Write the tangent by a rule that is declared by hand: inlined, or called."""
+        f: Any = node.function
+        f = f.descriptor if isinstance(f, Attribute) else f
+        xs, options = node.arguments, node.keywords
+        samples = {name: x.sample for name, x in options.items()}
+        rule = find_frule(f, *[x.sample for x in xs], **samples)
+        if rule is None or rule.kind != "forward":
+            raise NotSupported.FORWARD(f"{getattr(f, '__name__', f)} has no forward rule")
+        given = [self.of(x) if x.items is None else self.whole(x) for x in xs]
+        dxs = [constant(None) if d is None else d for d in given]
+        mark, self.builder.poles = self.builder.mark(), True
+        try:
+            return self.inlined(rule.body, xs, options, dxs)
+        except NotSpecializable:
+            self.builder.back_to(mark)
+        pushed = [constant(f), structure(tuple, [*xs]), structure(tuple, dxs)]
+        return self.builder.operation(pushed_tangent, pushed, options).target
+
+    def inlined(
+        self, body: Any, xs: list[Value], options: dict[str, Value], dxs: list[Value]
+    ) -> Value | None:  # fmt: skip
+        """Write the pushforward of a rule in its place."""
+        pair = self.builder.body_of(body, xs, options).items
+        if pair is None or len(pair) != 2:
+            raise NotSupported.RULE_FORM("a forward rule that returns no pair")
+        pushforward, shared = pair[1], None
+        if pushforward.items is None:
+            return _something(self.builder.body_of(_pushforward_function(pushforward), dxs))
+        parts = pushforward.items
+        if len(parts) == 2 and parts[0].items is not None:
+            parts, shared = parts[0].items, parts[1]
+        total: Value | None = None
+        for part, dx in zip(parts, dxs, strict=False):
+            if part.sample is not None and not (dx.is_constant and dx.sample is None):
+                total = self.sum(total, self.builder.body_of(_pushforward_function(part), [dx]))
+        if shared is None or total is None:
+            return total
+        return self.builder.body_of(_pushforward_function(shared), [total])
+
+    def like(self, d: Value, y: Value) -> Value:
+        """Write what gives a tangent the kind and the shape of its primal."""
+        if isinstance(y.fact, Scalar):
+            if d.has_no_axes:
+                d = self.builder.apply(operator.getitem, [d, constant(())])
+            if not isinstance(d.fact, Scalar):
+                raise NotSupported.FORWARD("the tangent of a number is none")
+            return d
+        if not isinstance(y.fact, ArrayOf):
+            raise NotSupported.FORWARD("a tangent is asked for of what is no number or array")
+        if d.is_scalar or np.shape(d.sample) != np.shape(y.sample):
+            d = self.builder.apply(np.broadcast_to, [d, self.builder.attribute(y, "shape")])
+            d.fresh = False
+        if not isinstance(d.fact, ArrayOf) or d.fact.dtype != y.fact.dtype:
+            raise NotSupported.FORWARD("a tangent has another precision than its primal")
+        if shape_root(d) is not shape_root(y) and not shares_axes(d.fact, y.fact):
+            self.builder.demand(same_shape, d, y)
+        return d
+
+
+def _pushforward_function(x: Value) -> Callable[..., Any]:
+    if not isinstance(x.sample, Local):
+        raise NotSupported.RULE_FORM("a pushforward that is not defined inside its rule")
+    found: Any = x.sample
+    return found  # type: ignore[no-any-return]
+
+
+def _something(d: Value) -> Value | None:
+    return None if d.is_constant and d.sample is None else d
