@@ -159,8 +159,9 @@ def of_effects(seed):
 
 
 def of_given(seed):
-    """Return a program that changes lists and dicts that it is given."""
-    return given_programs.load(seed), given_programs.arguments(seed), (0, 1, 2)
+    """Return a program that changes lists, dicts and objects that it is given."""
+    numbers = (0, 5) if seed % 3 else (0, 1, 2)
+    return given_programs.load(seed), given_programs.arguments(seed), numbers
 
 
 def of_numbers(seed):

@@ -295,3 +295,32 @@ def test_one_object_under_two_names_is_left_to_the_tape():
             assert value_and_grad(f)(2.0, one, one) == (2.0 * one.n**2 + one.n, one.n**2)
             assert one.n == 5.0 + k
     assert not answers[-1].is_transformed
+
+
+def floating(model):
+    model.n = model.last = 1.0
+    return model
+
+
+def test_an_object_that_is_assigned_to_has_a_gradient():
+    def f(x, model):
+        for _ in range(3):
+            x = x + model.counts(x * X) * model.n
+            model.w = model.w * x
+        return np.sum(model.w) + model.last
+
+    for mode in (testing.recorded_only, testing.transformed_only):
+        for _ in range(3):
+            given, plain = floating(Model()), floating(Model())
+            with mode():
+                value, (dx, d) = value_and_grad(f, (0, 1))(0.5, given)
+            assert f(0.5, plain) == value
+            assert repr(vars(given)) == repr(vars(plain))
+
+            def of_w(w):
+                model = floating(Model())
+                model.w = w
+                return f(0.5, model)
+
+            np.testing.assert_allclose(d.w, slopes(of_w, Model().w), rtol=1e-5)
+            np.testing.assert_allclose(dx, slopes(f, 0.5, floating(Model())), rtol=1e-5)

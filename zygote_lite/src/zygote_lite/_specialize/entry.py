@@ -219,7 +219,7 @@ def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[lis
         tests.append(f"are_apart(({', '.join(lists)},), {', '.join(others)})")
     for name in made.inputs.assigned:  # each object has one variable
         known = [other for other in made.inputs.objects if other != name]
-        known += inside
+        known += [other for other in inside if other != f"{name}.__dict__"]
         tests += [f"are_apart(({name}, {name}.__dict__), {', '.join(known)})"] if known else []
     given = [f"e{i}" for i in range(len(made.inputs.given))]
     for name, (outer, expression) in zip(given, made.inputs.given.values(), strict=True):

@@ -381,7 +381,9 @@ def argument(builder: Builder, x: Any, name: str, active: bool, expression: str)
             return given_generator(builder, x, expression, name)
         if is_plain(x):
             if active:
-                return _differentiated.differentiated_object(builder, x, expression)
+                return known_once(
+                    builder, _differentiated.differentiated_object(builder, x, expression)
+                )
             return known_once(builder, _objects.known_object(builder.inputs, x, expression))
         raise NotSupported.ARGUMENT_TYPE(f"the argument {name} is of the type {type(x).__name__}")
     value = Value(fact, x, builder.name(name))

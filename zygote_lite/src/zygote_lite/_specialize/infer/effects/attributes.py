@@ -9,6 +9,7 @@ from typing import Any
 
 from zygote_lite._specialize.infer.effects.waiting import effects_of
 from zygote_lite._specialize.infer.held.containers import NO_RESULT, mirror
+from zygote_lite._specialize.infer.models.differentiated import attribute_of_differentiated
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.effects import set_at_the_end
 from zygote_lite._specialize.typed.facts import ListOf, Scalar, fact_of
@@ -22,7 +23,7 @@ _KEPT = (str, bytes, int, float, bool, type(None))
 
 def known_once(builder: Builder, x: Value) -> Value:
     """Return the one value of an object from outside, with a table if the code assigns to it."""
-    if (_OBJECT, id(x.sample)) not in builder.own or x.read is not None:
+    if (_OBJECT, id(x.sample)) not in builder.own:
         return x
     assert x.where is not None
     if x.where not in builder.adopted:
@@ -38,6 +39,8 @@ def known_once(builder: Builder, x: Value) -> Value:
 
 def _at_entry(builder: Builder, x: Value, name: str) -> Value:
     """Return what an attribute holds at entry: of a number, not the one that it is now."""
+    if x.read is not None:
+        return attribute_of_differentiated(builder, x, name)
     found, expression = vars(x.sample)[name], f"{x.where}.{name}"
     if not isinstance(fact_of(found), Scalar):
         return builder.read(found, expression, name, changes=True)
@@ -69,7 +72,7 @@ def demand_table(builder: Builder, x: Value, name: str) -> None:
 
     Raises `NotSpecializable` where it cannot have one.
     """
-    if x.where is None or x.read is not None or builder.compiled:
+    if x.where is None or builder.compiled:
         raise Unsound.WRITES_TO_GIVEN("it assigns an attribute of what it has not made itself")
     effects_of(builder, "an assignment to an attribute of what is given")
     origins: list[Any] = [(_OBJECT, id(x.sample))]

@@ -138,7 +138,8 @@ def attribute(builder: Builder, x: Value, name: str) -> Value:
         raise Unsound.COMPUTED_ATTRIBUTE(f"the attribute {name} is computed where it is read")
     if name in vars(owner):
         if x.read is not None:
-            return _differentiated.attribute_of_differentiated(builder, x, name)
+            part = _differentiated.attribute_of_differentiated(builder, x, name)
+            return part if part.where is None else known_once(builder, part)
         return builder.read(vars(owner)[name], expression, name, changes=True)
     if isinstance(found, types.FunctionType):
         _guard_method(inputs, x, name, found)
