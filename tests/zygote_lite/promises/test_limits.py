@@ -14,6 +14,8 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_same
 from zygote_lite import gradient, pullback, testing
+from zygote_lite._cotangents import kinds
+from zygote_lite._specialize import cache
 
 # -- length ------------------------------------------------------------------------------------
 
@@ -285,6 +287,32 @@ def test_memory_in_bytes_is_flat():
     finally:
         tracemalloc.stop()
     assert sizes[-1] - sizes[0] < 4_000, sizes
+
+
+def test_what_is_remembered_of_classes_is_bounded(monkeypatch):
+    monkeypatch.setattr(kinds, "_MOST_KINDS", 8)
+    tables = (kinds._kinds, kinds._whole_types, kinds._foreign, kinds._slots)
+    for known in tables:
+        known.clear()
+    for k in range(20):
+        kept = type("Kept", (), {"factor": float(k)})()
+        with testing.recorded_only():
+            assert gradient(lambda x, y: x * x * y.factor, 3.0, kept)[0] == 6.0 * k
+        assert max(map(len, tables)) <= 8
+
+
+def test_what_is_remembered_of_functions_is_bounded(monkeypatch):
+    monkeypatch.setattr(cache, "_MOST_KNOWN", 4)
+    monkeypatch.setattr(cache, "_known", {})
+    made = [compile(f"def f(x): return x * x * {k}", "made", "exec") for k in range(6)]
+    for code in made * 2:
+        space = {}
+        exec(code, space)
+        for _ in range(3):
+            assert gradient(space["f"], 3.0)[0] == 6.0 * made.index(code)
+        assert len(cache._known) <= 4
+    with testing.recorded_only():  # a mode reaches those that are not remembered any more, too
+        assert gradient(space["f"], 3.0)[0] == 30.0
 
 
 def test_memory_is_flat_over_new_functions():

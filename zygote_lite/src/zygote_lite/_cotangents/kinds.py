@@ -15,12 +15,13 @@ import re
 import threading
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rulescore import Array, Tangent, goes_by_value, when_changed
 
+OfType = TypeVar("OfType")
 INERT, VALUE, FUNCTION, TUPLE, LIST, DICT, SET, OBJECT = range(8)
 _INERT_TYPES = (
     type(None), bool, np.bool_, str, bytes, bytearray, type, types.ModuleType, range, slice,
@@ -36,6 +37,7 @@ _FUNCTION_TYPES = (
 HEAPTYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of `Py_TPFLAGS`: types made at run time, types in C
 _kinds: dict[type, int] = {}
 _whole_types: dict[type, bool] = {}
+_MOST_KINDS = 2048  # classes may be made anew in each call, and what is remembered keeps them
 when_changed(_kinds.clear)
 when_changed(_whole_types.clear)
 _local: Any = threading.local()
@@ -46,8 +48,15 @@ def kind_of(x: Any) -> int:
     try:
         return _kinds[type(x)]
     except KeyError:
-        kind = _kinds[type(x)] = kind_of_type(type(x))
-        return kind
+        return _remembered(_kinds, type(x), kind_of_type(type(x)))
+
+
+def _remembered(known: dict[type, OfType], t: type, found: OfType) -> OfType:
+    """Remember what was found of a type, and return it."""
+    if len(known) >= _MOST_KINDS:
+        known.clear()
+    known[t] = found
+    return found
 
 
 def kind_of_type(t: type) -> int:
@@ -79,7 +88,7 @@ def is_known_by_rule(t: type) -> bool:
     try:
         return _whole_types[t]
     except KeyError:
-        return _whole_types.setdefault(t, goes_by_value(t))
+        return _remembered(_whole_types, t, goes_by_value(t))
 
 
 _foreign: dict[type, bool] = {}
@@ -90,7 +99,8 @@ def is_foreign(t: type) -> bool:
     try:
         return _foreign[t]
     except KeyError:
-        return _foreign.setdefault(t, issubclass(t, Array) and not issubclass(t, np.ndarray))
+        found = issubclass(t, Array) and not issubclass(t, np.ndarray)
+        return _remembered(_foreign, t, found)
 
 
 def is_written_in_python(t: type) -> bool:
@@ -180,8 +190,7 @@ def slot_names(t: type) -> tuple[str, ...]:
             for name, member in vars(base).items()
             if isinstance(member, types.MemberDescriptorType) and name != "__dict__"
         ]
-        _slots[t] = tuple(names)
-        return _slots[t]
+        return _remembered(_slots, t, tuple(names))
 
 
 def shown_by_proxy(x: types.MappingProxyType[Any, Any]) -> Any:

@@ -9,6 +9,7 @@ import sys
 import threading
 import types
 import warnings
+import weakref
 from typing import Any
 
 from rulescore import generation, plugins
@@ -195,7 +196,9 @@ class Specializations:
             self.publish()
 
 
-_known: dict[Any, Specializations] = {}
+_known: dict[Any, Specializations] = {}  # the functions that came up last
+_all_known: weakref.WeakSet[Specializations] = weakref.WeakSet()
+_MOST_KNOWN = 4096  # functions may be made anew in each call
 
 
 def specializations_for(*functions: Any) -> list[Specializations]:
@@ -206,7 +209,7 @@ def specializations_for(*functions: Any) -> list[Specializations]:
 
 def publish() -> None:
     """Let all calls go into the code itself, or through `watch` while a mode is on."""
-    for known in specializations_for():
+    for known in [*_all_known]:
         known.publish()
 
 
@@ -245,9 +248,12 @@ def specializations_of(
             return None
         active = tuple([i in numbers for i in range(count)])
         with watching.lock:  # a mode that comes now finds it
+            while len(_known) >= _MOST_KNOWN:
+                del _known[next(iter(_known))]
             found = _known.setdefault(
                 key, Specializations(f.__globals__, active, single, compiled, form)
             )
+            _all_known.add(found)
     return found
 
 

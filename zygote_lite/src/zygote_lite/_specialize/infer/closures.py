@@ -44,6 +44,7 @@ def closure(builder: Builder, s: ir.Closure, defaults: list[Value], env: Env) ->
 
 
 _made_codes: dict[int, tuple[Any, types.CodeType]] = {}  # the definition is kept: so is its id
+_MOST_MADE = 2048
 
 
 def _code_made_of(definition: Any, captured: list[str], filename: str) -> types.CodeType:
@@ -55,6 +56,8 @@ def _code_made_of(definition: Any, captured: list[str], filename: str) -> types.
         module = ast.fix_missing_locations(ast.Module([around], []))
         (outer,) = _codes_in(compile(module, filename, "exec"))
         (code,) = [c for c in _codes_in(outer) if c.co_name == definition.name]
+        if len(_made_codes) >= _MOST_MADE:
+            _made_codes.clear()
         known = _made_codes[id(definition)] = (definition, code)
     return known[1]
 
