@@ -141,6 +141,13 @@ def distributions(session):
 
 
 @nox.session
+def second_derivatives(session):
+    """Differentiate all examples of `scipy.special` and `scipy.linalg` twice."""
+    session.install("-r", "requirements.txt")
+    session.run("python", "-m", "tests.rules_scipy.second", *session.posargs)
+
+
+@nox.session
 def library(session):
     """Differentiate other people's libraries; compare with their own scores, or differences."""
     session.install("-r", "requirements.txt", "-r", LIBRARIES)

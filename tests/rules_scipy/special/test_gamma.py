@@ -1,9 +1,11 @@
 """The gamma and beta functions, against differences and mpmath."""
 
 import mpmath as mp
+import pytest
 from scipy import special as sp
 
 from rulescore.testing import check_rrule
+from zygote_lite import gradient
 
 
 def test_examples(example):
@@ -43,3 +45,18 @@ HARD = [
     (sp.beta, mp.beta, 0, [(1e-5, 3.0), (200.0, 0.5), (1e6, 2.0)], 1e-9),
     (sp.poch, mp.rf, 0, [(0.3, 2.5), (-2.0, 5.0), (1e5, 1.5)], 1e-9),
 ]
+
+
+SECOND = [
+    (sp.rgamma, mp.rgamma, (-3.0, 0.0, -2.5)),
+    (lambda n: sp.binom(n, 5.0), lambda n: mp.binomial(n, 5), (3.0, 0.0, 4.5)),
+    (lambda k: sp.binom(4.0, k), lambda k: mp.binomial(4, k), (6.0, -2.0, 2.5)),
+    (lambda z: sp.poch(z, 2.5), lambda z: mp.rf(z, 2.5), (-2.0, 0.0, 0.4)),
+]
+
+
+@pytest.mark.parametrize(("f", "reference", "points"), SECOND)
+def test_second_derivatives_where_a_pole_makes_a_zero(f, reference, points):
+    for x in points:
+        (found,) = gradient(lambda x: gradient(f, x)[0], x)
+        assert found == pytest.approx(float(mp.diff(reference, x, 2)), rel=1e-8)

@@ -56,9 +56,9 @@ def rgamma_slope(x, out):
 
 
 def slope_at_pole(x, out):
-    """Return the derivative of `1 / gamma(x)` at zero or a negative integer."""
-    n = -np.real(x)
-    return np.where(n % 2 == 0, 1.0, -1.0) * sp.gamma(n + 1)
+    """Return the derivative of `1 / gamma(x)` at zero or a negative integer (DLMF 5.5.3)."""
+    angle = np.pi * x
+    return sp.gamma(1 - x) * (np.cos(angle) - sp.psi(1 - x) / np.pi * np.sin(angle))
 
 
 def slope_beside_poles(x, out):

@@ -21,7 +21,9 @@ def binom_by_size(n, k, out):
     zero = is_pole(n - k + 1) & ~is_pole(n + 1)
 
     def at_zero(n, k, out):
-        return sp.gamma(n + 1) * sp.rgamma(k + 1) * rgamma_slope(n - k + 1, 0.0)
+        rest = sp.rgamma(n - k + 1)  # which is zero, and its derivative is not
+        slope = rgamma_slope(n - k + 1, rest) + sp.psi(n + 1) * rest
+        return sp.gamma(n + 1) * sp.rgamma(k + 1) * slope
 
     def usual(n, k, out):
         return out * psi_difference(n - k + 1, k)

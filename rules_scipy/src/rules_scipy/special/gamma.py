@@ -81,7 +81,8 @@ def poch_by_base(z, m, out):
     x, h = np.where(pole, 1.0, z), np.where(pole, 1.0, m)
     usual = out * psi_difference(x, h)
     # at a pole of the denominator alone, the value is zero and the slope is not
-    at_pole = sp.gamma(np.where(pole & ~both, z + m, 1.0)) * rgamma_slope(z, 0.0)
+    above, below = np.where(pole & ~both, z + m, 1.0), sp.rgamma(z)
+    at_pole = sp.gamma(above) * (rgamma_slope(z, below) + sp.psi(above) * below)
     reflected = out * (sp.psi(np.where(both, 1 - z - m, 1.0)) - sp.psi(np.where(both, 1 - z, 1.0)))
     return np.where(both, reflected, np.where(pole, at_pole, usual))
 

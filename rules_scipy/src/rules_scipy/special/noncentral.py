@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special as sp
 from scipy.special import _ufuncs
 
+from rules_scipy.shared.noncentral import chi2_scores, f_scores, t_density_slopes
 from rules_scipy.shared.refusals import PARAMETER
 from rulescore import RuleSet
 
@@ -16,6 +17,23 @@ rule = RuleSet("rules_scipy", examples="rules_scipy.examples.special.noncentral"
 chi2, f, t = _ufuncs._ncx2_pdf, _ufuncs._ncf_pdf, _ufuncs._nct_pdf
 DF = {"df": PARAMETER}
 DFS = {"dfn": PARAMETER, "dfd": PARAMETER}
+
+rule.scalar(chi2)(
+    lambda x, df, nc, out: out * chi2_scores(x, df, nc)[0],
+    lambda x, df, nc, out: out * chi2_scores(x, df, nc)[1],
+    lambda x, df, nc, out: out * chi2_scores(x, df, nc)[2],
+)
+rule.scalar(f)(
+    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[0],
+    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[1],
+    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[2],
+    lambda x, dfn, dfd, nc, out: out * f_scores(x, dfn, dfd, nc)[3],
+)
+rule.scalar(t)(
+    lambda x, df, nc, out: t_density_slopes(x, df, nc)[0],
+    lambda x, df, nc, out: t_density_slopes(x, df, nc)[1],
+    lambda x, df, nc, out: t_density_slopes(x, df, nc)[2],
+)
 
 # chi-square: dF/dnc is minus the density of df + 2
 rule.scalar(sp.chndtr, refuses=DF)(

@@ -49,15 +49,18 @@ def _(a: Numeric, axis: object, b: Numeric, keepdims=False, return_sign=False):
 
     def weights(dy):
         dlog = dy[0] if return_sign else dy
-        used = np.broadcast_to(np.not_equal(b, 0), np.broadcast(a, b).shape)
+        used = np.broadcast_to(np.not_equal(b, 0), np.broadcast_shapes(np.shape(a), np.shape(b)))
         largest = np.max(np.where(used, a, -np.inf), axis=axis, keepdims=True)
         largest = np.where(np.isfinite(largest), largest, 0.0)
-        total = np.sum(np.where(used, b * np.exp(a - largest), 0.0), axis=axis, keepdims=True)
+        # where a weight is zero, its term is, though the sum depends on the weight
+        shifted = np.where(used, a, np.minimum(a, largest + 600.0)) - largest
+        total = np.sum(b * np.exp(shifted), axis=axis, keepdims=True)
         dlog = 0.0 if dlog is None else spread(dlog, axis, keepdims)
         return dlog * np.exp(a - largest) / total
 
     def by_a(shared):
-        return project(shared * b, a)
+        without = np.equal(b, 0) & ~np.isfinite(shared)  # an infinite entry that is left out
+        return project(np.where(without, 0.0, shared * b), a)
 
     def by_b(shared):
         return project(shared, b)

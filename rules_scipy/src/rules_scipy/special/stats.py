@@ -117,7 +117,7 @@ def scaled_exp1_slope(x, out):
     return np.where(far, series, out * (1 + 1 / np.where(far, 1.0, x)) - 1)
 
 
-@np.vectorize
+@np.vectorize(otypes="d")
 def harmonic_by_power(j, k, a):
     """Return the derivative by `a` of the sum of `i**-a` from `j` to `k`."""
     i = np.arange(j, k + 1.0)

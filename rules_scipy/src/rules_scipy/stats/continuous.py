@@ -108,7 +108,7 @@ def gauss_means(a, b, c, z):
     return np.vectorize(means, otypes="dddd")(a, b, c, z)
 
 
-@np.vectorize
+@np.vectorize(otypes="d")
 def landau_slope(x):
     """Return the derivative of the density of Landau (1944), by that of his own variable."""
     half = np.pi / 2

@@ -85,7 +85,7 @@ def fisher_slope(d, x, M, n, N, odds, y):
     return y * (x - d._stats(M, n, N, odds)[0]) / odds
 
 
-@np.vectorize
+@np.vectorize(otypes="d")
 def wallenius_slope(x, M, n, N, odds, y):
     """Return the derivative by the odds, from the integral over the time of the last drawing."""
     left = n - x

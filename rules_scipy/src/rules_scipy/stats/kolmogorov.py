@@ -38,7 +38,7 @@ def kolmogorov_density_slope(x):
     return np.where(x[..., 0] < 0.8, np.sum(left, -1), np.sum(right, -1))
 
 
-@np.vectorize
+@np.vectorize(otypes="d")
 def smirnov_density_slope(x, n):
     """Return the derivative of Smirnov's density, from the sum of Birnbaum and Tingey (1951)."""
     j = np.arange(int(n * (1 - x)) + 1)

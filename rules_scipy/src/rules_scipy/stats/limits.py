@@ -164,7 +164,7 @@ of_methods(rule, stats.vonmises, "_cdf")(
 )
 
 
-@np.vectorize
+@np.vectorize(otypes="d")
 def von_mises_by_shape(x, kappa):
     """Return the integral of the score, on the side where it has one sign."""
     x = x - 2 * np.pi * np.round(x / (2 * np.pi))
