@@ -125,7 +125,7 @@ def _run_by(frame: Any) -> tuple[str, str]:
         package = module.partition(".")[0]
         held = [frame.f_locals.get(variable) for variable in frame.f_code.co_freevars]
         own = [x for x in held if str(rulescore.home_of(x)).partition(".")[0] == package]
-        if len(own) == 1 and callable(own[0]):
+        if len(own) == 1 and hasattr(own[0], "__qualname__"):
             return str(rulescore.home_of(own[0])), own[0].__qualname__
     return module, name
 
