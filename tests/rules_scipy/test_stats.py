@@ -54,12 +54,6 @@ def test_arrays_and_frozen_distributions():
     np.testing.assert_allclose(found, x / scale**2 - 2 / scale, rtol=1e-10)
 
 
-def test_distributions_that_are_frozen_with_positional_arguments():
-    check(lambda *xs: stats.norm(*xs).logpdf(0.4), 0.1, 1.3)
-    check(lambda *xs: stats.gamma(*xs).cdf(2.4), 1.7, 0.2, 1.3)
-    check(lambda m: stats.poisson(m).logpmf(3), 1.7)
-
-
 def test_the_normal_distribution_of_several_variables():
     a = np.array([[2.0, 0.3], [0.3, 1.0]])
     x = np.array([0.4, -0.7])
