@@ -222,6 +222,13 @@ def test_lengths_of_arrays_are_settled():
         value_and_grad(by_columns)(rng.normal(size=4), 1.5)
 
 
+def test_paths_of_a_rule_keep_its_shapes():
+    def f(x):
+        return np.sum(np.diff(x, axis=0) * x[1:])
+
+    assert assert_agreement(f, (A([[1.0], [2.0], [4.0]]),), (np.eye(3),))
+
+
 def test_an_argument_is_written_once():
     def f(x, n):
         kept = None

@@ -145,8 +145,9 @@ def join_paths(
         if a is b and a is not None:
             joined[name] = a
             continue
-        likely = (a, b) if node.test.sample else (b, a)  # the first gives the sample
-        joined[name] = value = joined_value(builder, *likely, name)
+        other = builder.guesses and not (builder.plain or node.test.sample)
+        pair = (b, a) if other else (a, b)  # the first gives the sample
+        joined[name] = value = joined_value(builder, *pair, name)
         unset = [x for x in (a, b) if may_be_unset(builder, x)]
         if any(x is not None or not builder.is_ours(name) for x in unset):
             note_unset(builder, name, value)
