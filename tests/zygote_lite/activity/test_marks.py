@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
-from zygote_lite import DifferentiationError, gradient
+from zygote_lite import DifferentiationError, gradient, vmap
 from zygote_lite._activity import marks, walk
 from zygote_lite._cotangents.run import state
 from zygote_lite.modes import InternalError
@@ -403,6 +403,13 @@ def test_a_walk_checks_what_the_marks_tell(monkeypatch):
     monkeypatch.setattr(marks, "note_outside", lambda x=None: None)
     with pytest.raises(InternalError, match=r"a list that is active is reached from .*read_list"):
         gradient(lambda x: LIST.append(x) or read_list(), 2.0)
+
+
+def test_a_call_without_keywords_is_checked_too(monkeypatch):
+    monkeypatch.setattr(walk, "CHECKED", True)
+    f = vmap(lambda p: p["x"] ** 2)
+    (d,) = gradient(lambda x: np.sum(f({"x": x})), np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(d, [2.0, 4.0])
 
 
 def read_list():

@@ -78,7 +78,7 @@ def _is_found_active(active: dict[int, Any], roots: tuple[Any, ...]) -> bool:
 
 def _check_marks(active: dict[int, Any], roots: tuple[Any, ...]) -> None:
     """Raise an error where a walk that knows of no marks finds what the marks do not tell."""
-    if roots[0] is note_class:  # which marks what its class holds afterwards
+    if not roots or roots[0] is note_class:  # which marks what its class holds afterwards
         return
     known, state.clean = state.clean, {}
     found = next(_all_within(active, roots, LIMIT), None)
