@@ -12,6 +12,9 @@ from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.continuous")
 
+# a distribution that is made with active values gets methods that are made from text
+rule.constant(stats.rv_continuous._attach_argparser_methods)
+
 of_methods(rule, stats.cosine, "_cdf")(lambda d, x, y: d._pdf(x))
 of_methods(rule, stats.cosine, "_sf")(lambda d, x, y: -d._pdf(x))
 
