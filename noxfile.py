@@ -148,6 +148,13 @@ def second_derivatives(session):
 
 
 @nox.session
+def peers(session):
+    """Compare gradients of SciPy's functions with those of JAX and autograd, on what they have."""
+    session.install("-r", "requirements.txt", "jax", "autograd")
+    session.run("python", "-W", "ignore", "-m", "tests.rules_scipy.peers")
+
+
+@nox.session
 def library(session):
     """Differentiate other people's libraries; compare with their own scores, or differences."""
     session.install("-r", "requirements.txt", "-r", LIBRARIES)
