@@ -137,6 +137,32 @@ PROGRAMS = [
 ]
 
 
+def of_parts(p, xs):
+    (a, b), c = p
+    total = 0.0
+    for x in xs:
+        total = total + x * a
+    return total * np.sum(b) + c
+
+
+@pytest.mark.parametrize("k", range(2))
+def test_parts_of_arguments(k):
+    p, xs, dp, dxs = ((2.0, V), 0.5), [1.0, 3.0], ((1.0, W), 2.0), [0.5, -1.0]
+    with testing.transformed_only(), testing.compared(), testing.strict():
+        _, dy = jvp(of_parts, (p, xs), (dp, dxs) if k else (dp, None))
+    slope_of_xs = -0.5 * 2.0 * np.sum(V) if k else 0.0
+    expected = 4.0 * np.sum(V) + 8.0 * np.sum(W) + 2.0 + slope_of_xs
+    np.testing.assert_allclose(dy, expected)
+
+
+def test_parts_that_do_not_fit():
+    for _ in range(4):
+        with pytest.raises(TypeError, match="must have the same shape"):
+            jvp(of_parts, (((2.0, V), 0.5), [1.0]), (((1.0, W[:2]), 2.0), [1.0]))
+        _, dy = jvp(of_parts, (((2.0, V), 0.5), [1.0]), (((1.0, None), 2.0), [None]))
+        np.testing.assert_allclose(dy, np.sum(V) + 2.0)
+
+
 def parts_of(y):
     return y if isinstance(y, tuple) else (y,)
 

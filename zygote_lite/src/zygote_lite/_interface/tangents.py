@@ -32,23 +32,26 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     cost does not grow with the number of the arguments. (JAX's `jvp`; the pair that ChainRules'
     `frule` gives.)
     """
-    f, moving = original(f), [v for v in tangents if v is not None]
-    known = None
-    if type(f) is FunctionType and moving and len(tangents) == len(primals):
-        numbers = tuple([i for i, v in enumerate(tangents) if v is not None])
-        known = specializations_of(f, len(primals), numbers, single=False, form=FORWARD)
-    if known is not None:
-        found: tuple[Any, Any] | None = known.enter(f, *primals, *moving)
+    f = original(f)
+    moving = [v for v in tangents if v is not None]
+    count, known = len(primals), None
+    if len(tangents) != count:
+        raise TypeError(f"jvp is given {len(tangents)} tangents for {count} arguments")
+    if type(f) is FunctionType and moving:
+        numbers = tuple(range(count))
+        if len(moving) != count:
+            numbers = tuple([i for i in numbers if tangents[i] is not None])
+        known = specializations_of(f, count, numbers, False, False, FORWARD)
+        found: tuple[Any, Any] | None = None
+        if known is not None:
+            found = known.enter(f, *primals, *moving)
         if found is not None:
             return found
-    xs = tuple(primals)
     flags = (None, *(None if v is None else True for v in tangents))
-    if len(flags) != 1 + len(xs):
-        raise TypeError(f"jvp is given {len(tangents)} tangents for {len(xs)} arguments")
-    y, push = pushed_forward(f, flags, xs, {})
+    y, push = pushed_forward(f, flags, tuple(primals), {})
     dy = push(*tangents)
     if known is not None:
-        known.note(f, (*xs, *moving))
+        known.note(f, (*primals, *moving))
     return y, dy
 
 

@@ -12,7 +12,7 @@ from zygote_lite._activity.classes import member_of
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import is_foreign
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced, ValueAndPullback
-from zygote_lite._cotangents.store import through
+from zygote_lite._cotangents.store import Boxed, through
 from zygote_lite._ir.intrinsics import refuse_resize
 from zygote_lite._ir.places import where
 from zygote_lite._numpy.writes import write_array
@@ -174,6 +174,10 @@ def _(
     def strided_back(dy: Any) -> tuple[Any, ...]:
         if dy is None:
             return (None,) * len(nodes)
+        if isinstance(dy, Boxed):
+            raise DifferentiationError(
+                "`as_strided` is differentiated once, and not forward: use `sliding_window_view`"
+            )
         positions = np.arange(x.size)
         bytes_ = [step * positions.itemsize for step in steps]
         dx = np.zeros_like(x, shape=x.size)

@@ -125,9 +125,9 @@ def entered(
     elif form == AS_RULE:
         answer = f"y, back, ({''.join(f'{e}, ' for e in given)})"
     elif form == FORWARD:
-        for i, dx, known in zip(moving, names[count:], made.arguments[count:], strict=True):
-            if isinstance(known.fact, ArrayOf):
-                tests.append(f"{dx}.shape == {names[i]}.shape")
+        for i, name, dx in zip(moving, names[count:], made.arguments[count:], strict=True):
+            both = zip(paths_of(made.arguments[i], names[i]), paths_of(dx, name), strict=True)
+            tests += [f"{b}.shape == {a}.shape" for (a, x), (b, _) in both if x.is_array]
         run, answer = f"y = {call}", "y"
         if made.poles:  # of which NumPy would warn: the tape knows which zero wins
             run = f"with np.errstate(**raising):\n            {run}"

@@ -53,16 +53,7 @@ def specialize_forward(
     refuse_other_values(value, as_pullback=True)
     dual, nodes = Dual(builder, builder.out), builder.out
     moving = [x for x, flag in zip(arguments, active, strict=True) if flag]
-    tangents = []
-    for x, v in zip(moving, dxs, strict=True):
-        if not (x.is_array or x.is_scalar):
-            raise NotSupported.FORWARD("an argument that moves is no number or array")
-        if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
-            raise Unsound.COTANGENT_TYPE("a tangent is not of the type and shape of its argument")
-        d = Value(x.fact, v, builder.name("d" + x.name))
-        d.shaped = shape_root(x)
-        dual.tangents[x] = d
-        tangents.append(d)
+    tangents = [_tangent_parameter(dual, x, v) for x, v in zip(moving, dxs, strict=True)]
     builder.out = forward = dual.block(nodes)
     dual.tangents.update({value: dual.tangents[result]} if result in dual.tangents else {})
     found = dual.of_result(value if value.items is None else result)
@@ -74,3 +65,22 @@ def specialize_forward(
     )  # fmt: skip
     made.poles = builder.poles
     return made
+
+
+def _tangent_parameter(dual: Dual, x: Value, v: Any) -> Value:
+    """Return the parameter for the tangent of an argument, part by part of a tuple or list."""
+    if x.items is not None and type(x.sample) in (tuple, list) and type(v) is type(x.sample):
+        if len(x.items) != len(v):
+            raise Unsound.COTANGENT_TYPE("a tangent has another length than its argument")
+        parts = [_tangent_parameter(dual, part, d) for part, d in zip(x.items, v, strict=True)]
+        found = structure(type(x.sample), parts)
+        found.name = dual.builder.name("dx")
+        return found
+    if not (x.is_array or x.is_scalar):
+        raise NotSupported.FORWARD("an argument that moves is no number or array, nor a tuple")
+    if fact_of(v) != x.fact or np.shape(v) != np.shape(x.sample):
+        raise Unsound.COTANGENT_TYPE("a tangent is not of the type and shape of its argument")
+    found = Value(x.fact, v, dual.builder.name("d" + x.name))
+    found.shaped = shape_root(x)
+    dual.tangents[x] = found
+    return found

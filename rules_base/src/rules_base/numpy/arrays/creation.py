@@ -129,6 +129,21 @@ def _(x: Array | np.generic, order="C"):
     return (x.copy() if order == "C" else x.copy(order)), pullback
 
 
+@rule.forward(np.copy)
+def _(x: Numeric, order="K", subok=False):
+    return np.copy(x, order, subok), (lambda dx: np.copy(dx, order),)
+
+
+@rule.forward(np.ndarray.copy)
+def _(x: Array, order="C"):
+    return x.copy(order), (lambda dx: dx.copy(order),)
+
+
+@rule.forward(np.generic.copy)
+def _(x: np.generic):
+    return x.copy(), (lambda dx: dx,)
+
+
 @rule(np.ndarray.astype, np.generic.astype)
 def _(x: Array | np.generic, dtype=None, order="K", casting="unsafe", subok=True, copy=True):
     if isinstance(x, np.ndarray | np.generic):
