@@ -247,3 +247,57 @@ def spread_then_evaluated(x):
     fourth += (lambda *xs, k: xs[2] * k)(x, *map(note, first), k=note(2.0 * x))
     walked = sum(v * (i + 1.0) for i, v in enumerate(log))
     return walked * second[5] + third["p"] * third["r"] * len(third) + fourth
+
+
+class Asked:
+    """A pair, and an index, that counts what it is asked for."""
+
+    def __init__(self, v):
+        self.v, self.count = v, 0
+
+    def __len__(self):
+        self.count += 1
+        return 2
+
+    def __iter__(self):
+        return iter([self.v, 2.0 * self.v])
+
+
+class Index:
+    """An index that counts how often it is asked."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __index__(self):
+        self.count += 1
+        return 1
+
+
+@works("a length, and an index, is asked for as often as Python does", (0.7,))
+def asked_for(x):
+    pair, index = Asked(x), Index()
+    first, second = pair
+    head, *rest = pair
+    items, numbers = [1.0, 2.0, 3.0], np.array([1.0, 2.0]) * x
+    items[0:1] = pair
+    numbers[index] = x * numbers[index] * items[index]
+    total = sum(pair) * first * second * head * rest[0] * items[0] + np.sum(numbers)
+    return total * (1.0 + pair.count + 10.0 * index.count)
+
+
+@works("the end of an iterator is a `StopIteration`, and has its value", (0.7,))
+def ends(x):
+    def steps():
+        yield x
+        return x * x
+
+    total = 1.0
+    for made in (steps(), iter([x]), (v * x for v in [1.0])):
+        total = total * next(made)
+        try:
+            next(made)
+        except Exception as error:
+            if type(error) is StopIteration:
+                total = total + (x if error.value is None else error.value)
+    return total

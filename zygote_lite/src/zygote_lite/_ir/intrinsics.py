@@ -1,6 +1,7 @@
 """Functions that only lowered code calls, for syntax that has no function in Python."""
 
 import builtins
+import itertools
 import operator
 import types
 from collections.abc import Callable
@@ -36,13 +37,14 @@ def unpack(x: Any, count: int, star: int | None, /) -> tuple[Any, ...]:
     """Take a sequence apart, as an assignment to `count` targets does."""
     if not hasattr(type(x), "__iter__") and not hasattr(type(x), "__getitem__"):
         raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object")
-    parts = tuple(x)
     if star is None:
+        parts = tuple(x if type(x) in (tuple, list) else itertools.islice(iter(x), count + 1))
         if len(parts) < count:
             raise ValueError(f"not enough values to unpack (expected {count}, got {len(parts)})")
         if len(parts) > count:
             raise ValueError(f"too many values to unpack (expected {count})")
         return parts
+    parts = tuple(iter(x))
     if len(parts) < count - 1:
         raise ValueError(
             f"not enough values to unpack (expected at least {count - 1}, got {len(parts)})"

@@ -21,6 +21,20 @@ from zygote_lite._tape.tape import Tape
 handlers = Handlers()
 
 
+def _is_index(kind: type) -> bool:
+    """Return whether a class says in Python which index its objects are."""
+    return isinstance(member_of(kind, "__index__"), types.FunctionType)
+
+
+@handlers.desugared(operator.getitem, operator.setitem, of=_is_index, given=True)
+def _(f: Any, tape: Tape, nodes: Nodes, x: Any, index: Any, *value: Any) -> Traced | None:
+    """Ask an object once which index it is."""
+    if type(x) not in (list, tuple, np.ndarray) or not _is_index(type(index)):
+        return None
+    place, node = tape.call((None, nodes[2]), operator.index, index)
+    return tape.call((None, nodes[1], node, *nodes[3:]), f, x, place, *value)
+
+
 _OF_OBJECTS = {*BINARY} - {"matmul"}  # which NumPy hands on to the objects in an array
 _ARRAY_PROTOCOLS = ("__len__", "__array__", "__array_interface__", "__array_struct__",
                     "__array_ufunc__", "__array_priority__")  # fmt: skip
@@ -180,7 +194,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, index: Any, value: Any) -> Traced | None
     method = bind_method(type(x), "__setitem__")
     spread = isinstance(index, slice) and not isinstance(value, list | tuple)
     if method is None and spread and isinstance(x, list):
-        value, node = tape.call((None, nodes[3]), list, value)
+        it, node = tape.call((None, nodes[3]), iter, value)  # which asks for no length
+        value, node = tape.call((None, node), list, it)
         return tape.call((None, None, None, node), operator.setitem, x, index, value)
     if method is None:
         return None

@@ -8,17 +8,12 @@ from typing import Any
 
 from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.walk import reaches_active
-from zygote_lite._cotangents.registry import NodeId, Traced
+from zygote_lite._cotangents.registry import Traced
 from zygote_lite._ir.places import is_library, where
 from zygote_lite.errors import DifferentiationError
 
-
-class Returned(StopIteration):
-    """The end of a generator: the value that it returned, and the value's number."""
-
-    def __init__(self, value: Any, node: NodeId) -> None:
-        super().__init__(*(() if value is None else (value,)))
-        self.node = node
+NODE = "__node__"
+"""The attribute of a `StopIteration` that is the number of its value."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -96,8 +91,9 @@ class Generated:
             return done
         except StopIteration as stop:
             y, node = stop.value or (None, None)
-            end = Returned(y, node)
+            end = StopIteration(*(() if y is None else (y,)))
             if node is not None:
+                setattr(end, NODE, node)
                 mark_new(end)
             raise end from None
         except BaseException as error:

@@ -20,7 +20,7 @@ handlers = Handlers()
 @handlers.in_python(builtins.sum)
 def _sum(x: Any, /, start: Any = 0) -> Any:
     if not isinstance(x, list):
-        items = _list(x)
+        items = _list(x if isinstance(x, tuple | np.ndarray) else iter(x))  # asks for no length
         if are_exact_numbers(items, start):
             return sum(items, start)  # which rounds in its own way since Python 3.12
         x = items

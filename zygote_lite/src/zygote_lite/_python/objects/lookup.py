@@ -20,7 +20,7 @@ from zygote_lite._activity.side_effects import may_write
 from zygote_lite._cotangents.kinds import OBJECT, kind_of
 from zygote_lite._cotangents.registry import Handlers, NodeId, Nodes, Traced
 from zygote_lite._ir.intrinsics import frame_refusal
-from zygote_lite._tape.generators import Generated, Returned
+from zygote_lite._tape.generators import NODE, Generated
 from zygote_lite._tape.tape import Tape
 
 handlers = Handlers()
@@ -80,8 +80,8 @@ def _(tape: Tape, nodes: Nodes, x: Any, name: str, *default: Any) -> Traced | No
         return (default[0], nodes[3]) if default and not hasattr(x, name) else None
     if isinstance(x, Generated) and name.startswith("gi_"):
         raise frame_refusal(f"`.{name}` of a generator")
-    if isinstance(x, Returned) and name == "value":
-        return x.value, x.node
+    if type(x) is StopIteration and name == "value" and NODE in vars(x):
+        return x.value, vars(x)[NODE]
     if isinstance(x, super):
         return attribute_above(tape, nodes, x, name, *default)
     if type(x) in weakref.ProxyTypes:
