@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore import find_rule
+from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.cache import (
     NO_FUNCTION,
     Specializations,
@@ -160,6 +161,8 @@ def plain_call(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> PlainCall | 
             more, kws, f = f.args, {**f.keywords, **kws}, original(f.func)
         elif type(f) is types.MethodType:
             more, f = (f.__self__,), f.__func__
+        elif (python := compiled_by_numba(f)) is not None:
+            more, f = (), python
         else:
             more, f = (f,), of_class(type(f), "__call__")
             if type(f) is not types.FunctionType:

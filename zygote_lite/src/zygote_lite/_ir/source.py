@@ -5,7 +5,8 @@ import linecache
 import re
 import sys
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, FunctionType
+from typing import Any
 
 from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.command import lines_of_command
@@ -22,6 +23,14 @@ _REBOUND = re.compile(r"\b(?:nonlocal|global)[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)
 
 class NoSourceError(DifferentiationError, OSError):
     """Tell that the source text of a function cannot be found."""
+
+
+def compiled_by_numba(f: Any) -> FunctionType | None:
+    """Return the Python function that Numba has compiled; `None` for what is none of Numba's."""
+    if not type(f).__module__.startswith("numba."):
+        return None
+    found = getattr(f, "py_func", None)
+    return found if isinstance(found, FunctionType) else None
 
 
 def definition_of(code: CodeType) -> Definition:

@@ -18,6 +18,7 @@ from zygote_lite._cotangents.registry import (
     Traced,
 )
 from zygote_lite._ir.intrinsics import build_tuple, invoke
+from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._tape.inactive import descriptor_of
 from zygote_lite._tape.tape import Tape
 
@@ -101,7 +102,10 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced 
 
 @handlers.callables(object)
 def _(tape: Tape, nodes: Nodes, f: Any, xs: Arguments, kws: Keywords) -> Traced | None:
-    """Resolve an object by the `__call__` of its class."""
+    """Resolve an object by the `__call__` of its class, and a function of Numba's by its Python."""
+    python = compiled_by_numba(f)
+    if python is not None:
+        return tape.call(nodes, python, *xs, **kws)
     call = inspect.getattr_static(type(f), "__call__", None)
     if not isinstance(call, types.FunctionType):
         return None

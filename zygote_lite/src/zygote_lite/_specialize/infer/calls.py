@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from rulescore import project
+from rulescore import project, why
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.operators import IN_PLACE
+from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._ir.traits import is_pure
 from zygote_lite._specialize.infer import contexts as _contexts
 from zygote_lite._specialize.infer.effects import draws as _draws
@@ -96,6 +97,8 @@ def call(
     14. an operation: the rule, where a gradient passes, or else the function itself, or its body.
     """
     f, kws = original(f), kws or {}
+    python = compiled_by_numba(f)
+    f = f if python is None or why(f) else python  # a rule for it is its derivative
     for resolver in RESOLUTION:
         found = resolver(builder, f, xs, kws, stem)
         if found is not None:

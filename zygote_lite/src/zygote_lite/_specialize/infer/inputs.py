@@ -14,6 +14,7 @@ import numpy as np
 
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
+from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.infer.effects.attributes import known_once
 from zygote_lite._specialize.infer.effects.draws import given_generator
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
@@ -236,6 +237,7 @@ def read(builder: Builder, x: Any, expression: str, stem: str, changes: bool = F
     inputs = builder.inputs
     floats = (float, np.float64) if not changes and _is_attribute(expression) else ()
     by_identity = isinstance(x, _FIXED) or type(x) in (*_CONSTANT_TYPES, *floats)
+    by_identity = by_identity or compiled_by_numba(x) is not None
     if by_identity or (type(x) is tuple and _is_fixed(x)):  # then its identity implies its value
         inputs.guard(expression, x)
         return constant(x)
