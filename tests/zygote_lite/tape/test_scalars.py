@@ -1,8 +1,9 @@
-"""Operations of Python's numbers on the tape, which are resolved at once."""
+"""Operations of numbers on the tape, which are resolved at once."""
 
 import math
 import operator
 
+import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import slopes
@@ -36,11 +37,26 @@ def caught(x):
         return math.atan2(x, -x) + math.pow(x, 2.0)
 
 
-@pytest.mark.parametrize("f", [power_of_negative, with_integers, compared, caught])
-def test_agrees_with_differences(f):
+def by_entries(x):
+    v = np.array([x, 2.0, x * x])
+    total = v[-1] / 3
+    for i in range(len(v)):
+        total += v[i] * i - v[i] ** 2.0
+        if v[i] > 1.5:
+            v[0] = total
+    return total * v[0]
+
+
+OF_NUMBERS = [power_of_negative, with_integers, compared, by_entries]
+CASES = [(f, kind) for f in OF_NUMBERS for kind in (float, np.float64)]
+
+
+@pytest.mark.parametrize(("f", "kind"), [*CASES, (caught, float)])
+def test_agrees_with_differences(f, kind):
     ((_, expected, off),) = slopes(f, (1.3,))
     with recorded_only():
-        (d,) = gradient(f, 1.3)
+        (d,) = gradient(f, kind(1.3))
+    assert type(d) is kind
     assert d == pytest.approx(expected, abs=10 * off + 1e-9)
 
 

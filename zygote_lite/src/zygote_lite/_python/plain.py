@@ -9,6 +9,8 @@ import operator
 import types
 from typing import Any
 
+import numpy as np
+
 from rulescore import when_changed
 from zygote_lite._activity.activity import is_fields_view
 from zygote_lite._activity.classes import member_of
@@ -88,6 +90,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: Operands) -> Traced | None:
         if type(nodes[1]) is TupleNode:
             return x[index], nodes[1][index]
         return _note_read(tape, nodes, x, index, x[index], False) if not any(nodes) else None
+    if kind is np.ndarray and at is int and nodes[1] is not None and not tape.written:
+        return tape.read(nodes, x, index) if x.dtype.kind in "fc" else None
     if kind is list and at is int:
         y = x[index]
         return _note_read(tape, nodes, x, index % len(x), y, _is_held_active(nodes, x))

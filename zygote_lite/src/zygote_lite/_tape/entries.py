@@ -143,7 +143,7 @@ class Entries:
         owned: set[NodeId] = set()  # whose cotangent is a buffer of our own
         for entry in reversed(self.entries):
             dy = cotangents.pop(entry[0], None)
-            if type(entry[2]) is float:
+            if isinstance(entry[2], float):
                 if dy is not None:
                     pull(cotangents, entry, dy)
                 continue
@@ -160,7 +160,7 @@ class Entries:
         for entry in reversed(self.entries):
             node = entry[0]
             dy = cotangents.pop(node, None)
-            if type(entry[2]) is float:
+            if isinstance(entry[2], float):
                 if dy is not None:
                     pull(cotangents, entry, dy)
                 continue

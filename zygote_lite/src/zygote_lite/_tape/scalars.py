@@ -1,4 +1,4 @@
-"""Operations of Python's numbers, the calls that recorded code makes most: resolved at once.
+"""Operations of numbers, the calls that recorded code makes most: resolved at once.
 
 A number has no methods of the user's, no address and no memory, and the functions that are meant
 here change nothing. So all that is left of the order of resolution (`tape`) is the rule. Where the
@@ -22,7 +22,8 @@ from zygote_lite._ir.operators import ARITHMETIC, BINARY, COMPARISONS
 handlers = Handlers()
 
 _OF_PYTHON_NUMBERS = {float, int, bool}
-_IS_PARTIAL = {float, int, bool, np.float64, np.bool_}
+_KINDS_OF_FLOATS = {float, np.float64}
+_IS_NUMBER = _OF_PYTHON_NUMBERS | {np.float64, np.bool_}
 _OF_REALS = [BINARY[name] for name in ARITHMETIC if name != "matmul"]
 _MEANT = [of.function for of in (*_OF_REALS, *COMPARISONS[:6])]
 _MEANT += [operator.neg, operator.pos, operator.abs, abs]
@@ -33,7 +34,7 @@ _OPERATION = {id(of.in_place): of.function for of in _OF_REALS}
 @handlers.direct(*_MEANT)
 def _operate(tape: Any, nodes: Nodes, f: Any, xs: tuple[Any, ...]) -> Traced | None:
     """Run an operation of numbers, and record its partial derivatives."""
-    if not _OF_PYTHON_NUMBERS.issuperset(map(type, xs)):
+    if not _IS_NUMBER.issuperset(map(type, xs)):
         return None
     if not any(nodes):
         return f(*xs), None
@@ -42,17 +43,18 @@ def _operate(tape: Any, nodes: Nodes, f: Any, xs: tuple[Any, ...]) -> Traced | N
         return None
     rule, is_plain = known
     y = f(*xs)
-    if type(y) is not float:
-        return (y, None) if rule.kind == "constant" and type(y) is bool else None
+    if type(y) not in _KINDS_OF_FLOATS:
+        return (y, None) if rule.kind == "constant" and type(y) in (bool, np.bool_) else None
     partials = _partials(rule, is_plain, f, xs, y, nodes) if rule.kind == "scalar" else ()
     if len(partials) != len(xs):
         return None
     entry: list[Any] = []
     for x, node, partial in zip(xs, nodes[1:], partials, strict=True):
         if node is not None:
-            if type(x) is not float or type(partial) not in _IS_PARTIAL:
+            kind = type(x)
+            if kind not in _KINDS_OF_FLOATS or type(partial) not in _IS_NUMBER:
                 return None
-            entry += (node, float(partial))
+            entry += (node, kind(partial))
     if not entry:
         return None
     number: int = tape.count + 1
@@ -70,11 +72,11 @@ def _(tape: Any, nodes: Nodes, f: Any, xs: tuple[Any, ...]) -> Traced | None:
 
 @handlers.direct(operator.truth, operator.not_)
 def _(tape: Any, nodes: Nodes, f: Any, xs: tuple[Any, ...]) -> Traced | None:
-    return (f(*xs), None) if type(xs[0]) in _OF_PYTHON_NUMBERS else None
+    return (f(*xs), None) if type(xs[0]) in _IS_NUMBER else None
 
 
 def _partials(
-    rule: Any, is_plain: bool, f: Any, xs: tuple[Any, ...], y: float, nodes: Nodes
+    rule: Any, is_plain: bool, f: Any, xs: tuple[Any, ...], y: Any, nodes: Nodes
 ) -> tuple[Any, ...]:
     """Return the partial derivatives of a scalar rule; none where it does not give them now."""
     out = y if rule.takes_out else None
@@ -95,8 +97,10 @@ def pull(cotangents: dict[Any, Any], entry: tuple[Any, ...], dy: Any) -> None:
     """Add to the cotangents of the operands of an operation of numbers."""
     for i in range(1, len(entry), 2):
         partial = entry[i + 1]
-        if type(dy) is float:
+        if type(dy) is float and type(partial) is float:
             d = dy * partial if dy else 0.0
+        elif type(dy) in _KINDS_OF_FLOATS:  # by Python's numbers, which do not warn
+            d = type(partial)(float(dy) * float(partial) if dy else 0.0)
         else:
             d = project(dy * partial if dy else dy, partial)
         known = cotangents.get(entry[i])
@@ -118,6 +122,7 @@ def _find(f: Any, xs: tuple[Any, ...]) -> tuple[Any, bool] | None:
     if rule is None or rule.refuses or rule.chooses or rule.kind not in ("scalar", "constant"):
         return None
     plain = rule.kind == "scalar" and rule.partials is None and _never_warns(rule.body)
+    plain = plain and (not rule.poles or _OF_PYTHON_NUMBERS.issuperset(map(type, xs)))
     return known.setdefault((id(f), *map(type, xs)), (rule, plain))
 
 
