@@ -1,6 +1,7 @@
 """One example of each rule in other precisions and shapes: what holds for all of them."""
 
 import importlib
+import inspect
 
 import numpy as np
 import pytest
@@ -118,6 +119,32 @@ def test_stacks():
             for z, dz, da, db in zip(*map(numbers, (x, dx, a, b)), strict=False):
                 both = np.stack([da, db]) if np.ndim(z) == 2 else da + db
                 np.testing.assert_allclose(dz, both, rtol=1e-7, atol=1e-9, err_msg=name_of(f))
+
+
+def overwriting(f):
+    """Return the options by which a function may write to its arguments, all true."""
+    names = inspect.signature(f).parameters if inspect.isfunction(f) else ()
+    return {name: True for name in names if name.startswith("overwrite_")}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_arguments_that_may_be_overwritten_are_kept():
+    for f, xs, options in one_of_each("scipy.linalg"):
+        more = overwriting(f)
+        positional = list(inspect.signature(f).parameters)[: len(xs)] if more else ()
+        if not more or any(name in positional for name in more):
+            continue
+        for given in (xs, of_matrices(lambda a: np.stack([a, 1.01 * a]), xs)):
+            given = mapped(lambda x: x.swapaxes(-1, -2).copy().swapaxes(-1, -2) if np.ndim(x) > 1
+                           else x, given)  # fmt: skip
+            try:
+                _, expected = pulled(f, given, options)
+            except ValueError:  # no stacks of these
+                continue
+            before = [x.copy() for x in numbers(given)]
+            _, found = pulled(f, given, {**options, **more})
+            agree(numbers(given), before, 0, name_of(f))
+            agree(found, expected, 1e-9, name_of(f))
 
 
 def emptied(x):

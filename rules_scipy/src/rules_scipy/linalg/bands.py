@@ -120,7 +120,14 @@ def _(held: object, l_and_u: tuple, ab: ArrayLike, b: ArrayLike, turned=False):
 
 @rule(sl.solve_banded)
 @stacked(sl.solve_banded, None, 2, 12)
-def _(l_and_u: tuple, ab: ArrayLike, b: ArrayLike, *, check_finite=True):
+def _(
+    l_and_u: tuple,
+    ab: ArrayLike,
+    b: ArrayLike,
+    overwrite_ab=False,
+    overwrite_b=False,
+    check_finite=True,
+):
     held = hold(factor_bands, l_and_u, ab, b, check_finite)
     return bands_solution(held, l_and_u, ab, b)
 
@@ -175,14 +182,21 @@ def _(held: object, ab: ArrayLike, b: ArrayLike, lower=False):
 
 @rule(sl.solveh_banded)
 @stacked(sl.solveh_banded, 2, 12)
-def _(ab: ArrayLike, b: ArrayLike, *, lower=False, check_finite=True):
+def _(
+    ab: ArrayLike,
+    b: ArrayLike,
+    overwrite_ab=False,
+    overwrite_b=False,
+    lower=False,
+    check_finite=True,
+):
     held = hold(factor_hermitian, ab, b, lower, check_finite)
     return hermitian_solution(held, ab, b, lower)
 
 
 @rule(sl.cholesky_banded)
 @stacked(sl.cholesky_banded, 2)
-def _(ab: ArrayLike, *, lower=False, check_finite=True):
+def _(ab: ArrayLike, overwrite_ab=False, lower=False, check_finite=True):
     y = sl.cholesky_banded(ab, lower=lower, check_finite=check_finite)
 
     def pullback(dy):
@@ -197,7 +211,7 @@ def _(ab: ArrayLike, *, lower=False, check_finite=True):
 
 @rule(sl.cho_solve_banded)
 @stacked(sl.cho_solve_banded, (2, None), 12)
-def _(cb_and_lower: tuple, b: ArrayLike, *, check_finite=True):
+def _(cb_and_lower: tuple, b: ArrayLike, overwrite_b=False, check_finite=True):
     cb, lower = cb_and_lower
     y = sl.cho_solve_banded(cb_and_lower, b, check_finite=check_finite)
 

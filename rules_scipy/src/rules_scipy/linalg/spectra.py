@@ -141,7 +141,15 @@ def everything(select):
 
 @rule(sl.eig_banded)
 @stacked(sl.eig_banded, 2)
-def _(a_band: ArrayLike, lower=False, eigvals_only=False, *, select="a", check_finite=True):
+def _(
+    a_band: ArrayLike,
+    lower=False,
+    eigvals_only=False,
+    overwrite_a_band=False,
+    *,
+    select="a",
+    check_finite=True,
+):
     everything(select)
     y = sl.eig_banded(a_band, lower, eigvals_only, check_finite=check_finite)
 
@@ -156,7 +164,7 @@ def _(a_band: ArrayLike, lower=False, eigvals_only=False, *, select="a", check_f
 
 @rule(sl.eigvals_banded)
 @stacked(sl.eigvals_banded, 2)
-def _(a_band: ArrayLike, lower=False, *, select="a", check_finite=True):
+def _(a_band: ArrayLike, lower=False, overwrite_a_band=False, *, select="a", check_finite=True):
     everything(select)
 
     def pullback(dy):
@@ -175,9 +183,19 @@ def tridiagonal_cotangents(w, v, dw, dv):
 
 @rule(sl.eigh_tridiagonal)
 @stacked(sl.eigh_tridiagonal, 1, 1)
-def _(d: ArrayLike, e: ArrayLike, eigvals_only=False, *, select="a", lapack_driver="auto"):
+def _(
+    d: ArrayLike,
+    e: ArrayLike,
+    eigvals_only=False,
+    *,
+    select="a",
+    check_finite=True,
+    lapack_driver="auto",
+):
     everything(select)
-    y = sl.eigh_tridiagonal(d, e, eigvals_only, lapack_driver=lapack_driver)
+    y = sl.eigh_tridiagonal(
+        d, e, eigvals_only, check_finite=check_finite, lapack_driver=lapack_driver
+    )
 
     def shared(dy):
         w, v = sl.eigh_tridiagonal(d, e) if eigvals_only else y
@@ -194,7 +212,7 @@ def _(d: ArrayLike, e: ArrayLike, eigvals_only=False, *, select="a", lapack_driv
 
 @rule(sl.eigvalsh_tridiagonal)
 @stacked(sl.eigvalsh_tridiagonal, 1, 1)
-def _(d: ArrayLike, e: ArrayLike, *, select="a", lapack_driver="auto"):
+def _(d: ArrayLike, e: ArrayLike, *, select="a", check_finite=True, lapack_driver="auto"):
     everything(select)
 
     def shared(dy):
@@ -206,5 +224,5 @@ def _(d: ArrayLike, e: ArrayLike, *, select="a", lapack_driver="auto"):
     def by_e(found):
         return project(found[1], e)
 
-    y = sl.eigvalsh_tridiagonal(d, e, lapack_driver=lapack_driver)
+    y = sl.eigvalsh_tridiagonal(d, e, check_finite=check_finite, lapack_driver=lapack_driver)
     return y, (shared, (by_d, by_e))

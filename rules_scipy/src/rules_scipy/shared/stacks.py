@@ -38,11 +38,16 @@ def stacked(f, *cores):
                     [whole(d, x, c, shape) for d, x, c in zip(every, given, cores, strict=False)]
                 )
 
-            return f(*xs, **options), pullback
+            return f(*[kept(x) for x in given], *rest, **options), pullback
 
         return extended
 
     return decorate
+
+
+def kept(x):
+    """Return what `f` may write to, where it is told to: the argument is needed as it is."""
+    return np.copy(x) if isinstance(x, np.ndarray) else x
 
 
 def axes_of_one(x, core):
