@@ -14,6 +14,7 @@ import gzip
 import io
 import json
 import logging
+import mmap
 import os
 import subprocess
 import sys
@@ -81,7 +82,9 @@ def logs(x):
 
 @WRITING.append
 def logs_into_a_file(x):
-    logger(logging.FileHandler, "log.txt").info("x=%r", x)
+    log = logger(logging.FileHandler, "log.txt")
+    log.info("x=%r", x)
+    logging.LoggerAdapter(log, {"name of x": x}).info("adapted %s", x)
     return x * x
 
 
@@ -337,6 +340,15 @@ def reads_by_descriptor_in_a_function(x):
         y = taken_from(number) * x
         os.close(number)
     return y
+
+
+@READING.append
+def reads_a_map(x):
+    Path("r.txt").write_bytes(bytes(20))
+    with open("r.txt", "r+b") as f, mmap.mmap(f.fileno(), 0) as seen:
+        f.write(f"{x:.16f}".encode())
+        f.flush()
+        return float(seen[:18]) * x
 
 
 @READING.append

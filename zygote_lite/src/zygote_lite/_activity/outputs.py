@@ -109,12 +109,24 @@ def _note_file(file: File) -> None:
     state.written_files = state.written_files or Written()
     if file in state.written_files.files:
         return
+    if _is_mapped(file):
+        raise DifferentiationError(
+            f"{where()}: what depends on what is differentiated is written into a file that is "
+            "mapped into memory, and what is read there is not followed: close the map first"
+        )
     note_outside()
     state.clean.clear()
     if not _is_standard(file):
         _install()
     state.written_files.files.add(file)
     _readers_refused.setdefault(file, []).append(state.written_files)
+
+
+def _is_mapped(file: File) -> bool:
+    """Return whether this process has mapped a file into memory, as far as the system tells."""
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        return any(line.split()[4] == str(file[1]) for line in maps)
+    return False
 
 
 def _is_standard(file: File) -> bool:

@@ -69,6 +69,18 @@ def _(f: Any, tape: Tape, nodes: Nodes, pool: Any, *xs: Any, **kws: Any) -> Trac
     return y, None
 
 
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
+
+
+@handlers.desugared(
+    *[getattr(kind, name) for kind in _LOCKS
+      for name in ("acquire", "release", "__enter__", "__exit__")], given=True,
+)  # fmt: skip
+def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced:
+    """Lock, or release, what an active object holds: it carries nothing itself."""
+    return f(*xs, **kws), None
+
+
 @handlers.desugared(random.Random, random.Random.seed, given=True)
 def _(f: Any, tape: Tape, nodes: Nodes, *xs: Any, **kws: Any) -> Traced | None:
     """Take an integer or a text as a seed: no gradient passes through it."""
