@@ -5,6 +5,7 @@ import copy
 import io
 import logging
 import random
+import sys
 import warnings
 
 import numpy as np
@@ -85,11 +86,21 @@ def helper(x):
     return x
 
 
+def bar(x, n):
+    for i in range(n):
+        x = x * 1.5
+        sys.stdout.write(f"\r{i} {x:.3f}")
+        sys.stdout.flush()
+        print("at", x, file=sys.stderr)
+    return x * sys.stderr.write("done\n")
+
+
 OUTPUT = {
     progress: [(1.5, 4), (0.25, 3), (1.5, 0), (np.float64(2.5), 4)],
     filling: [(V, 3), (V, 1), (V.astype(np.float32), 2)],
     catching: [(0.5, 2), (3.5, 2), (0.5, 2), (np.float32(1.5), 1)],
     history: [(0.5, 3), (1.5, 1), (0.5, 2)],
+    bar: [(0.5, 3), (1.5, 0), (np.float64(0.5), 2)],
     logging_steps: [(0.5, 3), (1.5, 0), (np.float64(0.5), 2)],
 }
 
@@ -102,7 +113,7 @@ def with_output(f):
     log.setLevel(logging.INFO)
     log.handlers = [handler]
     try:
-        with contextlib.redirect_stdout(out):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             return f(), out.getvalue()
     finally:
         log.handlers = []

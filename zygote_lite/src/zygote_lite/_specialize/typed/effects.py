@@ -90,10 +90,29 @@ def _restore(x: Any, before: Any, inner: list[Callable[[], Any]]) -> None:
 
 def printed(effects: Effects, *xs: Any, **options: Any) -> None:
     """Note `print(*xs, **options)`, with the texts that the values have now."""
-    if not is_written_in_c(sys.stdout):  # another may keep what the program reads
-        raise RuntimeError(LEFT)
-    effects.streams.append(sys.stdout)
+    stream = options.get("file") or sys.stdout
+    _refuse_other_streams(stream)
+    effects.streams.append(stream)
     effects.later.append(partial(print, *map(str, xs), **options))
+
+
+def put_on_stream(effects: Effects, write: Any, text: str) -> int:
+    """Note `stream.write(text)`, of a stream of text, and return what it returns."""
+    _refuse_other_streams(write.__self__)
+    effects.streams.append(write.__self__)
+    effects.later.append(partial(write, text))
+    return len(text)
+
+
+def flush_of_stream(effects: Effects, flush: Any) -> None:
+    """Note `stream.flush()`."""
+    effects.later.append(flush)
+
+
+def _refuse_other_streams(stream: Any) -> None:
+    """Leave the code for a stream that may keep what the program reads."""
+    if not is_written_in_c(stream):
+        raise RuntimeError(LEFT)
 
 
 def set_at_the_end(effects: Effects, x: Any, name: str, value: Any) -> None:

@@ -11,7 +11,14 @@ import numpy as np
 
 from zygote_lite._ir.intrinsics import format_value, join_text
 from zygote_lite._ir.traits import traits_of
-from zygote_lite._specialize.typed.effects import logged, logged_by_root, printed, set_at_the_end
+from zygote_lite._specialize.typed.effects import (
+    flush_of_stream,
+    logged,
+    logged_by_root,
+    printed,
+    put_on_stream,
+    set_at_the_end,
+)
 from zygote_lite._specialize.typed.facts import TRUTHS, Scalar
 from zygote_lite._specialize.typed.functions import Attribute, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, StoreItem
@@ -30,8 +37,8 @@ from zygote_lite._specialize.typed.values import Value
 
 Kinds = tuple[type[BaseException], ...]
 _FOR_THE_TAPE = (
-    abandon, finite, has_key, has_length, is_view, same_shape, set_at_the_end, printed, logged,
-    logged_by_root, format_value, join_text,
+    abandon, finite, has_key, has_length, is_view, same_shape, set_at_the_end, flush_of_stream,
+    put_on_stream, printed, logged, logged_by_root, format_value, join_text,
 )  # fmt: skip
 EVERY: Kinds = (ArithmeticError, ValueError, LookupError, Warning)
 _OF_DIVISION: Kinds = (ZeroDivisionError, OverflowError)

@@ -8,9 +8,11 @@ other attributes do not matter. An object is identified by the variable that the
 import abc
 import enum
 import functools
+import io
 import types
 from typing import Any
 
+from zygote_lite._activity.outputs import is_stream
 from zygote_lite._cotangents.kinds import HEAPTYPE
 from zygote_lite._specialize.infer.effects.attributes import known_once
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
@@ -64,6 +66,9 @@ def from_outside(builder: Builder, inputs: "Inputs", x: Any, expression: str, st
         return _differentiated.fields_of_named(builder, x, expression, stem, active=False)
     if type(x) is functools.partial:
         return partial_from_outside(builder, x, expression)
+    if is_stream(x) and isinstance(x, io.TextIOBase):
+        inputs.guard(expression, x)
+        return constant(x)
     if type(x) is types.MethodType:
         return _method_from_outside(builder, x, expression)
     if type(x) not in (tuple, list, dict):
