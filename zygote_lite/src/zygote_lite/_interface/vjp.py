@@ -5,6 +5,7 @@ is handed on as it is. Transformed code for this gives the pair, and the pullbac
 """
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -13,13 +14,13 @@ from zygote_lite._interface.calls import PlainCalls, record_and_note, transforme
 from zygote_lite._interface.pullbacks import PullbackOfFirst, TransformedPullback
 from zygote_lite._nested.gradients import inside, inside_auxiliary
 from zygote_lite._nested.rules import vjp_inside
+from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.callee import finite_cotangents
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
 from zygote_lite._specialize.watch import AUXILIARY, PULLBACK
 from zygote_lite._tape.run import pullback_text, recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of, seed, with_zeros
-from zygote_lite._tape.validate import own_buffers
 
 
 class VectorJacobianProduct:
@@ -53,7 +54,12 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
     """
     f = original(f)
     form = AUXILIARY if has_aux else PULLBACK
-    known, function, given = PlainCalls(f, range(len(primals)), form).of(primals, {})
+    numbers = tuple(range(len(primals)))
+    known, function, given = None, f, primals
+    if type(f) is not types.FunctionType:
+        known, function, given = PlainCalls(f, numbers, form).of(primals, {})
+    elif primals:
+        known = specializations_of(f, len(primals), numbers, single=False, form=form)
     found = None if known is None else known.enter(function, *given)
     back: Any
     if found is not None and known is not None:
@@ -84,7 +90,6 @@ def gradient_with_auxiliary(f: Any, argnums: Argnums, both: bool) -> Callable[..
         cotangents = finite_cotangents(back, y, seed(f, y))
         if cotangents is None:
             return NotImplemented
-        cotangents = own_buffers(cotangents, (pair, given))
         numbers = [i for i, flag in enumerate(known.active) if flag]
         entries = [cotangents[1 + n] for n in numbers]
         d = with_zeros(
