@@ -1,5 +1,6 @@
 """Distributions of `scipy.stats`, which are differentiated through their own source."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
@@ -104,3 +105,30 @@ def test_statistics_of_samples(name):
     wide, near = ([(f(X + h * s) - f(X - h * s)) / (2e-4 * h) for s in steps] for h in (1, 0.1))
     expected = (100 * np.array(near) - np.array(wide)) / 99
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+HARD = [
+    (stats.norm.logcdf, lambda x, m: mp.log(mp.ncdf(x - m)), (-200.0, 0.1)),
+    (stats.t.logpdf, lambda x, v: mp.log(mp.rf(v / 2, 0.5) / mp.sqrt(v * mp.pi))
+     - (v + 1) / 2 * mp.log1p(x * x / v), (3.0, 1e8)),
+    (stats.beta.logcdf, lambda x, a, b: mp.log(mp.betainc(a, b, 0, x, regularized=True)),
+     (0.1, 50.0, 60.0)),
+    (stats.genextreme.logsf, lambda x, c: mp.log(-mp.expm1(-mp.exp(mp.log1p(-c * x) / c))),
+     (20.0, 1e-4)),
+    (stats.invgauss.logcdf, lambda x, m: mp.log(mp.ncdf((x / m - 1) / mp.sqrt(x)) + mp.exp(2 / m)
+     * mp.ncdf(-(x / m + 1) / mp.sqrt(x))), (0.05, 0.5)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "reference", "xs"), HARD)
+def test_tails_and_large_parameters(f, reference, xs):
+    found = gradient(lambda *xs: f(*xs), *xs)
+    with mp.workdps(50):
+        for i, slope in enumerate(found):
+            exact = [mp.mpf(x) for x in xs]
+            expected = mp.diff(
+                lambda x, i=i, exact=exact: reference(*exact[:i], x, *exact[i + 1 :]),
+                exact[i],
+                h=mp.mpf("1e-20"),
+            )
+            assert slope == pytest.approx(float(expected), rel=1e-9)
