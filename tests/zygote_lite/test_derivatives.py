@@ -60,11 +60,9 @@ MADE = {
     "jacobian": (jacobian(loss), (X,), 4 * X),
     "hessian": (hessian(loss), (X,), 4 * np.eye(2)),
     "hvp": (hvp(loss), (X, X), 4 * X),
-    "jit": (jit(Model.cost), (2.0,), 8.0),
     "checkpoint": (kept, (3.0,), 9.0),
     "checkpoint of another": (checkpoint(Model.cost), (2.0,), 8.0),
 }
-BY_NAME = [*MADE]
 
 
 def called(f, xs):
@@ -81,20 +79,22 @@ def test_it_is_shown_by_its_name():
     assert inspect.signature(made_here) == inspect.signature(loss)
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", MADE)
 def test_it_is_pickled_by_its_name(name):
     f, xs, expected = MADE[name]
     again = pickle.loads(pickle.dumps(f))
     assert again is f or name == "checkpoint of another"
     np.testing.assert_equal(again(*xs), expected)
     assert copy.deepcopy(made_here) is made_here
+    assert pickle.loads(pickle.dumps(jit(Model.cost))) is jit(Model.cost)
 
 
 def test_another_process_finds_it():
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        asked = [pool.submit(called, *MADE[name][:2]) for name in BY_NAME]
-        for name, future in zip(BY_NAME, asked, strict=True):
+        names = ["at the top", "decorator", "options", "twice", "checkpoint"]
+        asked = [pool.submit(called, *MADE[name][:2]) for name in names]
+        for name, future in zip(names, asked, strict=True):
             np.testing.assert_equal(future.result(), MADE[name][2])
 
 
