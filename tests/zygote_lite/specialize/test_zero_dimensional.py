@@ -155,10 +155,18 @@ def masked(x):
     return a[()] + np.sum(a[a > 0.1]) * a[...] + np.sum(a[True])
 
 
+def copied_by_a_truth_value(x):
+    a = np.array(x)
+    b = a[True]
+    b[...] = b + x
+    a[True] = b
+    return np.sum(a * x)
+
+
 OF_NUMBERS = (converted, returned, chosen, several, by_axes, items, summed, of_one_entry, in_a_loop,
               on_a_path, in_a_list, times_one, stored, stored_in_a_loop, under_two_names,
               through_views, into_an_operand, spread_together, where_it_is_positive,
-              until_it_stays,              branching, masked)  # fmt: skip
+              until_it_stays, branching, masked, copied_by_a_truth_value)  # fmt: skip
 
 
 @pytest.mark.parametrize("f", OF_NUMBERS)

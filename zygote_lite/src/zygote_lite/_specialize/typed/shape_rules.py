@@ -182,7 +182,7 @@ def is_basic(index: Value) -> bool:
     return all(
         type(part.sample) is slice
         or (part.is_constant and (part.sample is None or part.sample is ...))
-        or (part.is_scalar and isinstance(part.sample, int | np.integer))
+        or (part.is_scalar and isinstance(part.sample, int | np.integer) and not _is_boolean(part))
         for part in _parts_of_index(index)
     )
 
