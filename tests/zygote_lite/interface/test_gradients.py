@@ -277,3 +277,13 @@ def test_the_jacobian_refuses_what_is_no_array(g, x):
 def test_the_public_names():
     assert all(hasattr(zygote_lite, name) for name in zygote_lite.__all__)
     assert len(set(zygote_lite.__all__)) == len(zygote_lite.__all__)
+
+
+def test_a_gradient_holds_what_it_differentiates_and_no_more():
+    def scaled(w):
+        return lambda a, b: a * a * b * w
+
+    _, back = pullback(grad(scaled(2.0), 1), 2.0, 3.0)
+    held, da, db = back(1.0)
+    assert [*held] == ["f"]
+    assert (held["f"]["w"], da, db) == (4.0, 8.0, None)

@@ -198,12 +198,16 @@ def shown_by_proxy(x: types.MappingProxyType[Any, Any]) -> Any:
     return gc.get_referents(x)[0]
 
 
+def differentiated_by(f: types.FunctionType) -> Any:
+    """Return `f` of `grad(f)` and its kin, whose other captured variables are the engine's."""
+    return f.__dict__.get("__wrapped__") if "__differentiates__" in f.__dict__ else None
+
+
 def held_by(f: Any) -> list[Any]:
     """Return what a function holds: the cells of captured variables, or its bound object."""
     if isinstance(f, types.FunctionType):
-        if "__differentiates__" in f.__dict__ and "__wrapped__" in f.__dict__:
-            return [f.__dict__["__wrapped__"]]  # the rest of `grad(f)` is the engine's
-        return [*(f.__closure__ or ())]
+        differentiated = differentiated_by(f)
+        return [*(f.__closure__ or ())] if differentiated is None else [differentiated]
     owner = getattr(f, "__self__", None)
     return [] if owner is None else [owner]
 

@@ -27,6 +27,7 @@ from zygote_lite._cotangents.kinds import (
     VALUE,
     address_of,
     cotangent_like,
+    differentiated_by,
     entries_of,
     is_known_by_rule,
     kind_of,
@@ -211,7 +212,10 @@ class Store:
         if not isinstance(f, types.FunctionType) or not f.__closure__:
             return dx
         fields: dict[str, Any] = {}
+        differentiated = differentiated_by(f)
         for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True):
+            if differentiated is not None and cell.cell_contents is not differentiated:
+                continue
             given = dx[name] if isinstance(dx, Tangent) and name in dx else None
             if id(cell) in seen and given is None:
                 fields[name] = None  # another function that captured it has given it
