@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.zygote_lite.fuzz import fuzzer
 from tests.zygote_lite.fuzz.generate.statements import render
 
-NUMBERS, CHOICES = 40, 30  # more of them: `nox -s fuzz`
+NUMBERS, CHOICES = 25, 20  # more of them: `nox -s fuzz`
 SETTINGS = {"derandomize": True, "deadline": None, "database": None}
 
 
