@@ -88,7 +88,7 @@ def test_the_formula_sheets_state_it_for_few():
     """Those of `rules_base` for which the code does not tell, and the author says that he knows."""
     stated = {"numpy.tan", "numpy.tanh", "numpy.absolute", "abs", "operator.abs"}
     stated |= {f"math.{name}" for name in ("tan", "tanh", "asinh")}
-    from rulescore._poles import may_have_poles
+    from rulescore._declaring.poles import may_have_poles
 
     found = {
         rule.signature.partition("(")[0]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rulescore._poles import may_have_poles
+from rulescore._declaring.poles import may_have_poles
 
 SCALE, HUGE, NAN = 0.3, 1e200, math.nan
 TABLE = [1.0]

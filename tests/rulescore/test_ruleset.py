@@ -292,7 +292,7 @@ def test_a_broken_module_of_examples_is_told_each_time(tmp_path, monkeypatch):
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             rule.examples
-    assert rule._examples == [(abs, (1.0,), {})]
+    assert rule._examples.recorded == [(abs, (1.0,), {})]
 
 
 def test_a_missing_module_of_examples_is_told():

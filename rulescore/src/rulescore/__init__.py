@@ -4,29 +4,28 @@ The verbs are `rrule` and `frule`, the declaring form is `RuleSet`, the rest is 
 of.
 
 Read in this order: `_rule` (a rule and its pullback), `_primitive` (the rules of one function),
-`_table` (the look-up), `_changes` (registration) and `_why`; `_ruleset` (declarations) with
-`_declaration`, `_refusals`, `_poles` and `_origin`; `_definitions` (declarations at
-the definition of a function); `_scalar` with `_product`, and `_linear` (the pullbacks of these
+`_table` (the look-up), `_changes` (registration) and `_why`; `_declaring` (the forms of a
+declaration) with `_origin`; `_scalar` with `_product`, and `_linear` (the pullbacks of these
 kinds), and `_forward` (tangents); `_project`, `_tangent`, `_kinds` and `_methods` (cotangents);
 `_plugins` with `_switches`. `testing` checks rules, and `_command` belongs to
 `python -m rulescore`.
 """
 
 from rulescore._array import Array, Numeric
-from rulescore._definitions import (
+from rulescore._declaring.definitions import (
     custom_rule,
     non_differentiable,
     opt_out,
     scalar_rule,
     stop_gradient,
 )
+from rulescore._declaring.ruleset import RuleSet
 from rulescore._forward import frule
 from rulescore._methods import goes_by_value
 from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins, provider_of, reason_of
 from rulescore._project import project, zero
 from rulescore._rule import RuleError
-from rulescore._ruleset import RuleSet
 from rulescore._table import find_frule, find_rule, generation, rrule, when_changed
 from rulescore._tangent import Tangent, accumulate
 from rulescore._why import why

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import pluggy
 
 from rulescore import _changes, _table
+from rulescore._declaring.ruleset import RuleSet
 from rulescore._primitive import Entry
 from rulescore._rule import RuleError
-from rulescore._ruleset import RuleSet
 from rulescore._switches import is_disabled, tell_of_broken, warn_of_clashes, warn_of_unknown
 
 GROUP = "rulescore"

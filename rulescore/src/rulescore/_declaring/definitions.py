@@ -12,10 +12,10 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from rulescore._declaration import parameters_of
+from rulescore._declaring.parameters import parameters_of
+from rulescore._declaring.ruleset import RuleSet
 from rulescore._origin import Origin
 from rulescore._rule import RuleError
-from rulescore._ruleset import RuleSet
 
 P = ParamSpec("P")
 T = TypeVar("T")

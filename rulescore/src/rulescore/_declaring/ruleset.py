@@ -1,6 +1,5 @@
 """Declaring rules: a `RuleSet` collects them as data, and registers them when it is told to."""
 
-import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
@@ -8,13 +7,15 @@ from typing import Any, TypeVar
 
 from rulescore import _changes
 from rulescore._array import Numeric
-from rulescore._declaration import POSITIONAL, Declaration, is_being_made, parameters_of, sorted_out
+from rulescore._declaring.declaration import Declaration, is_being_made
+from rulescore._declaring.examples import Example, Examples
+from rulescore._declaring.parameters import POSITIONAL, parameters_of, sorted_out
+from rulescore._declaring.poles import may_have_poles
+from rulescore._declaring.refusals import Place, Refusals
 from rulescore._linear import pull_linear
 from rulescore._naming import name_of
 from rulescore._origin import Origin
-from rulescore._poles import may_have_poles
 from rulescore._project import project, zero
-from rulescore._refusals import Place, Refusals
 from rulescore._rule import Rule, RuleError
 from rulescore._scalar import pull_chosen, pull_scalar, together_of
 from rulescore._tangent import accumulate
@@ -46,25 +47,16 @@ class RuleSet:
         self.origin = Origin(sys._getframe(1))
         self._refuse = Refusals(name)
         self._waiting: list[Declaration] = []  # for their bodies
-        self._examples: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
-        self._more_examples = examples
+        self._examples = Examples(examples)
 
     @property
-    def examples(self) -> list[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
+    def examples(self) -> list[Example]:
         """Return the recorded calls as (function, arguments, options).
 
         The module of examples, if there is one, is imported now. What it raises is raised at each
-        attempt, and none of its examples is kept: half of them would pass for all.
+        attempt.
         """
-        if self._more_examples is not None:
-            so_far = len(self._examples)
-            try:
-                importlib.import_module(self._more_examples)
-            except BaseException:
-                del self._examples[so_far:]
-                raise
-            self._more_examples = None
-        return self._examples
+        return self._examples.all()
 
     def scalar(
         self,
@@ -270,7 +262,7 @@ class RuleSet:
         A random generator among the arguments is copied for each call of the check, so that it
         always draws the same numbers.
         """
-        self._examples.append((f, xs, options))
+        self._examples.recorded.append((f, xs, options))
 
     def without_rule(self, reason: str, *names: str) -> None:
         """Record why functions, given by names such as `numpy.copyto`, have no rule.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plum
 
-from rulescore._declaration import POSITIONAL, Parameters, parameters_of
+from rulescore._declaring.parameters import POSITIONAL, Parameters, parameters_of
 from rulescore._naming import name_of
 from rulescore._rule import RuleError
 
