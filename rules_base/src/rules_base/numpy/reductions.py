@@ -164,23 +164,23 @@ def _(x: Numeric, axis=None, dtype=None, *, keepdims=False, initial=None, where=
 @rule.forward(np.max, np.ndarray.max, np.amax, np.generic.max)
 def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
     y = np.max(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
-
-    def pushforward(dx):
-        slope = shared_by_hits(np.ones_like(y), y, x, axis, keepdims, initial, where)
-        return reduced(slope, dx, y, axis, keepdims)
-
-    return y, pushforward
+    return y, forward_of_hits(y, x, axis, keepdims, initial, where)
 
 
 @rule.forward(np.min, np.ndarray.min, np.amin, np.generic.min)
 def _(x: Numeric, axis=None, *, keepdims=False, initial=None, where=None):
     y = np.min(x, axis=axis, keepdims=keepdims, **given(initial=initial, where=where))
+    return y, forward_of_hits(y, x, axis, keepdims, initial, where)
+
+
+def forward_of_hits(y, x, axis, keepdims, initial, where):
+    """Return the pushforward of a maximum or minimum `y`: the mean over the hits."""
 
     def pushforward(dx):
         slope = shared_by_hits(np.ones_like(y), y, x, axis, keepdims, initial, where)
         return reduced(slope, dx, y, axis, keepdims)
 
-    return y, pushforward
+    return pushforward
 
 
 def reduced(slope, dx, y, axis, keepdims):

@@ -80,11 +80,8 @@ def _(
     y = np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
 
     def pushforward(dx):
-        if dtype is not None and truncates(x, dtype):
-            return None
-        ones = restored(np.ones_like(y), x, axis, keepdims)
-        slope = variance_back(ones, x, axis, ddof + (correction or 0), where, mean, dtype)
-        return np.real(reduced(slope, dx, y, axis, keepdims))
+        dvar = np.ones_like(y)
+        return variance_forward(dx, dvar, y, x, axis, dtype, ddof, keepdims, **more)
 
     return y, pushforward
 
@@ -105,13 +102,25 @@ def _(
     y = np.std(x, axis, dtype, ddof=ddof, keepdims=keepdims, **more)
 
     def pushforward(dx):
-        if dtype is not None and truncates(x, dtype):
-            return None
-        ones = restored(1 / (2 * y + (y == 0)), x, axis, keepdims)
-        slope = variance_back(ones, x, axis, ddof + (correction or 0), where, mean, dtype)
-        return np.real(reduced(slope, dx, y, axis, keepdims))
+        dvar = 1 / (2 * y + (y == 0))
+        return variance_forward(dx, dvar, y, x, axis, dtype, ddof, keepdims, **more)
 
     return y, pushforward
+
+
+def variance_forward(
+    dx, dvar, y, x, axis, dtype, ddof, keepdims, correction=None, where=None, mean=None
+):
+    """Return the tangent of `y`, the variance of `x` or a function of it.
+
+    Arguments:
+        dvar: the derivative of `y` by the variance, in the shape of `y`.
+    """
+    if dtype is not None and truncates(x, dtype):
+        return None
+    dvar = restored(dvar, x, axis, keepdims)
+    slope = variance_back(dvar, x, axis, ddof + (correction or 0), where, mean, dtype)
+    return np.real(reduced(slope, dx, y, axis, keepdims))
 
 
 def variance_back(dy, x, axis, ddof, where=None, mean=None, dtype=None):

@@ -132,7 +132,8 @@ class Author:
         if k < 0.52:
             return f"({self.vector(s, d)} {self.operator()} {self.number(s, d)})"
         if k < 0.62:
-            return f"np.{self.pick('sin', 'tanh', 'exp', 'abs')}({self.pick('', '-')}{self.leaf(VECTOR, s)})"  # noqa: E501
+            function, sign = self.pick("sin", "tanh", "exp", "abs"), self.pick("", "-")
+            return f"np.{function}({sign}{self.leaf(VECTOR, s)})"
         if k < 0.68:
             chosen = f"{self.leaf(VECTOR, s)} > {self.pick('0', '0.4')}"
             return f"np.where({chosen}, {self.vector(s, d)}, {self.pick('0.0', self.vector(s, d))})"
