@@ -7,8 +7,8 @@ import numpy as np
 from rulescore._array import Numeric
 from rulescore._linear import push_linear
 from rulescore._naming import describe
-from rulescore._project import project, sequence_like, shape_of, zero
-from rulescore._rule import Rule, RuleError, fits, those_given
+from rulescore._project import fits, project, sequence_like, shape_of, zero
+from rulescore._rule import Rule, RuleError, those_given
 from rulescore._scalar import push_scalar
 from rulescore._table import find_frule
 from rulescore._tangent import accumulate

@@ -32,11 +32,14 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
             return float(dy * partial) if dy else 0.0
     elif kind is np.ndarray and type(dy) is kind and type(partial) is kind:
         dtype = x.dtype
-        if dtype is dy.dtype and dtype is partial.dtype and dtype.kind == "f":
+        if dtype is dy.dtype and dtype is partial.dtype and dtype.kind in "fc":
+            if dtype.kind == "c":
+                partial = partial.conj()
             dx = dy * partial if is_finite(partial) else _masked(dy, partial)
             if type(dx) is kind and dx.shape == x.shape:
                 return dx
-            _refuse_larger(partial, xs)
+            if partial.shape != dy.shape:
+                _refuse_larger(partial, xs)
             return project(dx, x)
     given = type(partial)
     if given is int and (partial == 1 or partial == -1):
@@ -48,7 +51,7 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
             return project(dy * partial if is_finite(partial) else _masked(dy, partial), x)
         if given in _FACTOR or given is int:
             return project(dy * partial if isfinite(partial) else _masked(dy, partial), x)
-    if isinstance(partial, Array):
+    if isinstance(partial, Array) and partial.shape != shape_of(dy):
         _refuse_larger(partial, xs)
     if np.iscomplexobj(partial):
         partial = np.conj(partial)

@@ -198,3 +198,17 @@ def _sum_to(dx: Any, shape: tuple[int, ...]) -> Any:
     if type(dx) is np.ndarray:
         return np.asarray(_total(dx, axis=axes)).reshape(shape)
     return np.reshape(np.sum(dx, axis=axes), shape)
+
+
+def fits(dx: Any, x: Any) -> bool:
+    """Return whether a (co)tangent has the shape of its primal, as far as a glance tells."""
+    kind = type(x)
+    if kind is np.ndarray:
+        return getattr(dx, "shape", None) == x.shape or (not x.shape and isinstance(dx, Number))
+    if kind is type(dx):
+        return kind not in (list, tuple) or len(dx) == len(x)
+    if isinstance(x, int | float | complex | np.generic):
+        return getattr(dx, "shape", None) == () or isinstance(dx, Number)
+    if kind is list or kind is tuple:
+        return isinstance(dx, kind) and len(dx) == len(x)
+    return True

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from numbers import Number
 from types import MethodDescriptorType
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy import ndarray
 
 from rulescore._naming import attribute, describe, name_of, type_name
 from rulescore._origin import Origin
+from rulescore._project import fits
 
 _OF_UFUNCS = frozenset({"dtype", "order", "subok"})
 
@@ -56,6 +56,7 @@ class Rule:
         "file",
         "function",
         "kind",
+        "known",
         "line",
         "linear",
         "needs_ad",
@@ -132,6 +133,7 @@ class Rule:
         self.reverse = reverse or (
             apply_instance_pullback if kind == "instance" else apply_pullback
         )
+        self.known = self.reverse
         if self.refuses:
             self.reverse = refusing(self.reverse)
 
@@ -247,7 +249,14 @@ class Pullback(partial[tuple[Any, ...]]):
         known = all(n or p is None for n, p in zip(needed[first:], parts, strict=False))
         if known and not rule.refuses:
             return self
-        return Pullback(self.func, *self.args, needed=tuple(needed))
+        reverse = rule.reverse
+        if rule.refuses and not any(needed[position + 1] for position in rule.refuses):
+            reverse = rule.known
+            # what a rule refuses is `None` among its partial derivatives
+            spared = any(not n and i - 1 not in rule.refuses for i, n in enumerate(needed) if i)
+            if rule.kind == "scalar" and rule.partials is None and not spared:
+                return Pullback(reverse, *self.args)
+        return Pullback(reverse, *self.args, needed=tuple(needed))
 
     def __repr__(self) -> str:
         function = self.args[2]
@@ -301,7 +310,9 @@ def apply_pullback(
         (dx,), (x,) = cotangents, primals
         kind = type(x)
         if kind is type(dx) and (
-            dx.shape == x.shape if kind is ndarray else kind is list and len(dx) == len(x)
+            dx.shape == x.shape
+            if kind is ndarray
+            else kind is float or (kind is list and len(dx) == len(x))
         ):
             return None, dx
     elif due == 2 and len(primals) == 2:
@@ -347,13 +358,18 @@ def _pull_parts(
         parts = tuple([p if n else None for p, n in zip(parts, needed[1:], strict=False)])
     if shared is not None and any(part is not None for part in parts):
         dy = shared(dy)
+    found: list[Any] = []
     for part in parts:
-        if part is not None and not callable(part):
+        if part is None:
+            found.append(None)
+        elif callable(part):
+            found.append(part(dy))
+        else:
             raise RuleError(
                 f"the pullback of {rule.signature} ({rule.place}) has {describe(part)} among its "
                 "parts: give a function of `dy` for each argument, or `None`"
             )
-    return tuple([None if part is None else part(dy) for part in parts])
+    return tuple(found)
 
 
 def _not_fitting(rule: Rule, dx: Any, x: Any, position: int) -> RuleError:
@@ -376,17 +392,3 @@ def _not_due(rule: Rule, cotangents: Any, due: int) -> RuleError:
         f"the pullback of {rule.signature} ({rule.place}) returned {number} "
         f"cotangent{'s' * (number != 1)} where {due} {'were' if due != 1 else 'was'} due"
     )
-
-
-def fits(dx: Any, x: Any) -> bool:
-    """Return whether a (co)tangent has the shape of its primal, as far as a glance tells."""
-    kind = type(x)
-    if kind is np.ndarray:
-        return getattr(dx, "shape", None) == x.shape or (not x.shape and isinstance(dx, Number))
-    if kind is type(dx):
-        return kind not in (list, tuple) or len(dx) == len(x)
-    if isinstance(x, int | float | complex | np.generic):
-        return getattr(dx, "shape", None) == () or isinstance(dx, Number)
-    if kind is list or kind is tuple:
-        return isinstance(dx, kind) and len(dx) == len(x)
-    return True

@@ -4,7 +4,6 @@ Forward, the same partial derivatives are multiplied by tangents.
 """
 
 import contextvars
-import functools
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
@@ -16,6 +15,7 @@ from rulescore._project import project, shape_of
 from rulescore._rule import Rule, RuleError
 
 _NUMBER = frozenset((float, np.float64, int))
+_PYTHONS = frozenset((float, int))
 _OWN = (np.ndarray, np.generic, int, float, complex)
 _PLAIN = frozenset((np.ndarray, float, int, complex, np.float64, np.float32))
 
@@ -37,21 +37,22 @@ def pull_scalar(
     if dy is None:
         return (None,) * (len(xs) + 1)
     cotangents: Callable[..., tuple[Any, ...]]
-    cotangents = _of_one if len(xs) == 1 else _of_two if len(xs) == 2 else _of_many
     if needed is not None:
-        cotangents = functools.partial(_of_some, needed)
+        cotangents = _of_some
+    else:
+        cotangents = _of_one if len(xs) == 1 else _of_two if len(xs) == 2 else _of_many
     try:
         if not rule.poles:
-            return cotangents(rule, xs, out, dy, xs)
+            return cotangents(rule, xs, out, dy, xs, needed)
         try:
             if type(xs[0]) in _PLAIN and type(xs[-1]) in _PLAIN:
-                return _QUIET.copy().run(cotangents, rule, xs, out, dy, xs)
+                return _QUIET.copy().run(cotangents, rule, xs, out, dy, xs, needed)
             with np.errstate(all="ignore"):  # what others compute may need their own context
-                return cotangents(rule, xs, out, dy, xs)
+                return cotangents(rule, xs, out, dy, xs, needed)
         except (ArithmeticError, ValueError):
             # Python's floats raise where IEEE arithmetic, and so NumPy, says inf or nan
             with np.errstate(all="ignore"):
-                return cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs)
+                return cotangents(rule, tuple(map(_ieee, xs)), _ieee(out), dy, xs, needed)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise RuleError(
             f"the pullback of {rule.signature} ({rule.place}) failed for a cotangent of shape "
@@ -122,7 +123,7 @@ def _of_two_chosen(
 
 
 def _of_many(
-    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...], needed: Any
 ) -> tuple[Any, ...]:
     xs = tuple([_inexact(x, rule) for x in xs])
     partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
@@ -134,33 +135,55 @@ def _of_many(
 
 
 def _of_some(
-    needed: tuple[Any, ...],
     rule: Rule,
     xs: tuple[Any, ...],
     out: Any,
     dy: Any,
     primals: tuple[Any, ...],
+    needed: Any,
 ) -> tuple[Any, ...]:
     """Return the cotangents of the arguments that are needed, and `None` for the others."""
     partials = _partials(rule, xs, out, needed[1:])
+    found: list[Any] = [None]
+    if type(dy) in REAL:
+        for p, x in zip(partials, primals, strict=True):
+            if p is None:
+                found.append(None)
+            elif type(x) is float and type(p) in REAL:
+                found.append(float(dy * p) if dy else 0.0)
+            else:
+                found.append(pull(dy, p, x, primals))
+        return tuple(found)
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
-    pairs = zip(partials, primals, strict=True)
-    return None, *[pull(dy, p, x, primals) for p, x in pairs]
+    for p, x in zip(partials, primals, strict=True):
+        found.append(None if p is None else pull(dy, p, x, primals))
+    return tuple(found)
 
 
-def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> tuple[Any, ...]:
+def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> list[Any]:
     """Return the partial derivatives that are needed, and `None` for the others."""
-    inexact = [_inexact(x, rule) for x in xs]
-    given = [*inexact, out] if rule.takes_out else inexact
+    given = []
+    for x in xs:
+        kind = type(x)
+        if kind is float or (kind is np.ndarray and x.dtype.kind == "f"):
+            given.append(x)
+        else:
+            given.append(_inexact(x, rule))
+    if rule.takes_out:
+        given.append(out)
+    found: list[Any] = []
     if rule.partials is not None:
-        wanted = zip(rule.partials, needed, strict=True)
-        return tuple([partial(*given) if n else None for partial, n in wanted])
+        for partial, n in zip(rule.partials, needed, strict=True):
+            found.append(partial(*given) if n else None)
+        return found
     partials = rule.body(*given)
     each = (partials,) if len(xs) == 1 else partials
     if type(each) is not tuple or len(each) != len(xs) or type(each[0]) is tuple:
         raise _wrong_number(rule, partials)
-    return tuple([p if n else None for p, n in zip(each, needed, strict=True)])
+    for p, n in zip(each, needed, strict=True):
+        found.append(p if n else None)
+    return found
 
 
 def push_scalar(rule: Rule, out: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
@@ -175,7 +198,7 @@ def push_scalar(rule: Rule, out: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...])
             return _pushed(rule, partials, dxs)
 
 
-def _pushed(rule: Rule, partials: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
+def _pushed(rule: Rule, partials: list[Any], dxs: tuple[Any, ...]) -> Any:
     total: Any = None
     for p, dx in zip(partials, dxs, strict=True):
         if p is None or dx is None:
@@ -186,7 +209,7 @@ def _pushed(rule: Rule, partials: tuple[Any, ...], dxs: tuple[Any, ...]) -> Any:
 
 
 def _of_one(
-    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...], needed: Any
 ) -> tuple[Any, ...]:
     (x,) = xs
     if type(x) is np.ndarray and type(dy) is np.ndarray:
@@ -211,7 +234,7 @@ def _of_one(
 
 
 def _of_two(
-    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...]
+    rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...], needed: Any
 ) -> tuple[Any, ...]:
     x, y = xs
     if type(x) is np.ndarray and type(y) is np.ndarray and type(dy) is np.ndarray:
@@ -238,13 +261,17 @@ def _of_two(
             ):
                 return None, dy * p, dy * q
             return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
-    elif type(x) is float and type(y) is float and type(dy) in REAL:
+    elif type(x) in _PYTHONS and type(y) in _PYTHONS and type(dy) in REAL:
         partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)
         if type(partials) is not tuple or len(partials) != 2:
             raise _wrong_number(rule, partials)
         p, q = partials
-        if type(p) in _NUMBER and type(q) in _NUMBER:
-            return (None, float(dy * p), float(dy * q)) if dy else (None, 0.0, 0.0)
+        if type(q) in _NUMBER:
+            dz = float(dy * q) if dy else 0.0
+            if p is None:
+                return None, None, dz
+            if type(p) in _NUMBER:
+                return None, float(dy * p) if dy else 0.0, dz
         return None, pull(dy, p, x, primals), pull(dy, q, y, primals)
     x, y = _inexact(x, rule), _inexact(y, rule)
     partials = rule.body(x, y, out) if rule.takes_out else rule.body(x, y)

@@ -164,8 +164,10 @@ def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pul
         return y, Pullback(rule.reverse, rule, y if rule.takes_out else None, f, xs)
     if rule.kind == "general":
         given = rule.body(*xs, **options)
-        if type(given) is tuple and len(given) == 2 and callable(given[1]):
-            return given[0], Pullback(rule.reverse, rule, given[1], f, xs)
+        if type(given) is tuple and len(given) == 2:
+            back = given[1]
+            if type(back) is tuple or callable(back):
+                return given[0], Pullback(rule.reverse, rule, back, f, xs)
         return rule.answer(given, f, xs)
     return rule(f, *xs, **options)
 

@@ -17,8 +17,10 @@ def piecewise(condition, xs, inside, safe, outside, other):
     """
     if isinstance(condition, bool | np.bool_):
         return inside(*xs) if condition else outside(*xs)
-    if isinstance(condition, np.ndarray) and not condition.any():
-        return outside(*xs)
+    if isinstance(condition, np.ndarray):
+        hits = np.count_nonzero(condition)
+        if not hits:
+            return outside(*xs)
     first = [np.where(condition, x, y) for x, y in zip(xs, safe, strict=True)]
     second = [np.where(condition, y, x) for x, y in zip(xs, other, strict=True)]
     return np.where(condition, inside(*first), outside(*second))

@@ -60,6 +60,8 @@ rule.constant(sp.roots_hermite, sp.roots_hermitenorm, sp.hermite, sp.hermitenorm
 
 def below(n, factor, f):
     """Return `factor * f(n - 1)`, and zero where `n` is zero."""
+    if isinstance(n, int):
+        return factor * f(n - 1) if n else 0.0
     return piecewise(n == 0, (n,), lambda n: 0.0, (0,), lambda n: factor * f(n - 1), (1,))
 
 

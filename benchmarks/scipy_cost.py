@@ -1,0 +1,247 @@
+"""What a call of a rule for SciPy costs beyond the calls of SciPy and NumPy that it has to make.
+
+Run it as a script: it measures each example of the rules for `scipy.special`, `scipy.linalg`,
+`scipy.fft` and `scipy.fftpack`, and each elementwise function also with numbers and with arrays of
+three entries. It prints, in microseconds, what is over the limit; with `--all` every row, and with
+names of functions those only. Times are of this process, medians of rounds in turns.
+
+`call` is SciPy's own call of the function, or the calls that the rule makes instead, such as those
+of LAPACK's factorization whose factors it keeps. `own calls` are those that the formula of the
+derivative makes: of functions of SciPy and NumPy, and of arithmetic with arrays, which are noted
+while it runs once, and made again. `rule` and `back` are what `rrule(f, *xs)` and `back(dy)` take
+beyond these. What Python does between the calls of a formula counts as beyond.
+"""
+
+import argparse
+import contextlib
+import copy
+import importlib
+import sys
+import time
+import warnings
+from collections import Counter
+from statistics import median
+from types import ModuleType
+
+import numpy as np
+
+from rules_scipy import SECTIONS
+from rulescore import project, rrule
+from rulescore._rule import _pull_parts
+from rulescore._scalar import _partials
+from rulescore.testing._leaves import random_direction
+
+LIMIT = 2.0  # microseconds, forward and back alike
+LIBRARIES = ("special", "linalg", "fft", "fftpack")
+ROUNDS, SPENT = 21, 0.0004  # how often, and how many seconds each time
+OF_LIBRARIES = ("np", "sp", "sl", "sf", "fp", "lapack", "blas", "_ufuncs")
+
+
+class Noted(np.ndarray):
+    """An array whose arithmetic is noted in `calls`, and that of what comes out of it."""
+
+    calls = None
+
+    def __array_ufunc__(self, ufunc, method, *xs, **options):
+        return noted(getattr(ufunc, method), xs, options)
+
+    def __array_function__(self, f, types, xs, options):
+        return noted(f, xs, options)
+
+
+def noted(f, xs, options):
+    """Call a function of arrays as they are, and note that."""
+    xs, options = plain(xs), plain(options)
+    Noted.calls.append((f, xs, options))
+    return wrapped(f(*xs, **options))
+
+
+def changed(x, kind, change):
+    """Return a value with its arrays of one kind changed."""
+    if type(x) is kind:
+        return change(x)
+    if type(x) in (tuple, list):
+        return type(x)(changed(entry, kind, change) for entry in x)
+    if type(x) is dict:
+        return {name: changed(entry, kind, change) for name, entry in x.items()}
+    return x
+
+
+def plain(x):
+    """Return a value with plain arrays in the place of noted ones."""
+    return changed(x, Noted, lambda a: a.view(np.ndarray))
+
+
+def wrapped(x):
+    """Return a value with noted arrays in the place of plain ones."""
+    return changed(x, np.ndarray, lambda a: a.view(Noted) if a.dtype.kind in "biufc" else a)
+
+
+class Noting:
+    """Stand for a module of SciPy or NumPy in rules, and note what is called of it."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def __getattr__(self, name):
+        f = getattr(self.module, name)
+        if isinstance(f, ModuleType):
+            return Noting(f)
+        if isinstance(f, type) or not callable(f):
+            return f
+        return lambda *xs, **options: noted(f, xs, options)
+
+
+@contextlib.contextmanager
+def noting():
+    """Give the calls that rules make meanwhile."""
+    Noted.calls = []
+    found = [
+        (module, name, getattr(module, name))
+        for key, module in sys.modules.items()
+        if key.startswith("rules_scipy.") and not key.startswith("rules_scipy.examples")
+        for name in OF_LIBRARIES
+        if hasattr(module, name)
+    ]
+    for module, name, library in found:
+        setattr(module, name, Noting(library))
+    try:
+        yield Noted.calls
+    finally:
+        for module, name, library in found:
+            setattr(module, name, library)
+
+
+def calls_of(rule, xs, options, dy, needed):
+    """Return the calls that a rule makes for a value and for its cotangents."""
+    given, f = wrapped(copy.deepcopy(list(xs))), rule.function
+    dy = wrapped(dy)
+    with noting() as calls, np.errstate(all="ignore"):
+        if rule.kind == "scalar":
+            y = noted(f, given, {})
+            forward = len(calls)
+            for p, x in zip(_partials(rule, tuple(given), y, needed[1:]), xs, strict=True):
+                if p is not None:
+                    project(dy * p, x)
+        elif rule.kind == "linear":
+            noted(f, given, options)
+            forward = len(calls)
+            rule.body(dy, *given, **options)
+        else:
+            _, back = rule.body(*given, **options)
+            forward = len(calls)
+            if callable(back):
+                back(dy)
+            else:
+                _pull_parts(rule, back, dy, needed)
+    return calls[:forward], calls[forward:]
+
+
+def number(x):
+    """Return an argument as one number."""
+    return x if isinstance(x, int | float) else np.ravel(x)[0].item()
+
+
+def of_three(x):
+    """Return an argument as an array of three numbers, unless it is an integer."""
+    return x if isinstance(x, int) else np.resize(x, 3)
+
+
+def cases(libraries):
+    """Give each call with what tells it from others of the function."""
+    for library in libraries:
+        for name in SECTIONS[f"scipy.{library}"]:
+            rule = importlib.import_module(f"rules_scipy.{library}.{name}").rule
+            seen = Counter()
+            for f, xs, given in rule.examples:
+                options = {k: x for k, x in given.items() if not k.startswith("check_")}
+                elementwise = isinstance(f, np.ufunc) and not (options or seen[f])
+                if elementwise and not any(map(np.iscomplexobj, xs)):
+                    yield f, [number(x) for x in xs], options, "number"
+                    yield f, [of_three(x) for x in xs], options, "array"
+                seen[f] += 1
+                yield f, list(xs), options, f"example {seen[f]}"
+
+
+def seconds(call, times):
+    """Return what a call takes of the time of the process."""
+    start = time.process_time()
+    for _ in range(times):
+        call()
+    return (time.process_time() - start) / times
+
+
+def microseconds(*calls):
+    """Return the time of each call, the median of many short runs in turns."""
+    times = [max(2, int(SPENT / max(seconds(call, 2), 1e-7))) for call in calls]
+    rounds = [
+        [seconds(call, n) * 1e6 for call, n in zip(calls, times, strict=True)]
+        for _ in range(ROUNDS)
+    ]
+    return [median(column) for column in zip(*rounds, strict=True)]
+
+
+def measured(f, xs, options):
+    """Return the times of SciPy's calls, forward and back, each with what the rule adds."""
+    found = rrule(f, *xs, **options)
+    if found is None or found[1].rule.kind == "constant":
+        return None
+    y, back = found
+    rule = back.rule
+    dy = random_direction(y, np.random.default_rng(0))
+    needed = (False, *(i not in rule.refuses for i in range(len(xs))))
+    back = back.only(needed) if rule.refuses else back
+    there, here = calls_of(rule, xs, options, dy, needed)
+
+    def made(calls):
+        def again():
+            for g, given, by_name in calls:
+                g(*given, **by_name)
+
+        return again
+
+    with np.errstate(all="ignore"):
+        times = microseconds(
+            lambda: f(*xs, **options) if callable(f) else None,
+            made(there),
+            lambda: rrule(f, *xs, **options),
+            made(here),
+            lambda: back(dy),
+        )
+    whole, parts, forward, own, backward = times
+    call = max(whole, parts)
+    return call, forward - call, own, backward - own
+
+
+def main(arguments):
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="functions, if not all")
+    parser.add_argument("--library", action="append", choices=LIBRARIES)
+    parser.add_argument("--all", action="store_true", help="print what is within the limit too")
+    asked = parser.parse_args(arguments)
+    heads = ("call", "rule", "own calls", "back")
+    print(f"{'':<44}" + "".join(f"{head:>10}" for head in heads))
+    count = over = 0
+    for f, xs, options, told in cases(asked.library or LIBRARIES):
+        name = getattr(f, "__name__", str(f))
+        if asked.names and name not in asked.names:
+            continue
+        try:
+            times = measured(f, xs, options)
+        except Exception as error:
+            print(f"{name:<30} {told:<13} not measured: {type(error).__name__}: {error}"[:100])
+            continue
+        if times is None:
+            continue
+        mark = max(times[1], times[3]) > LIMIT
+        count, over = count + 1, over + mark
+        if mark or asked.all:
+            row = "".join(f"{t:>10.2f}" for t in times)
+            print(f"{name:<30} {told:<13}{row}" + "  over" * mark, flush=True)
+    print(f"{over} of {count} calls are over the limit of {LIMIT} us")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(sys.argv[1:])
