@@ -169,6 +169,13 @@ def library_benchmark(session):
 
 
 @nox.session
+def docs(session):
+    """Build the site of the documentation: a link that leads nowhere is an error."""
+    session.install("-r", "requirements-docs.txt")
+    session.run("mkdocs", "build", "--strict", *session.posargs)
+
+
+@nox.session
 def lint(session):
     """Check style and formatting."""
     session.install("ruff")

@@ -2,7 +2,7 @@
 
 The evidence is written with `scipy.linalg.cho_factor`; its gradient is found by `zygote_lite`.
 
-    python examples/gaussian_process.py docs/gaussian_process.png
+    python examples/gaussian_process.py docs/pictures/gaussian_process.png
 """
 
 import sys

@@ -1,0 +1,195 @@
+"""The Python of every page runs, and every output that a page shows is what the code gives.
+
+A page is run from top to bottom, as one module. What is compared:
+
+- the comment behind an expression: its value (`repr`), or the error that it raises, as
+  `NoRuleError: message`;
+- the block of text that follows Python directly: all that the Python has printed;
+- in a block `console`, what each command prints.
+
+`...` stands for anything. Python with a title is a file (`model.py`), which is written beside the
+page, or the program of another library (`JAX`), which is run where that library is installed.
+"""
+
+import ast
+import doctest
+import importlib.util
+import io
+import os
+import re
+import subprocess
+import sys
+import tokenize
+import types
+from pathlib import Path
+
+import pytest
+
+from rulescore import RuleSet
+from website.links import outside_code, place_of
+
+ROOT = Path(__file__).parents[1]
+OWN_TESTS = {"docs/errors"}  # folders whose pages other tests run
+ALL = sorted(
+    path.relative_to(ROOT)
+    for pattern in ("*.md", "*/README.md", "docs/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+PAGES = [
+    name
+    for name in ALL
+    if re.search("(?m)^```(python|console)", (ROOT / name).read_text(encoding="utf-8"))
+    and ">>>" not in (ROOT / name).read_text(encoding="utf-8")  # a session, which its own test runs
+    and str(name.parent) not in OWN_TESTS
+]
+OTHERS = {"autograd": "autograd", "JAX": "jax", "PyTorch": "torch"}
+FENCE = re.compile(
+    r"(?m)^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?[^\n]*\n(?P<text>.*?)^```$"
+    r"(?:\n+(?:^```text\n(?P<printed>.*?)^```$|(?P<indented>(?:^(?: {4}[^\n]*)?\n)+)))?",
+    re.DOTALL,
+)
+
+
+def comments_of(source):
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {t.start[0]: t.string.lstrip("# ") for t in tokens if t.type == tokenize.COMMENT}
+
+
+def says(expected, found):
+    return doctest.OutputChecker().check_output(f"{expected}\n", f"{found}\n", doctest.ELLIPSIS)
+
+
+def plain(text):
+    """Return printed text without spaces at the ends of lines, or of the indentation of a page."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    if all(line.startswith("    ") for line in lines if line):
+        lines = [line[4:] for line in lines]
+    return "\n".join(lines).strip("\n")
+
+
+class Page:
+    """A page that is run: its module, and how much of it was compared."""
+
+    def __init__(self, name, folder, printed):
+        self.name, self.folder, self.printed = name, folder, printed
+        self.module = types.ModuleType(name.stem.lower())
+        self.compared = 0
+
+    def run(self, fence, line):
+        """Run a block of the page that begins at a line."""
+        language, title, text = fence["language"], fence["title"], fence["text"]
+        if language == "console":
+            self.run_commands(text, line)
+        elif language == "python" and title and title.endswith(".py"):
+            (self.folder / title).write_text(text, encoding="utf-8")
+        elif language == "python" and title:
+            if importlib.util.find_spec(OTHERS[title]) is not None:
+                self.run_python(fence, line, types.ModuleType(OTHERS[title] + "_program"))
+        elif language == "python":
+            self.run_python(fence, line, self.module)
+
+    def run_python(self, fence, line, module):
+        source = "\n" * line + fence["text"]  # each line where it stands on the page
+        path = self.folder / f"{module.__name__}.py"  # a file, so that functions have source
+        known = path.read_text(encoding="utf-8") if path.exists() else ""
+        source = known + source[known.count("\n") :]
+        path.write_text(source, encoding="utf-8")
+        comments = comments_of(source)
+        for statement in ast.parse("\n" * line + fence["text"]).body:
+            if not isinstance(statement, ast.Expr):
+                exec(compile(ast.Module([statement], []), path, "exec"), vars(module))
+                continue
+            expected = comments.get(statement.end_lineno)
+            try:
+                found = repr(
+                    eval(compile(ast.Expression(statement.value), path, "eval"), vars(module))
+                )
+            except Exception as error:
+                if not expected or not re.match(r"\w+Error: ", expected):
+                    raise
+                found = f"{type(error).__name__}: {error}"
+            if expected:
+                at = f"{self.name}:{statement.lineno}"
+                assert says(expected, found), f"{at} says {expected}, it is {found}"
+                self.compared += 1
+        shown = fence["printed"] or fence["indented"] or ""
+        self.compare_printed(shown, self.printed(), line)
+
+    def run_commands(self, text, line):
+        """Run the commands of a block that are Python's; others (pip, git) change the machine."""
+        for command, shown in re.findall(r"(?m)^\$ (.*)\n((?:(?!\$ ).*\n)*)", text):
+            if not command.startswith("python "):
+                assert not shown
+                continue
+            done = subprocess.run(
+                [sys.executable, *command.split()[1:]],
+                cwd=self.folder,
+                env={**os.environ, "COLUMNS": "80", "PYTHONPATH": os.pathsep.join(sys.path)},
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+            self.compare_printed(shown, done.stdout + done.stderr, line)
+
+    def compare_printed(self, shown, printed, line):
+        if shown.strip():
+            assert says(plain(shown), plain(printed)), (
+                f"{self.name}:{line} shows\n{plain(shown)}\nbut this is printed\n{plain(printed)}"
+            )
+            self.compared += 1
+
+
+@pytest.mark.parametrize("name", PAGES, ids=str)
+def test_the_code_gives_what_the_page_says(name, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pictures and files are written there
+    monkeypatch.syspath_prepend(str(tmp_path))
+    page = Page(name, tmp_path, lambda: capsys.readouterr().out)
+    monkeypatch.setitem(sys.modules, page.module.__name__, page.module)
+    before = {*sys.modules}
+    text = (ROOT / name).read_text(encoding="utf-8")
+    try:
+        for fence in FENCE.finditer(text):
+            page.run(fence, text.count("\n", 0, fence.start("text")))
+    finally:
+        for made in vars(page.module).values():
+            if isinstance(made, RuleSet):
+                made.unregister()
+        for loaded in {*sys.modules} - before:
+            if getattr(sys.modules[loaded], "__file__", None) and str(tmp_path) in str(
+                sys.modules[loaded].__file__
+            ):
+                del sys.modules[loaded]
+    assert page.compared
+
+
+def test_every_block_of_python_is_found():
+    for name in PAGES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        found = [fence for fence in FENCE.finditer(text) if fence["language"] == "python"]
+        assert len(found) == len(re.findall(r"(?m)^ *```+ *python", text)), name
+        for fence in found:
+            title = fence["title"]
+            assert not title or title.endswith(".py") or title in OTHERS, f"{name}: {title}"
+
+
+def test_the_front_page_shows_what_its_code_prints():
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = [(f["printed"] or f["indented"] or "").strip() for f in FENCE.finditer(page)]
+    assert len([text for text in shown if text]) == 3
+
+
+@pytest.mark.parametrize("name", ALL, ids=str)
+def test_links_lead_somewhere(name):
+    page = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", outside_code(page)):
+        if re.match(r"https?:|mailto:|#", target):
+            continue
+        place, _ = place_of(str(name), target)
+        assert (ROOT / place).exists(), f"{name} links to {target}"
+
+
+def test_the_two_commands_stand_there_as_they_are_run():
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    setup = "    python3 -m venv .venv && .venv/bin/pip install -qr requirements.txt && "
+    assert f"{setup}.venv/bin/zygote-lite moons\n" in page
+    assert f"{setup}.venv/bin/pytest\n" in page

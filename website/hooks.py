@@ -1,0 +1,83 @@
+"""What MkDocs asks while it builds the site: more pages, and links that lead to them.
+
+README files, the changelog and the examples are pages of the site, too, and stand in the
+repository where its readers look for them.
+"""
+
+import ast
+import sys
+from pathlib import Path
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from website.links import PAGES, rewritten  # noqa: E402 - found beside this file
+
+PICTURES = ROOT / "docs" / "pictures"
+ERRORS = ROOT / "docs" / "errors"
+
+
+def examples():
+    """Return the examples that have a picture: their names, in order."""
+    return sorted(
+        path.stem for path in (ROOT / "examples").glob("*.py") if picture_of(path.stem).exists()
+    )
+
+
+def picture_of(name):
+    """Return the path of the picture of an example."""
+    return PICTURES / f"{name}.png"
+
+
+def has_page(place):
+    """Tell whether a file of the repository is an example with a page."""
+    return place.endswith(".py") and Path(place).stem in examples()
+
+
+def example_page(name):
+    """Return the page of an example: what it says of itself, its picture, its code."""
+    source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
+    title, _, rest = ast.get_docstring(ast.parse(source)).partition("\n")
+    return "\n".join(
+        [
+            f"# {name.replace('_', ' ').capitalize()}",
+            f"\n{title}\n{rest}\n",
+            f"![What the script draws](../pictures/{name}.png)\n",
+            f"```python\n{source.rstrip()}\n```\n",
+            "Read next: [the other examples](../gallery.md).\n",
+        ]
+    )
+
+
+def on_config(config):
+    """Add the pages of errors and examples to the navigation."""
+    gallery = [{name.replace("_", " ").capitalize(): f"gallery/{name}.md"} for name in examples()]
+    errors = [f"errors/{path.name}" for path in sorted(ERRORS.glob("*.md"))]
+    for entry in config.nav:
+        if "Gallery" in entry:
+            entry["Gallery"] += gallery
+        if "Reference" in entry and errors:
+            entry["Reference"].append({"Errors": errors})
+    return config
+
+
+def on_files(files: Files, config):
+    """Add the pages that are files elsewhere in the repository."""
+    for place, page in PAGES.items():
+        text = (ROOT / place).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=text))
+    for name in examples():
+        files.append(File.generated(config, f"gallery/{name}.md", content=example_page(name)))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Make links lead to pages of the site, or to the repository."""
+    path = page.file.src_uri
+    if path.startswith("gallery/"):
+        return markdown
+    elsewhere = {site: place for place, site in PAGES.items()}
+    name = elsewhere.get(path, f"docs/{path}")
+    return rewritten(markdown, name, path, config.repo_url.rstrip("/"), has_page)
