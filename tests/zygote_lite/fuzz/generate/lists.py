@@ -70,7 +70,8 @@ class Writer:
             self.line(depth, f"out.append({self.expression(scope)})")
             scope["out"] = True
         elif kind < 0.72:
-            self.line(depth, f"if {self.operand(scope)} > {self.operand(scope)}:")
+            test = f"{self.operand(scope)} > {self.operand(scope)}"
+            self.line(depth, f"if {r.choice([test, test, 'out', 'not out'])}:")
             self.block(scope, depth + 1, 1)
             if r.random() < 0.5:
                 self.line(depth, "else:")

@@ -505,6 +505,20 @@ def test_items_of_a_list_that_is_empty_as_yet():
         assert not any("internal" in r for r in reasons), reasons
 
 
+def first_in_another_way(xs):
+    out = []
+    for x in xs:
+        if x > 0.1:
+            out.append(x * 2.0 if out else x * x)
+    return sum(out)
+
+
+def test_the_reverse_pass_asks_whether_a_list_was_empty_then():
+    first = ([0.5, 2.0, 0.7],)
+    assert assert_agreement(first_in_another_way, first, ([0.0, 0.5, 2.0],), ([],))
+    assert answers(first_in_another_way, first)
+
+
 # -- short lists, some of whose items get no gradient ---------------------------------------------
 
 

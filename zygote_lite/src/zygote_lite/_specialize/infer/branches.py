@@ -21,6 +21,7 @@ from zygote_lite._specialize.infer.forms import (
 from zygote_lite._specialize.infer.joins import join_attributes
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.drafts import Env
+from zygote_lite._specialize.typed.facts import ListOf
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.nodes import Branch, add_at_ends
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
@@ -36,7 +37,7 @@ def interpret_branch(
     """Write an `if` statement; return the variables after it, or `None` if that is not reached."""
     if test in builder.iterators:
         raise Unsound.ITERATOR("it asks for the truth of an iterator")
-    if test.is_object or test.contents is not None or test.has_no_axes:
+    if test.is_object or test.has_no_axes or _may_change(test):
         test = builder.apply(bool, [test])
     if test.is_constant or test.items is not None:
         return builder.block(body if test.sample else orelse, env, after)
@@ -50,6 +51,11 @@ def interpret_branch(
     if not builder.guesses or builder.plain:  # a rule can be called as it is
         return join_paths(builder, node, env, after, lambda: path(True), lambda: path(False))
     return _both_or_one(builder, node, env, after, path)
+
+
+def _may_change(test: Value) -> bool:
+    """Return whether a container may be empty here and not later, in the reverse pass."""
+    return test.contents is not None or isinstance(test.fact, ListOf)
 
 
 def _both_or_one(
