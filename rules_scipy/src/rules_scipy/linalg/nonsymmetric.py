@@ -144,7 +144,15 @@ def _(
 
 @rule(sl.eigvals)
 @stacked(sl.eigvals, 2)
-def _(a: ArrayLike, *, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
+def _(
+    a: ArrayLike,
+    *,
+    b=None,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    homogeneous_eigvals=False,
+):
     plain(False, homogeneous_eigvals)
     y = sl.eigvals(a, b, check_finite=check_finite)
     shared, (by_a, _) = eig_pullback(a, b, y, False)
@@ -157,6 +165,8 @@ def _(
     a: ArrayLike,
     b: ArrayLike | None,
     overwrite_a=False,
+    *,  # SciPy 1.18 has `overwrite_b` next
+    overwrite_b=False,
     check_finite=True,
     homogeneous_eigvals=False,
 ):

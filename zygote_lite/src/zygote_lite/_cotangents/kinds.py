@@ -14,6 +14,7 @@ import random
 import re
 import threading
 import types
+import typing
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -107,6 +108,8 @@ def is_written_in_python(t: type) -> bool:
     """Return whether a class was made by a `class` statement; some of those in C look like it."""
     if not t.__flags__ & HEAPTYPE or t.__flags__ & _IMMUTABLE:
         return False
+    if t is typing.Generic:  # in C from Python 3.12 on, without methods of its own
+        return True
     return t.__dictoffset__ != 0 or any("__slots__" in vars(base) for base in t.__mro__)
 
 

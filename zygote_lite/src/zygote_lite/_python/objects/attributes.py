@@ -19,13 +19,13 @@ from zygote_lite._activity.marks import mark_active, mark_fields, note_outside, 
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import (
     FUNCTION,
-    HEAPTYPE,
     INERT,
     OBJECT,
     TUPLE,
     VALUE,
     dict_of,
     is_known_by_rule,
+    is_written_in_python,
     kind_of,
     own_fields,
 )
@@ -87,7 +87,7 @@ def _(nodes: Nodes, x: Any, name: str, *default: Any) -> ValueAndPullback:
         place = next((i for i, given in enumerate(x.args) if given is y), None)
         if place is not None:  # such as the `value` of a StopIteration
             return y, _argument_back(x, place, count)
-        in_c = not name.startswith("__") and not member.__objclass__.__flags__ & HEAPTYPE
+        in_c = not name.startswith("__") and not is_written_in_python(member.__objclass__)
         if in_c and kind_of(y) == VALUE:
             raise refusal(member, (x,))  # such as the `filename` of an OSError
     if is_known_by_rule(type(x)) and name in fields_of(x) and kind_of(y) != INERT:

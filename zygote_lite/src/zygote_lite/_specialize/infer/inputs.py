@@ -69,8 +69,8 @@ _CONSTANT_TYPES = (
     int,
     type(None),
 )  # not what is derived from them: that may have attributes
-_GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
-                      types.WrapperDescriptorType, type(np.sum),
+_GIVEN_AS_THEY_ARE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType,
+                      types.MethodDescriptorType, types.WrapperDescriptorType, type(np.sum),
                       type(np.random.default_rng))  # fmt: skip
 _no_global = object()
 _MOST_ENTRIES = 256  # entries of a dict

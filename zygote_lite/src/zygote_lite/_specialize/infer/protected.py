@@ -7,7 +7,7 @@ from. There is one state of the objects that the function has made, at all of th
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.infer.branches import join_paths
 from zygote_lite._specialize.infer.models.errors import error_of, restricted
@@ -187,7 +187,7 @@ def _points(nodes: list[Node], clauses: list[Kinds]) -> Iterator[_Point]:
 
 
 def _is_builtin(kind: type[BaseException]) -> bool:
-    return not kind.__flags__ & HEAPTYPE
+    return not is_written_in_python(kind)
 
 
 def _may_raise(node: Node, kind: type[BaseException]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._ir import nodes as ir
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 
@@ -263,7 +263,7 @@ def catches(kind: Any, *kinds: Any) -> bool:
 def _has_no_init(kind: type) -> bool:
     """Return whether a class and those that it is derived from are Python's own, or NumPy's."""
     return all(
-        not k.__flags__ & HEAPTYPE or k.__module__.partition(".")[0] == "numpy"
+        not is_written_in_python(k) or k.__module__.partition(".")[0] == "numpy"
         for k in kind.__mro__
     )
 

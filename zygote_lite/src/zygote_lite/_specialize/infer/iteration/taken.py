@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._cotangents.registry import CLASS_METHODS, IN_PYTHON
 from zygote_lite._ir import intrinsics as _intrinsics
 from zygote_lite._ir.folding import all_of, any_of, folded
@@ -106,7 +106,7 @@ def of_iterators(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value
         return None
     if f is isinstance and _are_no_iterators(xs[1].sample):
         return constant(False)
-    if hasattr(f, "__code__") or (isinstance(f, type) and f.__flags__ & HEAPTYPE):
+    if hasattr(f, "__code__") or (isinstance(f, type) and is_written_in_python(f)):
         return None
     raise Unsound.ITERATOR(f"an iterator is given to {getattr(f, '__name__', f)}")
 

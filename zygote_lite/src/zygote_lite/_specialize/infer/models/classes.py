@@ -10,7 +10,7 @@ import functools
 import types
 from typing import Any
 
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import Other
 from zygote_lite._specialize.typed.inputs import Inputs
@@ -22,6 +22,7 @@ ABSENT = object()
 FUNCTIONS = (types.FunctionType, Local)
 _OF_ATTRIBUTES = ("__setattr__", "__delattr__", "__getattr__")
 NAMES_OF_CLASSES = ("__name__", "__qualname__")
+_PLAIN_IN_C = (types.SimpleNamespace, functools._lru_cache_wrapper)
 _COMPUTING = {"__getattr__", "__getattribute__", "__class__"}
 _names: dict[frozenset[str], frozenset[str]] = {}  # one object for equal sets: guards name it
 
@@ -33,7 +34,7 @@ def is_plain(x: Any) -> bool:
     """
     for base in type(x).__mro__[:-1]:
         computes = not _COMPUTING.isdisjoint(vars(base))
-        if (computes or not base.__flags__ & HEAPTYPE) and base is not types.SimpleNamespace:
+        if (computes or not is_written_in_python(base)) and base not in _PLAIN_IN_C:
             return False
     return type(getattr(x, "__dict__", None)) is dict
 
@@ -110,7 +111,7 @@ def settle(inputs: Inputs, kind: type) -> str:
     known = inputs.name_for(kind, "o")
     inputs.guard(f"{known}.__mro__", kind.__mro__)
     for base in kind.__mro__[:-1]:
-        if base.__flags__ & HEAPTYPE:
+        if is_written_in_python(base):
             names = frozenset(vars(base))
             names = _names.setdefault(names, names)
             at = inputs.name_for(base, "o")
@@ -121,7 +122,7 @@ def settle(inputs: Inputs, kind: type) -> str:
 def is_ordinary(kind: Any) -> bool:
     """Return whether a class was made by a `class` statement, without a metaclass of the user's."""
     return type(kind) in (type, abc.ABCMeta) and all(
-        base.__flags__ & HEAPTYPE for base in kind.__mro__[:-1]
+        is_written_in_python(base) for base in kind.__mro__[:-1]
     )
 
 

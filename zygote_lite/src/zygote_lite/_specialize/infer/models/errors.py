@@ -3,7 +3,7 @@
 import operator
 from typing import Any
 
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.models.classes import settle
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.raising import Kinds
@@ -22,7 +22,7 @@ def is_kind(f: Any) -> bool:
     if not (type(f) is type and issubclass(f, BaseException)) or issubclass(f, _OWN_WAYS):
         return False
     return not any(
-        _OF_ERRORS & vars(base).keys() for base in f.__mro__[:-1] if base.__flags__ & HEAPTYPE
+        _OF_ERRORS & vars(base).keys() for base in f.__mro__[:-1] if is_written_in_python(base)
     )
 
 
@@ -30,7 +30,7 @@ def made_error(builder: Builder, f: Any, xs: list[Value], kws: dict[str, Value])
     """Return a new exception."""
     if kws:
         raise NotSupported.CONTAINER("an exception is made with keywords")
-    if f.__flags__ & HEAPTYPE:
+    if is_written_in_python(f):
         settle(builder.inputs, f)
     return constant(Error((f,), [*xs]))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_rule
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import demand_table, refuse_adopted
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
@@ -58,7 +58,7 @@ def can_be_made(kind: Any) -> bool:
     if abstract_methods(kind):
         return False
     for base in kind.__mro__[:-1]:
-        if not base.__flags__ & HEAPTYPE:
+        if not is_written_in_python(base):
             return False
         if any(defined_in(base, name) is not ABSENT for name in _DECIDING):
             return False

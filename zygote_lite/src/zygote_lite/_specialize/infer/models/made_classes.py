@@ -10,7 +10,7 @@ import functools
 import types
 from typing import Any
 
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.models.classes import (
     ABSENT,
     FUNCTIONS,
@@ -83,13 +83,13 @@ def _base(builder: Builder, x: Value) -> type:
         if made_class(base) is not None:
             hook = defined_in(base, "__init_subclass__")
         else:
-            plain = base.__flags__ & HEAPTYPE and type(base) in (type, abc.ABCMeta)
+            plain = is_written_in_python(base) and type(base) in (type, abc.ABCMeta)
             if not (plain or issubclass(base, BaseException)):
                 raise NotSupported.STATEMENT(f"a class inside inherits from {kind.__name__}")
             hook = vars(base).get("__init_subclass__", ABSENT)
         if hook is not ABSENT:
             raise NotSupported.STATEMENT("a class inherits an `__init_subclass__`")
-    if made_class(kind) is None and kind is not object and kind.__flags__ & HEAPTYPE:
+    if made_class(kind) is None and kind is not object and is_written_in_python(kind):
         settle(builder.inputs, kind)
     return kind
 

@@ -5,7 +5,7 @@ import types
 from typing import Any
 
 from rulescore import find_rule
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.models.classes import settle
 from zygote_lite._specialize.infer.models.items import known_items
 from zygote_lite._specialize.typed.builder import Builder
@@ -36,7 +36,7 @@ def is_named_tuple(kind: Any) -> bool:
         "_fields" in vars(base)
         and generated
         and not (_OF_TUPLES - _OWN) & vars(base).keys()
-        and not any(_OF_TUPLES & vars(b).keys() or not b.__flags__ & HEAPTYPE for b in below)
+        and not any(_OF_TUPLES & vars(b).keys() or not is_written_in_python(b) for b in below)
     )
 
 

@@ -13,7 +13,7 @@ import types
 from typing import Any
 
 from zygote_lite._activity.outputs import is_stream
-from zygote_lite._cotangents.kinds import HEAPTYPE
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._specialize.infer.effects.attributes import known_once
 from zygote_lite._specialize.infer.effects.draws import generator_from_outside
 from zygote_lite._specialize.infer.models import differentiated as _differentiated
@@ -221,7 +221,7 @@ def ask_for_class(inputs: "Inputs", kind: Any, kinds: Any) -> None:
 
     Of abstract classes, demand that no class has been registered: until then each keeps its answer.
     """
-    made_in_python = isinstance(kind, type) and kind.__flags__ & HEAPTYPE
+    made_in_python = isinstance(kind, type) and is_written_in_python(kind)
     asked = kinds_in(kinds)
     if any(is_abstract(k) and (made_in_python or not is_without_hooks(k)) for k in asked):
         token = inputs.name_for(abc.get_cache_token, "o")
