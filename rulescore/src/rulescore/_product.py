@@ -9,6 +9,7 @@ from rulescore._array import Array
 from rulescore._project import project, shape_of
 
 REAL = frozenset((float, np.float64))
+_COMPLEX = REAL | {complex, np.complex128}
 _FACTOR = REAL | {bool, np.bool_}  # a slope of 0 or 1 may be written as a comparison
 # Above this many elements a test of each is better than one dot product, which starts threads.
 MANY = 10_000
@@ -30,17 +31,19 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     if kind is float:
         if type(dy) in REAL and type(partial) in _FACTOR:
             return float(dy * partial) if dy else 0.0
-    elif kind is np.ndarray and type(dy) is kind and type(partial) is kind:
-        dtype = x.dtype
-        if dtype is dy.dtype and dtype is partial.dtype and dtype.kind in "fc":
-            if dtype.kind == "c":
-                partial = partial.conj()
-            dx = dy * partial if is_finite(partial) else _masked(dy, partial)
-            if type(dx) is kind and dx.shape == x.shape:
-                return dx
-            if partial.shape != dy.shape:
-                _refuse_larger(partial, xs)
-            return project(dx, x)
+        if type(dy) in _COMPLEX and type(partial) in _COMPLEX:
+            return float((dy * partial.conjugate()).real) if dy else 0.0
+    elif kind is np.ndarray is type(dy) is type(partial) and _are_inexact(dy, partial):
+        if partial.dtype.kind == "c":
+            partial = partial.conj()
+        dx = dy * partial if is_finite(partial) else _masked(dy, partial)
+        if dx.dtype.kind == "c" and x.dtype.kind == "f":
+            dx = dx.real
+        if type(dx) is kind and dx.shape == x.shape and dx.dtype is x.dtype:
+            return dx
+        if partial.shape != dy.shape:
+            _refuse_larger(partial, xs)
+        return project(dx, x)
     given = type(partial)
     if given is int and (partial == 1 or partial == -1):
         return project(dy if partial == 1 else -dy, x)
@@ -58,6 +61,10 @@ def pull(dy: Any, partial: Any, x: Any, xs: tuple[Any, ...]) -> Any:
     if isinstance(partial, Array) or isinstance(dy, Array):
         return project(_times(dy, partial), x)
     return project(dy * partial if dy else dy, x)
+
+
+def _are_inexact(dy: np.ndarray, partial: np.ndarray) -> bool:
+    return dy.dtype.kind in "fc" and partial.dtype.kind in "fc"
 
 
 def push(dx: Any, partial: Any) -> Any:

@@ -252,9 +252,13 @@ class Pullback(partial[tuple[Any, ...]]):
         reverse = rule.reverse
         if rule.refuses and not any(needed[position + 1] for position in rule.refuses):
             reverse = rule.known
-            # what a rule refuses is `None` among its partial derivatives
-            spared = any(not n and i - 1 not in rule.refuses for i, n in enumerate(needed) if i)
-            if rule.kind == "scalar" and rule.partials is None and not spared:
+            if rule.kind == "scalar":  # what it refuses is `None` among its partial derivatives
+                apart = rule.partials is not None or any(
+                    not n and i - 1 not in rule.refuses for i, n in enumerate(needed) if i
+                )
+            else:
+                apart = not known
+            if not apart:
                 return Pullback(reverse, *self.args)
         return Pullback(reverse, *self.args, needed=tuple(needed))
 

@@ -125,13 +125,10 @@ def _of_two_chosen(
 def _of_many(
     rule: Rule, xs: tuple[Any, ...], out: Any, dy: Any, primals: tuple[Any, ...], needed: Any
 ) -> tuple[Any, ...]:
-    xs = tuple([_inexact(x, rule) for x in xs])
-    partials = rule.body(*xs, out) if rule.takes_out else rule.body(*xs)
+    partials = rule.body(*_given(rule, xs, out))
     if type(partials) is not tuple or len(partials) != len(xs):
         raise _wrong_number(rule, partials)
-    if type(dy) is np.ndarray:
-        _refuse_other_shape(dy, primals)
-    return None, *[pull(dy, p, x, primals) for p, x in zip(partials, primals, strict=True)]
+    return _pulled(partials, dy, primals)
 
 
 def _of_some(
@@ -143,27 +140,28 @@ def _of_some(
     needed: Any,
 ) -> tuple[Any, ...]:
     """Return the cotangents of the arguments that are needed, and `None` for the others."""
-    partials = _partials(rule, xs, out, needed[1:])
+    return _pulled(_partials(rule, xs, out, needed[1:]), dy, primals)
+
+
+def _pulled(partials: Sequence[Any], dy: Any, primals: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return all cotangents from the partial derivatives, of which some may be `None`."""
     found: list[Any] = [None]
-    if type(dy) in REAL:
-        for p, x in zip(partials, primals, strict=True):
-            if p is None:
-                found.append(None)
-            elif type(x) is float and type(p) in REAL:
-                found.append(float(dy * p) if dy else 0.0)
-            else:
-                found.append(pull(dy, p, x, primals))
-        return tuple(found)
+    is_real = type(dy) in REAL
     if type(dy) is np.ndarray:
         _refuse_other_shape(dy, primals)
     for p, x in zip(partials, primals, strict=True):
-        found.append(None if p is None else pull(dy, p, x, primals))
+        if p is None:
+            found.append(None)
+        elif is_real and type(x) is float and type(p) in REAL:
+            found.append(float(dy * p) if dy else 0.0)
+        else:
+            found.append(pull(dy, p, x, primals))
     return tuple(found)
 
 
-def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> list[Any]:
-    """Return the partial derivatives that are needed, and `None` for the others."""
-    given = []
+def _given(rule: Rule, xs: tuple[Any, ...], out: Any) -> list[Any]:
+    """Return what the partial derivatives of a rule are computed from."""
+    given: list[Any] = []
     for x in xs:
         kind = type(x)
         if kind is float or (kind is np.ndarray and x.dtype.kind == "f"):
@@ -172,6 +170,12 @@ def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) 
             given.append(_inexact(x, rule))
     if rule.takes_out:
         given.append(out)
+    return given
+
+
+def _partials(rule: Rule, xs: tuple[Any, ...], out: Any, needed: Sequence[Any]) -> list[Any]:
+    """Return the partial derivatives that are needed, and `None` for the others."""
+    given = _given(rule, xs, out)
     found: list[Any] = []
     if rule.partials is not None:
         for partial, n in zip(rule.partials, needed, strict=True):
@@ -250,6 +254,8 @@ def _of_two(
             if type(partials) is not tuple or len(partials) != 2:
                 raise _wrong_number(rule, partials)
             p, q = partials
+            if p is None:  # as that by an order
+                return None, None, pull(dy, q, y, primals)
             if (
                 type(p) is np.ndarray
                 and type(q) is np.ndarray

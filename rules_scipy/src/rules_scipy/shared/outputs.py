@@ -42,20 +42,22 @@ def _of_one(f, part):
 
 
 def _of_many(f, parts):
+    count = len(parts)
+    known = [(i, part) for i, part in enumerate(parts) if part is not None]
+
     def body(*xs):
         y = f(*xs)
         given = (*xs, y)
-        pullbacks = []
-        for part, x in zip(parts, xs, strict=True):
-            pullbacks.append(None if part is None else _pullback(part, given, x))
+        pullbacks = [None] * count
+        for i, part in known:
+            pullbacks[i] = _pullback(part, given, xs[i])
         return y, tuple(pullbacks)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    named = next(part for part in parts if part is not None)
     body.__signature__ = inspect.Signature(
         [
             inspect.Parameter(name, kind, annotation=Numeric)
-            for name in list(inspect.signature(named).parameters)[: len(parts)]
+            for name in list(inspect.signature(known[0][1]).parameters)[: len(parts)]
         ]
     )
     return body

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import special as sp
 
-from rules_scipy.shared.expansions import piecewise
 from rules_scipy.shared.refusals import ORDER, PARAMETER
 from rulescore import RuleSet
 
@@ -60,9 +59,10 @@ rule.constant(sp.roots_hermite, sp.roots_hermitenorm, sp.hermite, sp.hermitenorm
 
 def below(n, factor, f):
     """Return `factor * f(n - 1)`, and zero where `n` is zero."""
-    if isinstance(n, int):
+    if isinstance(n, int | float):
         return factor * f(n - 1) if n else 0.0
-    return piecewise(n == 0, (n,), lambda n: 0.0, (0,), lambda n: factor * f(n - 1), (1,))
+    positive = n != 0
+    return np.where(positive, factor * f(n - positive), 0.0)
 
 
 def gegenbauer(n, alpha, x):
