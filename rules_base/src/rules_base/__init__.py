@@ -14,6 +14,7 @@ from rulescore import RuleSet, Section, hookimpl
 
 __all__ = ["evalpoly"]
 __version__ = "0.1.0"
+__tracebackhide__ = True  # a rule runs in place of its function: see the README of rulescore
 
 MODULES = (
     "python.builtins",

@@ -85,6 +85,7 @@ __all__ = [
     "logit_binary_cross_entropy",
 ]
 __version__ = "0.1.0"
+__tracebackhide__ = True  # a rule runs in place of its function: see the README of rulescore
 
 MODULES = ("_activation_rules", "_loss_rules", "_softmax_rules")  # each has a rule set named `rule`
 

@@ -9,6 +9,7 @@ from rulescore import Section, hookimpl
 
 __all__ = ["SECTIONS"]
 __version__ = "0.1.0"
+__tracebackhide__ = True  # a rule runs in place of its function: see the README of rulescore
 
 SECTIONS = {
     "scipy.fft": ("fourier", "logarithmic", "trigonometric"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from rulescore import Array
 from zygote_lite._cotangents.kinds import tuple_like
+from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._tape.refusal import note_resolution
@@ -36,6 +37,7 @@ def vmap(
     Raises `ValueError` where batches have different lengths, or none. (JAX's `vmap`.)
     """
 
+    @entry
     @functools.wraps(f)
     def mapped(*xs: Any, **kws: Any) -> Any:
         axes = in_axes if isinstance(in_axes, tuple | list) else (in_axes,) * len(xs)

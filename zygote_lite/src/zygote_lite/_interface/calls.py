@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rulescore import find_rule
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.source import compiled_by_numba
 from zygote_lite._specialize.cache import (
     NO_FUNCTION,
@@ -107,17 +108,21 @@ def transformed_first(
     def decorate(recorded: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(wrapped)
         def answer(*xs: Any, **kws: Any) -> Any:
-            known, function, given = by_count.get(len(xs)), f, xs
-            if known is None or kws:
-                known, function, given = calls.of(xs, kws)
-            found = None if known is None else known.enter(function, *given)
-            if found is not None:
-                if finish is None:
-                    return found
-                found = finish(found, known, function, given)
-                if found is not NotImplemented:
-                    return found
-            return record_and_note(known, function, given, recorded, xs, kws)
+            try:
+                known, function, given = by_count.get(len(xs)), f, xs
+                if known is None or kws:
+                    known, function, given = calls.of(xs, kws)
+                found = None if known is None else known.enter(function, *given)
+                if found is not None:
+                    if finish is None:
+                        return found
+                    found = finish(found, known, function, given)
+                    if found is not NotImplemented:
+                        return found
+                return record_and_note(known, function, given, recorded, xs, kws)
+            except BaseException as error:
+                __tracebackhide__ = keep_users_frames(error)
+                raise
 
         return answer
 

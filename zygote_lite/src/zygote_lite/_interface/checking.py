@@ -28,6 +28,7 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.differences import derivative, quietly
 from zygote_lite._interface.gradients import pullback, raw_value_and_gradient
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
@@ -71,7 +72,11 @@ def check_gradient(
     could not, because the differences are not sure there. What a closure captures is not checked:
     pass it as an argument.
     """
-    _Check(f, xs, argnums, rtol, atol, entries).run()
+    try:
+        _Check(f, xs, argnums, rtol, atol, entries).run()
+    except BaseException as error:
+        __tracebackhide__ = keep_users_frames(error)
+        raise
 
 
 class _Check:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array, project
+from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of, place_of
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
@@ -33,6 +34,7 @@ from zygote_lite.errors import DifferentiationError
 _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
 
 
+@entry
 def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     """Return a Python module that computes the value and the gradient of a function.
 

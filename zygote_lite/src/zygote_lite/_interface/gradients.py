@@ -17,6 +17,7 @@ from zygote_lite._interface import handlers  # noqa: F401 - those of the engine
 from zygote_lite._interface.calls import PlainCalls, PlainValues, record_and_note, transformed_first
 from zygote_lite._interface.pullbacks import TransformedPullback, code_for_pullback
 from zygote_lite._interface.vjp import gradient_with_auxiliary
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._nested.gradients import (
     inside,
     inside_gradient,
@@ -53,15 +54,21 @@ def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullb
     `UnsupportedSyntaxError` where the source has a construct that cannot be differentiated, both
     with the user's file and line. (Zygote's `_pullback`.)
     """
-    f = original(f)
-    known = code_for_pullback(f, xs, kws)
-    found = None if known is None else known.enter(f, *xs)
-    if found is not None:
-        y, back = found
-        return y, TransformedPullback(back, f, y, xs)
-    flags = (True,) * (1 + len(xs) + len(kws))
-    answer: tuple[Any, Pullback] = record_and_note(known, f, xs, recorded, (flags, f, xs, kws), {})
-    return answer
+    try:
+        f = original(f)
+        known = code_for_pullback(f, xs, kws)
+        found = None if known is None else known.enter(f, *xs)
+        if found is not None:
+            y, back = found
+            return y, TransformedPullback(back, f, y, xs)
+        flags = (True,) * (1 + len(xs) + len(kws))
+        answer: tuple[Any, Pullback] = record_and_note(
+            known, f, xs, recorded, (flags, f, xs, kws), {}
+        )
+        return answer
+    except BaseException as error:
+        __tracebackhide__ = keep_users_frames(error)
+        raise
 
 
 def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None) -> Any:
@@ -78,19 +85,23 @@ def gradient(f: Callable[..., Any], /, *xs: Any, argnums: Argnums | None = None)
     or a zero of the argument's kind: both mean the same. Raises `TypeError` where the value is
     not a real number. (Zygote's `gradient`.)
     """
-    compiled, f = is_jitted(f), original(f)
-    known, function, given = None, f, xs
-    numbers = range(len(xs)) if argnums is None else argnums
-    if type(f) is not types.FunctionType or argnums is not None:
-        known, function, given = PlainCalls(f, numbers, compiled=compiled).of(xs, {})
-    elif xs:
-        known = specializations_of(f, len(xs), tuple(range(len(xs))), False, compiled)
-    found = None if known is None else known.enter(function, *given)
-    if found is None:
-        found = record_and_note(
-            known, function, given, _recorded_gradient, (f, numbers, xs, {}), {}
-        )
-    return found[1]
+    try:
+        compiled, f = is_jitted(f), original(f)
+        known, function, given = None, f, xs
+        numbers = range(len(xs)) if argnums is None else argnums
+        if type(f) is not types.FunctionType or argnums is not None:
+            known, function, given = PlainCalls(f, numbers, compiled=compiled).of(xs, {})
+        elif xs:
+            known = specializations_of(f, len(xs), tuple(range(len(xs))), False, compiled)
+        found = None if known is None else known.enter(function, *given)
+        if found is None:
+            found = record_and_note(
+                known, function, given, _recorded_gradient, (f, numbers, xs, {}), {}
+            )
+        return found[1]
+    except BaseException as error:
+        __tracebackhide__ = keep_users_frames(error)
+        raise
 
 
 def _recorded_gradient(

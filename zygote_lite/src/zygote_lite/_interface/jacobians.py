@@ -15,6 +15,7 @@ import numpy as np
 from zygote_lite._cotangents.zeros import filled, is_whole
 from zygote_lite._interface.calls import PlainCalls, transformed_first
 from zygote_lite._interface.gradients import grad
+from zygote_lite._ir.frames import entry
 from zygote_lite._nested.gradients import inside, inside_hvp, inside_jacobian, inside_run
 from zygote_lite._specialize.compare import is_finite_answer
 from zygote_lite._specialize.jitted import original
@@ -113,6 +114,7 @@ def hessian(
         return generic(*xs[:-1], **kws)
 
     @inside(functools.partial(inside_jacobian, derivative, argnums))
+    @entry
     @functools.wraps(f)
     def hessian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.callee import finite_cotangents
@@ -39,13 +40,17 @@ class TransformedPullback(Pullback):
         super().__init__(back, f, y, xs, flags or (True,) * (1 + len(xs)), [])
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
-        check_fit(dy, self._y, self)
-        if dy is None:
-            return (None,) * len(self._flags)
-        found = finite_cotangents(self._back, self._y, filled(dy, self._y))
-        if found is None:
-            return self.recorded()(dy)
-        return own_buffers(found, (dy, self._xs))
+        try:
+            check_fit(dy, self._y, self)
+            if dy is None:
+                return (None,) * len(self._flags)
+            found = finite_cotangents(self._back, self._y, filled(dy, self._y))
+            if found is None:
+                return self.recorded()(dy)
+            return own_buffers(found, (dy, self._xs))
+        except BaseException as error:
+            __tracebackhide__ = keep_users_frames(error)
+            raise
 
     def again(self) -> tuple[Any, Any]:
         """Return the value and the pullback of the tape."""

@@ -9,6 +9,7 @@ from typing import Any
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
+from zygote_lite._ir.frames import entry
 from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.assemble import Specialized
@@ -29,12 +30,14 @@ _RECORDED = (
 )
 
 
+@entry
 def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the lowered code of a function: one operation a statement, as readable Python."""
     function = _function_of(f)
     return emit(lower(function.__code__, function.__globals__)).text
 
 
+@entry
 def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the recording code of a function: its forward code, which notes each call on a tape.
 
@@ -43,6 +46,7 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
     return _recorded(f, "for all types")
 
 
+@entry
 def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return the code that is run for a gradient.
 
@@ -118,6 +122,7 @@ def _function_of(f: Any) -> types.FunctionType:
     return f
 
 
+@entry
 def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return how each call of `f(*xs, **kws)` was resolved, one a line, in order.
 

@@ -6,6 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._ir.frames import entry, keep_users_frames
 from zygote_lite._nested.gradients import inside, inside_jacobian, inside_run
 from zygote_lite._nested.tangents import (
     Pushforward,
@@ -32,29 +33,34 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     cost does not grow with the number of the arguments. (JAX's `jvp`; the pair that ChainRules'
     `frule` gives.)
     """
-    f = original(f)
-    moving = [v for v in tangents if v is not None]
-    count, known = len(primals), None
-    if len(tangents) != count:
-        raise TypeError(f"jvp is given {len(tangents)} tangents for {count} arguments")
-    if type(f) is FunctionType and moving:
-        numbers = tuple(range(count))
-        if len(moving) != count:
-            numbers = tuple([i for i in numbers if tangents[i] is not None])
-        known = specializations_of(f, count, numbers, False, False, FORWARD)
-        found: tuple[Any, Any] | None = None
+    try:
+        f = original(f)
+        moving = [v for v in tangents if v is not None]
+        count, known = len(primals), None
+        if len(tangents) != count:
+            raise TypeError(f"jvp is given {len(tangents)} tangents for {count} arguments")
+        if type(f) is FunctionType and moving:
+            numbers = tuple(range(count))
+            if len(moving) != count:
+                numbers = tuple([i for i in numbers if tangents[i] is not None])
+            known = specializations_of(f, count, numbers, False, False, FORWARD)
+            found: tuple[Any, Any] | None = None
+            if known is not None:
+                found = known.enter(f, *primals, *moving)
+            if found is not None:
+                return found
+        flags = (None, *(None if v is None else True for v in tangents))
+        y, push = pushed_forward(f, flags, tuple(primals), {})
+        dy = push(*tangents)
         if known is not None:
-            found = known.enter(f, *primals, *moving)
-        if found is not None:
-            return found
-    flags = (None, *(None if v is None else True for v in tangents))
-    y, push = pushed_forward(f, flags, tuple(primals), {})
-    dy = push(*tangents)
-    if known is not None:
-        known.note(f, (*primals, *moving))
-    return y, dy
+            known.note(f, (*primals, *moving))
+        return y, dy
+    except BaseException as error:
+        __tracebackhide__ = keep_users_frames(error)
+        raise
 
 
+@entry
 def linearize(f: Callable[..., Any], /, *xs: Any) -> tuple[Any, Pushforward]:
     """Return the value of `f(*xs)` and the function that pushes tangents forward.
 
@@ -76,6 +82,7 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """
 
     @inside(functools.partial(inside_jacobian, f, argnums))
+    @entry
     @functools.wraps(f)
     def jacobian_of(*xs: Any, **kws: Any) -> Any:
         active = ActiveArguments(f, argnums, len(xs), kws)

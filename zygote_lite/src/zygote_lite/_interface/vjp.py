@@ -12,6 +12,7 @@ from typing import Any
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._interface.calls import PlainCalls, record_and_note, transformed_first
 from zygote_lite._interface.pullbacks import PullbackOfFirst, TransformedPullback
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._nested.gradients import inside, inside_auxiliary
 from zygote_lite._nested.rules import vjp_inside
 from zygote_lite._specialize.cache import specializations_of
@@ -30,9 +31,13 @@ class VectorJacobianProduct:
         self._f, self._back, self._xs = f, back, xs
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
-        found = self._back(dy)
-        first = len(found) - len(self._xs)  # before are the function, or an object
-        return tuple([filled(d, x) for d, x in zip(found[first:], self._xs, strict=True)])
+        try:
+            found = self._back(dy)
+            first = len(found) - len(self._xs)  # before are the function, or an object
+            return tuple([filled(d, x) for d, x in zip(found[first:], self._xs, strict=True)])
+        except BaseException as error:
+            __tracebackhide__ = keep_users_frames(error)
+            raise
 
     def __repr__(self) -> str:
         return pullback_text(self._f)
@@ -52,28 +57,32 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
     `pullback` by JAX's words, which has `None` there, and gives first the gradient of `f` itself:
     of what a closure captures, or of an object's fields. Nothing is spent on these here.
     """
-    f = original(f)
-    form = AUXILIARY if has_aux else PULLBACK
-    numbers = tuple(range(len(primals)))
-    known, function, given = None, f, primals
-    if type(f) is not types.FunctionType:
-        known, function, given = PlainCalls(f, numbers, form).of(primals, {})
-    elif primals:
-        known = specializations_of(f, len(primals), numbers, single=False, form=form)
-    found = None if known is None else known.enter(function, *given)
-    back: Any
-    if found is not None and known is not None:
-        y, back = found
-        made = PullbackOfFirst if has_aux else TransformedPullback
-        back = made(back, function, y[0] if has_aux else y, given, (None, *known.active))
-    else:
-        flags = (None, *(True for _ in primals))
-        y, back = record_and_note(known, function, given, recorded, (flags, f, primals, {}), {})
-    if not has_aux:
-        return y, VectorJacobianProduct(f, back, primals)
-    y, aux = pair_of(f, y)
-    back = back if found is not None else of_first(back)
-    return y, VectorJacobianProduct(f, back, primals), aux
+    try:
+        f = original(f)
+        form = AUXILIARY if has_aux else PULLBACK
+        numbers = tuple(range(len(primals)))
+        known, function, given = None, f, primals
+        if type(f) is not types.FunctionType:
+            known, function, given = PlainCalls(f, numbers, form).of(primals, {})
+        elif primals:
+            known = specializations_of(f, len(primals), numbers, single=False, form=form)
+        found = None if known is None else known.enter(function, *given)
+        back: Any
+        if found is not None and known is not None:
+            y, back = found
+            made = PullbackOfFirst if has_aux else TransformedPullback
+            back = made(back, function, y[0] if has_aux else y, given, (None, *known.active))
+        else:
+            flags = (None, *(True for _ in primals))
+            y, back = record_and_note(known, function, given, recorded, (flags, f, primals, {}), {})
+        if not has_aux:
+            return y, VectorJacobianProduct(f, back, primals)
+        y, aux = pair_of(f, y)
+        back = back if found is not None else of_first(back)
+        return y, VectorJacobianProduct(f, back, primals), aux
+    except BaseException as error:
+        __tracebackhide__ = keep_users_frames(error)
+        raise
 
 
 inside(vjp_inside)(vjp)

@@ -37,9 +37,11 @@ def run_as_called(
         return run(tape, nodes, *xs, **kws)
     except TypeError as error:
         traceback = error.__traceback__
-        if traceback is not None and traceback.tb_next is None:
-            f(*xs, **kws)
-        raise
+        if traceback is None or traceback.tb_next is not None:
+            raise
+        misfit = error
+    f(*xs, **kws)
+    raise misfit
 
 
 def recording_of(f: Any) -> tuple[types.FunctionType, bool]:

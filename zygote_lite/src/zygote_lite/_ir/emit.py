@@ -66,6 +66,8 @@ class _Emitter:
             for part in ast.walk(node):
                 if isinstance(part, ast.expr | ast.stmt | ast.arg) and not hasattr(part, "lineno"):
                     ast.copy_location(part, s.origin)
+                if isinstance(part, ast.Call) and not hasattr(part.func, "lineno"):
+                    _locate_method(part.func, s.origin)
             out.append(node)
         return out or [ast.Pass()]
 
@@ -257,6 +259,16 @@ class _Emitter:
                     taken = head in self.function.used
                     self.aliases[head] = self.function.fresh(head) if taken else head
                 return _path(self.aliases[head] + dot + rest)
+
+
+def _locate_method(method: ast.expr, origin: ast.AST) -> None:
+    """Give the method of a call its line: Python says that the call stands where this ends."""
+    ast.copy_location(method, origin)
+    read, arguments = (origin.func, origin.args) if isinstance(origin, ast.Call) else (origin, [])
+    is_starred = any(isinstance(x, ast.Starred) for x in arguments)
+    if isinstance(read, ast.Attribute) and not is_starred:
+        method.lineno = read.end_lineno or method.lineno
+    method.end_lineno, method.end_col_offset = method.lineno, method.col_offset
 
 
 def _load(name: str) -> ast.expr:

@@ -30,6 +30,7 @@ from zygote_lite._cotangents.registry import Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.cotangents import Box, box, unbox
@@ -114,9 +115,13 @@ class Pushforward:
         return cotangent_like(y, {key: self._sown(entry) for key, entry in entries_of(y)})
 
     def __call__(self, *tangents: Any) -> Any:
-        self.check(tangents)
-        dy = self.push(tangents, Store())
-        return own_buffers(dy, (tangents, self._operands, self.y))
+        try:
+            self.check(tangents)
+            dy = self.push(tangents, Store())
+            return own_buffers(dy, (tangents, self._operands, self.y))
+        except BaseException as error:
+            __tracebackhide__ = keep_users_frames(error)
+            raise
 
     def check(self, tangents: tuple[Any, ...]) -> None:
         """Raise where tangents are not of the form of the arguments."""

@@ -14,6 +14,7 @@ import numpy as np
 from rulescore import generation
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.run import state
+from zygote_lite._ir.frames import GUARDS
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.driver import specialize, specialize_twice
@@ -178,7 +179,7 @@ def entered(
         "outside": [expression for _, expression in made.inputs.given.values()],
         "named": [*made.inputs.bound.values(), *made.bound.values()],
     }  # fmt: skip
-    exec(compile(text, "<guards>", "exec"), space)
+    exec(compile(text, GUARDS, "exec"), space)
     if made.inputs.caught and not compiled:
         Trials(space)
         if add is not None:
@@ -353,7 +354,7 @@ def first_of(enters: tuple[Enter, ...]) -> Enter:
     for i in range(len(enters)):
         text += f"    found = enter{i}({given})\n    if found is not None:\n        return found\n"
     space: dict[str, Any] = {f"enter{i}": enter for i, enter in enumerate(enters)}
-    exec(text, space)
+    exec(compile(text, GUARDS, "exec"), space)
     enter: Enter = space["enter"]
     return enter
 

@@ -7,6 +7,7 @@ from zygote_lite._activity.activity import mark_arguments
 from zygote_lite._activity.saved import Stamps, refuse_overwritten, stamp
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
+from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.outermost import Run, deeper_recursion
@@ -37,23 +38,27 @@ class Pullback:
         self._stamps = stamps
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
-        check_fit(dy, self._y, self)
-        if self._stamps:
-            refuse_overwritten(self._stamps, name_of(self._f))
-        outer, state.store = state.store, Store()
-        store = state.store
         try:
-            by_value = self._back(store.add(self._y, dy))
-            operands = (self._f, *self._xs)
-            refuse_shared(operands, self._flags, store)
-            found = tuple(
-                store.collect(x, d) if flag else None
-                for x, d, flag in zip(operands, by_value, self._flags, strict=True)
-            )
-            return own_buffers(found, (dy, operands))
-        finally:
-            store.restore()
-            state.store = outer
+            check_fit(dy, self._y, self)
+            if self._stamps:
+                refuse_overwritten(self._stamps, name_of(self._f))
+            outer, state.store = state.store, Store()
+            store = state.store
+            try:
+                by_value = self._back(store.add(self._y, dy))
+                operands = (self._f, *self._xs)
+                refuse_shared(operands, self._flags, store)
+                found = tuple(
+                    store.collect(x, d) if flag else None
+                    for x, d, flag in zip(operands, by_value, self._flags, strict=True)
+                )
+                return own_buffers(found, (dy, operands))
+            finally:
+                store.restore()
+                state.store = outer
+        except BaseException as error:
+            __tracebackhide__ = keep_users_frames(error)
+            raise
 
     def __repr__(self) -> str:
         return pullback_text(self._f)
