@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rulescore import find_frule, find_rule
+from rulescore import find_batched, find_frule, find_rule
 
 SAMPLES = [
     0.5,
@@ -47,6 +47,8 @@ def answer():
         f = xs.pop(0) if rule.kind == "instance" else rule.function
         if rule.kind == "forward":
             return find_frule(f, *xs)
+        if rule.kind == "batched":
+            return find_batched(f, *xs)
         return find_rule(f, *xs, ad=lambda f, *xs: None)
 
     return answer

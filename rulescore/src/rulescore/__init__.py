@@ -26,7 +26,7 @@ from rulescore._naming import home_of
 from rulescore._plugins import Section, hookimpl, plugins, provider_of, reason_of
 from rulescore._project import project, zero
 from rulescore._rule import RuleError
-from rulescore._table import find_frule, find_rule, generation, rrule, when_changed
+from rulescore._table import find_batched, find_frule, find_rule, generation, rrule, when_changed
 from rulescore._tangent import Tangent, accumulate
 from rulescore._why import why
 
@@ -55,6 +55,7 @@ __all__ = [
     # looking at rules
     "find_rule",
     "find_frule",
+    "find_batched",
     "why",
     "plugins",
     "provider_of",

@@ -27,7 +27,8 @@ class Rule:
     Attributes:
         function: the primal function, or the type of the callable objects that it is for; also an
             attribute such as `np.ndarray.T`, a function of the object that it is read from.
-        kind: "scalar", "general", "linear", "constant", "opted out", "instance", or "forward".
+        kind: "scalar", "general", "linear", "constant", "opted out", "instance", "forward" or
+            "batched".
         types: annotations of the positional arguments, the pattern that is dispatched on.
         varargs: annotation of further positional arguments, or `None` where there are none.
         body: what the rule's author wrote.
@@ -170,6 +171,12 @@ class Rule:
             return False
         already = self.optional_names[: max(count - len(self.types), 0)]
         return not any(name in options for name in already)
+
+    def takes_batch(self, position: int) -> bool:
+        """Return whether the argument at a position of a batching rule may be a batch."""
+        known = position < len(self.types)
+        annotation = self.types[position] if known else self.varargs
+        return annotation is not None and annotation is not Any
 
     def refusal(self, position: int) -> str:
         """Return the message for a derivative that is asked for and not known."""

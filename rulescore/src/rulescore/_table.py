@@ -8,7 +8,8 @@ A call is resolved in this order:
 2. the rules of instances: those for the function's own type, then for its base classes;
 3. `None`: nobody has declared a rule.
 
-Forward rules have places of their own, and are found likewise (`find_frule`).
+Forward and batching rules have places of their own, and are found likewise (`find_frule`,
+`find_batched`).
 
 What was found is kept by the types of the arguments until the table changes. Where nothing was
 kept, the sections of plugins whose libraries have been imported meanwhile are loaded first.
@@ -33,7 +34,7 @@ _functions: dict[Any, Primitive] = {}  # by identity: functions need not be hash
 _instances: dict[type, Primitive] = {}
 _resolved_types: dict[type, list[Primitive]] = {}
 _plain: dict[type, bool] = {}  # types of functions that no rule of instances is for
-_forwards: dict[Any, Primitive] = {}  # by the key of the function
+_others: dict[Any, Primitive] = {}  # forward and batching rules, by their kind and function
 _generation = 0
 _load: Callable[[], None] | None = None  # set by _plugins: loads them at the first look-up
 # set by _plugins while sections wait for their libraries: loads those that need wait no longer
@@ -96,30 +97,51 @@ def find_frule(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
     """
     if _load is not None:
         _load()
-    primitive = _forward_of(f)
-    if primitive is not None:
-        types = type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))
-        try:
-            own = primitive.cache[types]
-        except (KeyError, TypeError):
-            own = primitive.find(xs, types)
-        if own is None and any(map(_is_0d, xs)):
-            return find_frule(f, *[x[()] if _is_0d(x) else x for x in xs], **options)
-        if own is not None and (not options or own.takes(len(xs), options)):
-            return own
+    own = _find_other("forward", f, xs, options)
+    if own is not None:
+        return own
     rule = find_rule(f, *xs, **options)
     return rule if rule is not None and rule.kind in ("scalar", "linear", "constant") else None
 
 
-def _forward_of(f: Any) -> Primitive | None:
-    """Return what holds the forward rules of a function, which its other rules may override."""
-    forwards, key = _forwards, _key(f)
-    if key not in forwards:
-        entries = entries_at(("forward", key))
+def find_batched(f: Any, /, *xs: Any, **options: Any) -> Rule | None:
+    """Return the batching rule for `f(*xs, **options)`, or `None` where there is none.
+
+    Arguments:
+        f: the function.
+        xs: one entry of the batch for each argument: their types choose the rule.
+        options: keyword arguments of `f`.
+    """
+    if _load is not None:
+        _load()
+    return _find_other("batched", f, xs, options)
+
+
+def _find_other(kind: str, f: Any, xs: tuple[Any, ...], options: dict[str, Any]) -> Rule | None:
+    """Return the rule of a kind of its own that answers for these arguments."""
+    primitive = _primitive_of(kind, f)
+    if primitive is None:
+        return None
+    types = type(xs[0]) if len(xs) == 1 else tuple(map(type, xs))
+    try:
+        own = primitive.cache[types]
+    except (KeyError, TypeError):
+        own = primitive.find(xs, types)
+    if own is None and any(map(_is_0d, xs)):
+        numbers = tuple([x[()] if _is_0d(x) else x for x in xs])
+        return _find_other(kind, f, numbers, options)
+    return own if own is not None and (not options or own.takes(len(xs), options)) else None
+
+
+def _primitive_of(kind: str, f: Any) -> Primitive | None:
+    """Return what holds such rules for a function, which its other rules may override."""
+    others, key = _others, (kind, _key(f))
+    if key not in others:
+        entries = entries_at(key)
         if not entries:
             return None
-        forwards[key] = Primitive(entries, entries_at(key))
-    return forwards[key]
+        others[key] = Primitive(entries, entries_at(key[1]))
+    return others[key]
 
 
 def rrule(f: Any, /, *xs: Any, ad: Any = None, **options: Any) -> tuple[Any, Pullback] | None:
@@ -285,8 +307,8 @@ def place_in(rule: Rule) -> Any:
     """Return where in the table a rule stands."""
     if rule.kind == "method":  # it is no derivative of the function
         return "method", id(rule.function)
-    if rule.kind == "forward":
-        return "forward", _key(rule.function)
+    if rule.kind in ("forward", "batched"):
+        return rule.kind, _key(rule.function)
     return rule.function if rule.kind == "instance" else _key(rule.function)
 
 
@@ -298,7 +320,7 @@ def entries_at(place: Any) -> tuple[Entry, ...]:
 
 def replace(entries: dict[Any, tuple[Entry, ...]]) -> None:
     """Put a new table in the place of the old one, with these rules at these places."""
-    global _functions, _instances, _resolved_types, _plain, _forwards, _generation
+    global _functions, _instances, _resolved_types, _plain, _others, _generation
     functions, instances = dict(_functions), dict(_instances)
     for place, those in entries.items():
         table: dict[Any, Primitive] = instances if isinstance(place, type) else functions
@@ -307,7 +329,7 @@ def replace(entries: dict[Any, tuple[Entry, ...]]) -> None:
         else:
             table.pop(place, None)
     _functions, _instances = functions, instances
-    _resolved_types, _plain, _forwards = {}, {}, {}
+    _resolved_types, _plain, _others = {}, {}, {}
     _generation += 1
     for forget in _told:
         forget()

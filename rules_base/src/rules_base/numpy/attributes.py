@@ -73,3 +73,16 @@ DESCRIPTIONS = (
 )
 for kind in (np.ndarray, np.generic):
     rule.constant(*(getattr(kind, name) for name in DESCRIPTIONS if hasattr(kind, name)))
+
+
+# -- of batches
+
+
+@rule.batched(np.ndarray.real, np.generic.real)
+def _(x: Array | np.generic):
+    return np.real(x)
+
+
+@rule.batched(np.ndarray.imag, np.generic.imag)
+def _(x: Array | np.generic):
+    return np.imag(x)

@@ -5,6 +5,7 @@ import numbers
 import numpy as np
 
 from rules_base.shared.axes import given, inexact, inexact_type, like, size_of
+from rules_base.shared.batches import behind
 from rules_base.shared.nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, RuleSet, project, rrule
 
@@ -266,3 +267,8 @@ def spread_between(dy, i, t, n):
     np.add.at(out, i, dy * (1 - t))
     np.add.at(out, i + 1, dy * t)
     return out
+
+
+@rule.batched(np.diff)
+def _(x: Array, n=1, axis=-1):
+    return np.diff(x, n, behind(axis, x))

@@ -9,6 +9,7 @@ import operator
 import numpy as np
 
 from rules_base.shared.axes import conjugate
+from rules_base.shared.batches import of_entries
 from rules_base.shared.forward import linear_in_first
 from rulescore import Numeric, RuleSet, project
 
@@ -128,3 +129,9 @@ def _(x: Numeric):
         return 1j * y * (np.conj(y) * dx).imag / magnitude
 
     return y, pushforward
+
+
+for _f, *_same in (
+    (np.real,), (np.imag,), (np.angle,), (np.conjugate, np.ndarray.conj, np.ndarray.conjugate),
+):  # fmt: skip
+    rule.batched(_f, *_same)(of_entries(_f))

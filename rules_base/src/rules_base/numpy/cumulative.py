@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base.shared.axes import as_read, backwards, reshaped, shape_of, truncates, zeros_kept
+from rules_base.shared.batches import along_axis
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.cumulative")
@@ -103,3 +104,7 @@ if hasattr(np, "cumulative_sum"):
 
         y = np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
         return y, pullback
+
+
+rule.batched(np.cumsum, np.ndarray.cumsum, np.generic.cumsum)(along_axis(np.cumsum, None))
+rule.batched(np.cumprod, np.ndarray.cumprod, np.generic.cumprod)(along_axis(np.cumprod, None))

@@ -141,3 +141,28 @@ def operand_cotangent(dy, others, plan, shape, optimize):
         n = shape[pair[0]]
         dx = np.where(np.reshape(on_the_diagonal(n, n, dx), on_diagonal), dx, 0)
     return dx
+
+
+# -- of batches
+
+
+@rule.batched(np.einsum)
+def _(subscripts: str, *operands: ArrayLike, optimize=False):
+    if not isinstance(subscripts, str) or not all(isinstance(x, np.ndarray) for x in operands):
+        return NotImplemented
+    return einsum_of_batches(subscripts, operands, optimize)
+
+
+def einsum_of_batches(subscripts, operands, optimize=False):
+    """Return the Einstein sums of a batch: one letter more, in all that is not the same for all."""
+    text = subscripts.replace(" ", "")
+    letter = next(c for c in ascii_letters if c not in text)
+    given, arrow, result = text.partition("->")
+    if not arrow:
+        found = Counter(c for c in given if c.isalpha())
+        result = "..." * ("..." in given) + "".join(sorted(c for c in found if found[c] == 1))
+    count = max(map(len, operands))
+    same = [len(x) == 1 and count > 1 for x in operands]
+    parts = [p if once else letter + p for p, once in zip(given.split(","), same, strict=True)]
+    operands = [x[0] if once else x for x, once in zip(operands, same, strict=True)]
+    return np.einsum(f"{','.join(parts)}->{letter}{result}", *operands, optimize=optimize)

@@ -5,6 +5,7 @@ import operator
 import numpy as np
 
 from rules_base.shared.axes import conjugate
+from rules_base.shared.batches import aligned
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.matmul")
@@ -110,3 +111,36 @@ def _(a: Array, b: Array):
 @rule.forward(np.dot, np.ndarray.dot)
 def _(a: Numeric, b: Numeric):
     return np.dot(a, b), (lambda da: np.dot(da, b), lambda db: np.dot(a, db))
+
+
+# -- of batches
+
+
+@rule.batched(np.matmul, operator.matmul)
+def _(a: Array, b: Array):
+    return product_of_batches(a, b)
+
+
+@rule.batched(np.dot, np.ndarray.dot)
+def _(a: Numeric, b: Numeric):
+    if np.ndim(a) < 2 or np.ndim(b) < 2:
+        return np.multiply(*aligned(a, b))
+    return product_of_batches(a, b) if a.ndim <= 3 and b.ndim <= 3 else NotImplemented
+
+
+def product_of_batches(a, b):
+    """Return the products of vectors, matrices, or stacks of them, one for each of the batch."""
+    if len(b) == 1 and b.ndim <= 3:  # one product of matrices for the whole batch
+        rows = a if a.ndim == 2 else np.reshape(a, (-1, a.shape[-1]))
+        y = rows @ b[0]
+        return y if a.ndim == 2 else np.reshape(y, a.shape[:-1] + b.shape[2:])
+    if len(a) == 1 and a.ndim <= 3 and b.ndim == 2:
+        return b @ np.swapaxes(a[0], -1, -2) if a.ndim == 3 else b @ a[0]
+    if a.ndim == 2 and b.ndim == 2:
+        return np.einsum("ni,ni->n", a, b)
+    left = np.expand_dims(a, 1) if a.ndim == 2 else a
+    right = np.expand_dims(b, 2) if b.ndim == 2 else b
+    y = np.matmul(*aligned(left, right))
+    if b.ndim == 2:
+        return y[..., 0]
+    return y[..., 0, :] if a.ndim == 2 else y

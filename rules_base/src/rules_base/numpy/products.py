@@ -6,9 +6,10 @@ import numpy as np
 
 from rules_base.numpy.matmul import matmul_left, matmul_right
 from rules_base.shared.axes import size_of
+from rules_base.shared.batches import aligned, flat
 from rules_base.shared.forward import bilinear
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array, conjugate
-from rulescore import RuleSet, project
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.products")
 
@@ -348,3 +349,52 @@ bilinear(rule, ArrayLike, np.convolve, np.correlate)
 bilinear(rule, ArrayLike, np.linalg.matmul, np.vecdot, np.linalg.vecdot)
 if hasattr(np, "matvec"):
     bilinear(rule, ArrayLike, np.matvec, np.vecmat)
+
+
+# -- of batches
+
+
+@rule.batched(np.inner)
+def _(a: Array, b: Array):
+    return contracted(a, b, ((-1,), (-1,)))
+
+
+@rule.batched(np.vdot)
+def _(a: Array, b: Array):
+    return np.einsum("ni,ni->n", *np.broadcast_arrays(np.conjugate(flat(a)), flat(b)))
+
+
+@rule.batched(np.outer)
+def _(a: Numeric, b: Numeric):
+    return np.expand_dims(flat(a), 2) * np.expand_dims(flat(b), 1)
+
+
+@rule.batched(np.tensordot)
+def _(a: Array, b: Array, axes=2):
+    if isinstance(axes, int):
+        axes = tuple(range(a.ndim - 1 - axes, a.ndim - 1)), tuple(range(axes))
+    left, right = [(x,) if isinstance(x, int) else tuple(x) for x in axes]
+    return contracted(a, b, (left, right))
+
+
+def contracted(a, b, axes):
+    """Return the sums over axes of the entries of two batches, as `np.tensordot` has them."""
+    letters = iter("abcdefghijklmopqrstuvwxyz")  # without that of the batch
+    of_a = [next(letters) for _ in a.shape[1:]]
+    of_b = [next(letters) for _ in b.shape[1:]]
+    summed = []
+    for i, j in zip(*axes, strict=True):
+        of_b[j] = of_a[i]
+        summed.append(of_a[i])
+    kept = "".join([c for c in of_a + of_b if c not in summed])
+    count = max(len(a), len(b))
+    parts = []
+    for x, labels in ((a, of_a), (b, of_b)):
+        parts.append("".join(labels) if len(x) < count else "n" + "".join(labels))
+    operands = [x[0] if len(x) < count else x for x in (a, b)]
+    return np.einsum(f"{','.join(parts)}->n{kept}", *operands, optimize=True)
+
+
+@rule.batched(np.cross)
+def _(a: Array, b: Array):
+    return np.cross(*aligned(a, b))

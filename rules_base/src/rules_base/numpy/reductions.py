@@ -17,6 +17,7 @@ from rules_base.shared.axes import (
     truncates,
     zeros_kept,
 )
+from rules_base.shared.batches import along_axis, over_axes
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.reductions")
@@ -194,3 +195,14 @@ def reduced(slope, dx, y, axis, keepdims):
     if slope is None:
         return None
     return np.sum(zeros_kept(conjugate(slope) * dx, dx, y), axis=axis, keepdims=keepdims)
+
+
+for _f, *_methods in (
+    (np.sum, np.ndarray.sum, np.generic.sum), (np.mean, np.ndarray.mean, np.generic.mean),
+    (np.prod, np.ndarray.prod, np.generic.prod), (np.max, np.ndarray.max, np.generic.max),
+    (np.min, np.ndarray.min, np.generic.min), (np.any, np.ndarray.any),
+    (np.all, np.ndarray.all), (np.count_nonzero,),
+):  # fmt: skip
+    rule.batched(_f, *_methods)(over_axes(_f))
+rule.batched(np.argmax, np.ndarray.argmax)(along_axis(np.argmax, None))
+rule.batched(np.argmin, np.ndarray.argmin)(along_axis(np.argmin, None))

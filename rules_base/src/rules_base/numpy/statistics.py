@@ -4,6 +4,7 @@ import numpy as np
 
 from rules_base.numpy.reductions import product_in_type_back, reduced, shared_by_hits
 from rules_base.shared.axes import as_read, count, given, restored, spread, truncates, zeros_kept
+from rules_base.shared.batches import over_axes
 from rules_base.shared.nesting import ArrayLike, as_array, unstacked
 from rulescore import Array, Numeric, RuleSet, accumulate, project
 
@@ -326,3 +327,11 @@ def share_of(dmean, x, axis, weights, keepdims):
     """Return the cotangent of a mean over the total weight, as wide as `x`."""
     total = np.sum(np.broadcast_to(weights, x.shape), axis=axis, keepdims=True)
     return restored(dmean, x, axis, keepdims) / np.conjugate(total)
+
+
+rule.batched(np.var, np.ndarray.var, np.generic.var)(over_axes(np.var))
+rule.batched(np.std, np.ndarray.std, np.generic.std)(over_axes(np.std))
+for _f in (
+    np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin, np.nanvar, np.nanstd,
+):  # fmt: skip
+    rule.batched(_f)(over_axes(_f))

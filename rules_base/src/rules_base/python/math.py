@@ -212,3 +212,37 @@ if hasattr(math, "sumprod"):
 
 rule.constant(math.ceil, math.floor, math.trunc, math.ulp, math.isqrt, math.comb, math.factorial)
 rule.constant(math.gcd, math.lcm, math.perm, math.isclose, math.isfinite, math.isinf, math.isnan)
+
+
+# -- of batches
+
+
+def of_doubles(f):
+    """Return the body for a function of Python numbers, by that of NumPy.
+
+    Where the function of `math` would raise an error, one entry has no finite value.
+    """
+
+    def body(*xs: float):
+        y = f(*[np.asarray(x, float) for x in xs])
+        return y if np.all(np.isfinite(y)) else NotImplemented
+
+    return body
+
+
+for _f, _of_arrays in (
+    (math.sqrt, np.sqrt), (math.cbrt, np.cbrt), (math.exp, np.exp), (math.exp2, np.exp2),
+    (math.expm1, np.expm1), (math.log1p, np.log1p), (math.log2, np.log2), (math.log10, np.log10),
+    (math.pow, np.power), (math.sin, np.sin), (math.cos, np.cos), (math.tan, np.tan),
+    (math.asin, np.arcsin), (math.acos, np.arccos), (math.atan, np.arctan),
+    (math.atan2, np.arctan2), (math.sinh, np.sinh), (math.cosh, np.cosh), (math.tanh, np.tanh),
+    (math.asinh, np.arcsinh), (math.acosh, np.arccosh), (math.atanh, np.arctanh),
+    (math.degrees, np.degrees), (math.radians, np.radians), (math.fabs, np.fabs),
+    (math.copysign, np.copysign),
+):  # fmt: skip
+    rule.batched(_f)(of_doubles(_of_arrays))
+
+
+@rule.batched(math.log)
+def _(x: float):
+    return of_doubles(np.log)(x)

@@ -7,8 +7,8 @@ import numpy as np
 
 from rulescore._plugins import Plugin
 from rulescore._rule import Rule
-from rulescore._table import find_frule, find_rule
-from rulescore.testing import CheckError, check_rrule
+from rulescore._table import find_batched, find_frule, find_rule
+from rulescore.testing import CheckError, check_batched, check_rrule
 
 
 @dataclass
@@ -48,8 +48,10 @@ def run_examples(plugin: Plugin) -> Report:
             given = {name: x for name, x in options.items() if not name.startswith("check_")}
             reached.add(id(find_rule(f, *xs, ad=check_rrule, **given)))
             reached.add(id(find_frule(f, *xs, **given)))
+            reached.add(id(find_batched(f, *xs, **given)))
             try:
                 check_rrule(f, *xs, check_plugin=ruleset.name, **options)
+                check_batched(f, *xs, **given)
             except CheckError as error:
                 report.failures.append((_told(f, xs, options), str(error)))
             except Exception as error:  # the checker's own failure must not hide the rest

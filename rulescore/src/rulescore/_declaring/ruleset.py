@@ -33,11 +33,11 @@ class RuleSet:
             that only differentiates never does.
 
     Rules are declared by `scalar`, by calling the rule set itself, by `linear`, `of_instances` and
-    `constant`, and forward rules by `forward`; they take effect when a plugin hands the set over by
-    its hook, or at `register()`; what is declared on a registered set takes effect from the next
-    call on. A declaration that is run again, as in a cell of a notebook, takes the place of what it
-    declared before. Each declaration raises `RuleError`, and declares nothing, where a rule is not
-    what it has to be.
+    `constant`, forward rules by `forward`, batching rules by `batched`; they take effect when a
+    plugin hands the set over by its hook, or at `register()`; what is declared on a registered set
+    takes effect from the next call on. A declaration that is run again, as in a cell of a notebook,
+    takes the place of what it declared before. Each declaration raises `RuleError`, and declares
+    nothing, where a rule is not what it has to be.
     """
 
     def __init__(self, name: str, *, examples: str | None = None) -> None:
@@ -188,6 +188,24 @@ class RuleSet:
             self._declare_body(functions, "forward", body, origin)
 
         return self._declaration("rule.forward", functions, declare)
+
+    def batched(self, *functions: Any) -> Callable[[Body], Body]:
+        """Declare batching rules: what `functions` do to a batch of arguments at once.
+
+        The body takes what the functions take, and is dispatched on the types of one entry. Its
+        annotated parameters without a default may be batches: there each array has one axis more,
+        in front, of the length of the batch, or of length 1 where it is the same for all entries.
+        Lists and tuples hold such arrays; Python's numbers are the same for all. It returns the
+        value, whose arrays have the axis of the batch in front; or `NotImplemented`, where it does
+        not know. Functions of NumPy that work entry by entry need no rule.
+
+        `rulescore.testing.check_batched` compares with a loop. (JAX's batching rules.)
+        """
+
+        def declare(body: Body, origin: Origin) -> None:
+            self._declare_body(functions, "batched", body, origin)
+
+        return self._declaration("rule.batched", functions, declare)
 
     def of_instances(self, body: Body) -> Body:
         """Declare a rule for calling an object, dispatched on the object's type first.
@@ -341,8 +359,8 @@ class RuleSet:
             self._refuse.without_cotangent(parameters, place)
             del parameters[0]
         found = sorted_out(parameters)
-        if kind == "forward" and found.needs_ad:
-            raise self._refuse.error(place, "a forward rule takes no `ad`")
+        if kind in ("forward", "batched") and found.needs_ad:
+            raise self._refuse.error(place, f"a {kind} rule takes no `ad`")
         if kind == "instance":
             owner = found.types[0] if found.types else None
             self._refuse.other_owner(owner, place, body)

@@ -28,3 +28,8 @@ for f in (np.ndarray.sum, np.ndarray.mean, np.ndarray.prod, np.ndarray.max, np.n
     rule.example(f, MATRIX, axis=1)
 for f in (np.generic.sum, np.generic.mean, np.generic.prod, np.generic.max, np.generic.min):
     rule.example(f, np.float64(0.5))
+for f in (np.any, np.all, np.count_nonzero):
+    rule.example(f, MATRIX, axis=1)
+for f in (np.argmax, np.argmin):
+    rule.example(f, MATRIX)
+    rule.example(f, MATRIX, axis=1)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base.shared.axes import like, truncates
+from rules_base.shared.batches import of_entries, spread
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -346,3 +347,34 @@ def _(*xs: Numeric, **options):
         )
 
     return np.meshgrid(*xs, **options), pullback
+
+
+# -- of batches
+
+for _f in (np.zeros_like, np.ones_like):
+    rule.batched(_f)(of_entries(_f))
+rule.batched(np.copy, np.ndarray.copy, np.generic.copy)(of_entries(np.copy))
+
+
+@rule.batched(np.ndarray.astype, np.generic.astype)
+def _(x: Array | np.generic, dtype=None):
+    return x.astype(dtype)
+
+
+@rule.batched(np.array, np.asarray)
+def _(x: Array | np.generic | float | complex, dtype=None):
+    return np.array(x, dtype)
+
+
+@rule.batched(np.array, np.asarray)
+def _(x: list | tuple, dtype=None):
+    found = joined(x)
+    return NotImplemented if found is None else found if dtype is None else found.astype(dtype)
+
+
+def joined(x):
+    """Return nested lists of arrays and numbers as an array, the axis of the batch in front."""
+    if not isinstance(x, list | tuple):
+        return x
+    parts = [joined(part) for part in x]
+    return None if not parts or any(part is None for part in parts) else np.stack(spread(*parts), 1)

@@ -6,6 +6,7 @@ from types import EllipsisType
 import numpy as np
 
 from rules_base.shared.axes import inexact_type, like, size_of
+from rules_base.shared.batches import aligned, behind
 from rules_base.shared.forward import linear_in_first
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
@@ -318,3 +319,38 @@ def fill(dx, dy):
                 fill(dx[i : i + 1] if dx.ndim == 1 else dx[i], part)
     elif dy is not None:
         dx[...] = dy
+
+
+# -- of batches
+
+
+@rule.batched(np.take, np.ndarray.take)
+def _(x: Array, indices=None, axis=None):
+    if axis is None:
+        return np.take(np.reshape(x, (len(x), -1)), indices, 1)
+    return np.take(x, indices, behind(axis, x))
+
+
+@rule.batched(operator.getitem)
+def _(x: Array, index: int | slice | tuple | type(...) | Array | np.integer | None):
+    return entries_at(x, index)
+
+
+def entries_at(x, index):
+    """Return the part of each entry that an index names; a batch of indices is of integers."""
+    parts = [*index] if isinstance(index, tuple) else [index]
+    arrays = [part for part in parts if isinstance(part, Array)]
+    if not arrays:
+        is_list = any(isinstance(part, list) for part in parts)
+        return NotImplemented if is_list else x[(slice(None), *parts)]
+    rest = parts[len(arrays) :]
+    if not all(p.dtype.kind in "iu" for p in arrays):
+        return NotImplemented  # of a mask the number of entries differs
+    if not all(isinstance(part, Array) for part in parts[: len(arrays)]) or not all(
+        part is None or isinstance(part, slice) for part in rest
+    ):
+        return NotImplemented
+    arrays = aligned(*arrays)
+    count = max(map(len, (x, *arrays)))
+    rows = np.arange(count) if len(x) == count else np.zeros(count, int)
+    return x[(np.reshape(rows, (count, *(1,) * (arrays[0].ndim - 1))), *arrays, *rest)]

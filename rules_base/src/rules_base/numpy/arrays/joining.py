@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base.shared.axes import reshaped, shape_of
+from rules_base.shared.batches import all_of, behind
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -180,3 +181,49 @@ def _(dy, x: Array, axis=0):
 @rule.linear(np.stack)
 def _(dy, x: Array, axis=0):
     return np.moveaxis(dy, axis, 0)
+
+
+# -- of batches
+
+
+@rule.batched(np.concatenate)
+def _(xs: list | tuple, axis=0):
+    parts = all_of(xs)
+    if parts is None:
+        return NotImplemented
+    if axis is None:
+        return np.concatenate([np.reshape(x, (len(x), -1)) for x in parts], 1)
+    return np.concatenate(parts, behind(axis, parts[0]))
+
+
+@rule.batched(np.stack)
+def _(xs: list | tuple, axis=0):
+    parts = all_of(xs)
+    if parts is None or not -parts[0].ndim <= axis < parts[0].ndim:
+        return NotImplemented
+    return np.stack(parts, axis % parts[0].ndim + 1)
+
+
+@rule.batched(np.hstack)
+def _(xs: list | tuple):
+    parts = all_of(xs)
+    if parts is None:
+        return NotImplemented
+    parts = [x if x.ndim > 1 else np.reshape(x, (len(x), 1)) for x in parts]
+    return np.concatenate(parts, 1 if parts[0].ndim == 2 else 2)
+
+
+@rule.batched(np.vstack)
+def _(xs: list | tuple):
+    parts = all_of(xs)
+    if parts is None:
+        return NotImplemented
+    return np.concatenate([x if x.ndim > 2 else np.reshape(x, (len(x), 1, -1)) for x in parts], 1)
+
+
+@rule.batched(np.column_stack)
+def _(xs: list | tuple):
+    parts = all_of(xs)
+    if parts is None:
+        return NotImplemented
+    return np.concatenate([x if x.ndim > 2 else np.reshape(x, (len(x), -1, 1)) for x in parts], 2)

@@ -4,6 +4,7 @@ import numpy as np
 
 from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import inexact_type, like, size_of, truncates
+from rules_base.shared.batches import behind, of_stacks, over_axes
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.rearranging")
@@ -175,3 +176,52 @@ def _(x: Array, tol=100):
         return (project(dy, x),)
 
     return np.real_if_close(x, tol), pullback
+
+
+# -- of batches
+
+for _f in (np.tril, np.triu):
+    rule.batched(_f)(of_stacks(_f))
+rule.batched(np.flip)(over_axes(np.flip))
+
+
+@rule.batched(np.moveaxis)
+def _(x: Array, source=None, destination=None):
+    return np.moveaxis(x, behind(source, x), behind(destination, x))
+
+
+@rule.batched(np.roll)
+def _(x: Array, shift=None, axis=None):
+    if axis is None and x.ndim > 2:
+        return NotImplemented  # it rolls the flat entry
+    return np.roll(x, shift, 1 if axis is None else behind(axis, x))
+
+
+@rule.batched(np.repeat, np.ndarray.repeat)
+def _(x: Array, repeats=None, axis=None):
+    if axis is None:
+        return np.repeat(np.reshape(x, (len(x), -1)), repeats, 1)
+    return np.repeat(x, repeats, behind(axis, x))
+
+
+@rule.batched(np.tile)
+def _(x: Array, reps=None):
+    reps = (reps,) if isinstance(reps, int) else tuple(reps)
+    missing = len(reps) + 1 - x.ndim
+    x = np.reshape(x, (len(x), *(1,) * max(missing, 0), *x.shape[1:]))
+    return np.tile(x, (1, *(1,) * max(-missing, 0), *reps))
+
+
+@rule.batched(np.diag)
+def _(x: Array, k=0):
+    return np.diagonal(x, k, 1, 2) if x.ndim == 3 else NotImplemented
+
+
+@rule.batched(np.diagonal, np.ndarray.diagonal)
+def _(x: Array, offset=0, axis1=0, axis2=1):
+    return np.diagonal(x, offset, behind(axis1, x), behind(axis2, x))
+
+
+@rule.batched(np.trace, np.ndarray.trace)
+def _(x: Array, offset=0, axis1=0, axis2=1):
+    return np.trace(x, offset, behind(axis1, x), behind(axis2, x))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rules_base.numpy.arrays.indexing import scatter
+from rules_base.shared.batches import aligned
 from rules_base.shared.nesting import ArrayLike, as_array, in_form_of, in_kind_of
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -186,3 +187,16 @@ def _(condition: object, x: Array):
         return None, np.reshape(scatter(dy, np.ravel(x), kept), x.shape)
 
     return np.extract(condition, x), pullback
+
+
+# -- of batches
+
+
+@rule.batched(np.where)
+def _(condition: Numeric | bool, x: Numeric, y: Numeric):
+    return np.where(*aligned(condition, x, y))
+
+
+@rule.batched(np.clip, np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, low: Numeric | None, high: Numeric | None):
+    return np.clip(*aligned(x, low, high))

@@ -4,6 +4,7 @@ import numpy as np
 
 from rules_base.numpy.arrays.indexing import from_positions
 from rules_base.shared.axes import reshaped, shape_of
+from rules_base.shared.batches import behind, flat
 from rulescore import Array, Numeric, RuleSet
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.shaping")
@@ -84,3 +85,89 @@ def _(dy, x: Numeric, axis=None):
 @rule.linear(np.expand_dims)
 def _(dy, x: Numeric, axis=None):
     return reshaped(dy, shape_of(x))
+
+
+# -- of batches
+
+
+@rule.batched(np.reshape)
+def _(x: Numeric, shape=None, order="C"):
+    return in_shape(x, shape, order)
+
+
+@rule.batched(np.ndarray.reshape, np.generic.reshape)
+def _(x: Array | np.generic, *shape, order="C"):
+    return in_shape(x, shape[0] if len(shape) == 1 else shape, order)
+
+
+def in_shape(x, shape, order):
+    """Return a batch whose entries have another shape."""
+    if order != "C":
+        return NotImplemented
+    return np.reshape(x, (len(x), *(shape if isinstance(shape, tuple | list) else (shape,))))
+
+
+@rule.batched(np.ravel, np.ndarray.ravel, np.generic.ravel)
+def _(x: Numeric, order="C"):
+    return flat(x) if order == "C" else NotImplemented
+
+
+@rule.batched(np.ndarray.flatten, np.generic.flatten)
+def _(x: Array | np.generic, order="C"):
+    return flat(x) if order == "C" else NotImplemented
+
+
+@rule.batched(np.transpose)
+def _(x: Numeric, axes=None):
+    return in_order_of_axes(x, axes)
+
+
+@rule.batched(np.ndarray.transpose, np.generic.transpose)
+def _(x: Array | np.generic, *axes):
+    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+    return in_order_of_axes(x, order)
+
+
+@rule.batched(np.ndarray.T)
+def _(x: Array):
+    return in_order_of_axes(x, None)
+
+
+def in_order_of_axes(x, axes):
+    """Return a batch whose entries have their axes in another order."""
+    order = behind(axes, x)
+    return np.transpose(x, (0, *(reversed(order) if axes is None else order)))
+
+
+@rule.batched(np.matrix_transpose)
+def _(x: Array):
+    return np.swapaxes(x, -1, -2) if x.ndim > 2 else NotImplemented
+
+
+@rule.batched(np.swapaxes, np.ndarray.swapaxes)
+def _(x: Array, axis1=None, axis2=None):
+    return np.swapaxes(x, behind(axis1, x), behind(axis2, x))
+
+
+@rule.batched(np.broadcast_to)
+def _(x: Numeric, shape=None, subok=False):
+    shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    missing = len(shape) + 1 - x.ndim
+    if missing < 0:
+        return NotImplemented
+    return np.broadcast_to(np.reshape(x, (len(x), *(1,) * missing, *x.shape[1:])), (len(x), *shape))
+
+
+@rule.batched(np.squeeze, np.ndarray.squeeze, np.generic.squeeze)
+def _(x: Numeric, axis=None):
+    axes = tuple([a for a in range(1, x.ndim) if x.shape[a] == 1])
+    return np.squeeze(x, axes if axis is None else behind(axis, x))
+
+
+@rule.batched(np.expand_dims)
+def _(x: Numeric, axis=None):
+    axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
+    count = x.ndim - 1 + len(axes)
+    if not all(-count <= a < count for a in axes):
+        return NotImplemented
+    return np.expand_dims(x, tuple([a % count + 1 for a in axes]))

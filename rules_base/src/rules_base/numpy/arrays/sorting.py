@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from rules_base.shared.axes import inexact, inexact_type, like, restored, zeros_kept
+from rules_base.shared.batches import along_axis, over_axes
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -339,3 +340,9 @@ def _(x: Numeric, axis=None, *, keepdims=False):
 
     y = np.ptp(x, axis, keepdims=True) if keepdims else np.ptp(x, axis)
     return y, pullback
+
+
+rule.batched(np.sort)(along_axis(np.sort, -1))
+rule.batched(np.argsort, np.ndarray.argsort)(along_axis(np.argsort, -1))
+for _f in (np.median, np.ptp):
+    rule.batched(_f)(over_axes(_f))

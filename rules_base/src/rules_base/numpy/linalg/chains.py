@@ -8,6 +8,7 @@ import numpy as np
 
 from rules_base.numpy.linalg.solve import inv_cotangent
 from rules_base.shared.axes import inexact
+from rules_base.shared.batches import of_stacks
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array
 from rulescore import Array, RuleSet, project
 
@@ -126,3 +127,6 @@ def chain_cotangents(dy, product):
     _, left, right = product
     yield from chain_cotangents(dy @ adjoint(right[0]), left)
     yield from chain_cotangents(adjoint(left[0]) @ dy, right)
+
+
+rule.batched(np.linalg.matrix_power)(of_stacks(np.linalg.matrix_power))

@@ -13,6 +13,7 @@ of a null space but for a rotation: a cotangent that depends on these raises `Li
 import numpy as np
 
 from rules_base.shared.axes import given, like, on_the_diagonal
+from rules_base.shared.batches import of_stacks
 from rules_base.shared.matrices import (
     ArrayLike,
     adjoint,
@@ -263,3 +264,7 @@ def over_gaps(m, s, used):
     )
     quotient = np.where(equal, 0, m / np.where(equal, 1, gaps))
     return unless((ambiguous | columns(used & vanishing), message), quotient)
+
+
+for _f in (np.linalg.cholesky, np.linalg.qr, np.linalg.svd, np.linalg.svdvals):
+    rule.batched(_f)(of_stacks(_f))

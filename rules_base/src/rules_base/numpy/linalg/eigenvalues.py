@@ -14,6 +14,7 @@ the formula says. Eigenvalues count as repeated where they differ by no more tha
 import numpy as np
 
 from rules_base.shared.axes import like, on_the_diagonal
+from rules_base.shared.batches import of_stacks
 from rules_base.shared.matrices import (
     ArrayLike,
     adjoint,
@@ -177,3 +178,7 @@ def depends(turning, dv):
     """Return whether `turning` is more than rounding beside the vectors `dv`, in columns."""
     size = np.sqrt(np.sum(np.abs(dv) ** 2, axis=-2, keepdims=True))
     return np.abs(turning) > 64 * np.sqrt(np.finfo(size.dtype).eps) * size
+
+
+for _f in (np.linalg.eigh, np.linalg.eigvalsh):
+    rule.batched(_f)(of_stacks(_f))  # `eig` gives complex numbers where one entry of them asks it

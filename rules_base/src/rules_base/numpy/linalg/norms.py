@@ -10,8 +10,9 @@ import numpy as np
 from rules_base.numpy.linalg.solve import inv_cotangent
 from rules_base.numpy.reductions import reduced
 from rules_base.shared.axes import zeros_kept
+from rules_base.shared.batches import behind, flat
 from rules_base.shared.matrices import ArrayLike, as_array, columns
-from rulescore import RuleSet, project
+from rulescore import Array, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.norms")
 
@@ -207,3 +208,16 @@ def share(dy, hits, axes):
     """Return `dy` in equal shares for the entries of `hits` along `axes`, and 0 for the others."""
     count = np.sum(hits, axis=axes, keepdims=True)
     return np.where(hits, dy / np.where(count == 0, 1, count), 0)
+
+
+@rule.batched(np.linalg.norm)
+def _(x: Array, ord=None, axis=None, keepdims=False):
+    if axis is not None:
+        return np.linalg.norm(x, ord, behind(axis, x), keepdims)
+    if keepdims or (ord is not None and x.ndim > 3):
+        return NotImplemented
+    return (
+        np.linalg.norm(flat(x), axis=1)
+        if ord is None
+        else np.linalg.norm(x, ord, behind(None, x) if x.ndim == 3 else 1)
+    )

@@ -8,6 +8,7 @@ place of transposes; of Golub and Pereyra (1973) for the pseudo-inverse and leas
 import numpy as np
 
 from rules_base.shared.axes import given, like, on_the_diagonal, size_of, truncates
+from rules_base.shared.batches import of_stacks
 from rules_base.shared.matrices import (
     ArrayLike,
     adjoint,
@@ -17,7 +18,7 @@ from rules_base.shared.matrices import (
     rows,
     triangle_of_hermitian,
 )
-from rulescore import RuleSet, project
+from rulescore import Array, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.linalg.solve")
 rule.constant(np.linalg.matrix_rank)
@@ -271,3 +272,16 @@ def least_squares_cotangents(dx, a, b, x, factors):
         null = dx - adjoint(vh) @ (row_space * (vh @ dx))
         da = da + outer(u @ (inverse * (vh @ x)), null)
     return da, db
+
+
+# -- of batches
+
+for _f in (np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv):
+    rule.batched(_f)(of_stacks(_f))
+
+
+@rule.batched(np.linalg.solve)
+def _(a: Array, b: Array):
+    if a.ndim != 3 or b.ndim not in (2, 3):
+        return NotImplemented
+    return np.linalg.solve(a, b) if b.ndim == 3 else np.linalg.solve(a, b[..., None])[..., 0]

@@ -50,3 +50,5 @@ rule.example(np.meshgrid, MATRIX[0], MATRIX[1, :2], np.array([0.3, 0.4]))
 rule.example(np.meshgrid, MATRIX[0], MATRIX[1, :2], indexing="ij", sparse=True)
 rule.example(np.generic.copy, np.float64(0.5))
 rule.example(np.generic.astype, np.float64(0.5), np.complex128)
+for f in (np.zeros_like, np.ones_like):
+    rule.example(f, MATRIX)

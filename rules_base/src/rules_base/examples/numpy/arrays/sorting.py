@@ -37,3 +37,4 @@ rule.example(np.sort_complex, MATRIX[0] + 1j * MATRIX[1])
 for trim in ("fb", "b"):
     rule.example(np.trim_zeros, np.array([0, 1, 2, 0]), trim)
 rule.example(np.trim_zeros, np.array([1, 2, 0]), "f")
+rule.example(np.argsort, MATRIX)
