@@ -176,6 +176,13 @@ def docs(session):
 
 
 @nox.session
+def ported(session):
+    """Run the programs of autograd, JAX and PyTorch that the pages for their users show."""
+    session.install("-r", "requirements.txt", "autograd", "jax", "torch")
+    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "from_")
+
+
+@nox.session
 def lint(session):
     """Check style and formatting."""
     session.install("ruff")

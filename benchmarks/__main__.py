@@ -69,7 +69,7 @@ def parse(workloads, engines):
     parser.add_argument("--only", type=some_of(workloads), default=workloads, metavar="NAME,NAME")
     parser.add_argument("--engines", type=some_of(engines), default=engines, metavar="NAME,NAME")
     parser.add_argument("--quick", action="store_true", help="few rounds")
-    parser.add_argument("--markdown", action="store_true", help="the table for the README")
+    parser.add_argument("--markdown", action="store_true", help="the table of docs/benchmarks.md")
     parser.add_argument("--plot", metavar="PATH", help="write a picture, too")
     return parser.parse_args()
 

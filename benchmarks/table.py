@@ -92,7 +92,7 @@ def text(header, rows):
 
 
 def markdown(header, rows):
-    """Return a table for a README."""
+    """Return a table in Markdown."""
     rule = ["---", *("---:" for _ in header[1:])]
     return "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *rows))
 
