@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from zygote_lite._specialize.forward import lists as _lists
 from zygote_lite._specialize.forward.rules import OperationRules
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Scalar
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Scalar
 from zygote_lite._specialize.typed.nodes import (
+    Append,
     Branch,
     Loop,
     Moves,
@@ -82,15 +84,21 @@ class Dual(OperationRules):
                 self.builder.out.append(node)
             case Record():
                 pass  # nothing is kept for later
+            case Append():
+                self.builder.out.append(node)
+                _lists.append(self, node)
             case _:
-                raise NotSupported.FORWARD("the forward mode of a list that grows is not written")
+                kind = type(node).__name__
+                raise NotSupported.FORWARD(f"the forward mode of {kind} is not written")
 
     def op(self, node: Op) -> None:
         if node.snapshot_of is not None:
             return
         y = node.target
         d = None
-        if node.reverse_rule is not None:
+        if isinstance(y.fact, ListOf):
+            d = _lists.made(self, node)
+        elif node.reverse_rule is not None:
             d = self.tangent(node)
         elif y.active and any(x.active for x in reads_of(node)):  # else it is, as it is written
             raise NotSupported.FORWARD("what has no rule depends on what moves")
@@ -129,7 +137,8 @@ class Dual(OperationRules):
 
     def store(self, node: StoreItem) -> None:
         if not node.array.is_array:
-            raise NotSupported.FORWARD("the forward mode of writes to lists is not written")
+            _lists.store(self, node)
+            return
         at = self.of(node.array)
         if at is None:
             if node.value.active and self.of(node.value) is not None:
@@ -139,7 +148,8 @@ class Dual(OperationRules):
         if value is None:
             value = constant(0.0)
         self.builder.added_to.add(at)
-        self.builder.out.append(StoreItem(node.origin, at, node.index, value, node.alike))
+        written = StoreItem(node.origin, at, node.index, value, node.alike, context=node.context)
+        self.builder.out.append(written)
 
     def moved(self, node: Moves) -> None:
         """Move the tangents with their values."""

@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_frule
+from zygote_lite._specialize.forward import lists as _lists
 from zygote_lite._specialize.rules.adjoint import AdjointRule
 from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule
 from zygote_lite._specialize.rules.pullback import IndexRuleTwice, InlinedPullback
 from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf, Scalar, shares_axes
+from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar, shares_axes
 from zygote_lite._specialize.typed.functions import Attribute
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.typed.runtime import pushed_tangent, same_shape
 from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.structures import structure
-from zygote_lite._specialize.typed.values import Value, constant, shape_root
+from zygote_lite._specialize.typed.values import Value, constant, list_root, shape_root
 
 _WRITTEN_FORWARD = (ScalarRule, IndexRule, AdjointRule, InlinedPullback, LinearRule)
 _COPIES = (np.copy, np.ndarray.copy)
@@ -47,7 +48,7 @@ class OperationRules:
         """
         x = self.originals.get(x, x)
         found = self.tangents.get(x)
-        if found is None and x.active and x not in self.still:
+        if found is None and list_root(x).active and x not in self.still:
             raise NotSupported.FORWARD("a value that may move has no tangent")
         return found
 
@@ -64,6 +65,8 @@ class OperationRules:
         """Write a zero tangent."""
         if x.is_scalar:
             return constant(0.0)
+        if isinstance(x.fact, ListOf):
+            return _lists.zeros(self, x)
         if isinstance(x.fact, ArrayOf) and x.fact.dtype.kind == "f":
             return self.builder.operation(np.zeros_like, [x]).target
         raise NotSupported.FORWARD("a tangent is asked for of what is no number or array of floats")
@@ -95,6 +98,8 @@ class OperationRules:
             d = self.by_forward_rule(node)
         elif node.function in _COPIES:
             d = self.by_function(node, (0,), frozenset())
+        elif node.function is sum:
+            d = self.builder.apply(sum, [self.whole(x) for x in node.arguments])
         else:
             raise NotSupported.FORWARD("the forward mode of a sum of items is not written")
         return None if d is None else self.like(d, node.target)

@@ -174,6 +174,17 @@ def _zero_of(item: Any) -> Any:
     return None if isinstance(item, np.ndarray) else 0.0
 
 
+def zero_tangents(x: list[Any]) -> list[Any]:
+    """Return the tangents of the items of a list that do not move."""
+    return [_zero_tangent(item) for item in x]
+
+
+def _zero_tangent(item: Any) -> Any:
+    if type(item) is list:
+        return zero_tangents(item)
+    return np.zeros_like(item) if isinstance(item, np.ndarray) else 0.0
+
+
 def zeros_or(d: Any, x: Any) -> Any:
     """Return the cotangent of an array: zeros where no gradient has reached it."""
     return np.zeros_like(x) if d is None else d
