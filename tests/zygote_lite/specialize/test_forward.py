@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.zygote_lite.checks.finite_differences import slope
-from zygote_lite import jvp, testing
+from zygote_lite import grad, hessian, hvp, jvp, testing, value_and_grad
 from zygote_lite._specialize.tangents import specialize_forward
 
 V, W = np.array([0.3, 0.9, -1.1]), np.array([0.7, -0.2, 0.4])
@@ -112,7 +112,59 @@ def inlined(x):
     return a * b, 1.0, math.cos(b)
 
 
+def grows(x):
+    xs = [x]
+    for i in range(4):
+        xs.append(xs[-1] * x + math.sin(xs[i]))
+    xs[2] = 3.0 * x
+    return sum(xs) * xs[-2]
+
+
+def table(x, n):
+    rows = []
+    for i in range(n):
+        row = [0.0] * n
+        for j in range(1, n):
+            row[j] = x * (i + j)
+        rows.append(row)
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            total = total + rows[i][j] * rows[j][i] * x
+    return total
+
+
+def layers(x):
+    found = []
+    h = x
+    for _ in range(3):
+        h = np.tanh(h * x)
+        found.append(h)
+    found.append(np.ones(3))
+    total = 0.0
+    for h in found[1:]:
+        total = total + np.sum(h * h)
+    return total * np.sum(found[1])
+
+
+def joined(x):
+    still = []
+    for i in range(2):
+        still.append(float(i))
+    moving = []
+    for i in range(3):
+        moving.append(x * i)
+    both = moving + still
+    part = list(both[1:4])
+    part.append(1.0)
+    return sum(part) * part[0] + sum(both, 1.0)
+
+
 PROGRAMS = [
+    (grows, (0.7,), (1.3,)),
+    (table, (0.7, 3), (1.0, None)),
+    (layers, (V,), (W,)),
+    (joined, (0.7,), (1.5,)),
     (expression, (1.2, 0.4), (0.7, -0.3)),
     (expression, (1.2, 0.4), (None, -0.3)),
     (powers, (0.9, 5), (1.0, None)),
@@ -277,3 +329,84 @@ def test_effects_happen_once(capsys):
     for _ in range(4):
         assert jvp(f, (3.0,), (1.0,)) == (9.0, 6.0)
     assert capsys.readouterr().out == 4 * "once\n"
+
+
+def loop_over(xs, y):
+    s = 0.0
+    for x in xs:
+        s = s + x * x * y
+    return s
+
+
+def test_lists_of_any_length():
+    xs, dxs = [0.01 * i for i in range(90)], [0.1 * i for i in range(90)]
+    expected = sum(2 * x * d * 3.0 + x * x * 0.5 for x, d in zip(xs, dxs, strict=True))
+    for _ in range(3):
+        with testing.transformed_only(), testing.compared(), testing.strict():
+            _, dy = jvp(loop_over, (xs, 3.0), (dxs, 0.5))
+        np.testing.assert_allclose(dy, expected)
+        with pytest.raises(TypeError, match="must have the same shape"):
+            jvp(loop_over, (xs, 3.0), (dxs[1:], 0.5))
+
+
+def steps(x, scale):
+    s = 0.0
+    for i in range(len(x) - 1):
+        s = s + 100.0 * (x[i + 1] - (math.sin(x[i]) * scale) ** 2) ** 2
+        if s > 300.0:
+            break
+    return s + x[0] ** 3
+
+
+def recurrent(w, scale):
+    h = np.ones((2, 3))
+    for _ in range(4):
+        h = np.tanh(h @ w * scale)
+    return np.sum(h * h)
+
+
+def flat_network(w, scale):
+    x = np.linspace(-1.0, 1.0, 3)
+    h = np.tanh(x[:, None] * w[:2] * scale + w[1:])
+    return np.mean((h @ w[:2] - x * x) ** 2)
+
+
+SECOND = [(steps, V, W), (recurrent, M, M.T.copy()), (flat_network, V, W)]
+
+
+@pytest.mark.parametrize(("f", "x", "v"), SECOND)
+def test_forward_over_reverse(f, x, v):
+    def along(h):
+        return grad(f)(x + h * v, 0.9)
+
+    expected, _ = slope(along, step=1e-3)
+    with testing.transformed_only(), testing.compared(), testing.strict():
+        product = hvp(f)(x, 0.9, v)
+        _, tangent = jvp(grad(f), (x, 0.9), (v, None))
+        (_, dy), (slope_of_y, dg) = jvp(value_and_grad(f), (x, 0.9), (v, None))
+        matrix = hessian(f)(x, 0.9)
+        _, by_scale = jvp(grad(f), (x, 0.9), (None, 1.0))
+    for found in (product, tangent, dg, np.tensordot(matrix, v, x.ndim)):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(slope_of_y, np.sum(dy * v))
+    expected, _ = slope(lambda h: grad(f)(x, 0.9 + h), step=1e-3)
+    np.testing.assert_allclose(by_scale, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_each_derivative_has_its_own_tangent():
+    def cube(c):
+        def f(x, y):
+            s = 0.0
+            for _ in range(2):
+                s = s + c * x**3 * y
+            return s
+
+        return f
+
+    for c in (2.0, 3.0):
+        f = cube(c)
+        for _ in range(4):
+            assert jvp(grad(f), (1.0, 1.0), (1.0, None)) == (6 * c, 12 * c)
+            assert jvp(grad(f, "y"), (1.0, 1.0), (1.0, None)) == (2 * c, 6 * c)
+            assert jvp(grad(f, (1, 0)), (1.0, 1.0), (1.0, None))[1] == (6 * c, 12 * c)
+            assert hvp(f)(1.0, 1.0, 2.0) == 24 * c

@@ -16,6 +16,7 @@ from zygote_lite._nested.tangents import (
 )
 from zygote_lite._specialize.cache import specializations_of
 from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns
 
@@ -34,26 +35,26 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     `frule` gives.)
     """
     try:
-        f = original(f)
+        function, over = gone_over(original(f))
         moving = [v for v in tangents if v is not None]
         count, known = len(primals), None
         if len(tangents) != count:
             raise TypeError(f"jvp is given {len(tangents)} tangents for {count} arguments")
-        if type(f) is FunctionType and moving:
+        if type(function) is FunctionType and moving:
             numbers = tuple(range(count))
             if len(moving) != count:
                 numbers = tuple([i for i in numbers if tangents[i] is not None])
-            known = specializations_of(f, count, numbers, False, False, FORWARD)
+            known = specializations_of(function, count, numbers, False, False, FORWARD, over)
             found: tuple[Any, Any] | None = None
             if known is not None:
-                found = known.enter(f, *primals, *moving)
+                found = known.enter(function, *primals, *moving)
             if found is not None:
                 return found
         flags = (None, *(None if v is None else True for v in tangents))
-        y, push = pushed_forward(f, flags, tuple(primals), {})
+        y, push = pushed_forward(original(f), flags, tuple(primals), {})
         dy = push(*tangents)
         if known is not None:
-            known.note(f, (*primals, *moving))
+            known.note(function, (*primals, *moving))
         return y, dy
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)

@@ -17,6 +17,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._specialize.entry import Enter, attempt, entered, first_of, is_same
 from zygote_lite._specialize.infer.signature import of_any_length, signature
 from zygote_lite._specialize.numba.compile import MISSING
+from zygote_lite._specialize.typed.derivatives import TakenBy
 from zygote_lite._specialize.typed.plugins import is_of_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported
 from zygote_lite._specialize.watch import AS_RULE, GRADIENT, watch
@@ -47,13 +48,14 @@ class Specializations:
 
     def __init__(
         self, globals_: dict[str, Any], active: tuple[bool, ...], single: bool, compiled: bool,
-        form: str,
+        form: str, over: TakenBy | None = None,
     ) -> None:  # fmt: skip
         self.globals = globals_  # held, because they are known by their identity in `_known`
         self.active = active
         self.single = single
         self.compiled = compiled
         self.form = form
+        self.over = over
         self.made: tuple[Enter, ...] = ()
         self.enter: Enter = first_of(())
         self.whole = True  # whether no gradient from here is `None`, or holds one
@@ -176,7 +178,7 @@ class Specializations:
         """Make a specialization; return the reason where that cannot be done."""
         compiled = self.compiled and key not in self.uncompiled
         enter = attempt(f, xs, lambda: entered(
-            f, xs, self.active, self.single, self.form, compiled, add=self.add
+            f, xs, self.active, self.single, self.form, compiled, add=self.add, over=self.over
         ))  # fmt: skip
         enter = _if_it_answers(enter, f, xs)
         if isinstance(enter, Exception):
@@ -218,7 +220,7 @@ watching.publish.append(publish)
 
 def specializations_of(
     f: Any, count: int, numbers: tuple[int, ...], single: bool, compiled: bool = False,
-    form: str = GRADIENT,
+    form: str = GRADIENT, over: TakenBy | None = None,
 ) -> Specializations | None:  # fmt: skip
     """Return the specializations of a Python function; of other callables there are none.
 
@@ -234,12 +236,13 @@ def specializations_of(
             or these with what was read from outside, inside a run of the tape (`AS_RULE`); or the
             value and its tangent (`FORWARD`), for the tangents of those that are differentiated,
             which are further arguments.
+        over: the derivative of the function that a tangent is of, where it is not the function.
     """
     if type(f) is not types.FunctionType:
         if compiled:
             warn_uncompiled(f, NO_FUNCTION)
         return None
-    key = (f.__code__, id(f.__globals__), count, numbers, single, compiled, form)
+    key = (f.__code__, id(f.__globals__), count, numbers, single, compiled, form, over)
     found = _known.get(key)
     if found is None:
         if len({*numbers}) != len(numbers) or [*numbers] != sorted(numbers):
@@ -251,7 +254,7 @@ def specializations_of(
             while len(_known) >= _MOST_KNOWN:
                 del _known[next(iter(_known))]
             found = _known.setdefault(
-                key, Specializations(f.__globals__, active, single, compiled, form)
+                key, Specializations(f.__globals__, active, single, compiled, form, over)
             )
             _all_known.add(found)
     return found

@@ -32,6 +32,7 @@ from zygote_lite._specialize.reverse.ends import (
     refuse_other_values,
     seed_for,
 )
+from zygote_lite._specialize.typed.derivatives import DerivativeInside, TakenBy
 from zygote_lite._specialize.typed.facts import fact_of
 from zygote_lite._specialize.typed.inputs import Inputs
 from zygote_lite._specialize.typed.nodes import leaves
@@ -98,20 +99,20 @@ def specialize(
         return code(handlers, uniform, held, guesses, is_long)
 
     try:
-        return _of_lists(functools.partial(code, handlers), xs, compiled, tried)
+        return code_for_lists(functools.partial(code, handlers), xs, compiled, tried)
     except NotSpecializable as reason:
         if handlers or compiled:
             raise
         with contextlib.suppress(NotSpecializable):
             if tried[-1].caught:
-                return _of_lists(functools.partial(code, True), xs, compiled, tried)
+                return code_for_lists(functools.partial(code, True), xs, compiled, tried)
         for is_long in (False, True):
             with contextlib.suppress(NotSpecializable):
                 return code(False, False, guesses=reason, is_long=is_long)
         raise reason from None
 
 
-def _of_lists(
+def code_for_lists(
     code: Callable[..., Specialized], xs: tuple[Any, ...], compiled: bool, tried: list[Inputs]
 ) -> Specialized:  # fmt: skip
     """Return the code that takes lists item by item, or as lists of any length, or as they run."""
@@ -261,8 +262,12 @@ def interpreted(
     own: frozenset[Any] = frozenset(),
     wanted: set[Any] | None = None,
     held: bool = False,
+    over: TakenBy | None = None,
 ) -> tuple[Interpreter, list[Value], list[str], Value]:
-    """Write the forward pass; return it with the arguments, their names and the result."""
+    """Write the forward pass; return it with the arguments, their names and the result.
+
+    Where it goes `over` a derivative of the function, it is that of the derivative.
+    """
     builder = Interpreter(inputs)
     builder.twice, builder.uniform = twice, uniform
     builder.compiled, builder.strong, builder.has_islands = compiled, strong, has_islands
@@ -288,7 +293,10 @@ def interpreted(
     for name in (*code.co_varnames, *code.co_cellvars):
         if name not in names and name not in (*_MODULES, "_"):
             builder.used.discard(name)
-    return builder, arguments, names, builder.function(code, f.__globals__, env)
+    if over is None:
+        return builder, arguments, names, builder.function(code, f.__globals__, env)
+    derivative = constant(DerivativeInside(over.verb, constant(f), over.argnums))
+    return builder, arguments, names, builder.call(derivative, given, {})
 
 
 def specialize_twice(f: Any, xs: tuple[Any, ...], number: int, v: Any) -> Specialized:

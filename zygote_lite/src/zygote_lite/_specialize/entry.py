@@ -17,7 +17,7 @@ from zygote_lite._cotangents.run import state
 from zygote_lite._ir.frames import GUARDS
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._specialize.assemble import Specialized
-from zygote_lite._specialize.driver import specialize, specialize_twice
+from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.guards import (
     checks_of,
     dtype_name,
@@ -27,10 +27,11 @@ from zygote_lite._specialize.guards import (
     lists_in,
 )
 from zygote_lite._specialize.numba.compile import call_of, compile_code, range_tests
-from zygote_lite._specialize.tangents import specialize_forward
+from zygote_lite._specialize.tangents import specialize_forward, specialize_product
 from zygote_lite._specialize.trials import Trials, may_be_caught
+from zygote_lite._specialize.typed.derivatives import TakenBy
 from zygote_lite._specialize.typed.effects import Effects
-from zygote_lite._specialize.typed.facts import DTYPES, ArrayOf
+from zygote_lite._specialize.typed.facts import DTYPES, ListOf
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable, Unsound
 from zygote_lite._specialize.typed.runtime import (
     are_apart,
@@ -64,7 +65,7 @@ _DTYPES_BY_NAME = {dtype_name(d): d for d in (*DTYPES, *map(np.dtype, "lq"))}
 def entered(
     f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], single: bool, form: str = GRADIENT,
     compiled: bool = False, strong: bool = False, handlers: bool = False,
-    add: Callable[[Enter], None] | None = None,
+    add: Callable[[Enter], None] | None = None, over: TakenBy | None = None,
 ) -> Enter:  # fmt: skip
     """Return a function that tests the guards and runs the code of a new specialization.
 
@@ -78,17 +79,19 @@ def entered(
         strong: whether a zero cotangent stays a zero where it meets an infinity, as on the tape.
         handlers: whether errors reach the handlers of the program.
         add: has further code entered before this one.
+        over: a derivative of the function that forward mode goes over.
 
     It returns `None` where the call is left to the tape. Where nothing is differentiated it
     returns the value alone, in a tuple.
     """
     made_at = generation()  # before the rules are read: another thread may change them meanwhile
     if form == PRODUCT:
-        made = specialize_twice(f, xs[:-1], active.index(True), xs[-1])
+        made = specialize_product(f, xs[:-1], active, xs[-1])
+        count, moving = len(active), [active.index(True)]
         active = (*active, False)
     elif form == FORWARD:
         count, moving = len(active), [i for i, flag in enumerate(active) if flag]
-        made = specialize_forward(f, xs[:count], active, xs[count:])
+        made = specialize_forward(f, xs[:count], active, xs[count:], over)
         active = (False,) * len(made.arguments)
     else:
         made = specialize(
@@ -125,18 +128,14 @@ def entered(
         answer = "y, back"
     elif form == AS_RULE:
         answer = f"y, back, ({''.join(f'{e}, ' for e in given)})"
-    elif form == FORWARD:
-        for i, name, dx in zip(moving, names[count:], made.arguments[count:], strict=True):
-            both = zip(paths_of(made.arguments[i], names[i]), paths_of(dx, name), strict=True)
-            tests += [f"{b}.shape == {a}.shape" for (a, x), (b, _) in both if x.is_array]
-        run, answer = f"y = {call}", "y"
+    elif form in (FORWARD, PRODUCT):
+        tests += _tests_of_tangents(made, names, count, moving)
+        answer = gradient if made.result is None else "y"
+    if form in (FORWARD, PRODUCT) and made.result is not None:
+        run, tangent = f"y = {call}", "y" if form == PRODUCT else "y[1]"
+        checks = finite_checks(tangent, tangent_of(made, form))
         if made.poles:  # of which NumPy would warn: the tape knows which zero wins
             run = f"with np.errstate(**raising):\n            {run}"
-        checks = finite_checks("y[1]", tangent_of(made))
-    elif form == PRODUCT:
-        if isinstance(made.arguments[-1].fact, ArrayOf):
-            tests.append(f"{names[-1]}.shape == {names[active.index(True)]}.shape")
-        answer = gradient
     again, other, warned = None, "left(doubtful)", ""
     if form == GRADIENT and not compiled and not strong:
         again, other = WithStrongZeros(active, single, handlers), f"again(f, {', '.join(names)})"
@@ -190,11 +189,26 @@ def entered(
     return enter
 
 
-def tangent_of(made: Specialized) -> Any:
-    """Return what is known of the tangent that dual code gives with the value."""
+def tangent_of(made: Specialized, form: str) -> Any:
+    """Return what is known of the tangent that dual code gives, with the value or alone."""
     assert made.result is not None
+    if form == PRODUCT:
+        return made.result
     assert made.result.items is not None
     return made.result.items[1]
+
+
+def _tests_of_tangents(
+    made: Specialized, names: list[str], count: int, moving: list[int]
+) -> list[str]:
+    """Return the tests that tangents, which come after the arguments, have their lengths."""
+    tests = []
+    for i, name, dx in zip(moving, names[count:], made.arguments[count:], strict=True):
+        both = zip(paths_of(made.arguments[i], names[i]), paths_of(dx, name), strict=True)
+        for (a, x), (b, _) in both:
+            tests += [f"{b}.shape == {a}.shape"] * x.is_array
+            tests += [f"len({b}) == len({a})"] * isinstance(x.fact, ListOf)
+    return tests
 
 
 def _tests_at_entry(made: Specialized, names: list[str], form: str) -> tuple[list[str], list[str]]:

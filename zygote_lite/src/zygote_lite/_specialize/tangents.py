@@ -6,23 +6,32 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._specialize.assemble import Specialized, written
-from zygote_lite._specialize.driver import interpreted, may_be_shared, plain_name
+from zygote_lite._specialize.driver import (
+    code_for_lists,
+    interpreted,
+    may_be_shared,
+    plain_name,
+    specialize_twice,
+)
 from zygote_lite._specialize.forward.dual import Dual
 from zygote_lite._specialize.infer.held.changes import settle_changes
 from zygote_lite._specialize.infer.memory import settled_memory
+from zygote_lite._specialize.infer.models.lists import fact_of_list
 from zygote_lite._specialize.infer.signature import refuse_many_parts
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import float_checked, refuse_other_values
-from zygote_lite._specialize.typed.facts import fact_of
+from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
+from zygote_lite._specialize.typed.facts import ListOf, fact_of
 from zygote_lite._specialize.typed.inputs import Inputs
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, shape_root
 
 
 def specialize_forward(
-    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...]
-) -> Specialized:
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
+    over: TakenBy | None = None, alone: bool = False,
+) -> Specialized:  # fmt: skip
     """Return the code for the value of a function and its tangent.
 
     Arguments:
@@ -30,17 +39,35 @@ def specialize_forward(
         xs: its arguments, which the code is tried out on.
         active: which of them move.
         dxs: the tangents of these.
+        over: a derivative of the function, whose value and tangent it is then.
+        alone: whether the code returns the tangent alone.
     """
     if find_rule(f, *xs) is not None or hasattr(f, "__differentiates__"):
         raise Unsound.OWN_RULE("it has a rule of its own")
     refuse_many_parts(xs)
+    tried: list[Inputs] = []
+
+    def code(uniform: bool, held: bool = False) -> Specialized:
+        if held:
+            raise NotSupported.FORWARD("lists and dicts change as the code runs")
+        return _dual_code(f, xs, active, dxs, over, alone, uniform, tried)
+
+    return code_for_lists(code, xs, False, tried)
+
+
+def _dual_code(
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], dxs: tuple[Any, ...],
+    over: TakenBy | None, alone: bool, uniform: bool, tried: list[Inputs],
+) -> Specialized:  # fmt: skip
     own: set[Any] = set()
     inputs, distinct = Inputs(f), False
+    tried.append(inputs)
     while True:
         wanted: set[Any] = set()
         builder, arguments, names, result = interpreted(
-            inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted
-        )
+            inputs, f, xs, active, distinct=distinct, own=frozenset(own), wanted=wanted,
+            uniform=uniform, over=over,
+        )  # fmt: skip
         settle_changes(builder)
         value = float_checked(builder, result)
         memory = settled_memory(builder, builder.out)
@@ -48,6 +75,7 @@ def specialize_forward(
         if wanted <= own and not shared:
             break
         own, distinct, inputs = own | wanted, distinct or shared, Inputs(f)
+        tried[-1] = inputs
     if builder.copies or inputs.changing or inputs.effects is not None or inputs.functions:
         raise NotSupported.FORWARD("it has effects, writes to an argument, or calls itself")
     refuse_other_values(value, as_pullback=True)
@@ -57,14 +85,33 @@ def specialize_forward(
     builder.out = forward = dual.block(nodes)
     dual.tangents.update({value: dual.tangents[result]} if result in dual.tangents else {})
     found = dual.of_result(value if value.items is None else result)
-    both = structure(tuple, [value, found])
+    name = plain_name(f) + (f"_{over.verb.value}" if over else "")
+    name += "_tangent" if alone else "_and_tangent"
     made = written(
-        inputs, f, plain_name(f) + "_and_tangent", [*names, *(d.name for d in tangents)],
-        [*arguments, *tangents], (False,) * (len(xs) + len(tangents)), forward,
-        Backward(builder, memory=memory), both, {},
+        inputs, f, name, [*names, *(d.name for d in tangents)], [*arguments, *tangents],
+        (False,) * (len(xs) + len(tangents)), forward, Backward(builder, memory=memory),
+        found if alone else structure(tuple, [value, found]), {},
     )  # fmt: skip
     made.poles = builder.poles
     return made
+
+
+def specialize_product(
+    f: Any, xs: tuple[Any, ...], active: tuple[bool, ...], v: Any
+) -> Specialized:
+    """Return the code for the Hessian of a function times a vector.
+
+    Straight code is run backwards twice. Elsewhere forward mode goes over the gradient: nothing
+    but what the gradient keeps is kept.
+    """
+    over = TakenBy(Verb.GRAD, active.index(True))
+    try:
+        return specialize_twice(f, xs, active.index(True), v)
+    except NotSpecializable as reason:
+        try:
+            return specialize_forward(f, xs, active, (v,), over, alone=True)
+        except NotSpecializable as second:
+            raise reason from second
 
 
 def _tangent_parameter(dual: Dual, x: Value, v: Any) -> Value:
@@ -75,6 +122,10 @@ def _tangent_parameter(dual: Dual, x: Value, v: Any) -> Value:
         parts = [_tangent_parameter(dual, part, d) for part, d in zip(x.items, v, strict=True)]
         found = structure(type(x.sample), parts)
         found.name = dual.builder.name("dx")
+        return found
+    if isinstance(x.fact, ListOf) and type(v) is list and fact_of_list(v) == x.fact:
+        found = Value(x.fact, v, dual.builder.name("d" + x.name))
+        dual.tangents[x] = found
         return found
     if not (x.is_array or x.is_scalar):
         raise NotSupported.FORWARD("an argument that moves is no number or array, nor a tuple")

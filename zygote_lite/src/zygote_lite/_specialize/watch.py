@@ -15,10 +15,11 @@ import numpy as np
 
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of
-from zygote_lite._nested.gradients import inside, inside_gradient
+from zygote_lite._nested.gradients import inside, inside_gradient, inside_jacobian
 from zygote_lite._nested.tangents import pushed_forward
 from zygote_lite._specialize.compare import difference, is_finite_answer
 from zygote_lite._specialize.trials import may_be_caught
+from zygote_lite._specialize.typed.derivatives import TakenBy, Verb
 from zygote_lite._specialize.typed.reasons import LEFT, NotSpecializable
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, gradient_by, of_first
@@ -51,6 +52,7 @@ class Known(Protocol):
     single: bool
     compiled: bool
     form: str
+    over: TakenBy | None
     made: tuple[Callable[..., Any], ...]
 
     def prepare(self, f: Any, xs: tuple[Any, ...]) -> str | None:
@@ -245,11 +247,11 @@ def reference(known: Known, f: Any, xs: tuple[Any, ...]) -> Any:
             given = iter(xs[count:])
             tangents = [next(given) if flag else None for flag in known.active]
             moving = (None, *(flag or None for flag in known.active))
-            y, push = pushed_forward(f, moving, xs[:count], {})
+            y, push = pushed_forward(_taken(f, known.over), moving, xs[:count], {})
             return y, push(*tangents)
         if known.form == PRODUCT:
             *arguments, v = xs
-            derivative = inside(partial(inside_gradient, f, numbers[0], False))(_derivative())
+            derivative = _taken(f, TakenBy(Verb.GRAD, numbers[0]))
             _, back = recorded(active.flags, derivative, tuple(arguments), {})
             return back(v)[1 + numbers[0]]
         if known.form == AS_RULE:  # an array that was written has one cotangent for all its places
@@ -271,13 +273,18 @@ def _copied(x: Any) -> Any:
     return {key: _copied(part) for key, part in x.items()} if type(x) is dict else x
 
 
-def _derivative() -> Any:
-    """Return a new function to hang the gradient of another on."""
+def _taken(f: Any, over: TakenBy | None) -> Any:
+    """Return a derivative of a function; the function itself where it goes over none."""
+    if over is None:
+        return f
 
     def derivative(*xs: Any) -> Any:
         raise AssertionError("it is only differentiated")
 
-    return derivative
+    if over.verb == Verb.JACOBIAN:
+        return inside(partial(inside_jacobian, f, over.argnums))(derivative)
+    both = over.verb == Verb.VALUE_AND_GRAD
+    return inside(partial(inside_gradient, f, over.argnums, both))(derivative)
 
 
 def mismatch(wrong: str, f: Any, xs: Any, enter: Any, got: Any, want: Any) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zygote_lite._specialize.forward import lists as _lists
+from zygote_lite._specialize.forward.lists import tangents_of_list
 from zygote_lite._specialize.forward.rules import OperationRules
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
@@ -32,7 +32,7 @@ from zygote_lite._specialize.typed.nodes import (
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import is_view
 from zygote_lite._specialize.typed.structures import structure
-from zygote_lite._specialize.typed.values import Value, constant, memory_of, shape_root
+from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, shape_root
 
 
 class Dual(OperationRules):
@@ -42,7 +42,7 @@ class Dual(OperationRules):
         copies = [n for n in walk(nodes) if isinstance(n, Op) and n.snapshot_of is not None]
         super().__init__(builder, {n.target: n.snapshot_of for n in copies if n.snapshot_of})
         replace(nodes, self.originals)  # which nobody reads after a later write
-        stores = [n for n in walk(nodes) if isinstance(n, StoreItem)]
+        stores = [n for n in walk(nodes) if isinstance(n, StoreItem) and n.array.is_array]
         self.written = {memory_of(n.array) for n in stores if n.array.active or n.value.active}
         self.returned: set[Value] = set()
         builder.reverse = builder.plain = True
@@ -86,7 +86,7 @@ class Dual(OperationRules):
                 pass  # nothing is kept for later
             case Append():
                 self.builder.out.append(node)
-                _lists.append(self, node)
+                self.appended(node)
             case _:
                 kind = type(node).__name__
                 raise NotSupported.FORWARD(f"the forward mode of {kind} is not written")
@@ -97,7 +97,8 @@ class Dual(OperationRules):
         y = node.target
         d = None
         if isinstance(y.fact, ListOf):
-            d = _lists.made(self, node)
+            moves = list_root(y).active
+            d = tangents_of_list(self.builder, node, self.whole) if moves else None
         elif node.reverse_rule is not None:
             d = self.tangent(node)
         elif y.active and any(x.active for x in reads_of(node)):  # else it is, as it is written
@@ -135,10 +136,14 @@ class Dual(OperationRules):
             return d
         return self.builder.operation(np.ndarray.copy, [d]).target
 
+    def appended(self, node: Append) -> None:
+        """Write the tangent of an item to the list of tangents."""
+        at = self.of(node.array)
+        if at is not None:
+            value = self.whole(node.value)
+            self.builder.out.append(Append(node.origin, at, value, context=node.context))
+
     def store(self, node: StoreItem) -> None:
-        if not node.array.is_array:
-            _lists.store(self, node)
-            return
         at = self.of(node.array)
         if at is None:
             if node.value.active and self.of(node.value) is not None:

@@ -5,71 +5,58 @@ never written to.
 """
 
 import operator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from zygote_lite._specialize.typed.abstract_eval import Result
+from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Fact, ListOf, Scalar
-from zygote_lite._specialize.typed.nodes import Append, Op, StoreItem
+from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import zero_tangents
 from zygote_lite._specialize.typed.structures import structure
-from zygote_lite._specialize.typed.values import Value, list_root
-
-if TYPE_CHECKING:
-    from zygote_lite._specialize.forward.rules import OperationRules
+from zygote_lite._specialize.typed.values import Value
 
 
-def made(rules: "OperationRules", node: Op) -> Value | None:
-    """Write the list of tangents of a new list, or of a row; `None` where no item moves."""
+def tangents_of_list(builder: Builder, node: Op, whole: Callable[[Value], Value]) -> Value:
+    """Write the list of tangents of a new list, or of a row of one.
+
+    Arguments:
+        builder: what writes it.
+        node: the operation that makes the list, or reads the row.
+        whole: gives the tangent of an operand, with zeros where it does not move.
+    """
     y, f, xs = node.target, node.function, node.arguments
-    if not list_root(y).active:
-        return None
     if f is list or (f is operator.getitem and len(xs) > 1):
-        given = [*map(rules.whole, xs[:1]), *xs[1:]]
+        given = [*map(whole, xs[:1]), *xs[1:]]
     elif f is operator.add:
-        given = [rules.whole(x) for x in xs]
+        given = [whole(x) for x in xs]
     elif f is operator.mul and xs[0].items is not None:
-        given = [structure(list, [rules.whole(x) for x in xs[0].items]), xs[1]]
+        given = [structure(list, [whole(x) for x in xs[0].items]), xs[1]]
     else:
         raise NotSupported.FORWARD("a list is made in a way that is not written forward")
-    d = _written(rules, y, f, given)
+    d = _list_written(builder, y, f, given)
     d.row_of = None if y.row_of is None else (given[0], xs[1])
     return d
 
 
-def zeros(rules: "OperationRules", x: Value) -> Value:
+def zero_list(builder: Builder, x: Value) -> Value:
     """Write the list of tangents of a list no item of which moves."""
-    return _written(rules, x, zero_tangents, [x])
+    return _list_written(builder, x, zero_tangents, [x])
 
 
-def _written(rules: "OperationRules", y: Value, f: Any, xs: list[Value]) -> Value:
-    d = rules.builder.write(Result(_fact(y.fact), _sample(y.sample)), f, xs, {}).target
+def _list_written(builder: Builder, y: Value, f: Any, xs: list[Value]) -> Value:
+    d = builder.write(Result(_fact_of_tangent(y.fact), _sample_of(y.sample)), f, xs, {}).target
     d.made = True
     return d
 
 
-def append(rules: "OperationRules", node: Append) -> None:
-    """Write the tangent of what is appended to a list."""
-    d = rules.of(node.array)
-    if d is not None:
-        value = rules.whole(node.value)
-        rules.builder.out.append(Append(node.origin, d, value, context=node.context))
-
-
-def store(rules: "OperationRules", node: StoreItem) -> None:
-    """Write the tangent of what is stored in a list."""
-    d = rules.of(node.array)
-    if d is not None:
-        value = rules.whole(node.value)
-        rules.builder.out.append(StoreItem(node.origin, d, node.index, value, context=node.context))
-
-
-def _fact(fact: Fact | None) -> Fact:
+def _fact_of_tangent(fact: Fact) -> Fact:
     """Return what holds for the tangents of the items of a list, or for that of an item."""
     if isinstance(fact, ListOf):
-        return ListOf(None if fact.item is None else _fact(fact.item))
+        return ListOf(None if fact.item is None else _fact_of_tangent(fact.item))
     if isinstance(fact, Scalar):  # a zero is Python's, and what comes from an array is NumPy's
         return Scalar((fact.classes & FLOATS) | {float, np.float64})
     if isinstance(fact, ArrayOf) and fact.dtype.kind == "f":
@@ -77,5 +64,5 @@ def _fact(fact: Fact | None) -> Fact:
     raise NotSupported.FORWARD("a list of something other than floats has a tangent")
 
 
-def _sample(x: Any) -> Any:
-    return [_sample(item) for item in x] if type(x) is list else x * 1.0
+def _sample_of(x: Any) -> Any:
+    return [_sample_of(item) for item in x] if type(x) is list else x * 1.0

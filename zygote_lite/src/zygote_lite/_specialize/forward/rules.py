@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from rulescore import find_frule
-from zygote_lite._specialize.forward import lists as _lists
+from zygote_lite._specialize.forward.lists import zero_list
 from zygote_lite._specialize.rules.adjoint import AdjointRule
 from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule
+from zygote_lite._specialize.rules.project import ProjectedRule
 from zygote_lite._specialize.rules.pullback import IndexRuleTwice, InlinedPullback
 from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
 from zygote_lite._specialize.typed.builder import Builder
@@ -22,7 +23,7 @@ from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, shape_root
 
-_WRITTEN_FORWARD = (ScalarRule, IndexRule, AdjointRule, InlinedPullback, LinearRule)
+_WRITTEN_FORWARD = (ScalarRule, IndexRule, AdjointRule, InlinedPullback, LinearRule, ProjectedRule)
 _COPIES = (np.copy, np.ndarray.copy)
 
 
@@ -66,7 +67,7 @@ class OperationRules:
         if x.is_scalar:
             return constant(0.0)
         if isinstance(x.fact, ListOf):
-            return _lists.zeros(self, x)
+            return zero_list(self.builder, x)
         if isinstance(x.fact, ArrayOf) and x.fact.dtype.kind == "f":
             return self.builder.operation(np.zeros_like, [x]).target
         raise NotSupported.FORWARD("a tangent is asked for of what is no number or array of floats")
@@ -96,6 +97,10 @@ class OperationRules:
             d = self.by_function(node, rule.rule.linear, rule.rule.shifts)
         elif isinstance(rule, InlinedPullback):
             d = self.by_forward_rule(node)
+        elif isinstance(rule, ProjectedRule):
+            return self.builder.operation(
+                node.function, [self.whole(rule.d), node.arguments[1]], fact=node.target.fact
+            ).target
         elif node.function in _COPIES:
             d = self.by_function(node, (0,), frozenset())
         elif node.function is sum:

@@ -1,11 +1,13 @@
 """Project a cotangent to the kind of its primal: undo NumPy's broadcasting."""
 
 import operator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rulescore import project
+from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
     UNKNOWN,
@@ -59,9 +61,28 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
     if builder.follows and alike and d.sample.dtype == x.sample.dtype:
         builder.demand(same_shape, d, x)
         return d
-    if builder.follows:
+    if not builder.follows:
+        return builder.operation(project, [d, x], fact=x.fact).target
+    if not (isinstance(d.fact, ArrayOf) and isinstance(x.fact, ArrayOf)):
         raise Unsound.COTANGENT_TYPE(f"a cotangent {d} of {x} has an unknown shape")
-    return builder.operation(project, [d, x], fact=x.fact).target
+    op = builder.operation(project, [d, x], fact=x.fact)
+    op.target.shaped = shape_root(x)
+    if d.active:
+        op.target.active = True
+        op.reverse_rule, op.active_operands = ProjectedRule(d), [d]
+    return op.target
+
+
+@dataclass(eq=False)
+class ProjectedRule:
+    """Through `project(d, x)`, which sums over the axes along which `x` was broadcast."""
+
+    d: Value
+
+    def back(self, builder: Builder, dy: Value) -> list[Contribution]:
+        """Write the cotangent of the cotangent: that of each sum, once for each of its terms."""
+        shape = builder.attribute(self.d, "shape")
+        return [builder.apply(np.broadcast_to, [dy, shape])]
 
 
 def _summed(builder: Builder, d: Value, fact: ArrayOf) -> Value | None:

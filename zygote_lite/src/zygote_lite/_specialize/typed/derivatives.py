@@ -27,6 +27,7 @@ class Verb(enum.Enum):
 
 
 MAKERS = {Verb.GRAD, Verb.VALUE_AND_GRAD, Verb.JACOBIAN, Verb.HESSIAN, Verb.HVP}
+_GONE_OVER = {Verb.GRAD, Verb.VALUE_AND_GRAD, Verb.JACOBIAN}
 _MARK = "__derivative__"
 
 
@@ -36,6 +37,14 @@ class DerivativeInside(StandIn):
 
     verb: Verb
     f: Value
+    argnums: Any
+
+
+@dataclass(frozen=True)
+class TakenBy:
+    """A derivative that forward mode goes over: the verb, and the arguments it is taken by."""
+
+    verb: Verb
     argnums: Any
 
 
@@ -82,6 +91,18 @@ def verb_of(f: Any) -> Verb | None:
 def mark_derivative(made: Any, verb: Verb, f: Any, argnums: Any) -> None:
     """Note what a function is that a verb has made."""
     setattr(made, _MARK, (made, verb, f, argnums))
+
+
+def gone_over(f: Any) -> tuple[Any, TakenBy | None]:
+    """Return the function that a derivative is of, and the derivative; else the function itself.
+
+    There is none where it is no gradient, nor a Jacobian.
+    """
+    made = derivative_of(f)
+    if made is None or made.verb not in _GONE_OVER:
+        return f, None
+    argnums = made.argnums
+    return made.f.sample, TakenBy(made.verb, tuple(argnums) if type(argnums) is list else argnums)
 
 
 def derivative_of(f: Any) -> DerivativeInside | None:
