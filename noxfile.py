@@ -183,6 +183,13 @@ def ported(session):
 
 
 @nox.session
+def library_first_calls(session):
+    """Time the first gradients of functions and models of other people's libraries."""
+    session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))
+    session.run("python", "-m", "benchmarks.library_first_calls", *session.posargs)
+
+
+@nox.session
 def lint(session):
     """Check style and formatting."""
     session.install("ruff")

@@ -96,3 +96,60 @@ def test_weak_references_to_what_is_gone_are_passed_over():
         with recorded_only():
             assert np.all(gradient(scaled, x, registry)[0] == 3.0)
             assert np.all(gradient(lambda x: scaled([x][0], registry), x)[0] == 3.0)
+
+
+class Box:
+    """An object outside the function that is differentiated."""
+
+    def __init__(self):
+        self.w, self.inner = 1.0, None
+
+
+BOX, OTHER = Box(), Box()
+
+
+def by_keyword(*, w=1.0):
+    return w
+
+
+def make_inner():
+    OTHER.inner = Box()
+    return len([OTHER])
+
+
+WAYS = {
+    "an attribute": (lambda: OTHER.w, lambda x: setattr(OTHER, "w", x)),
+    "the attributes as a dict": (lambda: OTHER.w, lambda x: OTHER.__dict__.update(w=x)),
+    "an item of that dict": (lambda: OTHER.w, lambda x: vars(OTHER).__setitem__("w", x)),
+    "what a call has made": (lambda: OTHER.inner.w, lambda x: setattr(OTHER.inner, "w", x)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_found_to_reach_nothing_active_is_walked_again_once_it_is_written(way):
+    read, write = WAYS[way]
+
+    def f(x):
+        BOX.w = 2.0 * x  # from now on there are walks
+        make_inner()
+        before = read()
+        write(x)
+        y = x * read()
+        write(before)
+        BOX.w = 1.0
+        return y
+
+    with recorded_only():
+        assert gradient(f, 3.0) == (6.0,)
+
+
+def test_defaults_that_are_written_are_refused():
+    def f(x):
+        by_keyword.__kwdefaults__["w"] = x
+        try:
+            return x * by_keyword()
+        finally:
+            by_keyword.__kwdefaults__["w"] = 1.0
+
+    with pytest.raises(DifferentiationError, match=r"the defaults of .*by_keyword"):
+        gradient(f, 3.0)

@@ -47,8 +47,11 @@ from zygote_lite._ir.places import where
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
 from zygote_lite.errors import DifferentiationError
 
-_MOST_PRIVATE = 32
-"""Private containers that are remembered; an older one counts as if anything could reach it."""
+_MOST_PRIVATE, _NEWEST, _SMALL_ENOUGH = 256, 32, 64
+"""Private containers that are remembered, and of the older ones those that are small.
+
+What is not remembered counts as if anything could reach it.
+"""
 
 
 def forget_marks() -> None:
@@ -102,10 +105,46 @@ def mark_fields(x: Any, fields: Any) -> None:
 def note_outside(x: Any = None) -> None:
     """Note that code outside the run may reach something active, by what `x` is now."""
     known = not state.linked and id(x) not in state.clean and stays_clean(x)
-    if not state.outside or not known or type(x) is dict:  # one may be that of a clean object
-        state.clean.clear()
-        state.linked = False
+    if not state.outside or not known or (type(x) is dict and is_namespace(x)):
+        forget_clean()
     state.outside += 1
+
+
+def note_stored(f: Any, xs: tuple[Any, ...]) -> None:
+    """Note that some of the operands of a call may now hold what reaches something active."""
+    known = id(f) in _WRITES_NOTHING or (not state.linked and all(map(_holds_itself_alone, xs)))
+    if not known or not state.outside:
+        forget_clean()
+    state.outside += 1
+
+
+_WRITES_NOTHING = {id(f) for f in (
+    dict.__getitem__, dict.get, dict.items, dict.keys, dict.values, list.__getitem__,
+    tuple.__getitem__,
+)}  # fmt: skip
+
+
+def writes_nothing(*functions: Any) -> None:
+    """Declare that functions of the engine write into nothing that was there before."""
+    _WRITES_NOTHING.update(map(id, functions))
+
+
+def _holds_itself_alone(x: Any) -> bool:
+    """Return whether nothing that was found to reach nothing active can hold a value."""
+    if type(x) in PLAIN:
+        return True
+    return stays_clean(x) and id(x) not in state.clean and id(own_fields(x)) not in state.clean
+
+
+def forget_clean() -> None:
+    """Forget what was found to reach nothing active."""
+    state.clean.clear()
+    state.linked = False
+
+
+def is_namespace(variables: dict[str, Any]) -> bool:
+    """Return whether a dict is that of a module, which functions reach by name."""
+    return "__builtins__" in variables or "__spec__" in variables
 
 
 def stays_clean(x: Any) -> bool:
@@ -169,6 +208,11 @@ def note_made(y: Any) -> None:
     private[id(y)] = weakref.ref(y) if type(y) is np.ndarray else y
     if len(private) > _MOST_PRIVATE:
         _forget(next(iter(private)))
+    state.made += 1
+    if state.made % _NEWEST == 0:
+        for identity, x in [*private.items()][:-_NEWEST]:
+            if type(x) in _BUILTIN and len(x) > _SMALL_ENOUGH:  # it may take much memory
+                _forget(identity)
 
 
 def note_kept(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], y: Any) -> None:

@@ -1,31 +1,24 @@
 """What code can reach by name: the variables of modules, through the functions that it names.
 
 To find out whether a call can reach something active, the names in its function are followed, then
-the names in the functions and classes that these stand for, and so on. Names change rarely: they
-are resolved once for each function, and tested again in each run. The values of the variables may
-change at any time, so they are read each time.
+the names in the functions and classes that these stand for, and so on. The names are read from the
+code once; what they stand for may change at any time, so it is looked up each time.
 """
 
-import builtins
-import dis
 import functools
 import gc
 import os
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from zygote_lite._cotangents.kinds import is_written_in_python
-from zygote_lite._ir.bytecode import codes_in
+from zygote_lite._ir.bytecode import codes_in, variables_named
 from zygote_lite._ir.places import is_library
-
-Variable = tuple[Any, str]  # the namespace, and the name in it
-
-_NOT_BOUND = object()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -43,76 +36,66 @@ def is_users_class(cls: type) -> bool:
     return False
 
 
-class Reach:
-    """The variables that functions can read or write by name."""
+def named_by(f: types.FunctionType) -> list[Any]:
+    """Return what the variables of modules hold now that the code of a function names.
 
-    __slots__ = ("bindings", "functions", "values", "variables")
-
-    def __init__(self, functions: list[types.FunctionType]) -> None:
-        self.variables: list[Variable] = []
-        self.functions: list[types.FunctionType] = []  # on the way, which hold values themselves
-        self.values: list[Any] = []  # classes, and functions under `lru_cache`
-        self.bindings: list[tuple[Any, str, Any]] = []
-        seen: set[Any] = set()
-        named: set[tuple[int, str]] = set()
-        stack = list(functions)
-        while stack:
-            f = stack.pop()
-            key = (f.__code__, id(f.__globals__))
-            if key in seen or is_library(f.__code__.co_filename):
-                continue
-            seen.add(key)
-            for space, name in _variables_of(f):
-                if (id(space), name) in named:
-                    continue
-                named.add((id(space), name))
-                value = space.get(name, _NOT_BOUND)
-                found = _functions_in(value)
-                if found is None:
-                    self.variables.append((space, name))
-                    continue
-                self.bindings.append((space, name, value))
-                self.functions += found
-                stack += found
-                if isinstance(value, functools._lru_cache_wrapper):
-                    self.values.append(value)
-                if isinstance(value, type):
-                    self.add_class(value)
-
-    def add_class(self, cls: type) -> None:
-        """Add a user class, and the values of its attributes."""
-        self.values.append(cls)
-        for base in cls.__mro__:
-            if is_users_class(base):
-                for name, value in vars(base).items():
-                    if _functions_in(value) is not None:
-                        self.bindings.append((vars(base), name, value))
-                    elif not name.startswith("__"):
-                        self.variables.append((vars(base), name))
-
-    def is_current(self) -> bool:
-        """Return whether all names stand for the functions that they stood for."""
-        return all(space.get(name, _NOT_BOUND) is value for space, name, value in self.bindings)
-
-    def now(self) -> list[Any]:
-        """Return what the variables hold now, and what the functions on the way hold."""
-        held = [x for f in self.functions for x in held_beside(f)]
-        return [*[space.get(name) for space, name in self.variables], *self.values, *held]
-
-
-def _variables_of(f: types.FunctionType) -> list[Variable]:
-    """Return the variables of modules that the code of a function names."""
+    What is named by the functions and classes among them is not followed here: whoever walks
+    through the heap asks for it in turn, once for each.
+    """
+    if is_library(f.__code__.co_filename):
+        return []
     names, attributes = _names_in(f.__code__)
-    found: list[Variable] = []
-    for name in names:
-        value = f.__globals__.get(name)
+    variables = f.__globals__
+    found: list[Any] = []
+    for name in names:  # of a builtin, say: then it is `None` here
+        value = variables.get(name)
         if isinstance(value, types.ModuleType):
-            path = getattr(value, "__file__", None)
-            if path is None or not is_library(os.path.abspath(path)):
-                found += [(vars(value), n) for n in attributes if n in vars(value)]
-        elif name in f.__globals__ or not hasattr(builtins, name):
-            found.append((f.__globals__, name))
+            if not _is_library_module(value):
+                held = vars(value)
+                found += [held[n] for n in attributes if n in held]
+        elif value is not None:
+            found.append(value)
     return found
+
+
+def named_by_class(cls: type) -> list[Any]:
+    """Return the attributes of a user class and its bases, and the functions that it wraps."""
+    if not is_users_class(cls):
+        return []
+    found: list[Any] = []
+    for base in cls.__mro__:
+        if is_users_class(base):
+            for name, value in vars(base).items():
+                wrapped = _functions_in(value)
+                if wrapped is not None:
+                    found += wrapped
+                elif not name.startswith("__"):
+                    found.append(value)
+    return found
+
+
+def named_within(functions: Iterable[types.FunctionType]) -> list[Any]:
+    """Return what functions can reach by name, through the functions and classes named there."""
+    found: dict[int, Any] = {}
+    stack: list[Any] = [*functions]
+    while stack:
+        f = stack.pop()
+        for x in named_by_class(f) if isinstance(f, type) else named_by(f):
+            if id(x) not in found:
+                found[id(x)] = x
+                stack += [x] if isinstance(x, type) else _functions_in(x) or ()
+    return [*found.values()]
+
+
+def _is_library_module(module: types.ModuleType) -> bool:
+    """Return whether the variables of a module hold no values of the user."""
+    path = getattr(module, "__file__", None)
+    return path is not None and _is_library_file(path)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library_file(path: str) -> bool:
+    return is_library(os.path.abspath(path))
 
 
 def _functions_in(x: Any) -> list[types.FunctionType] | None:
@@ -150,52 +133,18 @@ def held_beside(f: types.FunctionType) -> list[Any]:
     """Return what a function holds itself: cells, defaults, attributes."""
     held: list[Any] = [*(f.__closure__ or ()), *(f.__defaults__ or ()), f.__dict__]
     if f.__kwdefaults__:
-        held += f.__kwdefaults__.values()
+        held.append(f.__kwdefaults__)
     return held
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=32_768)  # a library that plots, or pandas, has ten thousand
 def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return the variables and the attributes that a function names, with functions inside it."""
-    codes = [*codes_in(code)]
-    steps = [i for part in codes for i in dis.get_instructions(part)]
-    names = frozenset([str(i.argval) for i in steps if i.opname in _BY_NAME])
-    return names, frozenset([name for part in codes for name in part.co_names])
-
-
-_BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL")
-_reaches: dict[Any, tuple[Any, Reach]] = {}  # holds the globals that are part of a key
-_MOST_REACHES = 2048  # classes may be made anew in each call
-
-
-def _reached(key: Any, held: Any, find: Callable[[], Reach]) -> list[Any]:
-    """Return what can be reached by name now; `find` is asked where the names have changed."""
-    known = _reaches.get(key)
-    if known is None or not known[1].is_current():
-        if len(_reaches) >= _MOST_REACHES:
-            _reaches.clear()
-        known = _reaches[key] = held, find()
-    return known[1].now()
-
-
-def reached_by_function(f: types.FunctionType) -> list[Any]:
-    """Return what a function can reach by name now."""
-    if is_library(f.__code__.co_filename):
-        return []
-    return _reached((f.__code__, id(f.__globals__)), f.__globals__, lambda: Reach([f]))
-
-
-def reached_by_class(cls: type) -> list[Any]:
-    """Return the values that a user class and its methods hold, and those they reach by name."""
-    return _reached(cls, cls, lambda: _reach_of_class(cls)) if is_users_class(cls) else []
-
-
-def _reach_of_class(cls: type) -> Reach:
-    methods = methods_of(cls)
-    found = Reach(methods)
-    found.add_class(cls)
-    found.functions += methods
-    return found
+    variables, names = set[str](), set[str]()
+    for part in codes_in(code):
+        variables.update(variables_named(part))
+        names.update(part.co_names)
+    return frozenset(variables), frozenset(names)
 
 
 def referents(x: Any) -> list[Any]:
@@ -226,4 +175,4 @@ def held_and_named(f: Any, by_name: bool = True) -> tuple[list[Any], list[Any]]:
     if not isinstance(f, types.FunctionType):
         owner = getattr(f, "__self__", None)
         return [] if owner is None else [owner], []
-    return held_beside(f), reached_by_function(f) if by_name else []
+    return held_beside(f), named_by(f) if by_name else []

@@ -6,18 +6,19 @@ all that they reach is walked. What was found to reach nothing active is remembe
 
 import functools
 import re
+import types
 from collections.abc import Iterator
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from zygote_lite._activity.marks import is_users_object, stays_clean
+from zygote_lite._activity.marks import is_namespace, is_users_object, stays_clean
 from zygote_lite._activity.outputs import is_output
 from zygote_lite._activity.reachability import (
     held_and_named,
     is_users_class,
-    reached_by_class,
+    named_by_class,
     referents,
 )
 from zygote_lite._cotangents.kinds import (
@@ -134,7 +135,17 @@ def _holds_active(x: Any) -> bool:
 
 def _note_clean(seen: dict[int, Any]) -> None:
     """Note that what was walked holds active values only after something of it is marked."""
-    state.clean.update((key, x) for key, x in seen.items() if stays_clean(x))
+    clean = state.clean
+    for key, x in seen.items():
+        if stays_clean(x):
+            clean[key] = x
+            kind = kind_of(x)
+            if kind >= LIST:  # its attributes can be written as a dict, too
+                fields = dict_of(x)
+                if type(fields) is dict:
+                    clean[id(fields)] = fields
+            elif type(x) is types.FunctionType and not is_namespace(x.__globals__):
+                state.linked = True  # nobody can tell that something is written into those
 
 
 def _entries_in(x: Any) -> list[Any]:
@@ -216,7 +227,7 @@ def _walk(
                 seen[id(x)] = x
                 if x.__flags__ & HEAPTYPE:
                     yield from (base for base in x.__mro__ if id(base) in active)
-                by_name += reached_by_class(x)
+                by_name += named_by_class(x)
                 if is_users_class(type(x)):
                     stack.append(type(x))
             elif type(x).__flags__ & HEAPTYPE and id(type(x)) not in seen:
@@ -233,7 +244,7 @@ def _walk(
                     seen[id(x)] = x
                     stack += x.flat[: LIMIT + 1].tolist()
                 if type(x) is not np.ndarray:
-                    stack += (dict_of(x) or {}).values()
+                    stack.append(dict_of(x))
             elif not issubclass(type(x), np.generic | Number):
                 if id(x) in active:
                     yield x

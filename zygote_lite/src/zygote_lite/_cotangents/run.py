@@ -43,6 +43,7 @@ class State(threading.local):
     linked = False  # whether a call that was simply run may have linked what is clean to more
     outside = 0  # how often what is active may have come within the reach of code outside the run
     private: dict[int, Any]  # containers that only the variables of the run hold
+    made = 0  # how many private containers there have been
     holders: dict[int, list[Any]]  # by identity: what holds a private container
     reaching: dict[int, Any]  # private containers that hold what is active
     writes = 0  # into arrays, so far

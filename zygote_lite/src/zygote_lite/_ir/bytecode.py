@@ -1,6 +1,7 @@
 """Code objects and definitions: what is inside, and their parameters."""
 
 import ast
+import dis
 import inspect
 from collections.abc import Iterator
 from types import CodeType
@@ -21,6 +22,30 @@ def names_from_outside(code: CodeType) -> set[str]:
     """Return the names of globals, and of variables around it, that code may read."""
     parts = [(c.co_names, c.co_freevars, c.co_cellvars) for c in codes_in(code)]
     return {name for part in parts for names in part for name in names}
+
+
+_BY_NAME = {  # instructions, and by how many bits the number of the name is shifted
+    dis.opmap[name]: name == "LOAD_GLOBAL"
+    for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME",
+                 "DELETE_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+    if name in dis.opmap
+}  # fmt: skip
+
+
+def variables_named(code: CodeType) -> set[str]:
+    """Return the names of variables of the module that code reads, assigns or deletes.
+
+    It is asked of all code that a program may reach, so that it does not wait for `dis`.
+    """
+    steps = code.co_code
+    found = set[str]()
+    high = 0
+    for i in range(0, len(steps), 2):
+        operation, operand = steps[i], steps[i + 1] | high
+        high = operand << 8 if operation == dis.EXTENDED_ARG else 0
+        if operation in _BY_NAME:
+            found.add(code.co_names[operand >> _BY_NAME[operation]])
+    return found
 
 
 def parameters_of(code: CodeType) -> tuple[list[str], str | None, list[str], str | None]:

@@ -8,7 +8,7 @@ from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import NodeId, Traced, UndoOnly
 from zygote_lite._cotangents.run import slots_of, state
 from zygote_lite._ir.compile import recording_of, run_as_called
-from zygote_lite._ir.places import name_of, place_of
+from zygote_lite._ir.places import name_of, place_of, where
 from zygote_lite._tape.arguments import place_arguments
 from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.generators import Generated, only_the_engine_holds
@@ -61,6 +61,11 @@ class RecordedFunctions(Entries):
                 position = names.index(name)
                 if (position, None) not in places:
                     given[position] = node
+        if f.__kwdefaults__ and id(f.__kwdefaults__) in (state.active or ()):
+            raise DifferentiationError(
+                f"{where()}: the defaults of {name_of(f)} were given what depends on what is "
+                "differentiated, and no gradient passes through them: give it as an argument"
+            )
         for position, entries in variable.items():
             if any(entries.values()):
                 given[position] = self.collected(entries)

@@ -14,7 +14,7 @@ import numpy as np
 
 from rulescore import find_rule
 from zygote_lite._activity.classes import member_of, only_reads
-from zygote_lite._activity.marks import PLAIN, is_reading, is_storing, note_kept, note_outside
+from zygote_lite._activity.marks import PLAIN, is_reading, is_storing, note_kept, note_stored
 from zygote_lite._activity.outputs import may_read_descriptors
 from zygote_lite._activity.saved import guarded, is_writer
 from zygote_lite._activity.side_effects import hooks_called, unknown_hooks
@@ -154,16 +154,16 @@ class InactiveCalls(RecordedFunctions):
             y = f(*xs, **kws)
         note_kept(f, xs, kws, y)
         if id(f) in STRUCTURAL and not is_reading(f):
-            self.note_unmarked((*xs[is_storing(f) :], *kws.values()))
+            self.note_unmarked(f, (*xs, *kws.values()))
         if type(y) is types.FrameType:
             refuse_frame()
         return y, None
 
-    def note_unmarked(self, xs: tuple[Any, ...]) -> None:
+    def note_unmarked(self, f: Any, xs: tuple[Any, ...]) -> None:
         """Note that something holds values that reach something active unmarked, as closures do."""
-        if not PLAIN.issuperset(map(type, xs)) and reaches_active(*xs):
-            note_outside()
-            state.clean.clear()
+        kept = xs[is_storing(f) :]
+        if not PLAIN.issuperset(map(type, kept)) and reaches_active(*kept):
+            note_stored(f, xs)
 
     def generator_of(self, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Traced | None:
         """Make the generator that an inactive call makes, if it does: it may come to be active."""

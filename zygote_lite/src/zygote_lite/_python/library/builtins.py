@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.marks import writes_nothing
 from zygote_lite._cotangents.registry import Handlers, no_pullback
 from zygote_lite._python.containers.dicts import gathered
 from zygote_lite._tape.refusal import no_rule
@@ -322,6 +323,7 @@ def shown_by(x: Any) -> Any:
 
 
 handlers.structural(shown_by)(lambda flags, x: (shown_by(x), no_pullback(2)))
+writes_nothing(way_to_iterate, shown_by, keys_of)
 handlers.structural(keys_of)(lambda flags, x: (keys_of(x), no_pullback(2)))
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from zygote_lite._activity.activity import is_integer
-from zygote_lite._activity.reachability import reached_by_function
+from zygote_lite._activity.reachability import named_within
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.kinds import INERT, LIST, kind_of, within
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
@@ -31,8 +31,7 @@ def _share(nodes: Nodes, f: Any, worker: Any, *given: Any) -> None:
         )
     held = state.shared.setdefault(id(worker), {})
     named = [x for x in islice(within(*given), _MOST_SHARED) if type(x) is types.FunctionType]
-    by_name = [x for f in named for x in reached_by_function(f)]
-    for x in islice(within(*given, *by_name), _MOST_SHARED):
+    for x in islice(within(*given, *named_within(named)), _MOST_SHARED):
         if kind_of(x) >= LIST and x is not worker:
             held[id(x)] = x
 
