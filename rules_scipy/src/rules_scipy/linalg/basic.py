@@ -10,6 +10,7 @@ from rules_scipy.linalg.factored import (
     regular_cofactors,
     solution,
 )
+from rules_scipy.shared.held import hold_later
 from rules_scipy.shared.matrices import (
     HERMITIAN,
     SYMMETRIC,
@@ -191,26 +192,25 @@ def _(
     lapack_driver=None,
 ):
     y = sl.lstsq(a, b, cond, False, False, check_finite, lapack_driver)
+    held = hold_later(inverse_of_rank, a, y[2])
 
     def cotangents(dy):
         dx, dresidues, _, ds = dy
-        x, _, rank, _ = y
-        matrix, right = np.asarray(a), np.asarray(b)
-        u, s, vh = np.linalg.svd(matrix, full_matrices=False)
-        inverse = np.where(np.arange(s.shape[-1]) < rank, 1 / np.where(s == 0, 1, s), 0)
-        residual = right - matrix @ x
+        matrix, x = np.asarray(a), y[0]
+        residual = np.asarray(b) - matrix @ x
         da, db = np.zeros_like(matrix), np.zeros_like(residual)
-        if dx is not None:
-            scale = inverse.reshape((-1,) + (1,) * (x.ndim - 1))
-            inner = scale * (vh @ dx)
-            db = u @ inner
-            null = dx - adjoint(vh) @ ((scale != 0) * (vh @ dx))
-            da = outer(residual, adjoint(vh) @ (scale * inner)) - outer(db, x)
-            da = da + outer(u @ (scale * (vh @ x)), null)
+        if dx is not None:  # Golub and Pereyra 1973
+            inverse = pseudo_inverse(held, a)
+            db = adjoint(inverse) @ dx
+            null = dx - inverse @ (matrix @ dx)
+            da = outer(residual, inverse @ db) - outer(db, x) + outer(adjoint(inverse) @ x, null)
         if dresidues is not None and np.size(dresidues):
             moved = 2 * dresidues * residual
             da, db = da - outer(moved, x), db + moved
-        return da if ds is None else da + (u * ds) @ vh, db
+        if ds is not None:
+            u, _, vh = np.linalg.svd(matrix, full_matrices=False)
+            da = da + (u * ds) @ vh
+        return da, db
 
     def by_a(shared):
         return project(shared[0], a)
@@ -219,6 +219,27 @@ def _(
         return project(shared[1], b)
 
     return y, (cotangents, (by_a, by_b))
+
+
+def inverse_of_rank(a, rank):
+    """Return the pseudo-inverse of a matrix, from as many singular values as its rank."""
+    u, s, vh = np.linalg.svd(np.asarray(a), full_matrices=False)
+    return adjoint(vh[:rank]) @ (adjoint(u[:, :rank]) / s[:rank, None])
+
+
+def pseudo_inverse(held, a):
+    """Return the pseudo-inverse of `a` that is held, or that of another matrix."""
+    return held.parts_for(a, *held.of[1:])
+
+
+@rule(pseudo_inverse)
+def _(held: object, a: ArrayLike):
+    y = pseudo_inverse(held, a)
+
+    def by_a(dy):
+        return project(pinv_cotangent(dy, np.asarray(a), y), a)
+
+    return y, (None, by_a)
 
 
 @rule(sl.norm)

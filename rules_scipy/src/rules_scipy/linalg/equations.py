@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.linalg.factored import Factored, factored, solve_with
-from rules_scipy.shared.held import hold
+from rules_scipy.shared.held import hold, hold_later
 from rules_scipy.shared.matrices import ArrayLike, adjoint
 from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
@@ -180,13 +180,15 @@ def _(a: ArrayLike, q: ArrayLike, method=None):
     return discrete_solution(hold(discrete_form, a, q, method), a, q)
 
 
-def riccati(f, gain, adjoint_of):
+def riccati(f, gain, adjoint_of, form):
     """Declare a Riccati equation.
 
     Arguments:
         f: the function that solves it.
         gain: gives `K` for the solution.
         adjoint_of: gives the solution of the adjoint equation, and `X` times the closed loop.
+        form: factorizes the closed loop, which the first pullback does for all: SciPy's algorithm
+            has no factors of it.
     """
 
     @rule(f)
@@ -202,24 +204,25 @@ def riccati(f, gain, adjoint_of):
         if e is not None or s is not None:
             raise NotImplementedError(f"scipy.linalg.{f.__name__} has no rule with `e` or `s`")
         y = f(a, b, q, r, balanced=balanced)
+        k = gain(*map(np.asarray, (a, b, r)), y)
+        closed = np.asarray(a) - np.asarray(b) @ k
+        held = hold_later(form, closed, y, None)
 
         def shared(dy):
-            k = gain(*map(np.asarray, (a, b, r)), y)
-            closed = np.asarray(a) - np.asarray(b) @ k
-            z, moved = adjoint_of(closed, y, (dy + adjoint(dy)) / 2)
-            return z, moved @ (z + adjoint(z)), k
+            z, moved = adjoint_of(held, closed, y, (dy + adjoint(dy)) / 2)
+            return z, moved @ (z + adjoint(z))
 
         def by_a(found):
             return project(found[1], a)
 
         def by_b(found):
-            return project(-found[1] @ adjoint(found[2]), b)
+            return project(-found[1] @ adjoint(k), b)
 
         def by_q(found):
             return project(found[0], q)
 
         def by_r(found):
-            return project(found[2] @ found[0] @ adjoint(found[2]), r)
+            return project(k @ found[0] @ adjoint(k), r)
 
         return y, (shared, (by_a, by_b, by_q, by_r))
 
@@ -227,10 +230,12 @@ def riccati(f, gain, adjoint_of):
 riccati(
     sl.solve_continuous_are,
     lambda a, b, r, x: np.linalg.solve(r, adjoint(b) @ x),
-    lambda closed, x, dx: (sl.solve_continuous_lyapunov(closed, -dx), x),
+    lambda held, closed, x, dx: (continuous(held, closed, -dx), x),
+    lambda closed, x, _: continuous_form(closed, x),
 )
 riccati(
     sl.solve_discrete_are,
     lambda a, b, r, x: np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a),
-    lambda closed, x, dx: (sl.solve_discrete_lyapunov(closed, dx), x @ closed),
+    lambda held, closed, x, dx: (discrete(held, closed, dx), x @ closed),
+    discrete_form,
 )

@@ -6,7 +6,7 @@ A factorization goes with the matrix that it is of. Derivatives pass through the
 import numpy as np
 from scipy import linalg as sl
 
-from rules_scipy.shared.held import hold
+from rules_scipy.shared.held import hold, hold_later
 from rules_scipy.shared.matrices import (
     ArrayLike,
     adjoint,
@@ -226,4 +226,4 @@ def _(factors: object, a: ArrayLike):
     return y, pullback
 
 
-rule.constant(factored, factored_transpose, hold)
+rule.constant(factored, factored_transpose, hold, hold_later)

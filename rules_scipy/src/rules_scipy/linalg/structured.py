@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg as sl
 
-from rules_scipy.shared.matrices import ArrayLike, conjugate, outer
+from rules_scipy.shared.matrices import ArrayLike, conjugate
 from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
@@ -124,9 +124,20 @@ def column_and_row(c_or_cr):
     return np.asarray(c_or_cr), conjugate(np.asarray(c_or_cr))
 
 
-def toeplitz_cotangent(c_or_cr, da):
-    """Return the cotangent of what a Toeplitz matrix is given by."""
-    below, above = diagonal_sums(da)
+def product_sums(y, x):
+    """Return the sums along the diagonals of `y x^H`: below, with the diagonal, and above."""
+    if not np.size(y):
+        return np.zeros(np.shape(y)[0]), np.zeros(np.shape(x)[0])
+    columns = [(y, x)] if np.ndim(x) == 1 else zip(y.T, x.T, strict=True)
+    sums = sum([np.convolve(d, conjugate(z)[::-1]) for d, z in columns])
+    last = np.shape(x)[0] - 1
+    above = sums[last::-1]
+    return sums[last:], np.concatenate([0 * above[:1], above[1:]])
+
+
+def toeplitz_cotangent(c_or_cr, y, x):
+    """Return the cotangent of what a Toeplitz matrix is given by, whose own is `y x^H`."""
+    below, above = product_sums(y, x)
     if isinstance(c_or_cr, tuple):
         return project(below, c_or_cr[0]), project(above, c_or_cr[1])
     return project(below + conjugate(above), c_or_cr)
@@ -143,7 +154,7 @@ def _(c_or_cr: ArrayLike, b: ArrayLike, check_finite=True):
         return sl.solve_toeplitz((conjugate(row), conjugate(c)), dy)
 
     def by_matrix(db):
-        return toeplitz_cotangent(c_or_cr, -outer(db, y))
+        return toeplitz_cotangent(c_or_cr, -db, y)
 
     def by_b(db):
         return project(db, b)
@@ -157,7 +168,7 @@ def _(c_or_cr: ArrayLike, x: ArrayLike, check_finite=False, workers=None):
     y = sl.matmul_toeplitz(c_or_cr, x, check_finite, workers)
 
     def by_matrix(dy):
-        return toeplitz_cotangent(c_or_cr, outer(dy, np.asarray(x)))
+        return toeplitz_cotangent(c_or_cr, dy, np.asarray(x))
 
     def by_x(dy):
         c, r = column_and_row(c_or_cr)
@@ -173,15 +184,21 @@ def _(c: ArrayLike, b: ArrayLike, *, singular="raise", tol=None):
     if singular != "raise":
         raise NotImplementedError("scipy.linalg.solve_circulant has no rule for singular matrices")
     y = sl.solve_circulant(c, b, singular, tol)
+    if not np.size(y):
+        return y, (lambda dy: project(np.zeros(np.shape(c)), c), lambda dy: project(dy, b))
+    is_complex = np.iscomplexobj(y)
 
     def adjoint_solution(dy):
-        column = conjugate(np.roll(np.asarray(c)[::-1], 1))
-        return sl.solve_circulant(column, dy)
+        values = conjugate(np.fft.fft(np.asarray(c)))  # the eigenvalues of the adjoint
+        return np.fft.fft(dy, axis=0) / (values if np.ndim(dy) == 1 else values[:, None])
 
-    def by_c(db):
-        return project(circulant_sums(-outer(db, y)), c)
+    def by_c(found):
+        products = -found * conjugate(np.fft.fft(y, axis=0))
+        dc = np.fft.ifft(products if np.ndim(products) == 1 else np.sum(products, axis=1))
+        return project(dc, c)
 
-    def by_b(db):
-        return project(db, b)
+    def by_b(found):
+        db = np.fft.ifft(found, axis=0)
+        return project(db if is_complex else np.real(db), b)
 
     return y, (adjoint_solution, (by_c, by_b))
