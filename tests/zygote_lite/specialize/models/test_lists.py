@@ -1,6 +1,7 @@
 """Lists of numbers of any length in specialized code: as the generic engine has them."""
 
 import copy
+import itertools
 import math
 from unittest import mock
 
@@ -517,6 +518,21 @@ def test_the_reverse_pass_asks_whether_a_list_was_empty_then():
     first = ([0.5, 2.0, 0.7],)
     assert assert_agreement(first_in_another_way, first, ([0.0, 0.5, 2.0],), ([],))
     assert answers(first_in_another_way, first)
+
+
+def small_ones_beside_pairs(xs):
+    small = []
+    for x in xs:
+        if x < 0.65:
+            small.append(x * x)
+    pairs = itertools.zip_longest(xs, xs[:1], fillvalue=0.3)
+    return sum(small) * len(small) + sum(a * b for a, b in pairs)
+
+
+def test_a_list_that_a_branch_appends_to_beside_items_that_are_known_one_by_one():
+    first = ([0.5, 0.7],)
+    assert assert_agreement(small_ones_beside_pairs, first, ([0.7, 0.5],), ([0.8, 0.9],))
+    assert answers(small_ones_beside_pairs, first)
 
 
 # -- short lists, some of whose items get no gradient ---------------------------------------------
