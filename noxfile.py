@@ -177,9 +177,9 @@ def docs(session):
 
 @nox.session
 def ported(session):
-    """Run the programs of autograd, JAX and PyTorch that the pages for their users show."""
-    session.install("-r", "requirements.txt", "autograd", "jax", "torch")
-    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "from_")
+    """Run the programs of pages that need autograd, JAX, PyTorch or pandas."""
+    session.install("-r", "requirements.txt", "autograd", "jax", "torch", "pandas")
+    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "from_ or dataframes")
 
 
 @nox.session
