@@ -13,17 +13,13 @@ from zygote_lite._ir.command import lines_of_command
 from zygote_lite._ir.decompile.functions import definition as decompiled
 from zygote_lite._ir.decompile.instructions import NotFollowedError
 from zygote_lite._ir.recompile import is_compiled_from, parsed
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Span = tuple[int, int, int, int]
 
 _REBOUND = re.compile(r"\b(?:nonlocal|global)[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)")
 _IMPORTED = re.compile(r"^[ \t]*(?:from\s+\S+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
-
-
-class NoSourceError(DifferentiationError, OSError):
-    """Tell that the source text of a function cannot be found."""
 
 
 def compiled_by_numba(f: Any) -> FunctionType | None:
@@ -79,11 +75,11 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
     except NotFollowedError as reason:
         why = f"and its code is not followed: {reason}"
     if not texts or _is_of_no_file(filename):
-        raise NoSourceError(
+        raise Fault.NO_SOURCE(
             f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}), {why}; "
             "define it in a file or a notebook, or declare a rule for it"
         )
-    raise NoSourceError(
+    raise Fault.SOURCE_CHANGED(
         f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
         f"what was compiled (it changed since, or an import hook rewrote it), {why}; reload the "
         "module and take the function from it again, or declare a rule for it"
