@@ -63,6 +63,8 @@ NO_NUMBERS = {
     "SciPy has dropped it: `sph_harm_y` takes its place",
     "it sets or tells how errors are handled, or runs SciPy's tests",
     "it sets or tells which implementation is used",
+    "it solves for integers",
+    "it takes differences of a function in the place of derivatives",
     "it updates a decomposition, which can be computed anew by `qr`",
     "it runs SciPy's tests",
 }

@@ -29,6 +29,7 @@ SECTIONS = {
         "structured",
         "without_rules",
     ),
+    "scipy.optimize": ("fits", "minima", "programs", "roots", "systems", "without_rules"),
     "scipy.stats": (
         "continuous",
         "discrete",

@@ -131,7 +131,7 @@ def moved(f: Any, xs: tuple[Any, ...], kws: dict[str, Any], flags: Flags) -> dic
     following = list(defaults)[len(xs) :]
     last = max((i for i, name in enumerate(following) if name in active), default=-1)
     taken = {name: kws.get(name, defaults[name]) for name in following[: last + 1]}
-    plain = all(name in kws or isinstance(x, _PLAIN_DEFAULTS) for name, x in taken.items())
+    plain = all(name in kws or _is_plain_default(x) for name, x in taken.items())
     return taken if plain and "out" not in taken else {}
 
 
@@ -148,6 +148,11 @@ def positional_run(
 
 
 _PLAIN_DEFAULTS = (types.NoneType, bool, int, float, str)
+
+
+def _is_plain_default(x: Any) -> bool:
+    entries = x if type(x) is tuple else (x,)
+    return all(isinstance(entry, _PLAIN_DEFAULTS) for entry in entries)
 
 
 def moved_last(nodes: tuple[NodeId, ...], count: int) -> tuple[NodeId, ...]:

@@ -1,0 +1,97 @@
+"""Nonlinear least squares: half the sum of squared residuals is minimal."""
+
+import numpy as np
+from scipy import linalg as sl
+from scipy import optimize as so
+
+from rules_scipy.shared.implicit import residuals
+from rules_scipy.shared.minimum import Minimum
+from rules_scipy.shared.solvers import (
+    as_arguments,
+    entries_of,
+    like_arguments,
+    parts_of,
+    refuse_unsolved,
+    solver,
+)
+from rulescore import RuleSet, accumulate
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.fits")
+
+
+def half_square(f, x, *args):
+    """Return half the sum of squared residuals."""
+    found = residuals(f, x, *args)
+    return 0.5 * np.sum(found * found)
+
+
+@solver(rule, so.least_squares, by=("fun", "args"), without=("x0", "jac"))
+def _(ad, y, given):
+    f, args = given["fun"], given["args"]
+    if given["loss"] != "linear":
+        raise NotImplementedError("scipy.optimize.least_squares has a rule for loss='linear'")
+    if given["kwargs"]:
+        raise NotImplementedError("scipy.optimize.least_squares has no rule for kwargs: use args")
+    bounds = pair_of(given["bounds"], y.x.size)
+    found = Minimum(ad, so.least_squares, f, args, y.x, bounds, value=half_square)
+
+    def pullback(dy):
+        refuse_unsolved(so.least_squares, y.success)
+        dx, dcost, dresiduals = parts_of(dy, so.least_squares, ("x", "cost", "fun"))
+        df = dargs = None
+        if dresiduals is not None:
+            _, back = ad(residuals, f, y.x, *as_arguments(args))
+            _, df, dx_too, *dargs = back(dresiduals)
+            dx, dargs = accumulate(dx, dx_too), like_arguments(dargs, args)
+        df_too, dargs_too = found.pulled(dx, dcost)
+        return {"fun": accumulate(df, df_too), "args": accumulate(dargs, dargs_too)}
+
+    return pullback
+
+
+@solver(rule, so.leastsq, by=("func", "args"), without=("x0", "Dfun"))
+def _(ad, y, given):
+    found = Minimum(ad, so.leastsq, given["func"], given["args"], y[0], value=half_square)
+
+    def pullback(dy):
+        refuse_unsolved(so.leastsq, y[-1] in (1, 2, 3, 4))
+        df, dargs = found.pulled(*entries_of(dy, so.leastsq, True, (0,)), None)
+        return {"func": df, "args": dargs}
+
+    return pullback
+
+
+@solver(rule, so.curve_fit, by=("f", "xdata", "ydata", "sigma"), without=("p0", "jac"))
+def _(ad, y, given):
+    if given["nan_policy"] == "omit":
+        raise NotImplementedError("scipy.optimize.curve_fit has no rule for nan_policy='omit'")
+    if given["kwargs"].get("loss", "linear") != "linear":
+        raise NotImplementedError("scipy.optimize.curve_fit has a rule for loss='linear'")
+    data = given["xdata"], given["ydata"], given["sigma"]
+    bounds = pair_of(given["bounds"], y[0].size)
+    found = Minimum(ad, so.curve_fit, given["f"], data, y[0], bounds, value=misfit)
+
+    def pullback(dy):
+        df, ddata = found.pulled(*entries_of(dy, so.curve_fit, True, (0,)), None)
+        return {"f": df} | dict(zip(("xdata", "ydata", "sigma"), ddata or (None,) * 3, strict=True))
+
+    return pullback
+
+
+def misfit(f, p, xdata, ydata, sigma):
+    """Return half the sum of squares of what a model with the parameters `p` leaves of the data."""
+    xdata = np.asarray(xdata) if isinstance(xdata, list | tuple) else xdata
+    left = f(xdata, *p) - np.asarray(ydata)
+    if sigma is not None:
+        sigma = np.asarray(sigma)
+        if np.ndim(sigma) == 2:
+            left = sl.solve_triangular(sl.cholesky(sigma, lower=True), left, lower=True)
+        else:
+            left = left / sigma
+    return 0.5 * np.sum(left * left)
+
+
+def pair_of(bounds, size):
+    """Return lower and upper bounds, each for all entries."""
+    pair = (bounds.lb, bounds.ub) if isinstance(bounds, so.Bounds) else bounds
+    return [np.broadcast_to(np.asarray(each, float), size) for each in pair]

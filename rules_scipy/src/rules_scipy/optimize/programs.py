@@ -1,0 +1,141 @@
+"""Linear problems with bounds: least squares, programs, assignments, and isotonic regression."""
+
+import numpy as np
+from scipy import optimize as so
+
+from rules_scipy.shared.implicit import solved
+from rules_scipy.shared.solvers import entries_of, parts_of, refuse_unsolved, solver
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.programs")
+Given = Numeric | list | tuple
+NEAR = 1e-9  # of the size of what is compared
+
+
+@rule(so.nnls)
+def _(A: Given, b: Given, *, maxiter=None, **options):
+    y = so.nnls(A, b, maxiter=maxiter, **options)
+
+    def pullback(dy):
+        dx, dnorm = entries_of(dy, so.nnls, True, (0, 1))
+        a, x = np.asarray(A, float), y[0]
+        left = np.asarray(b, float) - a @ x
+        free = x > 0
+        regular(free, a, left, so.nnls)
+        dleft = None if dnorm is None or y[1] == 0 else dnorm * left / y[1]
+        da, db = of_least_squares(a, x, left, free, dx, dleft, so.nnls)
+        return project(da, A), project(db, b)
+
+    return y, pullback
+
+
+@solver(rule, so.lsq_linear, by=("A", "b"))
+def _(ad, y, given):
+    def pullback(dy):
+        refuse_unsolved(so.lsq_linear, y.success)
+        dx, dresiduals, dcost = parts_of(dy, so.lsq_linear, ("x", "fun", "cost"))
+        a, x = np.asarray(given["A"], float), y.x
+        left = np.asarray(given["b"], float) - a @ x
+        dleft = np.zeros(left.shape)
+        dleft = dleft if dresiduals is None else dleft - dresiduals
+        dleft = dleft if dcost is None else dleft + dcost * left
+        free = y.active_mask == 0
+        regular(free, a, left, so.lsq_linear)
+        da, db = of_least_squares(a, x, left, free, dx, dleft, so.lsq_linear)
+        return {"A": project(da, given["A"]), "b": project(db, given["b"])}
+
+    return pullback
+
+
+def regular(free, a, left, f):
+    """Raise `LinAlgError` where a bound holds an entry that would stay without it."""
+    scale = np.linalg.norm(a, axis=0) * np.linalg.norm(left)
+    if np.any((np.abs(a.T @ left) <= NEAR * scale)[~free]):
+        raise np.linalg.LinAlgError(
+            f"scipy.optimize.{f.__name__} has a solution at a bound that does not hold it: its "
+            "derivative differs by the side"
+        )
+
+
+def of_least_squares(a, x, left, free, dx, dleft, f):
+    """Return the cotangents of a matrix and vector whose least squares have a solution.
+
+    Arguments:
+        a, x, left: the matrix, the solution, and what is left of the vector.
+        free: which entries of the solution no bound holds.
+        dx, dleft: the cotangents of the solution and of what is left; `None` for none.
+        f: SciPy's function.
+    """
+    dx = np.zeros(x.shape) if dx is None else dx
+    dleft = np.zeros(left.shape) if dleft is None else dleft
+    w = np.zeros(x.shape)
+    part = a[:, free]
+    w[free] = solved(part.T @ part, dx[free] - part.T @ dleft,
+                     f"the problem that scipy.optimize.{f.__name__} has solved")  # fmt: skip
+    db = a @ w + dleft
+    da = np.outer(left, w) - np.outer(db, x)
+    return da, db
+
+
+@rule(so.isotonic_regression)
+def _(y: Given, *, weights=None, increasing=True):
+    found = so.isotonic_regression(y, weights=weights, increasing=increasing)
+
+    def pullback(dfound):
+        (dx,) = parts_of(dfound, so.isotonic_regression, ("x",))
+        if dx is None:
+            return (None,)
+        w = np.ones(len(found.x)) if weights is None else np.asarray(weights, float)
+        first = found.blocks[:-1]
+        sizes = np.diff(found.blocks)
+        means = np.add.reduceat(dx, first) / np.add.reduceat(w, first)
+        return (project(w * np.repeat(means, sizes), y),)
+
+    return found, pullback
+
+
+rule.constant(so.linear_sum_assignment)  # indices; the cost is a sum of entries of the matrix
+
+
+@solver(rule, so.linprog, by=("c", "A_ub", "b_ub", "A_eq", "b_eq"))
+def _(ad, y, given):
+    """Pull back the optimal value, whose derivatives are the solution and its multipliers."""
+
+    def pullback(dy):
+        refuse_unsolved(so.linprog, y.success)
+        (dvalue,) = parts_of(dy, so.linprog, ("fun",))
+        if dvalue is None:
+            return {}
+        unique(y, given)
+        found = {"c": project(dvalue * y.x, given["c"])}
+        for a, b, multipliers in (
+            ("A_ub", "b_ub", y.ineqlin.marginals),
+            ("A_eq", "b_eq", y.eqlin.marginals),
+        ):
+            if given[a] is not None:
+                found[a] = project(-dvalue * np.outer(multipliers, y.x), given[a])
+                found[b] = project(dvalue * multipliers, given[b])
+        return found
+
+    return pullback
+
+
+def unique(y, given):
+    """Raise `LinAlgError` where the solution of a linear program or its multipliers are not unique.
+
+    They are where as many constraints hold as there are unknowns, each by a multiplier.
+    """
+    if given["integrality"] is not None and np.any(given["integrality"]):
+        raise NotImplementedError("scipy.optimize.linprog has no rule for integers")
+    scale = 1 + np.max(np.abs(y.x), initial=0.0)
+    holds, multipliers = [], []
+    for found in (y.ineqlin, y.lower, y.upper):
+        holds.append(np.abs(found.residual) <= NEAR * scale)
+        multipliers.append(np.abs(found.marginals) > NEAR)
+    held = sum(map(np.sum, holds)) + np.size(y.eqlin.residual)
+    firmly = sum(np.sum(h & m) for h, m in zip(holds, multipliers, strict=True))
+    if not firmly + np.size(y.eqlin.residual) == held == np.size(y.x):
+        raise np.linalg.LinAlgError(
+            "scipy.optimize.linprog has found a solution that is not unique, or multipliers that "
+            "are not: its value has no derivative"
+        )

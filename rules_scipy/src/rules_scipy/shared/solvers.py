@@ -1,0 +1,119 @@
+"""Rules for functions that take a function, by parameters that may stand far behind."""
+
+import inspect
+
+import numpy as np
+
+POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+NO_RULE = "what it does to the result has no rule"
+
+
+def solver(rule, f, by, without=()):
+    """Declare the rule of a function by the names of its parameters.
+
+    The decorated body takes the AD, the value, and all of SciPy's parameters as a dict, those that
+    were not given with their defaults. It returns a pullback from the cotangent of the value to a
+    dict of cotangents by name.
+
+    Arguments:
+        rule: the rule set.
+        f: SciPy's function.
+        by: the parameters that have a derivative.
+        without: those on which the value does not depend, such as where a search begins. All
+            others are refused where a gradient would have to pass through them.
+    """
+    signature = inspect.signature(f)
+    given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
+    names = [p.name for p in given]
+    due = sum(p.default is p.empty for p in given)
+    counts = sorted({due, *(names.index(name) + 1 for name in by if names.index(name) >= due)})
+
+    def declare(body):
+        for count, following in zip(counts, [*counts[1:], len(names) + 1], strict=True):
+            of_count(rule, f, body, count, following - 1, {*by, *without})
+        return body
+
+    return declare
+
+
+def of_count(rule, f, body, count, options, known):
+    """Declare the rule for calls of `f` with `count` arguments.
+
+    What follows them is an option; from the position `options` on it has to be given by its name,
+    as a call with more arguments is for another rule.
+    """
+    signature = inspect.signature(f)
+    parameters = list(signature.parameters.values())
+    given = [p for p in parameters if p.kind is POSITIONAL]
+    names = [p.name for p in given[:count]]
+
+    def _(*xs, ad, **more):
+        bound = signature.bind(*xs, **more)
+        bound.apply_defaults()
+        y = f(*xs, **more)
+        pullback = body(ad, y, bound.arguments)
+
+        def back(dy):
+            found = pullback(dy)
+            return tuple([found.get(name) for name in names])
+
+        return y, back
+
+    empty = inspect.Parameter.empty
+    shown = [p.replace(default=empty, annotation=object) for p in given[:count]]
+    shown += [p.replace(annotation=empty) for p in given[count:options]]
+    shown += [p.replace(kind=KEYWORD, annotation=empty) for p in given[options:]]
+    shown += [p.replace(annotation=empty) for p in parameters if p.kind is KEYWORD]
+    shown.append(inspect.Parameter("ad", KEYWORD))
+    shown += [p for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD]
+    _.__signature__ = inspect.Signature(shown)
+    rule(f, refuses={name: NO_RULE for name in names if name not in known})(_)
+
+
+def as_arguments(args):
+    """Return what SciPy passes on for `args`: one that is no tuple stands for itself."""
+    return args if isinstance(args, tuple) else (args,)
+
+
+def like_arguments(dargs, args):
+    """Return the cotangent of `args` from those of its entries."""
+    return tuple(dargs) if isinstance(args, tuple) else dargs[0]
+
+
+def parts_of(dy, f, names):
+    """Return the cotangents of fields of a result, `None` where it has none.
+
+    Raises `NotImplementedError` where a field that is not among `names` has one.
+    """
+    found = {} if dy is None else dict(dy.items())
+    for name, d in found.items():
+        if d is not None and name not in names:
+            raise NotImplementedError(
+                f"of the result of scipy.optimize.{f.__name__} only {' and '.join(names)} carry a "
+                f"gradient, and not {name}"
+            )
+    return [found.get(name) for name in names]
+
+
+def entries_of(dy, f, whole, places):
+    """Return the cotangents of entries of what a function returns, a tuple if it is the `whole`.
+
+    Raises `NotImplementedError` where another entry has one.
+    """
+    if not whole:
+        return [dy, *(None for _ in places[1:])]
+    for i, d in enumerate(dy):
+        if d is not None and i not in places:
+            raise NotImplementedError(
+                f"entry {i} of the output of scipy.optimize.{f.__name__} has no rule"
+            )
+    return [dy[i] for i in places]
+
+
+def refuse_unsolved(f, done):
+    """Raise `LinAlgError` where a solver has not found what it was to find."""
+    if not done:
+        raise np.linalg.LinAlgError(
+            f"scipy.optimize.{f.__name__} has not converged: what it returns has no derivative"
+        )

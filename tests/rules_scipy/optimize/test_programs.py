@@ -1,0 +1,68 @@
+"""Rules of `rules_scipy.optimize.programs`, against differences."""
+
+import numpy as np
+import pytest
+from scipy import optimize as so
+
+from rulescore.testing import check_rrule
+from tests.rules_scipy.optimize.test_fits import differences
+from zygote_lite import NoRuleError, gradient
+
+A = np.cos(np.arange(20.0).reshape(5, 4) ** 2)
+B = A @ np.array([1.0, -0.5, 0.3, 0.2]) + 0.1 * np.sin(np.arange(5.0))
+W = np.arange(1.0, 5.0)
+LIMITS = np.array([4.0, 6.0])
+ROWS = np.array([[1.0, 1.0], [1.0, 3.0]])
+EQUAL = np.array([[1.0, 1.5]])
+COSTS = np.array([-1.0, -2.0])
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+def bounded(a, b):
+    return so.lsq_linear(a, b, (-0.3, 0.5), method="bvls", tol=1e-14)
+
+
+def assigned(costs):
+    rows, columns = so.linear_sum_assignment(costs)
+    return np.sum(costs[rows, columns])
+
+
+CASES = {
+    "nnls": (lambda a: np.sum(W * so.nnls(a, B)[0]), A),
+    "nnls, norm": (lambda a: so.nnls(a, B)[1], A),
+    "nnls, vector": (lambda b: np.sum(W * so.nnls(A, b)[0]), B),
+    "lsq_linear": (lambda a: np.sum(W * bounded(a, B).x), A),
+    "lsq_linear, vector": (lambda b: np.sum(W * bounded(A, b).x), B),
+    "lsq_linear, left": (lambda a: np.sum(bounded(a, B).fun ** 3), A),
+    "lsq_linear, cost": (lambda a: bounded(a, B).cost, A),
+    "isotonic": (lambda y: np.sum(np.arange(5) * so.isotonic_regression(y).x), B),
+    "assignment": (assigned, A),
+    "costs": (lambda c: so.linprog(c, ROWS, LIMITS).fun, COSTS),
+    "rows": (lambda a: so.linprog(COSTS, a, b_ub=LIMITS).fun, ROWS),
+    "limits": (lambda b: so.linprog(COSTS, A_ub=ROWS, b_ub=b).fun, LIMITS),
+    "equations": (lambda a: so.linprog(COSTS, None, None, a, [4.0]).fun, EQUAL),
+    "right sides": (lambda b: so.linprog(COSTS, A_eq=EQUAL, b_eq=b).fun, np.array([4.0])),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives(name):
+    f, x = CASES[name]
+    expected = differences(f, x)
+    for _ in range(3):  # on the tape, then by transformed code
+        np.testing.assert_allclose(gradient(f, x)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_has_no_derivative_is_refused():
+    with pytest.raises(np.linalg.LinAlgError, match="not unique"):
+        gradient(lambda b: so.linprog([-1.0, -1.0], ROWS, b).fun, LIMITS)
+    with pytest.raises(np.linalg.LinAlgError, match="does not hold it"):
+        gradient(lambda b: so.nnls(np.eye(2), b)[0][0], np.array([1.0, 0.0]))
+    with pytest.raises((NoRuleError, NotImplementedError), match="and not x"):
+        gradient(lambda b: so.linprog(COSTS, ROWS, b).x[0], LIMITS)
+    with pytest.raises((NoRuleError, NotImplementedError), match="integers"):
+        gradient(lambda b: so.linprog(COSTS, ROWS, b, integrality=1).fun, LIMITS)
