@@ -160,7 +160,24 @@ def joined(x):
     return sum(part) * part[0] + sum(both, 1.0)
 
 
+def factored(a):
+    q, r = np.linalg.qr(a)
+    sign, size = np.linalg.slogdet(a)
+    u, s, vh = np.linalg.svd(a)
+    shortest = np.linalg.lstsq(a[:, :2], a[:, 2])[0]
+    total = np.sum(np.linalg.pinv(a[:2]) @ q[:2]) + np.sum(shortest)
+    return total + r[0, 1] * size * sign + s[0] * u[0, 0] ** 2 * vh[1, 2] ** 2
+
+
+def made_of_items(x):
+    y = np.array([x[0] * 2.0, x[1] * x[2], 1.0])
+    halves = np.split(np.concatenate([y, x]), 2)
+    return np.einsum("i,i->", halves[0], np.sort(halves[1])) + np.sum(np.clip(x, -1.0, y[0]))
+
+
 PROGRAMS = [
+    (factored, (M,), (M.T.copy(),)),
+    (made_of_items, (V,), (W,)),
     (grows, (0.7,), (1.3,)),
     (table, (0.7, 3), (1.0, None)),
     (layers, (V,), (W,)),

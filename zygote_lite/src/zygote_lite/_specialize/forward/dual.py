@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from zygote_lite._specialize.forward.lists import tangents_of_list
-from zygote_lite._specialize.forward.rules import OperationRules
+from zygote_lite._specialize.forward.rules import OperationRules, is_pullback_of_rule
+from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Scalar
@@ -92,9 +93,11 @@ class Dual(OperationRules):
                 raise NotSupported.FORWARD(f"the forward mode of {kind} is not written")
 
     def op(self, node: Op) -> None:
+        y = node.target
         if node.snapshot_of is not None:
             return
-        y = node.target
+        if isinstance(node.reverse_rule, Mirror) and is_pullback_of_rule(self.builder, node):
+            return  # which nobody calls
         d = None
         if isinstance(y.fact, ListOf):
             moves = list_root(y).active

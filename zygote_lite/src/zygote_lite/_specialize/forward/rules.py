@@ -8,10 +8,12 @@ import numpy as np
 
 from rulescore import find_frule
 from zygote_lite._specialize.forward.lists import zero_list
+from zygote_lite._specialize.infer.models.gathered import ItemsRule
 from zygote_lite._specialize.rules.adjoint import AdjointRule
 from zygote_lite._specialize.rules.contributions import IndexRule, LinearRule
+from zygote_lite._specialize.rules.parts import KeptPart
 from zygote_lite._specialize.rules.project import ProjectedRule
-from zygote_lite._specialize.rules.pullback import IndexRuleTwice, InlinedPullback
+from zygote_lite._specialize.rules.pullback import CalledPullback, IndexRuleTwice, InlinedPullback
 from zygote_lite._specialize.rules.scalar import ScalarRule, times, warns_of_poles
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, Scalar, shares_axes
@@ -23,7 +25,15 @@ from zygote_lite._specialize.typed.stand_ins import Local
 from zygote_lite._specialize.typed.structures import structure
 from zygote_lite._specialize.typed.values import Value, constant, list_root, shape_root
 
-_WRITTEN_FORWARD = (ScalarRule, IndexRule, AdjointRule, InlinedPullback, LinearRule, ProjectedRule)
+_WRITTEN_FORWARD = (
+    ScalarRule,
+    IndexRule,
+    AdjointRule,
+    InlinedPullback,
+    LinearRule,
+    ProjectedRule,
+    ItemsRule,
+)
 _COPIES = (np.copy, np.ndarray.copy)
 
 
@@ -34,6 +44,7 @@ class OperationRules:
         builder: what writes them.
         tangents: of the values that move.
         still: values that a gradient may pass through, and that are known not to move.
+        pushed: what the forward rules of calls with several results have given.
         originals: of copies that are made for a reverse pass, what they are copies of.
     """
 
@@ -41,6 +52,7 @@ class OperationRules:
         self.builder, self.originals = builder, originals
         self.tangents: dict[Value, Value] = {}
         self.still: set[Value] = set()
+        self.pushed: dict[Op, Value | None] = {}
 
     def of(self, x: Value) -> Value | None:
         """Return the tangent of a value, or `None` where it does not move.
@@ -83,6 +95,8 @@ class OperationRules:
         rule = node.reverse_rule
         if isinstance(rule, IndexRuleTwice):
             rule = rule.last
+        if isinstance(rule, CalledPullback | KeptPart):
+            return self.by_called_rule(node, rule)
         if not isinstance(rule, _WRITTEN_FORWARD):
             raise NotSupported.FORWARD(f"the forward mode of {type(rule).__name__} is not written")
         if not self.moves([*node.arguments, *node.keywords.values()]):
@@ -101,7 +115,7 @@ class OperationRules:
             return self.builder.operation(
                 node.function, [self.whole(rule.d), node.arguments[1]], fact=node.target.fact
             ).target
-        elif node.function in _COPIES:
+        elif node.function in _COPIES or isinstance(rule, ItemsRule):
             d = self.by_function(node, (0,), frozenset())
         elif node.function is sum:
             d = self.builder.apply(sum, [self.whole(x) for x in node.arguments])
@@ -135,6 +149,28 @@ class OperationRules:
         given = [self.whole(x) if i in linear else x for i, x in enumerate(node.arguments)]
         options = {name: x for name, x in node.keywords.items() if name not in shifts}
         return self.builder.operation(node.function, given, options).target
+
+    def by_called_rule(self, node: Op, rule: CalledPullback | KeptPart) -> Value | None:
+        """Write the tangent of the value of a rule that is called, or of a part of it."""
+        source = self.builder.definitions.get(node.arguments[0])
+        if isinstance(rule, KeptPart) and source is not None:
+            source = self.builder.definitions.get(source.arguments[0])
+        if source is None or not _is_rule(source.function):
+            raise NotSupported.FORWARD("a function that is recorded has no forward mode")
+        if source not in self.pushed:
+            f, *xs = source.arguments
+            call = Op(source.origin, source.target, f.sample, xs, source.keywords)
+            self.pushed[source] = self.by_forward_rule(call) if self.moves(xs) else None
+        d = self.pushed[source]
+        if isinstance(rule, KeptPart) and d is not None:
+            if d.items is None:
+                taken = [d, constant(rule.place)]
+                d = self.builder.operation(operator.getitem, taken, certain=False).target
+            else:
+                d = d.items[rule.place]
+        return (
+            None if d is None or (d.is_constant and d.sample is None) else self.like(d, node.target)
+        )
 
     def by_forward_rule(self, node: Op) -> Value | None:
         """Write the tangent by a rule that is declared by hand: inlined, or called."""
@@ -205,3 +241,13 @@ def _pushforward_function(x: Value) -> Callable[..., Any]:
 
 def _something(d: Value) -> Value | None:
     return None if d.is_constant and d.sample is None else d
+
+
+def is_pullback_of_rule(builder: Builder, node: Op) -> bool:
+    """Return whether an operation takes the pullback of what a rule has given."""
+    source = builder.definitions.get(node.arguments[0]) if node.arguments else None
+    return source is not None and _is_rule(source.function)
+
+
+def _is_rule(f: Any) -> bool:
+    return getattr(f, "kind", None) in ("general", "instance")

@@ -63,11 +63,11 @@ def _kept_part(
             x.base = builder.storage(y)
     if can_carry(x.fact):
         x.active = True
-        op.active_operands, op.reverse_rule = [], _Kept(place, cotangents)
+        op.active_operands, op.reverse_rule = [], KeptPart(place, cotangents)
     return x
 
 
-class _Kept:
+class KeptPart:
     """Through a part: its cotangent waits for those of the others."""
 
     def __init__(self, place: int, cotangents: dict[int, Value]) -> None:
