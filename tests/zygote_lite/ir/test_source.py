@@ -16,7 +16,8 @@ import pytest
 
 from zygote_lite import gradient, value_and_grad
 from zygote_lite._ir import source as _source
-from zygote_lite._ir.source import NoSourceError, definition_of
+from zygote_lite._ir.source import definition_of
+from zygote_lite.errors import NoSourceError
 
 # fmt: off
 same_line = [lambda x: x * 2.0, lambda x: x * 3.0, lambda y: y * 3.0, lambda: 1.0]

@@ -724,6 +724,22 @@ def becomes_an_argument(xs, p, n):
     return a[0] * xs[1]
 
 
+GIVEN = [1.0, 2.0, 3.0]
+
+
+@tried((0.7,), (1.7,))
+def holds_what_it_is_given_in_a_loop_that_is_written_again(x):
+    kept, n = GIVEN, 1 if x < 1 else 2
+    table = {n: [x]}
+    s, t, i = 0.0, None, 0
+    while i < n + 2:
+        table[n + i] = kept
+        t = x if t is None else t * x  # so the loop is written after its first iteration
+        s = s + table[n + i][0] * t
+        i += 1
+    return s + x * kept[n]
+
+
 @programs.for_each(PROGRAMS)
 def test_is_transformed_and_right(f, choices):
     numbers = programs.not_counts(choices[0])

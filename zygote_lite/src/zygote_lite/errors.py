@@ -1,8 +1,23 @@
-"""The errors that the engine raises, each with the user's file and line."""
+"""The errors that the engine raises, each with the user's file and line, and each of one kind.
+
+A message ends with the code of its kind, such as `[ZL001]`. `pages/ZL001.md` tells of it, with an
+example: `python -m zygote_lite error ZL001` prints that page.
+"""
+
+import enum
+import re
+
+_CODE = re.compile(r"\[(ZL\d{3})\]$")
 
 
 class DifferentiationError(Exception):
     """Tell that a gradient cannot be computed, and why, where, and what to do about it."""
+
+    @property
+    def code(self) -> str:
+        """The code of the kind of error, such as `ZL001`; empty where it has none."""
+        found = _CODE.search(str(self))
+        return found[1] if found else ""
 
 
 class UnsupportedSyntaxError(DifferentiationError, SyntaxError):
@@ -16,13 +31,68 @@ class NoRuleError(DifferentiationError, TypeError):
     """Tell that a function has neither a rule nor Python source, and a gradient passes it."""
 
 
-def unsupported(filename: str, line: int, name: str, what: str) -> UnsupportedSyntaxError:
-    """Return the error for a construct that cannot be differentiated."""
-    return UnsupportedSyntaxError(
-        f"{filename}:{line}: {what} cannot be differentiated (in {name}); declare a rule for "
-        f"{name}, or move this into a function that no gradient passes through"
-    )
+class NoSourceError(DifferentiationError, OSError):
+    """Tell that the source text of a function cannot be found."""
 
 
 class GradientCheckError(AssertionError):
     """Tell that a gradient is not what differences of the function say, and where."""
+
+
+class Fault(enum.Enum):
+    """What went wrong, one kind for each thing to do about it; called with a text, the error."""
+
+    NO_RULE = "ZL001", NoRuleError, "A function has neither a rule nor Python source"
+    MISSING_PLUGIN = "ZL002", NoRuleError, "The rules for a library are not installed"
+    OPTION = "ZL003", NoRuleError, "A rule does not take an option"
+    UNKNOWN_DERIVATIVE = "ZL004", NoRuleError, "A rule refuses a call"
+    ACTIVE_OPTION = "ZL005", NoRuleError, "An option of a rule is differentiated"
+    HOLDER = "ZL006", NoRuleError, "A holder of numbers carries no gradient"
+    TEXT = "ZL007", NoRuleError, "A number is read from a text"
+    DTYPE = "ZL008", DifferentiationError, "An array of this dtype carries no gradient"
+    KNOWN_AS_A_WHOLE = "ZL009", NoRuleError, "A part of a value that is known by rule"
+    RULE_FAILED = "ZL010", NoRuleError, "A pullback of a rule raised an error"
+    SYNTAX = "ZL011", UnsupportedSyntaxError, "A construct that cannot be differentiated"
+    NO_SOURCE = "ZL012", NoSourceError, "The code of a function cannot be read"
+    SOURCE_CHANGED = "ZL013", NoSourceError, "The source text is not what was compiled"
+    FRAMES = "ZL014", DifferentiationError, "A function looks at the frames of running code"
+    SHARED_ARGUMENTS = "ZL015", DifferentiationError, "Two arguments are one object"
+    OVERWRITTEN = "ZL016", DifferentiationError, "What a pullback needs has been changed"
+    MEMORY = "ZL017", DifferentiationError, "Memory that cannot be followed"
+    NO_PLACE = "ZL018", DifferentiationError, "A gradient has no place"
+    ATTRIBUTE = "ZL019", DifferentiationError, "An attribute that cannot be followed"
+    CLASS = "ZL020", DifferentiationError, "A class is made of differentiated values"
+    GLOBAL = "ZL021", DifferentiationError, "A global variable is assigned a differentiated value"
+    CALLBACK = "ZL022", DifferentiationError, "Compiled code calls Python code with effects"
+    LIFETIME = "ZL023", DifferentiationError, "Code runs when Python lets go of an object"
+    THREAD = "ZL024", DifferentiationError, "A differentiated value goes to another thread"
+    OUTPUT = "ZL025", DifferentiationError, "A differentiated value is written out and read again"
+    CACHE = "ZL026", DifferentiationError, "A cache keeps differentiated values"
+    ITERATOR = "ZL027", DifferentiationError, "An iterator that cannot be followed"
+    CHECKPOINT = "ZL028", DifferentiationError, "A checkpointed function has effects"
+    NESTED = "ZL029", DifferentiationError, "A limit of gradients inside gradients"
+    HANDED_TO_RULE = "ZL030", DifferentiationError, "A function given to a rule changes state"
+    TANGENT = "ZL031", TypeError, "A tangent does not fit"
+    EXPORT = "ZL032", DifferentiationError, "A gradient cannot be written as a module"
+    NOT_REAL = "ZL033", TypeError, "The value is not a real number"
+    COTANGENT = "ZL034", TypeError, "A cotangent does not fit the value"
+    ARGNUMS = "ZL035", TypeError, "`argnums` name no argument"
+    NOT_CALLABLE = "ZL036", TypeError, "What is differentiated is no function"
+    BATCH = "ZL037", ValueError, "The batches of `vmap` do not fit"
+    TREE = "ZL038", ValueError, "Trees or vectors do not fit"
+    GRADIENT_CHECK = "ZL039", GradientCheckError, "A gradient is not what differences say"
+
+    def __init__(self, code: str, error: type[Exception], title: str) -> None:
+        self.code, self.error, self.title = code, error, title
+
+    def __call__(self, text: str, error: type[Exception] | None = None) -> Exception:
+        """Return the error with a text, of the usual class or of another."""
+        return (error or self.error)(f"{text} [{self.code}]")
+
+
+def unsupported(filename: str, line: int, name: str, what: str) -> Exception:
+    """Return the error for a construct that cannot be differentiated."""
+    return Fault.SYNTAX(
+        f"{filename}:{line}: {what} cannot be differentiated (in {name}); declare a rule for "
+        f"{name}, or move this into a function that no gradient passes through"
+    )

@@ -22,7 +22,7 @@ from typing import Any, TextIO
 
 from rulescore import rrule
 from zygote_lite._ir.operators import OF_FUNCTION
-from zygote_lite.errors import NoRuleError
+from zygote_lite.errors import Fault
 
 _SYMBOLS = {of.function.__name__: of.symbol for of in OF_FUNCTION.values()}
 
@@ -44,7 +44,7 @@ def apply(f: Callable[..., Any], /, *xs: Any, **options: Any) -> "Value":
     found = rrule(f, *numbers, **options)
     if found is None:
         types = ", ".join(type(x).__name__ for x in numbers)
-        raise NoRuleError(
+        raise Fault.NO_RULE(
             f"no rule for {_label(f)}({types}): install a plugin that has one (rules_base for "
             "operators, math and NumPy), or declare one with rulescore.RuleSet"
         )

@@ -54,6 +54,36 @@ def _(x: Numeric, axis=None, dtype=None):
     return np.cumprod(x, axis, dtype), pullback
 
 
+@rule.forward(np.cumprod, np.ndarray.cumprod, np.generic.cumprod)
+def _(x: Numeric, axis=None, dtype=None):
+    def pushforward(dx):
+        if dtype is not None and truncates(x, dtype):
+            return None
+        read, moved = as_read(x, dtype), as_read(dx, dtype)
+        if axis is None:
+            return cumprod_forward(np.ravel(moved), np.ravel(read), 0)
+        return cumprod_forward(moved, read, axis)
+
+    return np.cumprod(x, axis, dtype), pushforward
+
+
+def cumprod_forward(dx, x, axis):
+    """Return the tangent of `np.cumprod(x, axis)`, right where entries are zero too.
+
+    The products of ever longer runs of entries are made of those of their halves, with their
+    tangents by the product rule.
+    """
+    x = np.atleast_1d(x)
+    y, dy = np.moveaxis(x, axis, 0), np.moveaxis(np.broadcast_to(dx, x.shape), axis, 0)
+    count = 1
+    while count < len(y):
+        before, after = y[:-count], y[count:]
+        dy = np.concatenate([dy[:count], dy[:-count] * after + before * dy[count:]])
+        y = np.concatenate([y[:count], before * after])
+        count *= 2
+    return np.moveaxis(dy, 0, axis)
+
+
 @rule(np.nancumsum)
 def _(x: Array, axis=None, dtype=None):
     def pullback(dy):

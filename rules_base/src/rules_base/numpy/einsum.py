@@ -35,6 +35,22 @@ def _(first: ArrayLike, *others: object, optimize=False, **options):
     return np.einsum(first, *others, optimize=optimize, **options), tuple(parts)
 
 
+@rule.forward(np.einsum)
+def _(subscripts: str, *operands: ArrayLike, optimize=False, **options):
+    refuse_some(options)
+
+    def pushforward(_, *tangents):
+        total = None
+        for i, dx in enumerate(tangents):
+            if dx is not None:
+                given = [*operands[:i], as_array(dx), *operands[i + 1 :]]
+                part = np.einsum(subscripts, *given, optimize=optimize)
+                total = part if total is None else total + part
+        return total
+
+    return np.einsum(subscripts, *operands, optimize=optimize, **options), pushforward
+
+
 def refuse_some(options):
     """Refuse `out`, through which a gradient would be lost, and `casting` that drops parts."""
     if options.get("casting") == "unsafe":

@@ -2,8 +2,14 @@
 
 import numpy as np
 
-from rules_base.numpy.cumulative import cumprod_back, cumsum_back
-from rules_base.numpy.reductions import product_back, product_in_type_back, shared_by_hits
+from rules_base.numpy.cumulative import cumprod_back, cumprod_forward, cumsum_back
+from rules_base.numpy.reductions import (
+    forward_of_hits,
+    product_back,
+    product_in_type_back,
+    reduced,
+    shared_by_hits,
+)
 from rules_base.shared.axes import (
     as_read,
     given,
@@ -13,7 +19,7 @@ from rules_base.shared.axes import (
     truncates,
     zeros_kept,
 )
-from rulescore import Array, Numeric, RuleSet, project, rrule
+from rulescore import Array, Numeric, RuleSet, frule, project, rrule
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.ufunc_methods")
 
@@ -29,6 +35,53 @@ def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=
         return (project(dx if where is None else np.where(where, dx, 0.0), x),)
 
     return np.add.reduce(x, axis, dtype, keepdims=keepdims, **more), pullback
+
+
+@rule.forward(np.add.reduce)
+def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=None, where=None):
+    more = given(where=where)
+
+    def pushforward(dx):
+        if dtype is not None and truncates(x, dtype):
+            return None
+        return np.add.reduce(as_read(dx, dtype), axis, dtype, keepdims=keepdims, **more)
+
+    more_of_value = given(initial=initial, where=where)
+    return np.add.reduce(x, axis, dtype, keepdims=keepdims, **more_of_value), pushforward
+
+
+@rule.forward(np.add.accumulate)
+def _(x: Array, axis=0, dtype=None):
+    def pushforward(dx):
+        if dtype is not None and truncates(x, dtype):
+            return None
+        return np.add.accumulate(as_read(dx, dtype), axis)
+
+    return np.add.accumulate(x, axis, dtype), pushforward
+
+
+@rule.forward(np.multiply.accumulate)
+def _(x: Array, axis=0, dtype=None):
+    def pushforward(dx):
+        if dtype is not None and truncates(x, dtype):
+            return None
+        return cumprod_forward(as_read(dx, dtype), as_read(x, dtype), axis)
+
+    return np.multiply.accumulate(x, axis, dtype), pushforward
+
+
+@rule.forward(np.multiply.reduce)
+def _(x: Numeric, axis=0, dtype=None, out: None = None, keepdims=False, initial=None, where=None):
+    more = given(initial=initial, where=where)
+    y = np.multiply.reduce(x, axis, dtype, keepdims=keepdims, **more)
+
+    def pushforward(dx):
+        back = product_in_type_back if dtype is not None else product_back
+        options = (axis, dtype, keepdims) if dtype is not None else (axis, keepdims)
+        slope = back(np.ones_like(y), y, x, *options, initial, where)
+        return reduced(slope, dx, y, axis, keepdims)
+
+    return y, pushforward
 
 
 @rule(np.multiply.reduce)
@@ -63,6 +116,19 @@ def declare_extreme(f):
             return (shared_by_hits(dy, y, x, axis, keepdims, initial, where),)
 
         return y, pullback
+
+    @rule.forward(f.reduce)
+    def _(
+        x: Numeric,
+        axis=0,
+        dtype=None,
+        out: None = None,
+        keepdims=False,
+        initial=None,
+        where=None,
+    ):
+        y = f.reduce(x, axis, dtype, keepdims=keepdims, **given(initial=initial, where=where))
+        return y, forward_of_hits(y, x, axis, keepdims, initial, where)
 
     @rule(f.accumulate)
     def _(x: Array, axis=0):
@@ -243,6 +309,16 @@ def declare_outer(f):
             return None if da is None else project(np.reshape(da, np.shape(a)), a), db
 
         return y, pullback
+
+    @rule.forward(f.outer)
+    def _(a: Numeric, b: Numeric):
+        after = (1,) * np.ndim(b)
+
+        def pushforward(da, db):
+            da = None if da is None else np.reshape(da, np.shape(a) + after)
+            return frule((None, da, db), f, np.reshape(a, np.shape(a) + after), b)[1]
+
+        return f.outer(a, b), pushforward
 
 
 OUTER = (np.add, np.subtract, np.multiply, np.true_divide, np.power, np.float_power, np.maximum)

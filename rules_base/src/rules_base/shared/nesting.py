@@ -37,4 +37,12 @@ def unstacked(dx, xs):
     return project(dx, xs)
 
 
+def whole(dx, xs):
+    """Return the tangents of a list or tuple, with zeros for `None`."""
+    if not isinstance(xs, SEQUENCE):
+        return np.zeros(np.shape(xs)) if dx is None else dx
+    parts = [None] * len(xs) if dx is None else dx
+    return [whole(d, x) for d, x in zip(parts, xs, strict=True)]
+
+
 MANY = 8  # from so many numbers on, looking at their types pays

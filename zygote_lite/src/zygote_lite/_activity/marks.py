@@ -45,7 +45,7 @@ from zygote_lite._ir.intrinsics import (
 )
 from zygote_lite._ir.places import where
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 _MOST_PRIVATE, _NEWEST, _SMALL_ENOUGH = 256, 32, 64
 """Private containers that are remembered, and of the older ones those that are small.
@@ -73,7 +73,7 @@ def mark_active(x: Any) -> None:
     if active is None or id(x) in active:
         return
     if any(id(x) in held for held in state.shared.values()):
-        raise DifferentiationError(
+        raise Fault.THREAD(
             f"{where()}: what depends on what is differentiated is written into a "
             f"{type(x).__name__} that another thread may read, and no gradient passes through what "
             "is computed there: join the thread first, or call the function here"

@@ -23,7 +23,7 @@ from zygote_lite._cotangents.kinds import entries_of, within
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.bytecode import names_from_outside
 from zygote_lite._ir.places import is_library, where
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 STREAM: type = _io._IOBase
 File = tuple[int, int]  # its device, and its number there
@@ -35,7 +35,7 @@ class Written:
     def __init__(self) -> None:
         self.files: set[File] = set()
         self.names = False  # whether the name of a file depends on what is differentiated
-        self.refusal: DifferentiationError | None = None
+        self.refusal: Exception | None = None
 
 
 _readers_refused: dict[File, list[Written]] = {}
@@ -110,7 +110,7 @@ def _note_file(file: File) -> None:
     if file in state.written_files.files:
         return
     if _is_mapped(file):
-        raise DifferentiationError(
+        raise Fault.OUTPUT(
             f"{where()}: what depends on what is differentiated is written into a file that is "
             "mapped into memory, and what is read there is not followed: close the map first"
         )
@@ -167,7 +167,7 @@ def _refuse_pipe(stream: Any) -> None:
         return
     is_pipe = stat.S_ISFIFO(found.st_mode) and _is_read_here(found)
     if is_pipe or stat.S_ISSOCK(found.st_mode):
-        raise DifferentiationError(
+        raise Fault.OUTPUT(
             f"{where()}: what depends on what is differentiated is written into a "
             f"{'pipe' if is_pipe else 'socket'}, and what is read at its other end is not "
             "followed: send it outside of the function that is differentiated"
@@ -249,7 +249,7 @@ def _hear_of_file(event: str, path: Any, *options: Any) -> None:
 
 
 def _refuse(written: Written, why: str) -> None:
-    written.refusal = DifferentiationError(f"{where()}: {why}")
+    written.refusal = Fault.OUTPUT(f"{where()}: {why}")
     if written is state.written_files:
         raise written.refusal
 
@@ -289,7 +289,7 @@ def noting_files() -> Iterator[None]:
             note_file_of(path)
 
 
-def end_output() -> DifferentiationError | None:
+def end_output() -> Exception | None:
     """Forget what the run has written; return what was refused meanwhile, should code hide it."""
     written, state.written_files = state.written_files, None
     if written is None:
@@ -299,5 +299,5 @@ def end_output() -> DifferentiationError | None:
         known[:] = [other for other in known if other is not written]
         if not known:
             _readers_refused.pop(file, None)
-    refusal: DifferentiationError | None = written.refusal
+    refusal: Exception | None = written.refusal
     return refusal

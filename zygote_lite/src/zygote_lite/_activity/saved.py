@@ -23,7 +23,7 @@ from zygote_lite._cotangents.kinds import (
 from zygote_lite._cotangents.registry import UndoOnly
 from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._ir.traits import BY_ID, NO_TRAITS
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 def note_write(x: Any) -> None:
@@ -203,7 +203,7 @@ def refuse_overwritten(stamps: Stamps, name: str) -> None:
     """Refuse to go back where a later run has written what this one wrote."""
     for owner, count in stamps:
         if _versions[id(owner)][1] != count:
-            raise DifferentiationError(
+            raise Fault.OVERWRITTEN(
                 f"an array of shape {owner.shape} that {name} wrote in place has been written by a "
                 "later run, so that its pullback can no longer tell what it was: call the pullback "
                 "before the next run, or let the function write into an array of its own"

@@ -37,7 +37,7 @@ from zygote_lite._cotangents.kinds import (
     tuple_like,
 )
 from zygote_lite._cotangents.sequences import Places, Row
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 class Store:
@@ -128,7 +128,7 @@ class Store:
         if kind < LIST:
             return self._add_tuple(x, dx) if kind == TUPLE and isinstance(dx, tuple) else dx
         if kind == OBJECT and not isinstance(dx, Tangent):
-            raise TypeError(
+            raise Fault.COTANGENT(
                 f"the cotangent of a {type(x).__qualname__} must be a Tangent, and it is a "
                 f"{type(dx).__qualname__}"
             )
@@ -189,7 +189,7 @@ class Store:
             seen[address] = x
             slots = self.entries[address][1] if address in self.entries else {}
             if kind == SET and not self.taking and any(d is not None for d in slots.values()):
-                raise DifferentiationError(
+                raise Fault.NO_PLACE(
                     f"the elements of a {type(x).__name__} that is differentiated have a gradient, "
                     "and they have no order to give it in: pass a list, as by `list(...)` or "
                     "`sorted(...)`"
@@ -236,7 +236,7 @@ class Store:
         fields = own_fields(x)
         for name, d in (self.collect(fields, None, seen) or {}).items():
             if d is not None and not isinstance(fields[name], int):  # which is a choice there
-                raise DifferentiationError(
+                raise Fault.NO_PLACE(
                     f"the attribute `{name}` of a {type(x).__qualname__} that is differentiated "
                     "has a gradient, and the gradient of a tuple, list, dict or set has no place "
                     "for it: pass what it holds as an argument of its own"
@@ -317,9 +317,9 @@ def are_parts(x: Any, owner: Any) -> bool:
     return kinds == {*"fc"} and x.real.dtype == owner.real.dtype
 
 
-def refused_view(x: Any, owner: Any) -> DifferentiationError:
+def refused_view(x: Any, owner: Any) -> Exception:
     """Return the error for an array in memory that is written as another kind of number."""
-    return DifferentiationError(
+    return Fault.MEMORY(
         f"an array of {owner.dtype} that is written in place is also seen as {x.dtype} (by "
         "`.view`): its gradient cannot be followed through such a view; write into a copy"
     )

@@ -14,6 +14,7 @@ from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.validate import describe
 from zygote_lite.derivatives import by_name
+from zygote_lite.errors import Fault
 
 BatchAxes = Any  # a number, `None`, or a tree of them
 
@@ -42,14 +43,14 @@ def vmap(
     def mapped(*xs: Any, **kws: Any) -> Any:
         axes = in_axes if isinstance(in_axes, tuple | list) else (in_axes,) * len(xs)
         if len(axes) != len(xs):
-            raise ValueError(f"in_axes has {len(axes)} entries for {len(xs)} arguments")
+            raise Fault.BATCH(f"in_axes has {len(axes)} entries for {len(xs)} arguments")
         batch = [_batch_first(x, a) for x, a in zip(xs, axes, strict=True)]
         named = {name: _batch_first(x, 0) for name, x in kws.items()}
         lengths = {n for x, a in zip(batch, axes, strict=True) for n in _lengths(x, a)}
         lengths |= {n for x in named.values() for n in _lengths(x, 0)}
         if len(lengths) != 1 or lengths == {0}:
             found = ", ".join(map(str, sorted(lengths))) or "none at all"
-            raise ValueError(f"the batches of {name_of(f)} are of one length, not empty: {found}")
+            raise Fault.BATCH(f"the batches of {name_of(f)} are of one length, not empty: {found}")
         values = [
             f(
                 *[_entry_of_batch(x, a, i) for x, a in zip(batch, axes, strict=True)],
@@ -81,7 +82,7 @@ def _parts_with_axes(x: Any, axes: BatchAxes) -> list[tuple[Any, Any, Any]] | No
     if axes is None or isinstance(axes, int):
         return [(key, x[key], axes) for key in keys]
     if len(axes) != len(x):
-        raise ValueError(f"the axes {axes} are not those of {describe(x)}")
+        raise Fault.BATCH(f"the axes {axes} are not those of {describe(x)}")
     return [(key, x[key], axes[key]) for key in keys]
 
 
@@ -99,7 +100,7 @@ def _batch_first(x: Any, axes: BatchAxes) -> Any:
     if parts is not None:
         return _like(x, {key: _batch_first(part, a) for key, part, a in parts})
     if not isinstance(x, Array) or not -x.ndim <= axes < x.ndim:
-        raise ValueError(f"a batch has an axis {axes}, and it is {describe(x)}")
+        raise Fault.BATCH(f"a batch has an axis {axes}, and it is {describe(x)}")
     moved: Any = np.moveaxis
     return moved(x, axes, 0) if axes else x
 
@@ -129,16 +130,18 @@ def _together(values: list[Any], axes: BatchAxes) -> Any:
     parts = _parts_with_axes(first, axes)
     if parts is not None:
         if any(type(y) is not type(first) or len(y) != len(first) for y in values):
-            raise ValueError("the values for the entries of a batch have different forms")
+            raise Fault.BATCH("the values for the entries of a batch have different forms")
         return _like(first, {key: _together([y[key] for y in values], a) for key, _, a in parts})
     if first is None and all(y is None for y in values):
         return None
     if not np.issubdtype(np.asarray(first).dtype, np.number) and not isinstance(
         first, bool | np.bool_
     ):
-        raise TypeError(f"the value for an entry of a batch is {describe(first)}, and no array")
+        raise Fault.BATCH(
+            f"the value for an entry of a batch is {describe(first)}, and no array", TypeError
+        )
     if axes is None:
         if any(not np.array_equal(y, first) for y in values):
-            raise ValueError("a value that is no batch (`out_axes=None`) differs between entries")
+            raise Fault.BATCH("a value that is no batch (`out_axes=None`) differs between entries")
         return first
     return np.stack(values, axis=axes) if isinstance(first, Array) else np.array(values)

@@ -33,7 +33,7 @@ from zygote_lite._ir.places import name_of
 from zygote_lite._specialize.compare import difference
 from zygote_lite._specialize.jitted import original
 from zygote_lite._tape.seeds import Argnums, argument_numbers, seed
-from zygote_lite.errors import GradientCheckError
+from zygote_lite.errors import Fault
 from zygote_lite.modes import RECORDED, TRANSFORMED, NotTransformed, switched
 
 _CALLS = 3  # of the function as it comes: the third is answered by transformed code
@@ -159,9 +159,9 @@ class _Check:
                 f"nothing could be checked: the arguments cannot be copied ({error})"
             ) from error
 
-    def error(self, text: str) -> GradientCheckError:
+    def error(self, text: str) -> Exception:
         """Return the error for what is wrong."""
-        return GradientCheckError(f"{name_of(self.f)}: {text}")
+        return Fault.GRADIENT_CHECK(f"{name_of(self.f)}: {text}")
 
     # -- what the engines answer --
 

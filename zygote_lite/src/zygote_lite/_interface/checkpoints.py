@@ -14,7 +14,7 @@ from zygote_lite._nested.gradients import inside, inside_run
 from zygote_lite._specialize.compare import difference
 from zygote_lite._tape.validate import contents_of, hold_the_same
 from zygote_lite.derivatives import Answered, Passed
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 rule = RuleSet("zygote_lite")
 
@@ -57,7 +57,7 @@ def _outer_state(f: Any, *xs: Any) -> Any:
     """Return what the variables around a function hold; refuse one that has effects."""
     effect, read = effect_of(f, *xs)
     if effect is not None:
-        raise DifferentiationError(
+        raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and has an effect: "
             f"{effect}. Do that outside of what is checkpointed"
         )
@@ -68,7 +68,7 @@ def _outer_state(f: Any, *xs: Any) -> Any:
 def _refuse_changes(f: Any, state: Any) -> None:
     read, before = state
     if not hold_the_same(before, contents_of(read)):
-        raise DifferentiationError(
+        raise Fault.CHECKPOINT(
             f"{where()}: {name_of(f)} is run again in the reverse pass, and changes a variable "
             "around it: return the new state, and take it as an argument"
         )
@@ -77,7 +77,7 @@ def _refuse_changes(f: Any, state: Any) -> None:
 @inside_run
 def _refuse_another_value(f: Any, y: Any, again: Any) -> None:
     if difference(again, y) is not None:
-        raise DifferentiationError(
+        raise Fault.CHECKPOINT(
             f"{name_of(f)} is run again in the reverse pass, and gave another value: what it was "
             "given, or reads from around it, has changed meanwhile"
         )

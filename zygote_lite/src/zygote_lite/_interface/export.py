@@ -29,7 +29,7 @@ from zygote_lite._specialize.typed.runtime import UNSET, Unset, are_distinct, ar
 from zygote_lite._specialize.typed.structures import parts_of
 from zygote_lite._specialize.typed.values import Value
 from zygote_lite._tape.seeds import Argnums, argument_numbers, is_single
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 _MOST_WRITTEN_OUT = 1000  # entries of an array that is written out
 
@@ -53,7 +53,9 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     """
     f = original(f)
     if type(f) is not types.FunctionType:
-        raise TypeError(f"{name_of(f)} is no Python function: export a function that calls it")
+        raise Fault.EXPORT(
+            f"{name_of(f)} is no Python function: export a function that calls it", TypeError
+        )
     single = argnums is not None and is_single(argnums)
     numbers = _positions(f, argnums, len(xs))
     active = tuple([i in numbers for i in range(len(xs))])
@@ -61,7 +63,7 @@ def export_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
         made = specialize(f, xs, active)
         return _module(f, made, active, single)
     except NotSpecializable as reason:
-        raise DifferentiationError(
+        raise Fault.EXPORT(
             f"{place_of(f)}: {f.__qualname__} cannot be written as a module of its own: {reason}. "
             "Write that part in other words, or give it to the function as an argument; "
             "value_and_grad differentiates it as it is"
@@ -72,7 +74,7 @@ def _positions(f: Any, argnums: Argnums | None, count: int) -> list[int]:
     """Return the positions of the differentiated arguments."""
     numbers = argument_numbers(f, range(count) if argnums is None else argnums, count)
     if not numbers or numbers != sorted({*numbers}):
-        raise ValueError(f"argnums are {argnums}: name each once, in their order")
+        raise Fault.ARGNUMS(f"argnums are {argnums}: name each once, in their order", ValueError)
     return numbers
 
 

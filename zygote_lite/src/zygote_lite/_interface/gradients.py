@@ -38,6 +38,7 @@ from zygote_lite._tape.seeds import (
     with_zeros,
 )
 from zygote_lite.derivatives import Answered, Passed, by_name
+from zygote_lite.errors import Fault
 
 
 def pullback(f: Callable[..., Any], /, *xs: Any, **kws: Any) -> tuple[Any, Pullback]:
@@ -157,7 +158,9 @@ def _gradient(
     """Return a function that computes the gradient of `f`, with its value where both are wanted."""
     if has_aux:
         if compile:
-            raise ValueError("`compile=True` is for functions of one value: leave out `has_aux`")
+            raise Fault.NOT_REAL(
+                "`compile=True` is for functions of one value: leave out `has_aux`", ValueError
+            )
         return gradient_with_auxiliary(f, argnums, both)
     compiled = compile or is_jitted(f)
     f = original(f)

@@ -14,7 +14,7 @@ from zygote_lite._specialize.watch import PULLBACK
 from zygote_lite._tape.run import Pullback, recorded
 from zygote_lite._tape.seeds import of_first
 from zygote_lite._tape.validate import check_fit, own_buffers
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 def code_for_pullback(f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Specializations | None:
@@ -62,7 +62,7 @@ class TransformedPullback(Pullback):
         back: Callable[[Any], tuple[Any, ...]]
         y, back = self.again()
         if difference(y, self._y) is not None:
-            raise DifferentiationError(
+            raise Fault.OVERWRITTEN(
                 f"{name_of(self._f)} has a gradient that is not finite, and what it was given has "
                 "been changed since it was called: pass copies"
             )

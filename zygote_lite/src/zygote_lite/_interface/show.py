@@ -20,6 +20,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, argument_numbers
+from zygote_lite.errors import Fault
 
 _WITH_EFFECTS = (Unsound.EFFECTS, Unsound.WRITES_TO_GIVEN)
 _LONGEST_NAME = 60
@@ -118,7 +119,7 @@ def _function_of(f: Any) -> types.FunctionType:
         elif isinstance(inspect.getattr_static(type(f), "__call__", None), types.FunctionType):
             f = type(f).__call__
         else:
-            raise TypeError(f"{f!r} has no Python source")
+            raise Fault.NOT_CALLABLE(f"{f!r} has no Python source")
     return f
 
 

@@ -19,6 +19,7 @@ from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns
+from zygote_lite.errors import Fault
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -39,7 +40,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         moving = [v for v in tangents if v is not None]
         count, known = len(primals), None
         if len(tangents) != count:
-            raise TypeError(f"jvp is given {len(tangents)} tangents for {count} arguments")
+            raise Fault.TANGENT(f"jvp is given {len(tangents)} tangents for {count} arguments")
         if type(function) is FunctionType and moving:
             numbers = tuple(range(count))
             if len(moving) != count:

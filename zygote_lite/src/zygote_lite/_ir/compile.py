@@ -22,7 +22,7 @@ from zygote_lite._ir.lower.function import lower
 from zygote_lite._ir.places import where
 from zygote_lite._ir.recompile import TREES
 from zygote_lite._ir.record import leading, record
-from zygote_lite._ir.source import NoSourceError
+from zygote_lite.errors import NoSourceError
 
 _recordings: dict[Any, tuple[types.FunctionType, bool]] = {}
 _MOST_RECORDINGS = 4096

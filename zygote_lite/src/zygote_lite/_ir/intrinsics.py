@@ -10,7 +10,7 @@ from typing import Any, Never
 import numpy as np
 
 from zygote_lite._ir.places import is_library, place_of, where
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import DifferentiationError, Fault
 
 
 def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
@@ -22,7 +22,7 @@ def invoke(x: Any, name: str, /, *xs: Any, **kws: Any) -> Any:
 
 def refuse_resize() -> Never:
     """Refuse to change the size of an array in place: the engine holds references to it."""
-    raise DifferentiationError(
+    raise Fault.MEMORY(
         f"{where()}: `resize` of an array in place cannot be differentiated: use `np.resize` or "
         "`np.pad`, which return a new array"
     )
@@ -169,9 +169,9 @@ def enter_context(manager: Any) -> Any:
     return type(manager).__enter__(manager)
 
 
-def frame_refusal(name: str) -> DifferentiationError:
+def frame_refusal(name: str) -> Exception:
     """Return the error for user code that looks at the frames of running code."""
-    return DifferentiationError(
+    return Fault.FRAMES(
         f"{where()}: {name} looks at the frames of running code, and what the variables there hold "
         "cannot be followed: pass it on as an argument, or return it"
     )

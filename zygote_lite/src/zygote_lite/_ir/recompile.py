@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from zygote_lite._ir.bytecode import codes_in
+from zygote_lite._ir.bytecode import codes_in, placed
 
 # Python converts syntax trees with a counter that all threads share (python/cpython#106905).
 TREES = threading.RLock()
@@ -28,10 +28,17 @@ MEANING = (
 
 
 @lru_cache(maxsize=256)
-def parsed(text: str, filename: str, before: int) -> ast.Module:
+def parsed(text: str, filename: str, before: int, imported: tuple[str, ...] = ()) -> ast.Module:
     """Return the syntax tree of a text that has some lines `before` it.
 
     It is empty if the text is not Python, such as a notebook's cell with magics.
+
+    Arguments:
+        text: that of a module, or of a statement of one.
+        filename: of the module.
+        before: how many lines stand before the text.
+        imported: the names that the lines before import: Python calls attributes of these in
+            another way than methods.
     """
     try:
         with TREES, warnings.catch_warnings():
@@ -40,6 +47,9 @@ def parsed(text: str, filename: str, before: int) -> ast.Module:
     except (SyntaxError, ValueError):
         return ast.Module([], [])
     ast.increment_lineno(tree, before)
+    if imported and tree.body:
+        names = ast.Import([ast.alias(name) for name in imported])
+        tree.body.insert(0, placed(names, tree.body[0]))
     return tree
 
 

@@ -13,16 +13,13 @@ from zygote_lite._ir.command import lines_of_command
 from zygote_lite._ir.decompile.functions import definition as decompiled
 from zygote_lite._ir.decompile.instructions import NotFollowedError
 from zygote_lite._ir.recompile import is_compiled_from, parsed
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Span = tuple[int, int, int, int]
 
 _REBOUND = re.compile(r"\b(?:nonlocal|global)[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)")
-
-
-class NoSourceError(DifferentiationError, OSError):
-    """Tell that the source text of a function cannot be found."""
+_IMPORTED = re.compile(r"^[ \t]*(?:from\s+\S+\s+)?import\s+(\([^)]*\)|.*)", re.MULTILINE)
 
 
 def compiled_by_numba(f: Any) -> FunctionType | None:
@@ -78,11 +75,11 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
     except NotFollowedError as reason:
         why = f"and its code is not followed: {reason}"
     if not texts or _is_of_no_file(filename):
-        raise NoSourceError(
+        raise Fault.NO_SOURCE(
             f"no source text for {code.co_name} ({code.co_filename}:{code.co_firstlineno}), {why}; "
             "define it in a file or a notebook, or declare a rule for it"
         )
-    raise NoSourceError(
+    raise Fault.SOURCE_CHANGED(
         f"the source text of {code.co_name} at {code.co_filename}:{code.co_firstlineno} is not "
         f"what was compiled (it changed since, or an import hook rewrote it), {why}; reload the "
         "module and take the function from it again, or declare a rule for it"
@@ -91,15 +88,19 @@ def _found(code: CodeType, code_filename: str) -> tuple[Definition, set[str]]:
 
 def _definition_in(lines: list[str], code: CodeType) -> Definition | None:
     """Return the definition in a text whose code this is; `None` if there is none."""
-    for first, last in dict.fromkeys((_statement_at(lines, code.co_firstlineno), (0, len(lines)))):
+    place = _statement_at(lines, code.co_firstlineno)
+    imported = _imported_in("".join(lines))
+    # code that the engine has made of a statement knows nothing of what its module imports
+    tried = ((*place, imported), (*place, ()), (0, len(lines), ()))
+    for first, last, imported in dict.fromkeys(tried):
         text = "".join(lines[first:last])
         candidates = [
             node
-            for node in _definitions(text, code.co_filename, first)
+            for node in _definitions(text, code.co_filename, first, imported)
             if code.co_firstlineno in (_first_line(node), node.lineno)
             and _name(node) in (code.co_name, _unmangled(code.co_name))
         ]
-        tree = parsed(text, code.co_filename, first)
+        tree = parsed(text, code.co_filename, first, imported)
         alone = len(candidates) == 1
         for node in candidates if alone else _enclosing(candidates, code):
             if is_compiled_from(code, tree, node, alone):
@@ -110,6 +111,15 @@ def _definition_in(lines: list[str], code: CodeType) -> Definition | None:
 @lru_cache(maxsize=64)
 def _rebound_in(text: str) -> set[str]:
     return {name for found in _REBOUND.findall(text) for name in re.findall(r"\w+", found)}
+
+
+@lru_cache(maxsize=64)
+def _imported_in(text: str) -> tuple[str, ...]:
+    """Return the names that a text may import, as far as its lines tell."""
+    parts = [part for found in _IMPORTED.findall(text) for part in found.strip("()").split(",")]
+    names = [part.partition("#")[0].split() for part in parts]
+    bound = [name[-1].partition(".")[0] for name in names if name]
+    return tuple(dict.fromkeys([name for name in bound if name.isidentifier()]))
 
 
 def _statement_at(lines: list[str], number: int) -> tuple[int, int]:
@@ -178,9 +188,11 @@ def remember(filename: str, definition: ast.FunctionDef) -> None:
 
 
 @lru_cache(maxsize=256)
-def _definitions(text: str, filename: str, before: int) -> list[Definition]:
-    """Return the definitions in a text that has some lines `before` it."""
-    tree = parsed(text, filename, before)
+def _definitions(
+    text: str, filename: str, before: int, imported: tuple[str, ...] = ()
+) -> list[Definition]:
+    """Return the definitions in a text that has some lines `before` it (see `parsed`)."""
+    tree = parsed(text, filename, before, imported)
     return [node for node in ast.walk(tree) if isinstance(node, Definition)]
 
 

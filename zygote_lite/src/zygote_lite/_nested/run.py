@@ -12,7 +12,7 @@ from zygote_lite._nested.pair import pair
 from zygote_lite._nested.store import NestedStore
 from zygote_lite._nested.tape import NestedTape
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 class NestedRun:
@@ -81,7 +81,7 @@ class NestedPullback:
         return self.run.value_with(tuple(cotangents))
 
     def __call__(self, dy: Any) -> Any:
-        raise DifferentiationError("a pullback outlived the gradient that it was made in")
+        raise Fault.NESTED("a pullback outlived the gradient that it was made in")
 
 
 class NestedProduct(NestedPullback):

@@ -9,7 +9,7 @@ from zygote_lite._ir.places import where
 from zygote_lite._nested.cotangents import Box
 from zygote_lite._numpy.writes import add_at, read_copy, write_array
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 class NestedStore(Store):
@@ -22,7 +22,7 @@ class NestedStore(Store):
     def add_to_shadow(self, x: Any, dx: Any) -> None:
         """Add to the cotangent of an array that is written in place."""
         if self.overlaps(x):
-            raise DifferentiationError(
+            raise Fault.NESTED(
                 f"{where()}: an array whose entries share memory (as after broadcasting) is read "
                 "where it is written, inside a gradient that is itself differentiated; copy it"
             )

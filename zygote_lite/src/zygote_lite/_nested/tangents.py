@@ -48,7 +48,7 @@ from zygote_lite._tape.validate import (
     refuse_shared,
     refuse_shared_arrays,
 )
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import DifferentiationError, Fault
 
 _STEP = 0.6180339887498949  # of a sequence in which no two numbers are alike
 
@@ -77,7 +77,7 @@ class Pushforward:
             self._tape.finish()
             self.y, self.at_y = run.y, outer_of((run.at_y,))[0] if self._is_inside else None
             if isinstance(self.y, Generated):
-                raise DifferentiationError(
+                raise Fault.ITERATOR(
                     f"{name_of(f)} returns an iterator, whose elements would come after the call: "
                     "return a list or a tuple"
                 )
@@ -108,9 +108,10 @@ class Pushforward:
         if kind == INERT or (kind == FUNCTION and not held_by(y)):
             return None
         if kind in (VALUE, FUNCTION, SET):
-            raise DifferentiationError(
+            raise Fault.TANGENT(
                 f"the value of {name_of(self._f)} holds {describe(y)}, whose tangent has no form: "
-                "return numbers, arrays, or structures of them"
+                "return numbers, arrays, or structures of them",
+                DifferentiationError,
             )
         return cotangent_like(y, {key: self._sown(entry) for key, entry in entries_of(y)})
 
@@ -127,7 +128,7 @@ class Pushforward:
         """Raise where tangents are not of the form of the arguments."""
         if len(tangents) != len(self._zeros):
             due = len(self._zeros)
-            raise TypeError(f"{self!r} is given {len(tangents)} tangents, and takes {due}")
+            raise Fault.TANGENT(f"{self!r} is given {len(tangents)} tangents, and takes {due}")
         for v, x in zip(tangents, self._zeros, strict=True):
             check_fit(v, x, self, "tangent", "gradient")
             _refuse_complex(v, x)
@@ -187,7 +188,7 @@ def _refuse_complex(v: Any, x: Any) -> None:
     if v is None:
         return
     if x is None:
-        raise TypeError(
+        raise Fault.TANGENT(
             f"a tangent is {describe(v)} where there is no gradient, or where it is at another "
             "place of the same object: give None"
         )
@@ -196,7 +197,7 @@ def _refuse_complex(v: Any, x: Any) -> None:
         for key, entry in entries_of(v):
             _refuse_complex(entry, zeros[key])
     elif np.iscomplexobj(v) and not np.iscomplexobj(x):
-        raise TypeError(f"a tangent is complex, {describe(v)}, and the argument is real")
+        raise Fault.TANGENT(f"a tangent is complex, {describe(v)}, and the argument is real")
 
 
 def pushed_forward(
@@ -204,7 +205,7 @@ def pushed_forward(
 ) -> tuple[Any, Pushforward]:
     """Return the value of `f(*xs, **kws)` and the function that pushes tangents forward."""
     if not callable(f):
-        raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+        raise Fault.NOT_CALLABLE(f"cannot differentiate {f!r}: it is not callable")
     push = Pushforward(f, flags, xs, kws)
     return push.y, push
 
@@ -228,7 +229,7 @@ def inside_jvp(
 
 def refuse_linearize(tape: Tape, nodes: tuple[Any, ...], xs: Any, kws: Any) -> Traced:
     """Refuse `linearize` inside a function that is differentiated."""
-    raise DifferentiationError(
+    raise Fault.NESTED(
         f"{where()}: `linearize` inside a function that is differentiated: call `jvp`, which is "
         "differentiated there"
     )

@@ -30,7 +30,7 @@ from zygote_lite._nested.store import NestedStore
 from zygote_lite._numpy.writes import add_at, check_kinds, read_copy, winning, write_array
 from zygote_lite._tape.rules import needed_of, plan_rule, pull_text
 from zygote_lite._tape.tape import Tape, handed_in
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 _COMPUTED = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
@@ -121,7 +121,7 @@ class NestedTape(Tape):
         y, node = self.outer.run_inactive(f, xs, kws)
         if state.writes != before:
             if len(saved) < len(held):
-                raise DifferentiationError(
+                raise Fault.NESTED(
                     f"{where()}: something that was used before is changed in place inside a "
                     "gradient that is itself differentiated; make a new one instead"
                 )

@@ -18,7 +18,7 @@ from zygote_lite._python.objects.attributes import attribute_by_rule
 from zygote_lite._tape.arguments import OPERATORS
 from zygote_lite._tape.refusal import refusal
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import NoRuleError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -62,8 +62,8 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     raise refusal(own, xs, kws) if kws and own is not None else _refused(name_of(f))
 
 
-def _refused(name: str) -> NoRuleError:
-    return NoRuleError(
+def _refused(name: str) -> Exception:
+    return Fault.NO_RULE(
         f"{where()}: {name} has no rule, and a gradient passes through it; use a function of NumPy "
         f"(np.reshape, np.sum, ...) or declare one: `rule = RuleSet('mine'); @rule({name}) "
         "def _(x: Array): ...; rule.register()` (see rulescore)"

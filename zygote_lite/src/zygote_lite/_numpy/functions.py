@@ -19,7 +19,7 @@ from zygote_lite._numpy.writes import write_array
 from zygote_lite._tape.refusal import refusal, text_refusal
 from zygote_lite._tape.rules import option_in_the_way, raise_own_error
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import DifferentiationError, Fault
 
 handlers = Handlers()
 
@@ -166,7 +166,7 @@ def _(
     ends = [(n - 1) * step for n, step in zip(y.shape, steps, strict=True) if y.size]
     is_inside = all(end >= 0 for end in ends) and sum(ends) < max(x.size, 1)
     if not (x.flags.c_contiguous and is_inside) or any(s % x.itemsize for s in y.strides):
-        raise DifferentiationError(
+        raise Fault.MEMORY(
             f"{where()}: `as_strided` of an array that is not contiguous, or of memory beside it, "
             "cannot be differentiated: use `sliding_window_view`, or slices"
         )
@@ -175,7 +175,7 @@ def _(
         if dy is None:
             return (None,) * len(nodes)
         if isinstance(dy, Boxed):
-            raise DifferentiationError(
+            raise Fault.MEMORY(
                 "`as_strided` is differentiated once, and not forward: use `sliding_window_view`"
             )
         positions = np.arange(x.size)

@@ -11,7 +11,7 @@ import numpy as np
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -129,7 +129,7 @@ def _(
     )
     if not simple or not fits:
         if any(nodes) or any(writable):
-            raise DifferentiationError(
+            raise Fault.MEMORY(
                 f"{where()}: `np.nditer` with these flags and operands cannot be differentiated: "
                 "use `multi_index`, `c_index`, `f_index` at most, and write into operands of the "
                 "full shape"

@@ -32,7 +32,7 @@ from zygote_lite._ir.operators import IN_PLACE
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.refusal import text_refusal
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -103,19 +103,19 @@ def _names_entries(part: Any) -> bool:
 def check_kinds(x: Any, value: Any, active: bool) -> None:
     """Refuse a write into memory or an array that no gradient can be followed through."""
     if owner_of(x).base is not None:
-        raise DifferentiationError(
+        raise Fault.MEMORY(
             f"{where()}: a write into memory that NumPy does not own (of a "
             f"{type(owner_of(x).base).__name__}) cannot be differentiated; write into a copy"
         )
     if x.dtype.kind in "OV":
-        raise DifferentiationError(
+        raise Fault.DTYPE(
             f"{where()}: a write into an array of dtype {x.dtype} cannot be differentiated; use an "
             "array of numbers, or a list"
         )
     if active and is_text(value) and x.dtype.kind not in "UST":
         raise text_refusal(np.ndarray.__setitem__, (x, value))
     if active and x.dtype.kind in "iub" and np.result_type(value).kind in "fc":
-        raise DifferentiationError(
+        raise Fault.DTYPE(
             f"{where()}: a write into an array of {x.dtype} truncates the value that a gradient "
             "passes through; make the array one of floats"
         )
@@ -223,7 +223,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         return _with_mask(tape, nodes, f, xs, kws, target, mask)
     if not isinstance(target, np.ndarray) or mask is not True:
         option = "`where` and `out`" if isinstance(target, np.ndarray) else "this `out`"
-        raise DifferentiationError(
+        raise Fault.MEMORY(
             f"{where()}: {name_of(f)} with {option} (a {type(out).__name__}) cannot be "
             "differentiated; assign the result instead"
         )

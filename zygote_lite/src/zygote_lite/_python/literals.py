@@ -48,7 +48,7 @@ from zygote_lite._python.containers.dicts import (
     stored_key,
 )
 from zygote_lite._python.containers.lists import into, is_sequence, set_slice
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -60,7 +60,7 @@ handlers.inert(build_slice, matches_sequence, matches_class, matches_mapping, op
 
 @handlers.structural(write_global)
 def _(nodes: Nodes, here: Any, name: str, value: Any) -> ValueAndPullback:
-    raise DifferentiationError(
+    raise Fault.GLOBAL(
         f"{where()}: the global `{name}` is given a value that depends on what is differentiated, "
         "and what is read from it later would carry no gradient; keep it in a variable of the "
         "function, or return it"

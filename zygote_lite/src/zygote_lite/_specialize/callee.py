@@ -29,7 +29,7 @@ from zygote_lite._specialize.typed.facts import FLOATS
 from zygote_lite._specialize.watch import AS_RULE, WatchedPullback, answer_of
 from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.tape import Tape, handed_in
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 from zygote_lite.modes import InternalError, TierMismatch, current, watching
 
 handlers = Handlers()
@@ -156,7 +156,7 @@ class CalleePullback:
         """Return the cotangents by the tape."""
         now, _ = _answer(self.known, self.f, self.xs)
         if now is None or not self.is_by_the_same_code(*now):
-            raise DifferentiationError(
+            raise Fault.OVERWRITTEN(
                 f"{where()}: {name_of(self.f)} has a gradient that is not finite, and what it "
                 "reads from around it has changed since it was called: pass that as an argument"
             )

@@ -20,7 +20,7 @@ from zygote_lite._cotangents.run import current_store, state
 from zygote_lite._cotangents.store import are_parts, refused_view
 from zygote_lite._ir.places import where
 from zygote_lite._tape.scalars import pull
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 def is_like(d: Any, known: Any) -> bool:
@@ -198,6 +198,6 @@ class Entries:
             if given[i] is None and isinstance(x, np.ndarray) and id(owner_of(x)) in self.written:
                 owner = owner_of(x)
                 if x.dtype != owner.dtype and not are_parts(x, owner):
-                    raise DifferentiationError(f"{where()}: {refused_view(x, owner)}")
+                    raise Fault.MEMORY(f"{where()}: {refused_view(x, owner)}")
                 given[i] = self.input(x)
         return tuple(given)

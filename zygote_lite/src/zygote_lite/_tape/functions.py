@@ -13,7 +13,7 @@ from zygote_lite._tape.arguments import place_arguments
 from zygote_lite._tape.entries import Entries
 from zygote_lite._tape.generators import Generated, only_the_engine_holds
 from zygote_lite._tape.refusal import note_resolution
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 class RecordedFunctions(Entries):
@@ -62,7 +62,7 @@ class RecordedFunctions(Entries):
                 if (position, None) not in places:
                     given[position] = node
         if f.__kwdefaults__ and id(f.__kwdefaults__) in (state.active or ()):
-            raise DifferentiationError(
+            raise Fault.ATTRIBUTE(
                 f"{where()}: the defaults of {name_of(f)} were given what depends on what is "
                 "differentiated, and no gradient passes through them: give it as an argument"
             )
@@ -113,7 +113,7 @@ class RecordedFunctions(Entries):
             else:
                 matters = generated.is_active or reaches_active(*generated.variables())
             if matters:
-                raise DifferentiationError(
+                raise Fault.LIFETIME(
                     f"{place_of(generated.function)}: the generator "
                     f"{name_of(generated.function)} is left before its end, and what it does when "
                     "Python lets go of it may change what a gradient depends on: keep it in a "

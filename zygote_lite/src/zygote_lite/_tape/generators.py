@@ -10,7 +10,7 @@ from zygote_lite._activity.marks import mark_new
 from zygote_lite._activity.walk import reaches_active
 from zygote_lite._cotangents.registry import Traced
 from zygote_lite._ir.places import is_library, where
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 NODE = "__node__"
 """The attribute of a `StopIteration` that is the number of its value."""
@@ -82,7 +82,7 @@ class Generated:
         if not self.started:
             self.started, sent = True, None
         if self.raised:
-            raise DifferentiationError(
+            raise Fault.ITERATOR(
                 f"{where()}: more is asked of an iterator (of {self.kind.__name__}) after an "
                 "error in it, which cannot be followed: write it as a loop, with the `try` inside"
             )

@@ -33,7 +33,7 @@ from zygote_lite._ir.places import (
     place_of,
     where,
 )
-from zygote_lite.errors import DifferentiationError, NoRuleError
+from zygote_lite.errors import DifferentiationError, Fault
 
 
 def no_rule(flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> ValueAndPullback:
@@ -69,7 +69,7 @@ _WITHOUT_TRACE = {id(f) for f in (time.sleep, sys.audit)}
 """Functions in C that return nothing, and leave nothing that could be found again."""
 
 
-def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> NoRuleError:
+def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> Exception:
     """Return the error for a function that a gradient passes, and that has no rule."""
     if any(map(is_stream, xs[:1])):
         return read_refusal(f, xs)
@@ -81,13 +81,13 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
         kind = x if isinstance(x, type) else type(x)
         instead = instead_of(x)
         if instead is not None:
-            return NoRuleError(
+            return Fault.HOLDER(
                 f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through "
                 f"it: a {kind.__name__} carries no gradient; pass {instead}"
             )
     options = _options_without_rule(f, xs, kws or {})
     if options:
-        return NoRuleError(
+        return Fault.OPTION(
             f"{where()}: {name_of(f)} of ({given}) has no rule that takes {' and '.join(options)}, "
             f"and a gradient passes through it; {_advice_on_options(f, kws or {})}"
         )
@@ -95,33 +95,37 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> N
     place, name, module = outside or (where(), name_of(f), "")
     why = reason_of(name)
     if why is not None:
-        return NoRuleError(f"{place}: {name} has no rule, and a gradient passes through it: {why}")
-    if outside is not None:
-        return NoRuleError(
-            f"{place}: {name} has no rule, and a gradient passes through it: it calls {name_of(f)} "
-            f"of ({given}) at {where()}, which has no rule and no Python source; {_advice(module)}"
+        return Fault.UNKNOWN_DERIVATIVE(
+            f"{place}: {name} has no rule, and a gradient passes through it: {why}"
         )
-    return NoRuleError(
+    if outside is not None:
+        return _without_rule(
+            f"{place}: {name} has no rule, and a gradient passes through it: it calls {name_of(f)} "
+            f"of ({given}) at {where()}, which has no rule and no Python source",
+            module,
+        )
+    return _without_rule(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
-        f"passes through it; {_advice(home_of(f) or type(f).__module__)}"
+        "passes through it",
+        home_of(f) or type(f).__module__,
     )
 
 
-def read_refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+def read_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
     """Return the error for a function that reads a stream to which active values were written."""
-    return NoRuleError(
+    return Fault.TEXT(
         f"{where()}: {name_of(f)} reads what a {type(xs[0]).__name__} was given, which depends on "
         "what is differentiated, and no gradient passes through a text: use the numbers that it "
         "was made of"
     )
 
 
-def option_refusal(error: NotImplementedError | str) -> NoRuleError:
+def option_refusal(error: NotImplementedError | str) -> Exception:
     """Return the error for a call that a rule refuses, with the place of the user's own call."""
     outside = called_by_user()
     if outside is None:
-        return NoRuleError(f"{where()}: {error}")
-    return NoRuleError(_told_inside(outside, where(), error))
+        return Fault.UNKNOWN_DERIVATIVE(f"{where()}: {error}")
+    return Fault.UNKNOWN_DERIVATIVE(_told_inside(outside, where(), error))
 
 
 def _told_inside(outside: tuple[str, str, str], place: str, error: Any) -> str:
@@ -171,9 +175,9 @@ def instead_of(x: Any) -> str | None:
 _NAMED_BY_TYPE = {float, int, complex, str, list, tuple, dict, np.ndarray, type(None)}
 
 
-def refused_holder(x: Any) -> NoRuleError:
+def refused_holder(x: Any) -> Exception:
     """Return the error for a holder of numbers that carries no gradient."""
-    return NoRuleError(
+    return Fault.HOLDER(
         f"{where()}: a gradient passes through a {type(x).__name__}, which carries none; pass "
         f"{instead_of(x)}"
     )
@@ -183,10 +187,10 @@ COMPUTING = (np.ma.MaskedArray, np.matrix, fractions.Fraction)
 """Classes that compute in their own way, in Python that ends in C."""
 
 
-def text_refusal(f: Any, xs: tuple[Any, ...]) -> NoRuleError:
+def text_refusal(f: Any, xs: tuple[Any, ...]) -> Exception:
     """Return the error for a function that reads numbers from a text of active values."""
     given = ", ".join(type(x).__name__ for x in xs)
-    return NoRuleError(
+    return Fault.TEXT(
         f"{where()}: {name_of(f)} of ({given}) makes numbers of a text that depends on what is "
         "differentiated, and no gradient passes through a text: use the numbers that it was made "
         "of"
@@ -212,10 +216,10 @@ def _advice_on_options(f: Any, kws: dict[str, Any]) -> str:
     return "leave it out, or declare a rule with such an option (see rulescore)"
 
 
-def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> DifferentiationError:
+def hook_refusal(f: Any, hooks: list[tuple[Any, Any]]) -> Exception:
     """Return the error for user code that a function written in C calls, and that may write."""
     hook = hooks[0][0]
-    return DifferentiationError(
+    return Fault.CALLBACK(
         f"{where()}: {name_of(f)}, which is written in C, may call {hook.__qualname__} "
         f"({place_of(hook)}), and that may change what a gradient depends on: call it from Python, "
         "or let it change nothing"
@@ -240,14 +244,16 @@ def asking() -> str:
     return "" if frame is None else frame.f_code.co_filename
 
 
-def _advice(module: str) -> str:
-    """Return what to do about a function of a module without a rule."""
+def _without_rule(told: str, module: str) -> Exception:
+    """Return the error for a function of a module that has no rule, with what to do about it."""
     plugin = provider_of(module)
     if plugin is not None:
-        return f"install the plugin with rules for {module} (pip install {plugin})"
-    return (
-        "declare one: `rule = RuleSet('mine'); @rule(f) def _(x: float): ...; rule.register()` "
-        "(see rulescore), or install a plugin that has it"
+        return Fault.MISSING_PLUGIN(
+            f"{told}; install the plugin with rules for {module} (pip install {plugin})"
+        )
+    return Fault.NO_RULE(
+        f"{told}; declare one: `rule = RuleSet('mine'); @rule(f) def _(x: float): ...; "
+        "rule.register()` (see rulescore), or install a plugin that has it"
     )
 
 
@@ -272,19 +278,19 @@ def note_resolution(f: Any, xs: tuple[Any, ...], how: str) -> None:
         )
 
 
-def refused_part(x: Any, name: str) -> NoRuleError:
+def refused_part(x: Any, name: str) -> Exception:
     """Return the error for a part of a value that a rule set knows as a whole: read, or written."""
     kind = type(x).__qualname__
-    return NoRuleError(
+    return Fault.KNOWN_AS_A_WHOLE(
         f"{where()}: a gradient passes through `.{name}` of a {kind}, whose cotangents are known "
         f"by rule, as a whole: declare a rule for what reads or writes it (`{kind}` itself, its "
         "methods and properties, or a function)"
     )
 
 
-def refused_fields(name: str) -> DifferentiationError:
+def refused_fields(name: str) -> Exception:
     """Return the error for the attributes of an object that are reached through its `__dict__`."""
-    return DifferentiationError(
+    return Fault.ATTRIBUTE(
         f"{where()}: the attributes of {name} are reached through its `__dict__`, which cannot "
         "be differentiated; use `getattr` and `setattr`"
     )

@@ -19,7 +19,7 @@ from zygote_lite._cotangents.run import state, take
 from zygote_lite._ir.places import called_by_user, name_of, where
 from zygote_lite._tape.arguments import moved, positional_run, takes_out
 from zygote_lite._tape.refusal import note_resolution, option_refusal, text_refusal
-from zygote_lite.errors import NoRuleError
+from zygote_lite.errors import Fault, NoRuleError
 
 
 def with_texts(flags: Flags, operands: tuple[Any, ...], flag: Any) -> Flags:
@@ -116,11 +116,11 @@ def _placed(f: Any, back: Back) -> Back:
         try:
             return back(dy)
         except np.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(
-                f"{place}: the pullback of {name_of(f)} failed: {error}"
-            ) from error
+            told = f"{place}: the pullback of {name_of(f)} failed: {error}"
+            raise Fault.RULE_FAILED(told, np.linalg.LinAlgError) from error
         except NotImplementedError as error:
-            raise NoRuleError(f"{place}: the pullback of {name_of(f)} failed: {error}") from error
+            told = f"{place}: the pullback of {name_of(f)} failed: {error}"
+            raise Fault.RULE_FAILED(told) from error
 
     return placed
 
@@ -177,8 +177,8 @@ def _is_choice(x: Any) -> bool:
     return state.chooses and is_integer(x)
 
 
-def _refused_option(f: Any, rule: Any, option: str) -> NoRuleError:
-    return NoRuleError(
+def _refused_option(f: Any, rule: Any, option: str) -> Exception:
+    return Fault.ACTIVE_OPTION(
         f"{where()}: the rule for {name_of(f)} ({rule.place}) takes {option} as an option, and "
         "options carry no gradient, but a gradient would have to pass through it here: make it of "
         "what is not differentiated, or write the formula out"
@@ -187,7 +187,7 @@ def _refused_option(f: Any, rule: Any, option: str) -> NoRuleError:
 
 def option_in_the_way(
     flags: Flags, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
-) -> NoRuleError | None:
+) -> Exception | None:
     """Return the error for an active option that neither a rule nor the source differentiates."""
     rule = find_rule(f, *xs, **kws)
     option = None if rule is None else _active_option(rule, flags, xs, kws, [])
@@ -247,9 +247,10 @@ def _is_quantity(x: Any) -> bool:
 
 def _refuse_objects(f: Any, x: Any) -> None:
     if type(x) is np.ndarray and x.dtype.kind in "OV":
-        raise NoRuleError(
+        raise Fault.DTYPE(
             f"{where()}: {name_of(f)} meets an array of dtype {x.dtype}, which carries no "
-            "gradient: use an array of numbers, or a list"
+            "gradient: use an array of numbers, or a list",
+            NoRuleError,
         )
 
 

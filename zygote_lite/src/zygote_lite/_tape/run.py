@@ -13,7 +13,7 @@ from zygote_lite._tape.generators import Generated
 from zygote_lite._tape.outermost import Run, deeper_recursion
 from zygote_lite._tape.tape import via_tape
 from zygote_lite._tape.validate import check_fit, own_buffers, refuse_shared, refuse_shared_arrays
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 from zygote_lite.modes import note_recorded, watching
 
 
@@ -81,7 +81,7 @@ def recorded(
     if watching.count and state.active is None:
         note_recorded(lambda: name_of(f), lambda: _why(f, xs, kws))
     if not callable(f):
-        raise TypeError(f"cannot differentiate {f!r}: it is not callable")
+        raise Fault.NOT_CALLABLE(f"cannot differentiate {f!r}: it is not callable")
     return recorded_quietly(flags, f, xs, kws)
 
 
@@ -98,7 +98,7 @@ def recorded_quietly(
             refuse_shared_arrays(operands, flags, state.written)
         stamps = stamp(state.written) if state.written and run.is_outermost else []
     if isinstance(y, Generated):
-        raise DifferentiationError(
+        raise Fault.ITERATOR(
             f"{name_of(f)} returns an iterator, whose elements would come after the call: return a "
             "list or a tuple"
         )

@@ -30,6 +30,7 @@ from zygote_lite._cotangents.zeros import filled, is_whole
 from zygote_lite._ir.places import name_of
 from zygote_lite._tape.arguments import parameter_names
 from zygote_lite._tape.validate import describe, is_real_array
+from zygote_lite.errors import Fault
 
 Argnums = int | str | Sequence[int | str]
 """Which arguments are differentiated: a position or the name of a parameter, or several."""
@@ -123,7 +124,7 @@ def pair_of(f: Any, y: Any) -> tuple[Any, Any]:
     """
     if isinstance(y, tuple) and len(y) == 2:
         return y[0], y[1]
-    raise TypeError(
+    raise Fault.NOT_REAL(
         f"{name_of(f)} is differentiated with `has_aux=True`, and returned {describe(y)}: return "
         "a tuple of the value to differentiate and of anything else"
     )
@@ -146,7 +147,7 @@ def argument_numbers(
     """
     asked = [argnums] if is_single(argnums) or not isinstance(argnums, Sequence) else [*argnums]
     if any(isinstance(n, bool) or not isinstance(n, int | str | np.integer) for n in asked):
-        raise TypeError(
+        raise Fault.ARGNUMS(
             "argnums must be the position or the name of an argument, or a sequence of them, and "
             f"it is {argnums!r}"
         )
@@ -160,12 +161,12 @@ def _argument_number(
         at = {name: i for i, name in enumerate(parameter_names(f)[:count])}
         at |= {name: count + i for i, name in enumerate(named)}
         if asked not in at:
-            raise TypeError(
+            raise Fault.ARGNUMS(
                 f"argnums {argnums!r} of {name_of(f)}: it was called without an argument {asked!r}"
             )
         return at[asked]
     if not -count <= asked < count:
-        raise TypeError(
+        raise Fault.ARGNUMS(
             f"argnums {argnums} of {name_of(f)}: it was called with {count} positional "
             f"argument{'s' * (count != 1)}; name those that are given by keyword"
         )
@@ -180,7 +181,7 @@ def seed(f: Any, y: Any) -> Any:
         if isinstance(y, np.generic):
             return y.dtype.type(1) if y.dtype.kind == "f" else 1.0
         return np.ones_like(y, dtype=y.dtype if y.dtype.kind == "f" else float)
-    raise TypeError(
+    raise Fault.NOT_REAL(
         f"the gradient of {name_of(f)} needs a real number as its value, and it is {describe(y)}; "
         "for other values use `pullback` or `jacobian`"
     )
@@ -294,7 +295,7 @@ def _refuse_others(f: Any, y: Any, x: Any, number: int) -> None:
             if leaf is not whole and not is_known and not _may_have_gradient(leaf):
                 continue
             inside = "" if leaf is whole else f"; inside is {describe(leaf)}"
-            raise TypeError(
+            raise Fault.NOT_REAL(
                 f"the Jacobian of {name_of(f)} needs real numbers or arrays, or structures of "
                 f"them: its value is {describe(y)}, its argument {number} is {describe(x)}{inside}"
             )

@@ -54,7 +54,7 @@ from zygote_lite._tape.refusal import (
 )
 from zygote_lite._tape.rules import apply_rule, with_texts
 from zygote_lite._tape.validate import contents_of, hold_the_same
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 
 class Tape(Iteration):
@@ -335,7 +335,7 @@ def handed_in(f: Any, /, *xs: Any) -> ValueAndPullback:
         before = contents_of(operands)
         y, back = via_tape(flags, f, xs, {})
         if not hold_the_same(before, contents_of(operands)):
-            raise DifferentiationError(
+            raise Fault.HANDED_TO_RULE(
                 f"{where()}: {name_of(f)} changes what it captured or was given, and a rule "
                 "differentiates it: return the new state, and take it as an argument"
             )

@@ -27,7 +27,7 @@ from zygote_lite._cotangents.kinds import (
 )
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.store import Store
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 Owned = TypeVar("Owned")
 
@@ -52,7 +52,7 @@ def check_fit(dy: Any, y: Any, back: Any, what: str = "cotangent", of: str = "va
     else:
         return
     if not fits:
-        raise TypeError(
+        raise Fault.COTANGENT(
             f"the {what} given to {back!r} is {describe(dy)}, and the {of} is {describe(y)}: "
             "they must have the same shape and structure"
         )
@@ -139,7 +139,7 @@ def refuse_shared(operands: Any, flags: Any, store: Store) -> None:
     for first, position, identity in _shared(operands, flags, addresses_of):
         if identity in store.entries and store.entries[identity][1]:
             shared = store.entries[identity][0]
-            raise DifferentiationError(
+            raise Fault.SHARED_ARGUMENTS(
                 f"arguments {first} and {position} share one {type(shared).__name__} "
                 "(argument 0 is the function itself), so that their gradients cannot be told "
                 "apart: pass a copy as one of them"
@@ -154,7 +154,7 @@ def refuse_shared_arrays(operands: Any, flags: Any, written: dict[int, Any]) -> 
 
     for first, position, identity in _shared(operands, flags, owners_in):
         if identity in written:
-            raise DifferentiationError(
+            raise Fault.SHARED_ARGUMENTS(
                 f"arguments {first} and {position} are one array, or views of one (argument 0 "
                 "is the function itself), and it is written in place, so that their gradients "
                 "cannot be told apart: pass a copy as one of them"

@@ -4,7 +4,7 @@ import numpy as np
 
 from rules_base.shared.axes import like, truncates
 from rules_base.shared.batches import of_entries, spread
-from rules_base.shared.nesting import unstacked
+from rules_base.shared.nesting import unstacked, whole
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.arrays.creation")
@@ -26,6 +26,26 @@ def _(values: list | tuple, dtype=None, *, copy=True, order="K", subok=False, nd
         return (unstacked(np.reshape(dy, y.shape[y.ndim - ndim_of(values) :]), values),)
 
     return y, pullback
+
+
+@rule.forward(np.array)
+def _(values: list | tuple, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+    y = np.array(values, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+
+    def pushforward(dvalues):
+        return np.array(whole(dvalues, values), y.dtype, ndmin=ndmin) if kept(values, y) else None
+
+    return y, pushforward
+
+
+@rule.forward(np.asarray, np.asanyarray, np.asarray_chkfinite)
+def _(values: list | tuple, dtype=None, order=None):
+    y = np.asarray(values, dtype, order)
+
+    def pushforward(dvalues):
+        return np.array(whole(dvalues, values), y.dtype) if kept(values, y) else None
+
+    return y, pushforward
 
 
 @rule(np.ascontiguousarray, np.asfortranarray)

@@ -4,6 +4,7 @@ import numpy as np
 
 from rules_base.shared.axes import reshaped, shape_of
 from rules_base.shared.batches import all_of, behind
+from rules_base.shared.forward import linear_in_first
 from rules_base.shared.nesting import unstacked
 from rulescore import Array, Numeric, RuleSet, project
 
@@ -156,11 +157,13 @@ def joined(dys, ys, x, axis):
 
 for f in (np.split, np.array_split):
     declare_split(f)
+linear_in_first(rule, Array, np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)
 declare_fixed_split(np.vsplit, lambda x: 0)
 declare_fixed_split(np.hsplit, lambda x: 1 if x.ndim > 1 else 0)
 declare_fixed_split(np.dsplit, lambda x: 2)
 
 if hasattr(np, "unstack"):
+    linear_in_first(rule, Array, np.unstack)
 
     @rule(np.unstack)
     def _(x: Array, *, axis=0):

@@ -77,6 +77,46 @@ def _(x: Numeric, lower: Numeric):
     return np.clip(x, lower, None), (at_lower, (dx, dlower))
 
 
+@rule.forward(np.clip, np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, lower: Numeric | None, upper: Numeric | None):
+    def pushforward(dx, dlower, dupper):
+        raised, dy = x, dx
+        if lower is not None:
+            raised, dy = np.maximum(x, lower), chosen_tangent(x > lower, x == lower, dx, dlower)
+        if upper is not None:
+            dy = chosen_tangent(raised < upper, raised == upper, dy, dupper)
+        return dy
+
+    return np.clip(x, lower, upper), pushforward
+
+
+@rule.forward(np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, lower: Numeric):
+    def pushforward(dx, dlower):
+        return chosen_tangent(x > lower, x == lower, dx, dlower)
+
+    return np.clip(x, lower, None), pushforward
+
+
+@rule.forward(np.clip, np.ndarray.clip, np.generic.clip)
+def _(x: Numeric, *, min=None, max=None):
+    def pushforward(dx):
+        raised, dy = x, dx
+        if min is not None:
+            raised, dy = np.maximum(x, min), chosen_tangent(x > min, x == min, dx, None)
+        if max is not None:
+            dy = chosen_tangent(raised < max, raised == max, dy, None)
+        return dy
+
+    return np.clip(x, min, max), pushforward
+
+
+def chosen_tangent(is_first, is_tie, dx, dlimit):
+    """Return the tangent of a minimum or maximum with a limit: at a tie the mean of both."""
+    dx, dlimit = 0.0 if dx is None else dx, 0.0 if dlimit is None else dlimit
+    return np.where(is_first, dx, np.where(is_tie, 0.5 * dx + 0.5 * dlimit, dlimit))
+
+
 @rule(np.clip, np.ndarray.clip, np.generic.clip)
 def _(x: Numeric, *, min=None, max=None):
     def pullback(dy):

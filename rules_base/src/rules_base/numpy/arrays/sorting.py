@@ -26,6 +26,16 @@ def _(x: np.ndarray, axis=-1, kind=None, *, stable=None):
     return y, pullback
 
 
+@rule.forward(np.sort)
+def _(x: np.ndarray, axis=-1, kind=None, *, stable=None):
+    def pushforward(dx):
+        if axis is None:
+            return np.ravel(dx)[np.argsort(np.ravel(x), kind="stable")]
+        return np.take_along_axis(dx, np.argsort(x, axis, kind="stable"), axis)
+
+    return np.sort(x, axis, kind, stable=stable), pushforward
+
+
 @rule(np.partition)
 def _(x: np.ndarray, kth=None, axis=-1, kind="introselect"):
     y = np.partition(x, kth, axis, kind)

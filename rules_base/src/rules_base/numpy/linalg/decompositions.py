@@ -88,6 +88,43 @@ def _(a: ArrayLike, mode="reduced"):
     return y, pullback
 
 
+@rule.forward(np.linalg.qr)
+def _(a: ArrayLike, mode="reduced"):
+    if mode not in ("reduced", "r"):
+        raise NotImplementedError(f"np.linalg.qr has no forward rule for the mode {mode!r}")
+    y = np.linalg.qr(a) if mode == "reduced" else np.linalg.qr(a, mode)
+
+    def pushforward(da):
+        q, r = np.linalg.qr(a) if mode == "r" else y
+        dq, dr = qr_tangents(as_array(da), as_array(a), q, r)
+        return dr if mode == "r" else (dq, dr)
+
+    return y, pushforward
+
+
+def qr_tangents(da, a, q, r):
+    """Return the tangents of `q` and `r`, of a reduced decomposition."""
+    k = r.shape[-2]
+    first = r[..., :k]
+    if np.any(is_singular(first)):
+        raise np.linalg.LinAlgError(
+            "Singular R in np.linalg.qr: a matrix whose columns (of a wide one the first) are not "
+            "linearly independent has no tangent"
+        )
+    moved = adjoint(np.linalg.solve(adjoint(first), adjoint(da[..., :k])))
+    inner = adjoint(q) @ moved
+    strict = np.tril(inner, -1)
+    turning = strict - adjoint(strict)
+    if np.iscomplexobj(inner):
+        turning = turning + diagonal_matrix(1j * np.imag(diagonal(inner)))
+    dq = moved - q @ (inner - turning)
+    dr = (inner - turning) @ first
+    if r.shape[-1] > k:
+        rest = adjoint(dq) @ a[..., k:] + adjoint(q) @ da[..., k:]
+        dr = np.concatenate([dr, rest], axis=-1)
+    return dq, dr
+
+
 def qr_cotangent(a, q, r, dq, dr):
     """Return the cotangent of `a` for those of `q` and `r`, either of which may be `None`."""
     if dq is None and dr is None:
@@ -196,6 +233,61 @@ def _(x: ArrayLike):
         return (project(values_cotangent(u, y, vh, dy), x),)
 
     return y, pullback
+
+
+@rule.forward(np.linalg.svd)
+def _(a: ArrayLike, full_matrices=np._NoValue, compute_uv=True, hermitian=False):
+    more = given(full_matrices=full_matrices, hermitian=hermitian or None)
+    if not compute_uv:
+        more["compute_uv"] = False
+    elif np.iscomplexobj(a) or (full_matrices and np.shape(a)[-1] != np.shape(a)[-2]):
+        raise NotImplementedError(
+            "np.linalg.svd has no forward rule for complex vectors, whose phase is not determined, "
+            "nor for bases of a null space: call it with full_matrices=False"
+        )
+    y = np.linalg.svd(a, **more)
+
+    def pushforward(da):
+        da = hermitian_of_triangle(as_array(da)) if hermitian else as_array(da)
+        if compute_uv:
+            return svd_tangents(da, *y)
+        u, _, vh = np.linalg.svd(a, full_matrices=False, **given(hermitian=hermitian or None))
+        return values_tangent(da, u, y, vh)
+
+    return y, pushforward
+
+
+@rule.forward(np.linalg.svdvals)
+def _(x: ArrayLike):
+    y = np.linalg.svdvals(x)
+
+    def pushforward(dx):
+        u, _, vh = np.linalg.svd(x, full_matrices=False)
+        return values_tangent(as_array(dx), u, y, vh)
+
+    return y, pushforward
+
+
+def values_tangent(da, u, s, vh):
+    """Return the tangent of the singular values; 0 at the kink `s = 0`."""
+    ds = np.sum(np.conj(u) * (da @ adjoint(vh)), axis=-2)
+    return np.where(s == 0, 0, np.real(ds))
+
+
+def svd_tangents(da, u, s, vh):
+    """Return the tangents of a real decomposition without bases of a null space."""
+    v = adjoint(vh)
+    inner = adjoint(u) @ da @ v
+    every = np.any(inner != 0, axis=-2)
+    left = over_gaps(inner * columns(s) + rows(s) * adjoint(inner), s, every)
+    right = over_gaps(rows(s) * inner + adjoint(inner) * columns(s), s, every)
+    du, dv = u @ left, v @ right
+    inverse = columns(1 / np.where(s == 0, 1, s))
+    if u.shape[-2] > s.shape[-1]:
+        du = du + (da @ v - u @ inner) * inverse
+    if v.shape[-2] > s.shape[-1]:
+        dv = dv + (adjoint(da) @ u - v @ adjoint(inner)) * inverse
+    return du, values_tangent(da, u, s, vh), adjoint(dv)
 
 
 def values_cotangent(u, s, vh, ds):

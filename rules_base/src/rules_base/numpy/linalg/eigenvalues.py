@@ -125,6 +125,42 @@ def _(a: ArrayLike):
     return y, pullback
 
 
+@rule.forward(np.linalg.eig)
+def _(a: ArrayLike):
+    y = np.linalg.eig(a)
+    w, v = y
+
+    def pushforward(da):
+        inner = np.linalg.solve(v, as_array(da) @ v)
+        dv = v @ over_gaps(inner, w, inner)
+        dv = dv - v * np.real(np.sum(np.conj(v) * dv, axis=-2, keepdims=True))
+        if np.iscomplexobj(v) and v.shape[-1]:
+            entry = rows_that_are_real(v)[..., None, :]
+            real = np.take_along_axis(v, entry, axis=-2)
+            if np.any((np.imag(real) != 0) | (np.real(real) == 0)):
+                raise np.linalg.LinAlgError(
+                    "the tangent depends on the phase of complex eigenvectors, which is not "
+                    "determined"
+                )
+            dv = dv - v * (1j * np.imag(np.take_along_axis(dv, entry, axis=-2)) / real)
+        return diagonal(inner), dv
+
+    return y, pushforward
+
+
+@rule.forward(np.linalg.eigvals)
+def _(a: ArrayLike):
+    y = np.linalg.eigvals(a)
+
+    def pushforward(da):
+        w, v = np.linalg.eig(a)
+        if np.any(depends(rows(w - y), rows(y))):
+            raise np.linalg.LinAlgError("eig finds the eigenvalues in another order: call eig")
+        return diagonal(np.linalg.solve(v, as_array(da) @ v))
+
+    return y, pushforward
+
+
 def over_gaps(m, w, dv):
     """Return `m_ij / (w_j - w_i)`, with zeros on the diagonal, for the eigenvalues `w`.
 
@@ -146,10 +182,13 @@ def normalized(dv, v):
     """Return the cotangent of eigenvectors before they were made of length 1, one entry real."""
     along = np.real(np.sum(np.conj(dv) * v, axis=-2, keepdims=True))
     if np.iscomplexobj(v) and v.shape[-1]:
-        # the largest of the entries that LAPACK made real
-        size = np.where(np.imag(v) == 0, np.abs(v), -1.0)
-        dv = with_phase(dv, v, np.argmax(size, axis=-2))
+        dv = with_phase(dv, v, rows_that_are_real(v))
     return dv - along * v
+
+
+def rows_that_are_real(v):
+    """Return for each eigenvector the row of its largest entry among those LAPACK made real."""
+    return np.argmax(np.where(np.imag(v) == 0, np.abs(v), -1.0), axis=-2)
 
 
 def with_phase(dv, v, entries):

@@ -15,6 +15,7 @@ from rules_base.shared.matrices import (
     as_array,
     columns,
     conjugate,
+    hermitian_of_triangle,
     rows,
     triangle_of_hermitian,
 )
@@ -120,6 +121,18 @@ def _(a: ArrayLike):
         return (project(scale * adjoint(np.linalg.inv(safe)), a),)
 
     return y, pullback
+
+
+@rule.forward(np.linalg.slogdet)
+def _(a: ArrayLike):
+    y = np.linalg.slogdet(a)
+
+    def pushforward(da):
+        relative = np.trace(np.linalg.solve(a, as_array(da)), axis1=-2, axis2=-1)
+        turning = y.sign * (1j * np.imag(relative)) if np.iscomplexobj(y.sign) else 0 * y.sign
+        return turning, np.real(relative)
+
+    return y, pushforward
 
 
 @rule(np.linalg.solve)
@@ -251,6 +264,52 @@ def _(a: ArrayLike, b: ArrayLike, rcond=None):
 def outer(y, x):
     """Return `y x^H` for vectors, or for matrices of vectors in columns."""
     return np.outer(y, conjugate(x)) if np.ndim(x) == 1 else y @ adjoint(x)
+
+
+def least_squares_tangent(da, db, a, b, x, inverse):
+    """Return the tangent of the shortest `x` that minimizes `|b - a x|`.
+
+    Arguments:
+        inverse: the pseudo-inverse of `a`, whose rank is taken to be constant (Golub and Pereyra).
+    """
+    dah, inverse_h = adjoint(da), adjoint(inverse)
+    outside = inverse @ (inverse_h @ (dah @ (b - a @ x)))
+    null = dah @ (inverse_h @ x)
+    return inverse @ (db - da @ x) + outside + null - inverse @ (a @ null)
+
+
+@rule.forward(np.linalg.pinv)
+def _(a: ArrayLike, rcond=None, hermitian=False, **options):
+    y = np.linalg.pinv(a, rcond, hermitian, **options)
+
+    def pushforward(da):
+        da = hermitian_of_triangle(as_array(da), True) if hermitian else as_array(da)
+        x, dah, yh = as_array(a), adjoint(da), adjoint(y)
+        outside, null = y @ yh @ dah, dah @ yh @ y
+        return outside - outside @ x @ y + null - y @ x @ null - y @ da @ y
+
+    return y, pushforward
+
+
+@rule.forward(np.linalg.lstsq)
+def _(a: ArrayLike, b: ArrayLike, rcond=None):
+    y = np.linalg.lstsq(a, b, **given(rcond=rcond))
+
+    def pushforward(da, db):
+        x, residuals, rank, s = y
+        u, values, vh = np.linalg.svd(as_array(a), full_matrices=False)
+        counts = np.arange(len(s)) < rank
+        inverse = adjoint(vh) * np.where(counts, 1 / np.where(counts, values, 1), 0) @ adjoint(u)
+        matrix, right = as_array(a), as_array(b)
+        da = np.zeros_like(matrix) if da is None else as_array(da)
+        db = np.zeros_like(right) if db is None else as_array(db)
+        dx = least_squares_tangent(da, db, matrix, right, x, inverse)
+        moved = np.conj(right - matrix @ x) * (db - da @ x)
+        dresiduals = 2 * np.real(np.sum(moved, axis=0)) if residuals.size else 0 * residuals
+        ds = np.real(np.sum(np.conj(u) * (da @ adjoint(vh)), axis=0))
+        return dx, np.reshape(dresiduals, residuals.shape), None, ds
+
+    return y, pushforward
 
 
 def least_squares_cotangents(dx, a, b, x, factors):

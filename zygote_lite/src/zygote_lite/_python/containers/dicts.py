@@ -31,7 +31,7 @@ from zygote_lite._ir.intrinsics import invoke
 from zygote_lite._ir.places import where
 from zygote_lite._python.containers.lists import change_slice, refused_size, replaced, undone_by
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 _Ordered: Any = collections.OrderedDict
@@ -65,7 +65,7 @@ def _is_compared_in_c(key: Any) -> bool:
 def refuse_active_key(key: Any, flag: Any) -> None:
     """Refuse a key that a gradient would have to pass through; integers are names, not numbers."""
     if flag and kind_of(key) == VALUE and not isinstance(key, int | np.integer):
-        raise DifferentiationError(
+        raise Fault.NO_PLACE(
             f"{where()}: a key of a dict carries no gradient, and this one depends on what is "
             "differentiated; keep the number among the values"
         )

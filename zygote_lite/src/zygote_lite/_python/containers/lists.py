@@ -10,7 +10,7 @@ from zygote_lite._activity.marks import mark_active
 from zygote_lite._cotangents.kinds import tuple_like
 from zygote_lite._cotangents.registry import Handlers, Nodes, UndoOnly, ValueAndPullback
 from zygote_lite._cotangents.run import current_store, give, slots_of
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -32,9 +32,9 @@ def cut(x: list[Any], place: int, old: list[Any]) -> None:
     current_store().redo.append(redo)
 
 
-def refused_size(x: Any) -> DifferentiationError:
+def refused_size(x: Any) -> Exception:
     """Return the error for a container that lost or got entries before the reverse pass."""
-    return DifferentiationError(
+    return Fault.OVERWRITTEN(
         f"a {type(x).__name__} that the function changed has lost or got entries since, in a later "
         "run or elsewhere, so that its pullback can no longer tell what it was: call the pullback "
         "before, or let the function change a copy"

@@ -24,7 +24,7 @@ from zygote_lite._ir.intrinsics import build_tuple
 from zygote_lite._ir.places import where
 from zygote_lite._python.library.builtins import check_strict
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 _END: Any = object()
 Ahead = Callable[[Tape, Any, int], Traced | None]
@@ -62,9 +62,9 @@ def take_step(tape: Tape, it: Any) -> Traced:
     return found
 
 
-def refused_step(it: Any) -> DifferentiationError:
+def refused_step(it: Any) -> Exception:
     """Return the error for an iterator that does not tell where its next element comes from."""
-    return DifferentiationError(
+    return Fault.ITERATOR(
         f"{where()}: what a `{type(it).__name__}` walks over (it is written in C) has come to "
         "depend on what is differentiated since the iterator was made, and a gradient cannot be "
         "followed through it: walk over a list of its elements, or use a loop over the places"

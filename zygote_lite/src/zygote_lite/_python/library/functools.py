@@ -23,7 +23,7 @@ from zygote_lite._cotangents.kinds import DICT, LIST, OBJECT, entries_of, kind_o
 from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import where
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -35,7 +35,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
     """Resolve a call of a function under `lru_cache`: it is run once for the same arguments."""
     kept = [x for x in referents(f) if x is not f.__wrapped__ and x is not vars(f)]
     if surely_reaches_active(*kept):  # a cache may be large
-        raise DifferentiationError(
+        raise Fault.CACHE(
             f"{where()}: what depends on what is differentiated has been written into a value that "
             f"{f.__qualname__} under `lru_cache` keeps: return the value without the cache"
         )
@@ -55,7 +55,7 @@ def _(tape: Tape, nodes: Nodes, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]
         are_same(values_of[equal], done[0])
         and all(map(operator.is_, before, reached_by(f.__wrapped__, values)))
     ):
-        raise DifferentiationError(
+        raise Fault.CACHE(
             f"{where()}: {f.__qualname__} under `lru_cache` is called again with equal arguments "
             "that carry a gradient of their own, and has to run again for it; but it changes "
             "something else, or what else it reads has changed: let it depend on its arguments "
@@ -102,7 +102,7 @@ def _(tape: Tape, nodes: Nodes, f: Any) -> Traced:
 
 @handlers.desugared(Cached.cache_info)
 def _(tape: Tape, nodes: Nodes, f: Any) -> Traced:
-    raise DifferentiationError(
+    raise Fault.CACHE(
         f"{where()}: `cache_info()` of {f.__qualname__} does not count the calls that are "
         "differentiated: leave it out here"
     )

@@ -15,7 +15,7 @@ from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._cotangents.run import state
 from zygote_lite._ir.places import name_of, where
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -25,7 +25,7 @@ _MOST_SHARED = 10_000
 def _share(nodes: Nodes, f: Any, worker: Any, *given: Any) -> None:
     """Note what another thread is given: nothing active may be written into it from now on."""
     if any(n is not None for n in nodes) or reaches_active(*given):
-        raise DifferentiationError(
+        raise Fault.THREAD(
             f"{where()}: {name_of(f)} gives another thread what depends on what is differentiated, "
             "and no gradient passes through what is computed there: call the function here"
         )

@@ -17,7 +17,7 @@ from zygote_lite._cotangents.registry import Handlers, Nodes, Traced
 from zygote_lite._ir.places import ENGINE, is_library, name_of, where
 from zygote_lite._python.library.streams import is_written_in_c
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -60,7 +60,7 @@ def _(
     if any(n is not None for n in nodes) or reaches_active(message):
         shown: Any = warnings.showwarning
         if shown is not warnings._showwarning_orig:  # type: ignore[attr-defined]
-            raise DifferentiationError(
+            raise Fault.OUTPUT(
                 f"{where()}: a warning depends on what is differentiated, and {name_of(shown)} "
                 "shows it, which is not followed: leave the number out of its text"
             )

@@ -50,7 +50,7 @@ from zygote_lite._tape.refusal import (
     refused_part,
 )
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -166,7 +166,7 @@ def _(
         change(x, name, *value)
         if is_known_by_rule(type(x)):
             raise refused_part(x, name)  # perhaps in its `__init__`
-        raise DifferentiationError(
+        raise Fault.ATTRIBUTE(
             f"{where()}: writing `.{name}` of a {type(x).__qualname__} cannot be differentiated"
         )
     before = _field(x, name)
@@ -225,13 +225,13 @@ def _(
     active = {name: n for name, n in zip(names, nodes[4:], strict=True) if n is not None}
     for name in active:
         if name is not None and cls.__dict__.get(name) is not held[name]:
-            raise DifferentiationError(
+            raise Fault.CLASS(
                 f"{where()}: what makes the class {cls.__qualname__} changes its attribute "
                 f"`{name}`, and a gradient would have to pass through it: set it afterwards"
             )
     hooks = _hooks(cls)
     if hooks and (active or reaches_active(cls, *hooks)):
-        raise DifferentiationError(
+        raise Fault.CLASS(
             f"{where()}: {hooks[0].__qualname__} runs while the class {cls.__qualname__} is made, "
             "and may change what a gradient depends on: call such code after the class statement"
         )
@@ -292,7 +292,7 @@ def _decorated(tape: Tape, cls: Any, decorate: Any) -> Traced:
     given = {name: value for name, value in vars(cls).items() if isinstance(value, kept)}
     made = decorate(cls)
     if made is not cls and has_active_class(cls):
-        raise DifferentiationError(
+        raise Fault.CLASS(
             f"{where()}: the dataclass {cls.__qualname__} has slots, and a default that a gradient "
             "would have to pass through: leave out `slots=True`, or pass the value"
         )

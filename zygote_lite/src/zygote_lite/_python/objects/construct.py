@@ -32,7 +32,7 @@ from zygote_lite._cotangents.run import current_store, give, slots_of, state, ta
 from zygote_lite._ir.places import is_library, place_of, where
 from zygote_lite._tape.refusal import hook_refusal, refusal
 from zygote_lite._tape.tape import Tape
-from zygote_lite.errors import DifferentiationError
+from zygote_lite.errors import Fault
 
 handlers = Handlers()
 
@@ -45,7 +45,7 @@ def _(tape: Tape, nodes: Nodes, cls: Any, xs: tuple[Any, ...], kws: dict[str, An
         given = any(n is not None for n in nodes[1:])
         makes_enum = called.__module__ == "enum" and not vars(cls).get("_member_map_")
         if makes_enum and (given or reaches_active(*xs)):
-            raise DifferentiationError(
+            raise Fault.CLASS(
                 f"{where()}: what makes an enumeration is given values that depend on what is "
                 "differentiated, and no gradient passes through its members: use a class, a dict "
                 "or `types.SimpleNamespace`"
@@ -61,9 +61,9 @@ def _(tape: Tape, nodes: Nodes, cls: Any, *xs: Any, **kws: Any) -> Traced:
     return instantiate(tape, nodes[1:], cls, xs, kws)
 
 
-def refused_end(f: Any) -> DifferentiationError:
+def refused_end(f: Any) -> Exception:
     """Return the error for code that runs when Python lets go of an object."""
-    return DifferentiationError(
+    return Fault.LIFETIME(
         f"{where()}: {f.__qualname__} ({place_of(f)}) runs when Python lets go of an object, and "
         "may change what a gradient depends on: call it yourself, or let it change nothing"
     )
@@ -328,7 +328,7 @@ def _check_callback(x: Any, callback: Any) -> None:
     if hooks:
         raise refused_end(hooks[0][0])
     if not is_reached(x, state.given):
-        raise DifferentiationError(
+        raise Fault.LIFETIME(
             f"{where()}: a weak reference with a callback, as `WeakKeyDictionary`, `WeakSet` and "
             f"their kin keep, to a {type(x).__qualname__} that the function made itself cannot be "
             "differentiated: when Python lets go of it is not followed; make the object outside, "

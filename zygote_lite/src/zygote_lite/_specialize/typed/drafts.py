@@ -49,7 +49,7 @@ class Change:
     """A list, dict or set, and as it was before a change; what its sample held."""
 
     x: Value
-    home: list[Node] | None
+    home: list[Node]
     before: Value
     held: Any
 
@@ -236,7 +236,8 @@ class Draft:
     def changing(self, x: Value) -> None:
         """Note that a list, dict or set whose items are known is about to change."""
         before = dataclasses.replace(x, items=copy.copy(x.items))
-        self.changes.append(Change(x, self.homes.get(x), before, copy.copy(x.sample)))
+        home = self.homes.get(x, self.top)  # of what is given, the block that names it
+        self.changes.append(Change(x, home, before, copy.copy(x.sample)))
 
     def attempt(self) -> Any:
         """Return what `give_up` needs to forget an attempt to write the body of a function."""

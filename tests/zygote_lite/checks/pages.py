@@ -1,0 +1,38 @@
+"""Examples of the pages about errors: run one, and show its error as the page does."""
+
+import contextlib
+import io
+import linecache
+import re
+
+from rulescore import RuleSet, plugins
+
+FILE = "example.py"
+
+
+def run(text):
+    """Run an example; return the error that it raises, or `None`. Rules come and go with it."""
+    linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
+
+    space = {"__name__": "__main__"}
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, FILE, "exec"), space)
+    except Exception as error:
+        return error
+    finally:
+        for value in space.values():
+            if isinstance(value, RuleSet):
+                value.unregister()
+        for plugin in plugins():
+            for ruleset in plugin.rulesets:
+                ruleset.register()
+    return None
+
+
+def shown(error):
+    """Return the text of an error, with the last line of a traceback, away from this machine."""
+    text = f"{type(error).__name__}: {error}"
+    text = re.sub(r"[^\s(]*/(?:site-packages|src)/([^\s:]+):\d+", r"\1", text)
+    text = re.sub(r"/tmp/\w+/", "", text)
+    return re.sub(r" at 0x[0-9a-f]+", "", text)
