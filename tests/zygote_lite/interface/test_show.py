@@ -4,6 +4,7 @@
 # ruff: noqa: F841
 
 import ast
+import json
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from zygote_lite import (
     UnsupportedSyntaxError,
     code_adjoint,
+    code_jvp,
     code_lowered,
     code_primal,
     explain,
@@ -281,3 +283,18 @@ def test_explain_tells_of_transformed_code_and_of_islands():
     (why,) = lines_about(with_a_set_alone, "with_a_set_alone(float)", 0.5)
     assert why.startswith("recorded: `")
     assert explain(lambda x: 1.0, 0.5).count("\n") == 0
+
+
+def scaled(x, n, name):
+    return x * n
+
+
+def test_code_of_forward_mode():
+    text = "def scaled_and_tangent(x, n, name, dx):\n    t1 = x * n\n    dt1 = dx * n\n"
+    assert code_jvp(scaled, 2.0, 3, "a") == f"{text}    return (t1, dt1)"
+    assert "dt1 = dx * n + dn * x" in code_jvp(scaled, 2.0, 3.0, "a")
+    assert "dt1 = dn * x" in code_jvp(scaled, 2.0, 3.0, "a", argnums="n")
+    first, *_ = code_jvp(grad(lambda x: x**3), 2.0).splitlines()
+    assert first == "def lambda__grad_and_tangent(x, dx):"
+    first, *_ = code_jvp(lambda x: json.loads(f"{x}"), 2.0).splitlines()
+    assert first.startswith("# Recorded, not transformed: ")

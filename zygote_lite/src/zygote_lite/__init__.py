@@ -32,7 +32,7 @@ from zygote_lite._interface.gradients import (
     value_and_grad,
 )
 from zygote_lite._interface.jacobians import hessian, hvp, jacobian, jacrev
-from zygote_lite._interface.show import code_adjoint, code_lowered, code_primal, explain
+from zygote_lite._interface.show import code_adjoint, code_jvp, code_lowered, code_primal, explain
 from zygote_lite._interface.tangents import jacfwd, jvp, linearize
 from zygote_lite._interface.trees import ravel, tree_map
 from zygote_lite._interface.vjp import vjp
@@ -75,6 +75,7 @@ __all__ = [
     "code_lowered",
     "code_primal",
     "code_adjoint",
+    "code_jvp",
     "explain",
     # errors
     "DifferentiationError",

@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from zygote_lite._cotangents.run import state
+from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.frames import entry
@@ -17,6 +18,8 @@ from zygote_lite._specialize.cache import NO_FUNCTION
 from zygote_lite._specialize.driver import specialize
 from zygote_lite._specialize.entry import attempt
 from zygote_lite._specialize.jitted import original
+from zygote_lite._specialize.tangents import specialize_forward
+from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.typed.reasons import NotSpecializable, Unsound
 from zygote_lite._tape.run import recorded
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, argument_numbers
@@ -62,6 +65,27 @@ def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any
         return _recorded(f, "for all types: `code_adjoint(f, *xs)` shows transformed code")
     text, reason = _specialized_text(f, xs, argnums)
     return _recorded(f, f"not transformed: {reason}") if text is None else text
+
+
+@entry
+def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
+    """Return the code that `jvp` runs for arguments of these types.
+
+    It is dual code: each statement is followed by the one that computes the tangent of its value.
+    If the function cannot be transformed so, the first line says why, and the recording code
+    follows: its pullback is transposed then. `argnums` are the arguments that move, by position or
+    name; without it, all that are numbers other than integers, arrays, or hold such.
+    """
+    function, over = gone_over(original(f))
+    if type(function) is not types.FunctionType:
+        return _recorded(f, f"not transformed: {NO_FUNCTION}")
+    moving = [i for i, x in enumerate(xs) if type(x) is not int and filled(None, x) is not None]
+    flags = _flags(function, xs, moving if argnums is None else argnums)
+    dxs = tuple([filled(None, x) for x, flag in zip(xs, flags, strict=True) if flag])
+    made = attempt(function, xs, lambda: specialize_forward(function, xs, flags, dxs, over))
+    if isinstance(made, Exception):
+        return _recorded(function, f"not transformed: {_place_of(made)}{made}")
+    return str(made.text)
 
 
 def _recorded(f: Any, why: str) -> str:
