@@ -3,6 +3,8 @@
 import bisect
 import collections
 import concurrent.futures
+import contextlib
+import contextvars
 import copy
 import dataclasses
 import fractions
@@ -21,6 +23,7 @@ import scipy.optimize
 import scipy.stats
 
 from tests.zygote_lite.constructs.declare import declaring
+from zygote_lite import gradient
 
 CASES = []
 works, refused = declaring(CASES)
@@ -357,6 +360,43 @@ def computed_in_threads(x):
     found.append(x)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return sum(pool.map(math.sqrt, [1.0, 4.0])) * x + found[0] * found[1]
+
+
+SCALE = contextvars.ContextVar("SCALE", default=2.0)
+
+
+@contextlib.contextmanager
+def scale_of(value):
+    token = SCALE.set(value)
+    try:
+        yield
+    finally:
+        SCALE.reset(token)
+
+
+def scaled(x):
+    return x * SCALE.get()
+
+
+@works("context variables: `set`, `get`, `reset`", (0.5, 1.5))
+def in_contexts(x, w):
+    y, kept = scaled(x), [x * w]
+    with scale_of(w * w):
+        y += scaled(x) ** 2
+        with scale_of(3.0), scale_of(scaled(w)):
+            y += scaled(x)
+        with scale_of(kept):
+            kept.append(w)
+            y += SCALE.get()[0] * SCALE.get()[1]
+        y += scaled(x)
+    return y * scaled(w)
+
+
+@works("context variables read in a gradient inside", (0.5, 1.5))
+def in_contexts_of_gradients(x, w):
+    with scale_of(x * w):
+        slope = gradient(lambda v: scaled(v) * v, w)[0]
+    return slope * x
 
 
 @works("what gradients do not need is simply run", (0.5,))

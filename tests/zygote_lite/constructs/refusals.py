@@ -3,6 +3,7 @@
 import array
 import ast
 import concurrent.futures
+import contextvars
 import ctypes
 import enum
 import inspect
@@ -420,7 +421,18 @@ def enumeration(x):
     return E.A.value
 
 
-@refused("`array.array`", "array", (0.5,))
+SCALE = contextvars.ContextVar("SCALE", default=2.0)
+
+
+@refused("a context variable in another copy of the context", "copy of the context", (0.5,))
+def context_that_was_copied(x):
+    token = SCALE.set(x)
+    y = contextvars.copy_context().run(SCALE.get)
+    SCALE.reset(token)
+    return y
+
+
+@refused("`array.array`", "use a list, or `np.array", (0.5,))
 def array_of_the_standard_library(x):
     return array.array("d", [x])[0]
 

@@ -57,7 +57,14 @@ What is not remembered counts as if anything could reach it.
 def forget_marks() -> None:
     """Forget what is known of who holds what, as a run begins or ends."""
     state.linked, state.outside = False, 0
-    for known in (state.clean, state.private, state.holders, state.reaching, state.shared):
+    for known in (
+        state.clean,
+        state.private,
+        state.holders,
+        state.reaching,
+        state.shared,
+        state.bindings,
+    ):
         known.clear()
 
 

@@ -49,6 +49,7 @@ class State(threading.local):
     writes = 0  # into arrays, so far
     trace: list[tuple[Any, ...]] | None = None  # for `explain`: how each call was resolved
     shared: dict[int, dict[int, Any]]  # by identity: what a thread that was started may read
+    bindings: dict[int, tuple[Any, Any]]  # context variables that hold what is active
     written_files: Any = None  # what the run has written that depends on what is differentiated
     opened: list[Any] | None = None  # names of the files that are opened, if that is asked for
     run: object = None  # the forward run, which differs from all others
@@ -57,6 +58,7 @@ class State(threading.local):
     def __init__(self) -> None:
         self.clean = {}
         self.shared = {}
+        self.bindings = {}
         self.private = {}
         self.holders = {}
         self.reaching = {}

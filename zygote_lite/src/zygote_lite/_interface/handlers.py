@@ -15,6 +15,7 @@ from zygote_lite._python import (
 from zygote_lite._python.containers import deques, dicts, lists
 from zygote_lite._python.library import (
     builtins,
+    contextvars,
     copy,
     folds,
     functools,
@@ -35,6 +36,7 @@ MODULES = (
     attributes, lookup, construct,
     lists, dicts, deques,
     builtins, folds, itertools, heapq, copy, functools, steps, streams, output, tracebacks, threads,
+    contextvars,
     writes, functions, nditer, foreign,
     callables, scalars, callee, cotangents, nested_rules,
 )  # fmt: skip

@@ -104,6 +104,11 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
             f"of ({given}) at {where()}, which has no rule and no Python source",
             module,
         )
+    if f is array.array:
+        return Fault.HOLDER(
+            f"{where()}: a gradient passes through an {name_of(f)}, which holds numbers without "
+            "theirs: use a list, or `np.array(...)`"
+        )
     return _without_rule(
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
         "passes through it",
