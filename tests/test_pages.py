@@ -31,7 +31,7 @@ from website.links import outside_code, place_of
 from website.speed import multiples
 
 ROOT = Path(__file__).parents[1]
-OWN_TESTS = {"docs/errors"}  # folders whose pages other tests run
+OWN_TESTS = Path("docs/errors")  # their pages are run by tests of their own
 ALL = sorted(
     path.relative_to(ROOT)
     for pattern in ("*.md", "*/README.md", "docs/**/*.md")
@@ -42,7 +42,7 @@ PAGES = [
     for name in ALL
     if re.search("(?m)^```(python|console)", (ROOT / name).read_text(encoding="utf-8"))
     and ">>>" not in (ROOT / name).read_text(encoding="utf-8")  # a session, which its own test runs
-    and str(name.parent) not in OWN_TESTS
+    and OWN_TESTS not in name.parents
 ]
 OTHERS = {"autograd": "autograd", "JAX": "jax", "PyTorch": "torch", "pandas": "pandas"}
 FENCE = re.compile(

@@ -54,7 +54,8 @@ def example_page(name):
 def on_config(config):
     """Add the pages of errors and examples to the navigation."""
     gallery = [{name.replace("_", " ").capitalize(): f"gallery/{name}.md"} for name in examples()]
-    errors = [f"errors/{path.name}" for path in sorted(ERRORS.glob("*.md"))]
+    found = [*ERRORS.glob("*.md"), *sorted(ERRORS.glob("*/*.md"))]  # a link to the engine's folder
+    errors = [path.relative_to(ROOT / "docs").as_posix() for path in found]
     for entry in config.nav:
         if "Gallery" in entry:
             entry["Gallery"] += gallery
