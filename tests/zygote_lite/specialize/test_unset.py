@@ -182,6 +182,32 @@ def test_an_array_that_one_path_assigns():
         assert_right(on_one_path_in_a_loop, (X, n), (0,))
 
 
+def number_on_one_path(x):
+    if x > 1:
+        c = 2.0
+    else:
+        if x > 0.5:
+            c = 5
+    return x * c if x > 0.5 else x
+
+
+def number_that_may_be_none(x):
+    if x > 1:
+        c = 2
+    return x * c
+
+
+def test_a_number_that_one_path_assigns():
+    for x in (0.3, 0.7, 1.5):
+        assert_right(number_on_one_path, (x,))
+        assert answers(number_on_one_path, (x,))
+        assert type(value_and_grad(number_on_one_path)(x)[1]) is float
+    assert_right(number_that_may_be_none, (1.5,))
+    assert answers(number_that_may_be_none, (1.5,))
+    with pytest.raises(UnboundLocalError):
+        value_and_grad(number_that_may_be_none)(0.5)
+
+
 @pytest.mark.parametrize("f", sorted(SPECIALIZED, key=lambda f: f.__name__))
 def test_a_module_of_its_own(f):
     space = {}

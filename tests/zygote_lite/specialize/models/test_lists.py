@@ -535,6 +535,30 @@ def test_a_list_that_a_branch_appends_to_beside_items_that_are_known_one_by_one(
     assert answers(small_ones_beside_pairs, first)
 
 
+def powers_put_in(x, out, count):
+    power = x
+    for k in range(1, count):
+        out[k] = power * k
+        power *= x
+
+
+def written_by_a_callee_in_a_branch(xs):
+    c = [0.5, 0.5, 0.5, 0.5]
+    same = c
+    if xs[0] > 1:
+        powers_put_in(xs[1], c, 4)
+    elif xs[1] > 0.5:
+        powers_put_in(xs[0] * 2, same, 3)
+    first, second = xs
+    return sum(c) * first + same[1] * second
+
+
+def test_a_list_that_a_branch_writes_to_beside_items_that_are_known_one_by_one():
+    f, first = written_by_a_callee_in_a_branch, ([1.5, 0.7],)
+    assert assert_agreement(f, first, ([0.7, 0.9],), ([0.5, 0.4],), ([1.5, 2.5],))
+    assert answers(f, first)
+
+
 # -- short lists, some of whose items get no gradient ---------------------------------------------
 
 

@@ -183,7 +183,7 @@ def _no_value(builder: Builder, name: str, joined: Value) -> Value | None:
     """Return what is assigned on a path that leaves a variable without a value, if anything.
 
     It may seem to have one: in a function called in a loop, that of an earlier iteration; Numba
-    takes zero.
+    takes zero. In a branch, another variable may take it after that.
     """
     if builder.is_ours(name):  # none of our own is read too early
         return constant(None)
@@ -191,6 +191,7 @@ def _no_value(builder: Builder, name: str, joined: Value) -> Value | None:
         builder.compiled
         or builder.handlers
         or (builder.loop is not None and len(builder.frames) > 1)
+        or builder.out is not builder.top
     )
     may_be_stale = may_be_stale or is_of_body(name)  # which Python looks for elsewhere
     return constant(UNSET) if may_be_stale or (joined.is_array and joined.active) else None

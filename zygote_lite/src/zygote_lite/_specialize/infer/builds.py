@@ -52,9 +52,7 @@ def append_item(builder: Builder, x: Value, item: Value) -> Value:
         return append_item(builder, _held.hold(builder, x), item)
     if x in builder.walked:
         raise Unsound.CHANGES_WHAT_IT_WALKS("it appends to a list that it walks over")
-    if builder.homes.get(x, builder.out) is not builder.out and _may_be_of_any_length(
-        builder, item
-    ):
+    if builder.homes.get(x, builder.out) is not builder.out and may_be_of_any_length(builder, item):
         _lists.from_items(builder, x)
         return builder.append(x, item)
     if builder.homes.get(x) is not builder.out:
@@ -71,8 +69,8 @@ def append_item(builder: Builder, x: Value, item: Value) -> Value:
     return constant(None)
 
 
-def _may_be_of_any_length(builder: Builder, item: Value) -> bool:
-    """Return whether a list that a branch or a loop appends to is written as one of any length."""
+def may_be_of_any_length(builder: Builder, item: Value) -> bool:
+    """Return whether a list that a branch or a loop changes is written as one of any length."""
     if builder.uniform:
         return True
     return (item.is_scalar or item.is_array) and not (builder.compiled or builder.guesses)

@@ -249,7 +249,7 @@ def joined_value(builder: Builder, a: Value | None, b: Value | None, name: str) 
     a, b = a or b, b or a
     assert a is not None
     assert b is not None
-    if alone and split(a) is None and not a.name:
+    if alone and split(a) is None and not (a.name or a.is_scalar):
         raise Unsound.UNSET(f"`{name}` is assigned on one path only")
     form = join_forms(builder, form_of(builder, a), form_of(builder, b), name)
     if isinstance(form, Entry) and form.same is not None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from zygote_lite._specialize.infer.builds import may_be_of_any_length
 from zygote_lite._specialize.infer.held import calls as _held_calls
 from zygote_lite._specialize.infer.held import containers as _held
 from zygote_lite._specialize.infer.models import dicts as _dicts
@@ -102,7 +103,7 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
         if builder.homes[x] is builder.out:
             _lists.replace_item(builder, x, index, value)
             return
-        if builder.uniform:
+        if may_be_of_any_length(builder, value):
             _lists.from_items(builder, x)
     if builder.twice:
         raise NotSupported.SECOND_ORDER("it writes in place, and is differentiated twice")

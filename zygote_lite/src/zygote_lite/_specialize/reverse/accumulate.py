@@ -10,7 +10,15 @@ from zygote_lite._specialize.infer.memory import Memory, is_often_view
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import MANY, ArrayOf, Fact, ListOf, Scalar, shares_axes
+from zygote_lite._specialize.typed.facts import (
+    FLOATS,
+    MANY,
+    ArrayOf,
+    Fact,
+    ListOf,
+    Scalar,
+    shares_axes,
+)
 from zygote_lite._specialize.typed.nodes import AddInto, Node, StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import duplicate, is_view, zeros, zeros_if_set
@@ -221,10 +229,16 @@ class Accumulator:
     def joined(self, d: Value | None, x: Value) -> Value:
         """Return a cotangent for a variable that stands for those of several paths.
 
-        Where there is none, it is zero; for an array without axes it is an array.
+        Where there is none, it is zero; for an array without axes it is an array. Where it is a
+        whole number, as that of `x` in `x * 3` may be, it is that float.
         """
         if d is None:
             return self.zero(x)
+        if isinstance(d.fact, Scalar) and not d.fact.classes <= FLOATS:
+            number = float(d.sample)
+            if d.is_constant:
+                return constant(number)
+            return self.computed(Scalar(frozenset((float,))), number, float, d)
         return self.copy(d, x) if x.has_no_axes and d.is_scalar else d
 
     def joined_in(self, block: list[Node], d: Value | None, x: Value) -> Value:

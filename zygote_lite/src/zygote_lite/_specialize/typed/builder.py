@@ -33,7 +33,7 @@ from zygote_lite._specialize.typed.shape_rules import SHAPE_AT
 from zygote_lite._specialize.typed.store_forwarding import value_key
 from zygote_lite._specialize.typed.values import Value, shape_root
 
-_MOST_OPERATIONS = 3000  # operations
+_MOST_OPERATIONS = 5000  # operations
 _SHAPE = 5  # the place of the option `shape` of `np.zeros_like`
 
 
