@@ -18,8 +18,8 @@ DISTRIBUTIONS = (rulescore, rules_base, rules_nnlib, rules_scipy, zygote_lite)
 PACKAGES = {module.__name__: Path(module.__file__).parent for module in DISTRIBUTIONS}
 
 # from the top to the bottom; `errors` lies below all, `value` stands for itself
-LAYERS = ("_interface", "_specialize", "_nested", "_numpy", "_python", "_tape", "_activity",
-          "_cotangents", "_ir")  # fmt: skip
+LAYERS = ("_interface", "_batch", "_specialize", "_nested", "_numpy", "_python", "_tape",
+          "_activity", "_cotangents", "_ir")  # fmt: skip
 STAGES = ("cache", "driver", "derived", "numba", "text", "passes", "reverse", "forward", "infer",
           "normalize", "rules", "typed")  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
-from zygote_lite import explain, grad, gradient, hvp, jacobian, tree_map, vmap
+from zygote_lite import grad, gradient, hvp, jacobian, tree_map, vmap
 
 A, V = np.arange(12.0).reshape(3, 4) / 7, np.array([0.1, -0.2, 0.3, 0.4])
 
@@ -75,9 +75,8 @@ def test_the_jacobian_of_a_batch_is_diagonal():
     assert_close(jacobian(vmap(lambda x: x * x))(V), np.diag(2 * V))
 
 
-def test_it_is_shown_and_pickled_as_a_loop():
+def test_it_is_pickled_by_its_name():
     batch = vmap(product, (0, None))
-    assert "a loop over the entries of the batch" in explain(batch, A, V)
     assert pickle.loads(pickle.dumps(batch)) is batch
     assert batch.__name__ == "product"
 

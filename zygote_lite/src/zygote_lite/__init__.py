@@ -13,6 +13,7 @@ gradient, and the transformed code must agree with it. Read the folders in this 
 - `_numpy`: the same for arrays that are written in place.
 - `_nested`: gradients of gradients, on a tape of two levels.
 - `_specialize`: the source transform: typed IR, reverse pass, optimization, printed code.
+- `_batch`: functions of one entry that `vmap` runs once for a whole batch.
 
 `value` is a scalar tape on the same rules: read it to see the idea in one file. `testing` has
 switches that say which of the two ways answers, and `modes` keeps them; `errors` has the errors;

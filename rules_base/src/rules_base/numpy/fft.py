@@ -9,8 +9,9 @@ stands for both halves, so that its inner entries count twice.
 import numpy as np
 
 from rules_base.shared.axes import like
+from rules_base.shared.batches import behind
 from rules_base.shared.matrices import ArrayLike
-from rulescore import Numeric, RuleSet, project
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.fft")
 ADJOINT_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -208,3 +209,19 @@ def _(n: object, d: Numeric):
         return None, project(np.sum(dy * y) / -d, d)
 
     return y, pullback
+
+
+# -- of batches
+
+
+def transform_of_batches(f):
+    """Return the body for a transform along one axis."""
+
+    def body(x: Array, n=None, axis=-1, norm=None):
+        return f(x, n, behind(axis, x), norm)
+
+    return body
+
+
+for _f in (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft):
+    rule.batched(_f)(transform_of_batches(_f))

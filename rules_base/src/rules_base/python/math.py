@@ -7,7 +7,7 @@ import numpy as np
 from rules_base.shared.axes import inexact
 from rules_base.shared.constants import DEGREE, LOG2, LOG10, RADIAN
 from rules_base.shared.nesting import in_kind_of
-from rulescore import Numeric, RuleSet, project
+from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.python.math")
 
@@ -224,7 +224,7 @@ def of_doubles(f):
     """
 
     def body(*xs: float):
-        y = f(*[np.asarray(x, float) for x in xs])
+        y = f(*[x.astype(np.float64) if isinstance(x, Array) else x for x in xs])
         return y if np.all(np.isfinite(y)) else NotImplemented
 
     return body

@@ -1,4 +1,4 @@
-"""`vmap`: a function of one entry becomes one of a batch, by a loop over the entries."""
+"""`vmap`: a function of one entry becomes one of a batch, run at once or by a loop."""
 
 import functools
 from collections.abc import Callable
@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 
 from rulescore import Array
-from zygote_lite._cotangents.kinds import tuple_like
+from zygote_lite._batch import derivatives  # noqa: F401 - gradients inside of a batch
+from zygote_lite._batch.axes import (
+    BatchAxes,
+    axes_of_arguments,
+    in_tree_of,
+    length_of_batch,
+    parts_with_axes,
+)
+from zygote_lite._batch.mapped import Mapped, inside_vmap
 from zygote_lite._ir.frames import entry
 from zygote_lite._ir.places import name_of
 from zygote_lite._nested.gradients import inside, inside_run
-from zygote_lite._tape.refusal import note_resolution
 from zygote_lite._tape.validate import describe
 from zygote_lite.derivatives import by_name
 from zygote_lite.errors import Fault
-
-BatchAxes = Any  # a number, `None`, or a tree of them
 
 
 @by_name
@@ -33,105 +38,77 @@ def vmap(
         out_axes: the axis of the batch in the value, or a tree of them; `None` for what is the
             same for all entries.
 
-    It is a loop, which calls `f` once for each entry, in their order: what `f` prints, draws or
-    writes to is printed, drawn and written for each entry, and an entry is a view of the batch.
+    `f` is run once, for the whole batch, where each of its calls has a batching rule
+    (`rule.batched`) or works entry by entry, and no branch depends on the batch. Anything else is
+    a loop, which calls `f` once for each entry, in their order; `explain` says why. So what `f`
+    prints, draws or writes to is printed, drawn and written for each entry, and an entry is a view
+    of the batch. Sums of a batch may differ from those of a loop in the last digits.
     Raises `ValueError` where batches have different lengths, or none. (JAX's `vmap`.)
     """
+    mapped = Mapped(f, in_axes, out_axes)
 
-    @entry
     @functools.wraps(f)
-    def mapped(*xs: Any, **kws: Any) -> Any:
-        axes = in_axes if isinstance(in_axes, tuple | list) else (in_axes,) * len(xs)
-        if len(axes) != len(xs):
-            raise Fault.BATCH(f"in_axes has {len(axes)} entries for {len(xs)} arguments")
+    def by_loop(*xs: Any, **kws: Any) -> Any:
+        axes = axes_of_arguments(in_axes, len(xs))
         batch = [_batch_first(x, a) for x, a in zip(xs, axes, strict=True)]
         named = {name: _batch_first(x, 0) for name, x in kws.items()}
-        lengths = {n for x, a in zip(batch, axes, strict=True) for n in _lengths(x, a)}
-        lengths |= {n for x in named.values() for n in _lengths(x, 0)}
-        if len(lengths) != 1 or lengths == {0}:
-            found = ", ".join(map(str, sorted(lengths))) or "none at all"
-            raise Fault.BATCH(f"the batches of {name_of(f)} are of one length, not empty: {found}")
+        given = [*zip(xs, axes, strict=True), *((x, 0) for x in kws.values())]
         values = [
             f(
                 *[_entry_of_batch(x, a, i) for x, a in zip(batch, axes, strict=True)],
                 **{name: _entry_of_batch(x, 0, i) for name, x in named.items()},
             )
-            for i in range(*lengths)
+            for i in range(length_of_batch(name_of(f), given))
         ]
         return _together(values, out_axes)
 
-    def on_tape(tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
-        note_resolution(mapped, xs, "a loop over the entries of the batch")
-        return tape.function(nodes, mapped, xs, kws)
+    @inside(functools.partial(inside_vmap, mapped, by_loop))
+    @entry
+    @functools.wraps(f)
+    def of_batch(*xs: Any, **kws: Any) -> Any:
+        found = mapped.at_once(None, (None,) * (1 + len(xs) + len(kws)), xs, kws)
+        return by_loop(*xs, **kws) if isinstance(found, str) else found[0]
 
-    return inside(on_tape)(mapped)
+    return of_batch
 
 
 inside_run(vmap)
-
-
-def _parts_with_axes(x: Any, axes: BatchAxes) -> list[tuple[Any, Any, Any]] | None:
-    """Return the entries of a list, tuple or dict by their keys, each with its axes."""
-    keys: Any
-    if isinstance(x, dict):
-        keys = list(x)
-    elif isinstance(x, list | tuple):
-        keys = range(len(x))
-    else:
-        return None
-    if axes is None or isinstance(axes, int):
-        return [(key, x[key], axes) for key in keys]
-    if len(axes) != len(x):
-        raise Fault.BATCH(f"the axes {axes} are not those of {describe(x)}")
-    return [(key, x[key], axes[key]) for key in keys]
-
-
-def _like(x: Any, entries: dict[Any, Any]) -> Any:
-    if isinstance(x, dict):
-        return entries
-    return [*entries.values()] if isinstance(x, list) else tuple_like(x, entries.values())
 
 
 def _batch_first(x: Any, axes: BatchAxes) -> Any:
     """Return a tree whose arrays have the axis of the batch first."""
     if axes is None:
         return x
-    parts = _parts_with_axes(x, axes)
+    parts = parts_with_axes(x, axes)
     if parts is not None:
-        return _like(x, {key: _batch_first(part, a) for key, part, a in parts})
+        return in_tree_of(x, {key: _batch_first(part, a) for key, part, a in parts})
     if not isinstance(x, Array) or not -x.ndim <= axes < x.ndim:
         raise Fault.BATCH(f"a batch has an axis {axes}, and it is {describe(x)}")
     moved: Any = np.moveaxis
     return moved(x, axes, 0) if axes else x
 
 
-def _lengths(x: Any, axes: BatchAxes) -> list[int]:
-    if axes is None:
-        return []
-    parts = _parts_with_axes(x, axes)
-    return [len(x)] if parts is None else [n for _, part, a in parts for n in _lengths(part, a)]
-
-
 def _entry_of_batch(x: Any, axes: BatchAxes, i: int) -> Any:
     """Return an entry of a batch."""
     if axes is None:
         return x
-    parts = _parts_with_axes(x, axes)
+    parts = parts_with_axes(x, axes)
     return (
         x[i]
         if parts is None
-        else _like(x, {key: _entry_of_batch(part, a, i) for key, part, a in parts})
+        else in_tree_of(x, {key: _entry_of_batch(part, a, i) for key, part, a in parts})
     )
 
 
 def _together(values: list[Any], axes: BatchAxes) -> Any:
     """Return values as a batch."""
     first = values[0]
-    parts = _parts_with_axes(first, axes)
+    parts = parts_with_axes(first, axes)
     if parts is not None:
         if any(type(y) is not type(first) or len(y) != len(first) for y in values):
             raise Fault.BATCH("the values for the entries of a batch have different forms")
-        return _like(first, {key: _together([y[key] for y in values], a) for key, _, a in parts})
+        entries = {key: _together([y[key] for y in values], a) for key, _, a in parts}
+        return in_tree_of(first, entries)
     if first is None and all(y is None for y in values):
         return None
     if not np.issubdtype(np.asarray(first).dtype, np.number) and not isinstance(

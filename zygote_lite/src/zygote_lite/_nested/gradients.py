@@ -4,6 +4,7 @@ They use the same functions of a value and a pullback as those outside (`_tape.s
 pullback is another one, whose cotangents are values on the outer tape.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -38,7 +39,12 @@ def inside(how: Any) -> Callable[[Callable[..., Derivative]], Callable[..., Deri
 
 def inside_run(f: Any) -> Any:
     """Declare that a function is simply run inside one that is differentiated: it makes another."""
-    return inside(lambda tape, nodes, xs, kws: (f(*xs, **kws), None))(f)
+    return inside(functools.partial(simply_run, f))(f)
+
+
+def simply_run(f: Any, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+    """Run what makes another function, or nothing that is differentiated."""
+    return f(*xs, **kws), None
 
 
 def inside_gradient(

@@ -1,0 +1,286 @@
+"""`vmap` at once gives what a loop over the entries gives; where it cannot, there is a loop.
+
+The loops are written here, in Python; gradients are compared with finite differences.
+"""
+
+import collections
+import math
+
+import numpy as np
+import pytest
+
+from tests.zygote_lite.checks.comparing import assert_close
+from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
+from zygote_lite import explain, grad, gradient, hessian, hvp, jacobian, jvp, value_and_grad, vmap
+
+RNG = np.random.default_rng(0)
+A, W, S = RNG.normal(size=(5, 4)), RNG.normal(size=(4, 3)), RNG.uniform(0.5, 2.0, 5)
+M, N = RNG.normal(size=(5, 3, 3)), np.array([0, 2, 1, 3, 0])
+P, F = M @ np.swapaxes(M, 1, 2) + 3 * np.eye(3), A.astype(np.float32)
+LAYERS = [(RNG.normal(size=(4, 3)), RNG.normal(size=3)), (RNG.normal(size=(3, 2)), np.ones(2))]
+Pair = collections.namedtuple("Pair", "first second")
+
+
+class Layer:
+    def __init__(self, w):
+        self.w = w
+
+    @property
+    def twice(self):
+        return 2 * self.w
+
+    def __call__(self, x):
+        return np.tanh(x @ self.twice)
+
+
+def network(layers, x):
+    for w, b in layers:
+        x = np.tanh(x @ w + b)
+    return x
+
+
+def loss(layers, x):
+    return np.sum(network(layers, x) ** 2)
+
+
+def with_loops(x):
+    total, parts, i = 0.0, [], 0
+    while i < len(x):
+        total += x[i] * i
+        parts.append(x[i] ** 2)
+        i += 1
+    first, *rest = parts
+    return total + sum(v * u for v, u in zip(rest, x, strict=False)), np.array(parts), first
+
+
+def of_closure(x):
+    y = x * 2
+
+    def inner(w):
+        return np.sum(np.tanh(y @ w))
+
+    return grad(inner)(W), grad(lambda z: (x * z).sum() * z[0])(y)
+
+
+AT_ONCE = {
+    "elementwise": (lambda x: np.where(x > 0, x**3, np.clip(x, -1, 1)) + abs(x), 0, (A,)),
+    "numbers": (lambda x: math.sin(x) * x + 1 / x + float(x) ** 0.5, 0, (S,)),
+    "narrow": (lambda x, w: np.tanh(x) * 2.0 + x.mean() + w, (0, None), (F, F[0])),
+    "integers": (lambda i: (i * 2 + 1) / 2, 0, (N,)),
+    "complex": (lambda x: x.conj() * x.real - np.fft.fft(x).imag, 0, (A + 1j * A[::-1],)),
+    "broadcasting": (lambda x, s: x * s + W.T * x, 0, (A, S)),
+    "products": (lambda m, x: (m @ m) @ x[:3] + np.dot(x, W) + np.outer(x, x)[:3, 0], 0, (M, A)),
+    "sums": (lambda m: np.einsum("ij,kj->", m, m) + np.tensordot(m, M[0], 1).var(ddof=1), 0, (M,)),
+    "shapes": (lambda m: np.concatenate([m.reshape(-1), m.T.ravel(), np.ones(2)]), 0, (M,)),
+    "joined": (lambda x: np.array([[x[0], 1.0], [x[1], x[2]]]) @ np.stack([x, x]), 0, (A,)),
+    "indices": (lambda x, i: x[i] + x[1:3] + W[i, :2] + x[[0, 2]] + x[..., None][2:, 0], 0, (A, N)),
+    "algebra": (lambda p, x: np.linalg.solve(p, x[:3]) + np.linalg.eigh(p).eigenvalues, 0, (P, A)),
+    "factors": (lambda p: np.linalg.cholesky(p) * np.linalg.slogdet(p)[1], 0, (P,)),
+    "loops": (with_loops, 0, (A,)),
+    "an object": (Layer(W), 0, (A,)),
+    "trees": (lambda p: {"s": p["x"] @ p["x"], "t": [p["y"], 3.0]}, 0, ({"x": A, "y": S},)),
+    "a named tuple": (lambda x: Pair(x, x.sum()).second, 0, (A,)),
+    "the same for all": (lambda x: (np.ones(2), x.shape[0]), 0, (A,)),
+    "types": (lambda x: x * 2 if isinstance(x, np.ndarray) and x is not None else 0.0, 0, (A,)),
+    "batches in batches": (lambda m: vmap(lambda r: np.tanh(r @ W[:3]) * m[0, 0])(m), 0, (M,)),
+    "gradients": (grad(loss), (None, 0), (LAYERS, A)),
+    "values and gradients": (value_and_grad(loss, (0, 1)), (None, 0), (LAYERS, A)),
+    "Jacobians": (jacobian(network, 1), (None, 0), (LAYERS, A)),
+    "Hessians": (hessian(loss, 1), (None, 0), (LAYERS, A)),
+    "gradients of closures": (of_closure, 0, (A,)),
+    "gradients by numbers": (grad(lambda s, x: math.exp(s) * s * x.sum()), 0, (S, A)),
+    "an unused argument": (grad(lambda p, x: np.sum(p[0] * x)), (None, 0), ([A[0], 0.5], A)),
+}  # fmt: skip
+
+
+def entry(x, axis, i):
+    if axis is None:
+        return x
+    if isinstance(x, dict):
+        return {key: part[i] for key, part in x.items()}
+    return x[i]
+
+
+def looped(f, axes, xs):
+    axes = axes if isinstance(axes, tuple) else (axes,) * len(xs)
+    return together([f(*map(entry, xs, axes, (i,) * len(xs))) for i in range(5)])
+
+
+def together(values):
+    first = values[0]
+    if isinstance(first, dict):
+        return {key: together([y[key] for y in values]) for key in first}
+    if isinstance(first, list | tuple):
+        return type(first)([together([*part]) for part in zip(*values, strict=True)])
+    return np.stack(values)
+
+
+def assert_same(found, expected):
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        found, expected = [*found.values()], [*expected.values()]
+    if isinstance(expected, list | tuple):
+        assert len(found) == len(expected)
+        for a, b in zip(found, expected, strict=True):
+            assert_same(a, b)
+        return
+    tolerance = 1e-5 if expected.dtype == np.float32 else 1e-10
+    np.testing.assert_allclose(found, expected, tolerance, tolerance, strict=True)
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_at_once(name):
+    f, axes, xs = AT_ONCE[name]
+    batch = vmap(f, axes)
+    expected = looped(f, axes, xs)
+    assert_same(batch(*xs), expected)
+    assert_same(batch(*xs), expected)  # nothing was changed
+    assert "run once for the batch of 5" in explain(batch, *xs)
+
+
+def of_branch(x):
+    return x.sum() if x[0] > 0 else x.max()
+
+
+def with_rescue(p):
+    try:
+        return np.linalg.inv(p)
+    except np.linalg.LinAlgError:
+        return p
+
+
+def in_bare_rescue(x):
+    try:
+        if x > 1:
+            return 1.0
+    except:  # noqa: E722
+        pass
+    return -1.0
+
+
+def written(x):
+    y = np.zeros(4)
+    y[:] = x
+    y += 1
+    return y
+
+
+SINGULAR = np.stack([np.eye(3), np.zeros((3, 3)), np.eye(3), M[0], M[1]])
+LOOPS = {
+    "a branch": (of_branch, (A,), "a branch depends on the batch|asks for `__bool__`"),
+    "an error in one entry": (with_rescue, (SINGULAR,), "Singular matrix"),
+    "an error that is swallowed": (in_bare_rescue, (S,), "asks for `__bool__`"),
+    "an error of Python's": (lambda x: 1.0 / float(x) if x else 0.0, (S - S,), "branch"),
+    "a mask": (lambda x: x[x > 0].sum(), (A,), "is not for this call"),
+    "an array written into": (written, (A,), "is written into"),
+    "truth values of Python": (lambda x: (math.sin(x) > 0) + (float(x) > 1), (S,), "truth values"),
+    "a precision": (lambda x: math.exp(x.sum()) * x, (F,), "of a narrow array"),
+    "a number of Python": (int, (S * 3,), "int"),
+    "no rule": (lambda x: np.interp(0.5, x, x), (np.sort(A),), "has no batching rule"),
+    "another verb": (lambda x: jvp(np.sin, (x,), (x,))[1], (A,), "jvp is called"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_where_it_is_not_known(name):
+    f, xs, reason = LOOPS[name]
+    batch = vmap(f)
+    for _ in range(2):
+        assert_same(batch(*xs), looped(f, 0, xs))
+    words = explain(batch, *xs).partition("a loop over the entries of the batch: ")[2]
+    assert any(part in words for part in reason.split("|"))
+
+
+def captured_list(w):
+    parts = [w, {"b": w.T}]
+    return np.sum(vmap(lambda x: np.tanh(x @ parts[0] @ parts[1]["b"]))(A))
+
+
+GRADIENTS = {
+    "captured": captured_list,
+    "an object": lambda w: np.sum(vmap(Layer(w))(A) ** 2),
+    "trees": lambda w: np.sum(vmap(lambda p, x: x @ p["a"][0], (None, 0))({"a": [w, 1]}, A) ** 2),
+    "of the value": lambda w: vmap(lambda x: {"a": [x @ w, x @ x]})(A)["a"][0].sum() * w[0, 0],
+    "of gradients": lambda w: np.sum(np.sin(vmap(grad(lambda x: np.sum(np.tanh(x @ w))))(A))),
+    "of per-sample gradients": lambda w: np.sum(
+        np.sin(vmap(grad(lambda w, x: np.sum(np.tanh(x @ w))), (None, 0))(w, A))
+    ),
+    "of Jacobians": lambda w: np.sum(np.sin(vmap(jacobian(lambda x: np.tanh(x @ w)))(A))),
+    "in batches": lambda w: np.sum(vmap(lambda r: vmap(lambda c: c * r.sum())(r))(w) ** 3),
+    "algebra": lambda w: np.sum(
+        vmap(lambda x: np.linalg.solve(np.eye(3) + w.T @ w, w.T @ x))(A) ** 2
+    ),
+    "axes": lambda w: np.sum(vmap(np.cumsum, 1, 1)(w) ** 2 * np.arange(12.0).reshape(4, 3)),
+    "numbers": lambda w: np.sum(vmap(lambda s: math.exp(s) * s + s.item())(w[0])),
+    "indices": lambda w: np.sum(vmap(lambda i, x: w[i] * x[i])(N, A) ** 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_a_gradient_around(name):
+    f = GRADIENTS[name]
+    expected = jacobian_by_differences(f, (W,))
+    for _ in range(3):
+        assert_close(grad(f)(W), expected, 1e-5)
+    assert "run once" in explain(f, W)
+
+
+@pytest.mark.parametrize("name", ["captured", "of gradients", "in batches", "numbers"])
+def test_second_derivatives_around(name):
+    f, v = GRADIENTS[name], np.cos(W)
+    expected = jacobian_by_differences(lambda t: grad(f)(W + t * v), (0.0,))
+    assert_close(hvp(f)(W, v), expected, 1e-5)
+
+
+def test_effects_are_those_of_a_loop():
+    log, count, held = [], 0, {"n": 0}
+    draws, again = np.random.default_rng(1), np.random.default_rng(1)
+
+    def noted(x):
+        log.append(1)
+        return x
+
+    def counted(x):
+        nonlocal count
+        count += 1
+        held["n"] += 1
+        return x * count
+
+    def kept(x, known=[]):
+        known.append(x)
+        return x * len(known)
+
+    def ended(x):
+        try:
+            return 1.0 / float(x)
+        except ZeroDivisionError:
+            return 0.0
+        finally:
+            log.append(2)
+
+    vmap(noted)(A)
+    np.testing.assert_array_equal(vmap(counted)(S), S * np.arange(1, 6))
+    np.testing.assert_array_equal(vmap(kept)(S), S * np.arange(1, 6))
+    np.testing.assert_array_equal(vmap(ended)(np.array([1.0, 0.0])), [1.0, 0.0])
+    np.testing.assert_array_equal(
+        vmap(lambda x: x + draws.normal())(S), S + [again.normal() for _ in S]
+    )
+    assert (log, count, held) == ([1] * 5 + [2] * 2, 5, {"n": 5})
+
+
+def test_the_value_shares_no_memory():
+    x, w = A.copy(), W[0].copy()
+    same, y, z, constant = vmap(lambda v: (v, *(lambda t: (t, t))(v * 2), w))(x)
+    for found in (same, y, z, constant):
+        found[0] = 100.0
+        assert np.count_nonzero(found == 100.0) == found[0].size
+    np.testing.assert_array_equal(x, A)
+    np.testing.assert_array_equal(w, W[0])
+
+
+def test_an_error_is_that_of_an_entry():
+    with pytest.raises(ValueError, match=r"size 7 is different from 4"):
+        vmap(lambda x: x @ np.ones(7))(A)
+    with pytest.raises(ZeroDivisionError):
+        vmap(lambda x: 1.0 / float(x))(np.zeros(2))
+    assert gradient(lambda x: np.sum(vmap(np.sin)(x)), S)[0].shape == (5,)

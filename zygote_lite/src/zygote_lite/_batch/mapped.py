@@ -1,0 +1,202 @@
+"""`vmap` of a function, at once: from batches to tracers, and from its value to batches."""
+
+import operator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, generation
+from zygote_lite._batch.axes import (
+    BatchAxes,
+    axes_of_arguments,
+    in_tree_of,
+    length_of_batch,
+    parts_with_axes,
+)
+from zygote_lite._batch.run import INSIDE, BatchRun
+from zygote_lite._batch.tracers import NotBatched, Tracer, tracers_in
+from zygote_lite._ir.intrinsics import build_dict, build_list, build_tuple
+from zygote_lite._ir.places import name_of
+from zygote_lite._nested.gradients import simply_run
+from zygote_lite._tape.outermost import deeper_recursion
+from zygote_lite._tape.refusal import note_resolution
+
+_MOST_REFUSED = 256
+
+
+@dataclass(eq=False)
+class Mapped:
+    """A function of one entry, and where the axes of the batch are.
+
+    Attributes:
+        f: the function.
+        in_axes, out_axes: as `vmap` is given them.
+        refused: by the types and shapes of arguments, why there is a loop for them.
+    """
+
+    f: Any
+    in_axes: BatchAxes
+    out_axes: BatchAxes
+    refused: dict[Any, str] = field(default_factory=dict)
+
+    def at_once(self, around: Any, nodes: Any, xs: Any, kws: Any) -> tuple[Any, Any] | str:
+        """Return the value for the batch and its number on the tape around, or why there is none.
+
+        Arguments:
+            around: what runs calls of whole batches, as `BatchRun` takes it.
+            nodes: the numbers of the function, the arguments and the keywords there.
+            xs, kws: the arguments.
+        """
+        key = (generation(), *map(_type_and_shape, xs), *map(_type_and_shape, kws.values()))
+        why = self.refused.get(key)
+        if why is not None:
+            return why
+        try:
+            with deeper_recursion():
+                return self.run(around, nodes, xs, kws)
+        except Exception as error:  # a loop raises what is the user's, for the entry that it is of
+            if isinstance(around, BatchRun):
+                raise NotBatched(str(error)) from error
+            why = str(error) or type(error).__name__
+            if len(self.refused) > _MOST_REFUSED:
+                self.refused.clear()
+            self.refused[key] = why
+            return why
+
+    def run(self, around: Any, nodes: Any, xs: Any, kws: Any) -> tuple[Any, Any]:
+        """Return the value for the batch; raise `NotBatched` where a loop is due."""
+        axes = [*axes_of_arguments(self.in_axes, len(xs)), *(0 for _ in kws)]
+        operands = [*xs, *kws.values()]
+        count = length_of_batch(name_of(self.f), list(zip(operands, axes, strict=True)))
+        run = BatchRun(count, around)
+        given = [
+            _as_operand(run, x, node, a)
+            for x, node, a in zip(operands, nodes[1:], axes, strict=True)
+        ]
+        note_resolution(self.f, xs, f"run once for the batch of {count}")
+        named = dict(zip(kws, given[len(xs) :], strict=True))
+        y = run.resolve(self.f, tuple(given[: len(xs)]), named)
+        return _collected(run, y, self.out_axes)
+
+
+def _type_and_shape(x: Any) -> Any:
+    """Return what a refusal may depend on in an argument."""
+    if isinstance(x, dict):
+        return tuple([(key, _type_and_shape(part)) for key, part in x.items()])
+    if isinstance(x, list | tuple):
+        return (type(x), *map(_type_and_shape, x))
+    return type(x), getattr(x, "shape", None) if isinstance(x, Array) else None
+
+
+def _as_operand(run: BatchRun, x: Any, node: Any, axes: BatchAxes) -> Any:
+    """Return an argument with tracers for its batches, and for what has a number around."""
+    parts = parts_with_axes(x, axes)
+    if parts is None:
+        if axes is None:
+            return (
+                x if node is None and type(x) is not Tracer else Tracer(run, x, node, batched=False)
+            )
+        moved: tuple[Any, Any] = (x, node)
+        if axes:
+            moved = run.carried_out(np.moveaxis, (Tracer(run, x, node), axes, 0), {})
+        run.arguments[id(x)] = x
+        return Tracer(run, *moved)
+    found = {}
+    for key, part, a in parts:
+        value, at = part, None
+        if run.around is not None and type(part) is not Tracer:
+            value, at = run.around.call((None, node, None), operator.getitem, x, key)
+        found[key] = _as_operand(run, value, at, a)
+    return run.noted(in_tree_of(x, found)) if type(x) in (list, dict) else in_tree_of(x, found)
+
+
+def _collected(run: BatchRun, y: Any, axes: BatchAxes) -> tuple[Any, Any]:
+    """Return a value with the axis of the batch in each array, and its number around."""
+    parts = parts_with_axes(y, axes)
+    if parts is not None:
+        return _rebuilt_around(run, y, {key: _collected(run, part, a) for key, part, a in parts})
+    if y is None:
+        return None, None
+    if not isinstance(y, Tracer):
+        y = Tracer(run, y, None, batched=False)
+    entry = y.entry
+    is_number = isinstance(entry, Array | np.generic | int | float | complex)
+    if not is_number or np.asarray(entry).dtype.kind not in "biufc" or isinstance(entry, bool):
+        raise NotBatched(f"the value for an entry is a {type(entry).__name__}")
+    if axes is None:
+        if y.batched:
+            raise NotBatched("a value that is the same for all entries depends on the batch")
+        return y.value, y.node
+    value, node = y.value, y.node
+    if not y.batched:
+        shape = (run.count, *np.shape(entry))
+        value, node = run.carried_out(_repeated_anew, (y, shape), {})
+    if y.batched and (
+        type(value) is Tracer or value.base is not None or id(value) in run.arguments
+    ):
+        value, node = run.carried_out(np.copy, (Tracer(run, value, node),), {})
+    run.arguments[id(value)] = value  # the next value with this array is a copy
+    if axes and np.ndim(entry):
+        value, node = run.carried_out(np.moveaxis, (Tracer(run, value, node), 0, axes), {})
+    return value, node
+
+
+def _repeated_anew(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return a new array, which repeats what is the same for all entries."""
+    return np.copy(np.broadcast_to(x, shape))
+
+
+def _rebuilt_around(run: BatchRun, y: Any, parts: dict[Any, tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Return a list, tuple or dict of values, and its number around."""
+    values = {key: value for key, (value, _) in parts.items()}
+    nodes = [node for _, node in parts.values()]
+    whole = in_tree_of(y, values)
+    if run.around is None or isinstance(run.around, BatchRun):
+        return (run.around.noted(whole) if run.around is not None else whole), None
+    if isinstance(y, dict):
+        keys_and_values = [x for key, value in values.items() for x in (key, value)]
+        numbers = [n for node in nodes for n in (None, node)]
+        found: tuple[Any, Any] = run.around.call((None, *numbers), build_dict, *keys_and_values)
+    elif hasattr(y, "_make"):
+        if any(node is not None for node in nodes):
+            raise NotBatched(f"a {type(y).__name__} is returned")
+        return whole, None
+    else:
+        build = build_list if isinstance(y, list) else build_tuple
+        found = run.around.call((None, *nodes), build, *values.values())
+    return found
+
+
+def inside_vmap(mapped: Mapped, function: Any, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
+    """Do what `vmap(f)` does inside a function that is differentiated.
+
+    Arguments:
+        mapped: the function of an entry.
+        function: its loop.
+        tape, nodes, xs, kws: the call.
+    """
+    found = mapped.at_once(tape, nodes, xs, kws)
+    if not isinstance(found, str):
+        return found
+    note_resolution(function, xs, f"a loop over the entries of the batch: {found}")
+    return tape.function(nodes, function, xs, kws)
+
+
+def _vmap_in_batch(run: BatchRun, mapped: Mapped, function: Any, xs: Any, kws: Any) -> Any:
+    """Do what `vmap(f)` does for each entry of a batch around."""
+    nodes = (None,) * (1 + len(xs) + len(kws))
+    found = mapped.at_once(run, nodes, xs, kws)
+    assert not isinstance(found, str)
+    return found[0]
+
+
+def _made_in_batch(run: BatchRun, f: Any, xs: Any, kws: Any) -> Any:
+    """Make a function of the interface, such as `grad(f)`."""
+    if tracers_in((xs, kws)):
+        raise NotBatched(f"{name_of(f)} is given an entry of the batch")
+    return f(*xs, **kws)
+
+
+INSIDE[id(inside_vmap)] = _vmap_in_batch
+INSIDE[id(simply_run)] = _made_in_batch

@@ -1,0 +1,163 @@
+"""Calls with batches among their operands: by a batching rule, or entry by entry."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, RuleError, find_batched
+from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, is_number, shown
+from zygote_lite._ir.operators import BINARY, COMPARISONS, IN_PLACE
+from zygote_lite._ir.places import name_of, where
+from zygote_lite._ir.traits import is_elementwise
+from zygote_lite._tape.refusal import note_resolution
+
+_OF_OPERATOR = {id(getattr(operator, name)) for name in dir(operator)} | {id(abs), id(pow)}
+_COMPARES = {id(of.function) for of in COMPARISONS}
+WRITING = {id(f) for f in IN_PLACE}
+_WITHOUT_PLACE = {
+    id(getattr(operator, f"i{name}")): of.function
+    for name, of in BINARY.items()
+    if hasattr(operator, f"i{name}")
+}
+_NARROW = ("float16", "float32", "complex64")
+
+
+def by_batching_rule(run: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+    """Return the value of a call with batches among its operands, or `NotImplemented`."""
+    if is_batched(kws):
+        return NotImplemented
+    if id(f) == id(float) and len(xs) == 1:
+        return _as_python_number(run, xs[0])
+    entries = [entry_of(x) for x in xs]
+    rule = find_batched(f, *entries, **kws)
+    if rule is not None:
+        return _by_found_rule(run, rule, f, xs, kws)
+    if is_elementwise(f) and all(map(is_number, xs)) and not {*kws} - {"dtype"}:
+        return _entry_by_entry(run, f, xs, entries, kws)
+    return NotImplemented
+
+
+def _by_found_rule(run: Any, rule: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+    """Return what a batching rule gives: all tracers, with the axis of the batch in front."""
+    operands = []
+    for i, x in enumerate(xs):
+        if rule.takes_batch(i):
+            operands.append(_led(run, x))
+        elif is_batched(x):
+            return NotImplemented
+        else:
+            operands.append(x)
+    y = _carried_out(run.by_body, name_of(f), rule.body, tuple(operands), kws)
+    if y is NotImplemented:
+        raise NotBatched(f"{where()}: the batching rule of {name_of(f)} is not for this call")
+    note_resolution(f, tuple(entry_of(x) for x in xs), f"batching rule of {rule.place}")
+    module = getattr(f, "__module__", None)
+    return _as_batch(run, y, rule, plain=module in ("math", "cmath"))
+
+
+def _carried_out(how: Any, name: str, f: Any, xs: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+    """Run a call of whole batches; an error is left to the loop, which raises it for an entry."""
+    try:
+        return how(f, xs, kws)
+    except NotBatched:
+        raise
+    except Exception as error:
+        raise NotBatched(f"{where()}: {name} of the batch: {error}") from error
+
+
+def _led(run: Any, x: Any) -> Any:
+    """Return an operand whose arrays have an axis in front: of the batch, or of length 1."""
+    if isinstance(x, list | tuple):
+        return type(x)([_led(run, part) for part in x]) if type(x) in (list, tuple) else x
+    if type(x) is Tracer:
+        is_array = isinstance(x.entry, Array)
+        return x if x.batched or not is_array else run.computed(operator.getitem, (x, None))
+    return np.expand_dims(x, 0) if isinstance(x, np.ndarray) else x
+
+
+def _as_batch(run: Any, y: Any, rule: Any, plain: bool) -> Any:
+    if isinstance(y, list | tuple):
+        parts = [_as_batch(run, part, rule, plain) for part in y]
+        return tuple.__new__(type(y), parts) if isinstance(y, tuple) else run.noted(parts)
+    box = y if type(y) is Tracer else Tracer(run, y, None)
+    shape = np.shape(shown(box.value))
+    if not shape or shape[0] != run.count:
+        if isinstance(rule, str) or shape[:1] != (1,):
+            raise NotBatched(f"{where()}: the value has the shape {shape}, and is no batch")
+        raise RuleError(
+            f"the batching rule {rule.signature} ({rule.place}) gave an array of shape {shape} for "
+            f"a batch of {run.count}"
+        )
+    return Tracer(run, box.value, box.node, plain=plain)
+
+
+def _entry_by_entry(
+    run: Any, f: Any, xs: tuple[Any, ...], entries: list[Any], kws: dict[str, Any]
+) -> Any:
+    """Return what an elementwise function gives, with its axes in line."""
+    most = max(map(np.ndim, entries))
+    operands = []
+    for x, entry in zip(xs, entries, strict=True):
+        if type(x) is Tracer and x.batched and np.ndim(entry) < most:
+            shape = (run.count, *(1,) * (most - np.ndim(entry)), *np.shape(entry))
+            y, node = run.carried_out(np.reshape, (x, shape), {})
+            x = Tracer(run, y, node)
+        operands.append(x)
+    plain = _is_of_numbers(f, xs, entries)
+    y = _carried_out(run.computed, name_of(f), f, tuple(operands), kws)
+    found = _as_batch(run, y, f"{name_of(f)}", plain)
+    if plain and not np.all(np.isfinite(_innermost_value(found))):
+        raise NotBatched(f"{where()}: {name_of(f)} of Python's numbers may raise an error")
+    note_resolution(f, tuple(entries), "entry by entry")
+    return found
+
+
+def _innermost_value(x: Any) -> Any:
+    value = x.value
+    while type(value) is Tracer:
+        value = value.value
+    return value
+
+
+def _is_of_numbers(f: Any, xs: tuple[Any, ...], entries: list[Any]) -> bool:
+    """Return whether a call is one of Python's numbers, for each entry.
+
+    Python's numbers do not decide the precision of arrays (NEP 50), and their truth values are
+    integers, so that some of these calls cannot be done with arrays.
+    """
+    tracers = [x for x in xs if type(x) is Tracer and x.plain]
+    if not tracers:
+        return False
+    if any(isinstance(entry, bool) for entry in entries) and id(f) not in _COMPARES:
+        raise NotBatched(f"{where()}: {name_of(f)} of Python's truth values")
+    if any(str(getattr(entry, "dtype", "")) in _NARROW for entry in entries):
+        raise NotBatched(f"{where()}: {name_of(f)} of a Python number and of a narrow array")
+    numbers = all(isinstance(e, int | float) and not isinstance(e, np.generic) for e in entries)
+    return numbers and id(f) in _OF_OPERATOR
+
+
+def _as_python_number(run: Any, x: Any) -> Any:
+    """Return what `float` gives of each entry."""
+    if type(x) is not Tracer or np.ndim(x.entry):
+        return NotImplemented
+    if not isinstance(x.entry, float | np.floating):
+        return NotImplemented
+    y, node = run.carried_out(_of_doubles, (x,), {})
+    return Tracer(run, y, node, plain=True)
+
+
+def _of_doubles(x: Any) -> Any:
+    """Return an array as one of float64."""
+    return x.astype(np.float64)
+
+
+def out_of_place(run: Any, f: Any, xs: tuple[Any, ...]) -> Any:
+    """Return what `x += y` does where it makes a new value, as it does of numbers."""
+    known = _WITHOUT_PLACE.get(id(f))
+    x = entry_of(xs[0])
+    if isinstance(x, list) and id(x) in run.made and isinstance(xs[1], list | tuple):
+        return f
+    if known is None or not isinstance(x, int | float | complex | np.generic | str | tuple):
+        raise NotBatched(f"{where()}: {name_of(f)} writes into a {type(x).__name__}")
+    return known

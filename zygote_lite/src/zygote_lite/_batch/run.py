@@ -1,0 +1,377 @@
+"""The run of a function for a whole batch: its recording code, whose calls are resolved here."""
+
+import functools
+import operator
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rulescore import Array, find_rule
+from zygote_lite._activity.classes import member_of
+from zygote_lite._activity.effects import effect_of
+from zygote_lite._activity.side_effects import may_write
+from zygote_lite._activity.walk import reaches_active
+from zygote_lite._batch.rules import WRITING, by_batching_rule, out_of_place
+from zygote_lite._batch.structure import (
+    CONTAINERS,
+    DICT_VIEWS,
+    HARMLESS_WITHOUT_ENTRIES,
+    STRUCTURE,
+    constructed,
+    method_called,
+)
+from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, tracers_in
+from zygote_lite._batch.wholes import Whole
+from zygote_lite._cotangents.kinds import is_known_by_rule
+from zygote_lite._ir.compile import recording_of
+from zygote_lite._ir.intrinsics import build_list, build_tuple
+from zygote_lite._ir.places import is_installed, is_library, name_of, where
+from zygote_lite._ir.traits import changes_nothing, is_pure
+from zygote_lite._nested.pair import pair
+from zygote_lite._tape.arguments import place_arguments
+
+PositionalOperands = tuple[Any, ...]
+KeywordOperands = dict[str, Any]
+_ITERATED = (list, tuple, dict, range, zip, enumerate, reversed, str, *DICT_VIEWS)
+
+
+INSIDE: dict[int, Any] = {}
+"""What functions of the interface do for a batch, by what they do inside of a gradient."""
+
+
+class BatchRun:
+    """Run the function of an entry once, for a batch.
+
+    It is what recorded code takes for its tape. Variables hold values, and a `Tracer` for what
+    differs between entries (or has a number on the tape around). A call is resolved in this order:
+
+    1. what does not compute: building and reading containers, attributes, types (`STRUCTURE`);
+    2. a batching rule, or an elementwise function, where an operand is a batch;
+    3. a function of the interface that differentiates (`derivatives`), or another `vmap`;
+    4. a Python function: its code, which is run likewise; a method, a partial: what it calls;
+    5. a call without batches that changes nothing: it is run, on the tape around if there is one.
+
+    All else raises `NotBatched`, before it is run: nothing that can be seen from outside has
+    happened then, and a loop may start anew.
+
+    Attributes:
+        count: how many entries there are.
+        around: what runs calls of whole arrays: a tape, a run of a batch around this one, or
+            `None`, where they are simply run.
+        parent: the run inside which this one differentiates the same batch.
+        made: containers that this run has made, by identity: those may be changed.
+        read_only: containers that it was given, or has copied: those may not.
+        cells: variables that this run has made.
+        arguments: the arrays that it was given.
+    """
+
+    def __init__(self, count: int, around: Any = None, parent: "BatchRun | None" = None) -> None:
+        self.count, self.around, self.parent = count, around, parent
+        self.made: dict[int, Any] = {}
+        self.read_only: dict[int, Any] = {}
+        self.cells: dict[int, Any] = {}
+        self.arguments: dict[int, Any] = {}
+
+    # -- what recorded code asks of a tape
+
+    def call(self, nodes: Any, f: Any, /, *xs: Any, **kws: Any) -> tuple[Any, None]:
+        """Run a call."""
+        return self.resolve(f, xs, kws), None
+
+    def iterate(self, x: Any, node: Any, owned: bool = False) -> Iterator[tuple[Any, None]]:
+        """Yield the elements of an iterable, as `for` takes them."""
+        x = self.own(x)
+        if type(x) is Tracer or isinstance(x, Array):
+            for i in range(np.shape(entry_of(x))[0]):
+                yield self.resolve(operator.getitem, (x, i), {}), None
+            return
+        if not isinstance(x, _ITERATED) and id(x) not in self.made:
+            raise NotBatched(f"{where()}: a {type(x).__name__} is iterated")
+        for y in x:
+            yield self.own(y), None
+
+    def keywords(self, made: Any, entries: Any) -> None:
+        """Note the dict of a function's `**kwargs`, which Python has made."""
+        self.made[id(made)] = made
+
+    def cell_of(self, holder: Any) -> Any:
+        """Return the cell of the one variable that `holder` captures."""
+        return holder.__closure__[0]
+
+    def own_cell_of(self, holder: Any) -> Any:
+        """Return the cell of a variable of the function that runs, which has just been made."""
+        cell = holder.__closure__[0]
+        self.cells[id(cell)] = cell
+        return cell
+
+    def note_refusal(self) -> None:
+        """Leave a `finally` that may swallow a refusal to the loop."""
+        raise NotBatched(f"{where()}: a `finally` may leave an error behind")
+
+    def raise_refusal(self) -> None:
+        """Do nothing: there is no refusal that was noted."""
+
+    # -- resolving a call
+
+    def resolve(self, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+        """Resolve a call in the order that the class describes."""
+        xs = tuple(map(self.own, xs))
+        kws = {name: self.own(x) for name, x in kws.items()} if kws else kws
+        handler = STRUCTURE.get(id(f))
+        if handler is not None:
+            return handler(self, f, xs, kws)
+        if id(f) in WRITING:
+            f = out_of_place(self, f, xs)
+        if (f is operator.add or f is operator.mul) and _are_joined(xs):
+            return self.noted(f(*xs))
+        if is_batched(xs) or (kws and is_batched(kws)):
+            done = by_batching_rule(self, f, xs, kws)
+            if done is not NotImplemented:
+                return done
+        own = getattr(f, "__differentiates__", None)
+        if isinstance(own, tuple) and own[0] is f:
+            return self.differentiated(f, own[1], xs, kws)
+        if type(f) in _CALLABLES:
+            return _CALLABLES[type(f)](self, f, xs, kws)
+        if isinstance(f, type):
+            done = constructed(self, f, xs, kws)
+            if done is not NotImplemented:
+                return done
+        called = member_of(type(f), "__call__")
+        is_own = isinstance(called, types.FunctionType) and not tracers_in(kws)
+        if is_own and find_rule(f, *[entry_of(x) for x in xs], **kws) is None:
+            return self.function(called, (f, *xs), kws)
+        return self.without_batches(f, xs, kws)
+
+    def differentiated(self, f: Any, how: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+        """Answer a function of the interface, by what is declared for how it differentiates."""
+        known = INSIDE.get(id(getattr(how, "func", how)))
+        if known is None:
+            raise NotBatched(f"{where()}: {name_of(f)} is called")
+        return known(self, *getattr(how, "args", ()), xs, kws)
+
+    def function(self, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+        """Run the code of a Python function for the batch."""
+        path = f.__code__.co_filename
+        entries = [entry_of(x) for x in xs]
+        rule = None if tracers_in(kws) else find_rule(f, *entries, **kws)
+        if (
+            rule is not None
+            and not is_batched((xs, kws))
+            and (is_library(path) or _does_nothing_else(f))
+        ):
+            return self.computed(f, xs, kws)
+        if is_library(path) or is_installed(path) or (rule is not None and self.around is not None):
+            return self.without_batches(f, xs, kws)
+        run, is_generator = recording_of(f)
+        names, _ = place_arguments(f.__code__, len(xs), tuple(kws))
+        y: Any = run(self, (None,) * len(names), *xs, **kws)
+        return self.noted(self.generated(y)) if is_generator else self.own(y[0])
+
+    def generated(self, frame: Any) -> Iterator[Any]:
+        """Yield what a generator yields, whose code is run for the batch."""
+        try:
+            y, _ = next(frame)
+            while True:
+                yield self.own(y)
+                y, _ = frame.send((None, None))
+        except StopIteration:
+            return
+
+    def without_batches(self, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+        """Run a call that changes nothing, and is given no batch."""
+        if is_batched(xs) or is_batched(kws):
+            given = ", ".join(type(x).__name__ if type(x) is not Tracer else "batch" for x in xs)
+            raise NotBatched(f"{where()}: {name_of(f)} of ({given}) has no batching rule")
+        if kws.get("out") is not None or any(map(_is_function, (*xs, *kws.values()))):
+            raise NotBatched(f"{where()}: {name_of(f)} may write, or call a function")
+        quiet = is_pure(f) or id(f) in HARMLESS_WITHOUT_ENTRIES
+        if not quiet and not (changes_nothing(f) and not any(map(_is_users, xs))):
+            raise NotBatched(f"{where()}: it is not known whether {name_of(f)} changes anything")
+        if any(map(_is_users, xs)) and not any(is_known_by_rule(type(x)) for x in xs):
+            raise NotBatched(f"{where()}: {name_of(f)} may call methods of a class")
+        return self.computed(f, xs, kws)
+
+    def indexed(self, x: Any, index: Any) -> Any:
+        """Return a part of an array, for a batch of arrays or of indices."""
+        parts = [np.array(i) if type(i) is list and i and not tracers_in(i) else i
+                 for i in (index if type(index) is tuple else [index])]  # fmt: skip
+        index = tuple(parts) if type(index) is tuple else parts[0]
+        if is_batched((x, index)):
+            done = by_batching_rule(self, operator.getitem, (x, index), {})
+            if done is NotImplemented:
+                raise NotBatched(f"{where()}: an index of a batch")
+            return done
+        if not isinstance(entry_of(x), Array | np.generic | str | range):
+            raise NotBatched(f"{where()}: an entry of a {type(x).__name__} is read")
+        return self.computed(operator.getitem, (x, index))
+
+    # -- on the tape around
+
+    def computed(self, f: Any, xs: PositionalOperands, kws: KeywordOperands | None = None) -> Any:
+        """Run a call of values, without batches or of whole batches; return what it gives.
+
+        What has a number on the tape around is traced, as no batch: who asks for a batch says so.
+        """
+        y, node = self.carried_out(f, xs, kws or {})
+        return self.traced(y, node)
+
+    def by_body(self, body: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+        """Return what the body of a batching rule gives, as tracers."""
+        if self.around is None:
+            return self.computed(body, xs, kws)
+        return self.unwrapped(body(*map(self.wrapped, xs), **kws))
+
+    def wrapped(self, x: Any) -> Any:
+        """Return an operand of a rule, whose tracers are arrays that call the tape around."""
+        if type(x) is Tracer:
+            return Whole(x.value, x.node, self.call_of_wholes)
+        if isinstance(x, list | tuple) and tracers_in(x):
+            parts = [self.wrapped(part) for part in x]
+            return tuple.__new__(type(x), parts) if isinstance(x, tuple) else parts
+        return x
+
+    def unwrapped(self, y: Any) -> Any:
+        """Return what a rule gives, or calls, with tracers for the arrays of the tape around."""
+        if type(y) is Whole:
+            return Tracer(self, y.value, y.node, batched=False)
+        if isinstance(y, list | tuple):
+            parts = [self.unwrapped(part) for part in y]
+            return tuple.__new__(type(y), parts) if isinstance(y, tuple) else parts
+        return {key: self.unwrapped(x) for key, x in y.items()} if isinstance(y, dict) else y
+
+    def call_of_wholes(self, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+        """Run a function of NumPy that a rule calls on the tape around."""
+        y = self.computed(f, self.unwrapped(tuple(xs)), self.unwrapped(kws))
+        return self.wrapped(y) if type(y) is not np.ndarray else Whole(y, None, self.call_of_wholes)
+
+    def carried_out(self, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> tuple[Any, Any]:
+        """Run a call on the tape around, with values in the place of tracers."""
+        given = [self.lowered(x) for x in xs]
+        named = {name: self.lowered(x) for name, x in kws.items()}
+        values = [x for x, _ in given]
+        options = {name: x for name, (x, _) in named.items()}
+        if self.around is None:
+            return f(*values, **options), None
+        nodes = (None, *(n for _, n in given), *(n for _, n in named.values()))
+        found: tuple[Any, Any] = self.around.call(nodes, f, *values, **options)
+        return found
+
+    def lowered(self, x: Any) -> tuple[Any, Any]:
+        """Return the value of an operand on the tape around, and its number there."""
+        if type(x) is Tracer:
+            return x.value, x.node
+        if not isinstance(x, list | tuple) or not tracers_in(x):
+            return x, None
+        parts = [self.lowered(part) for part in x]
+        values = [value for value, _ in parts]
+        if self.around is None:
+            return type(x)(values) if type(x) in (list, tuple) else tuple(values), None
+        build = build_list if isinstance(x, list) else build_tuple
+        found: tuple[Any, Any] = self.around.call((None, *(n for _, n in parts)), build, *values)
+        return found
+
+    def traced(self, y: Any, node: Any) -> Any:
+        """Return a value that came from the tape around."""
+        if isinstance(y, list | tuple) and (node is not None or tracers_in(y)):
+            parts = [
+                self.traced(*self.around.call((None, node, None), operator.getitem, y, i))
+                for i in range(len(y))
+            ]
+            return tuple.__new__(type(y), parts) if isinstance(y, tuple) else self.noted(parts)
+        if type(y) is Tracer and not isinstance(self.around, BatchRun):
+            raise NotBatched("an entry of another batch is met")
+        if node is not None or type(y) is Tracer:
+            return Tracer(self, y, node, batched=False)
+        return y
+
+    def noted(self, container: Any) -> Any:
+        """Note a container that has been made, which may be changed."""
+        self.made[id(container)] = container
+        return container
+
+    # -- what comes from outside
+
+    def own(self, x: Any) -> Any:
+        """Return a value as one of this run: tracers of runs around, what is active there."""
+        if type(x) is Tracer:
+            return x if x.run is self else self.adopted(x)
+        if type(x) not in CONTAINERS or self.around is None:
+            return x
+        if id(x) in self.made or id(x) in self.read_only:
+            return x
+        is_active = reaches_active(x) or (self.parent is not None and tracers_in(x))
+        return self.copied(x) if is_active else x
+
+    def adopted(self, x: Tracer) -> Tracer:
+        """Return a tracer of the run around, for the same batch, as one of this run."""
+        if isinstance(self.around, BatchRun):
+            return Tracer(self, self.around.own(x), None, batched=False)
+        if self.parent is None or self.around is None:
+            raise NotBatched("an entry of another batch is met")
+        x = x if x.run is self.parent else self.parent.adopted(x)
+        node = x.node if x.node is None else self.lifted(x.node)
+        return Tracer(self, x.value, node, x.batched, x.plain)
+
+    def lifted(self, node: Any) -> Any:
+        """Return the number, on the tape around, of a value of the run that this one is inside."""
+        return pair(None, node)
+
+    def copied(self, x: Any) -> Any:
+        """Return a container from outside, with tracers for what it holds; it may not change."""
+        if isinstance(x, dict):
+            found: Any = {key: self.own(self.part(x, key)) for key in x}
+        else:
+            parts = [self.own(self.part(x, i)) for i in range(len(x))]
+            found = tuple.__new__(type(x), parts) if isinstance(x, tuple) else parts
+        self.read_only[id(found)] = found
+        return found
+
+    def part(self, x: Any, key: Any) -> Any:
+        """Return what a container from outside holds, by the tape around."""
+        return x[key] if tracers_in(x[key]) else self.computed(operator.getitem, (x, key))
+
+
+def _is_users(x: Any) -> bool:
+    """Return whether an operand is an object, whose methods C may call."""
+    if type(x) is Tracer or isinstance(x, Array | np.generic | int | float | complex | str | bytes):
+        return False
+    if isinstance(x, list | tuple):
+        return any(map(_is_users, x))
+    if isinstance(x, dict):
+        return any(map(_is_users, x.values()))
+    plain = (type(None), slice, range, type, np.dtype, types.EllipsisType, types.ModuleType)
+    return not isinstance(x, (*plain, zip, enumerate, reversed))
+
+
+def _are_joined(xs: PositionalOperands) -> bool:
+    """Return whether operands are lists or tuples, which are put together or repeated."""
+    numeric = any(isinstance(x, Array) or type(x) is Tracer for x in xs)
+    return not numeric and any(type(x) in CONTAINERS for x in xs)
+
+
+def _is_function(x: Any) -> bool:
+    return type(x) is not Tracer and callable(x) and not isinstance(x, type)
+
+
+def _does_nothing_else(f: Any) -> bool:
+    """Return whether nothing is known that a function with a rule does besides."""
+    return effect_of(f)[0] is None and not may_write(f)
+
+
+def _method_bound(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+    return run.resolve(f.__func__, (f.__self__, *xs), kws)
+
+
+def _of_partial(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+    return run.resolve(f.func, (*f.args, *xs), {**f.keywords, **kws})
+
+
+_CALLABLES: dict[type, Any] = {
+    types.FunctionType: lambda run, f, xs, kws: run.function(f, xs, kws),
+    types.MethodType: _method_bound,
+    functools.partial: _of_partial,
+    types.BuiltinFunctionType: method_called,
+}

@@ -1,0 +1,101 @@
+"""What stands for an entry of a batch, while the function of an entry runs."""
+
+from collections.abc import Callable
+from typing import Any, Never
+
+import numpy as np
+
+from rulescore import Array
+from zygote_lite.errors import DifferentiationError
+
+
+class NotBatched(DifferentiationError):  # noqa: N818 - no error to whoever calls `vmap`
+    """Tell why a function is not run for a whole batch at once."""
+
+
+class Tracer:
+    """Stand for an entry of a batch, or for a value that is differentiated around it.
+
+    Attributes:
+        run: the run of a batch that it belongs to.
+        value: the whole batch, whose first axis is that of the batch; or the value itself. It may
+            be the entry of a batch around this one.
+        node: its number on the tape around.
+        batched: whether it differs between entries.
+        plain: whether the entries are Python's numbers, and not NumPy's.
+
+    Nothing can be done with it but by the run: whatever Python or C would ask of it is refused.
+    """
+
+    __slots__ = ("batched", "node", "plain", "run", "value")
+    __array_ufunc__ = None
+
+    def __init__(
+        self, run: Any, value: Any, node: Any, batched: bool = True, plain: bool = False
+    ) -> None:
+        self.run, self.value, self.node = run, value, node
+        self.batched, self.plain = batched, plain
+
+    @property
+    def entry(self) -> Any:
+        """Return one entry: its type, shape and dtype are those of all."""
+        value = shown(self.value)
+        if not self.batched:
+            return value
+        return value[0].item() if self.plain else value[0]
+
+
+def shown(value: Any) -> Any:
+    """Return an array for what a batch holds, also where that is an entry of a batch around."""
+    return value.entry if type(value) is Tracer else value
+
+
+def _refusing_method(name: str) -> Callable[..., Never]:
+    def refuse(*_: Any, **__: Any) -> Never:
+        raise NotBatched(f"Python asks for `{name}` of an entry of the batch")
+
+    return refuse
+
+
+for _name in (
+    "bool", "len", "iter", "next", "float", "int", "complex", "index", "array", "getitem", "hash",
+    "setitem", "contains", "getattr", "eq", "ne", "lt", "le", "gt", "ge", "add", "radd", "sub",
+    "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "matmul", "rmatmul", "neg", "abs",
+    "round", "str", "repr", "format", "call", "reduce", "reduce_ex",
+    "enter", "exit",
+):  # fmt: skip
+    setattr(Tracer, f"__{_name}__", _refusing_method(f"__{_name}__"))
+
+
+def tracers_in(x: Any) -> bool:
+    """Return whether a value is, or holds, what stands for an entry."""
+    if type(x) is Tracer:
+        return True
+    if isinstance(x, list | tuple):
+        return any(map(tracers_in, x))
+    return isinstance(x, dict) and any(map(tracers_in, x.values()))
+
+
+def is_batched(x: Any) -> bool:
+    """Return whether a value is, or holds, what differs between entries."""
+    if type(x) is Tracer:
+        return x.batched
+    if isinstance(x, list | tuple):
+        return any(map(is_batched, x))
+    return isinstance(x, dict) and any(map(is_batched, x.values()))
+
+
+def entry_of(x: Any) -> Any:
+    """Return a value with one entry of the batch in the place of each tracer."""
+    if type(x) is Tracer:
+        return x.entry
+    if isinstance(x, list | tuple) and tracers_in(x):
+        return type(x)([entry_of(part) for part in x])
+    return x
+
+
+def is_number(x: Any) -> bool:
+    """Return whether a value is a number or an array, or stands for one."""
+    if type(x) is Tracer:
+        return is_number(x.entry)
+    return isinstance(x, Array | np.generic | int | float | complex)
