@@ -82,12 +82,14 @@ class Fault(enum.Enum):
     TREE = "ZL038", ValueError, "Trees or vectors do not fit"
     GRADIENT_CHECK = "ZL039", GradientCheckError, "A gradient is not what differences say"
 
+    OTHER_TYPES = "ZL040", NoRuleError, "A rule is for other types"
+
     def __init__(self, code: str, error: type[Exception], title: str) -> None:
         self.code, self.error, self.title = code, error, title
 
     def __call__(self, text: str, error: type[Exception] | None = None) -> Exception:
         """Return the error with a text, of the usual class or of another."""
-        return (error or self.error)(f"{text} [{self.code}]")
+        return (error or self.error)(f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]")
 
 
 def unsupported(filename: str, line: int, name: str, what: str) -> Exception:

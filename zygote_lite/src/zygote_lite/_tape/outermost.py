@@ -11,7 +11,7 @@ from zygote_lite._activity.activity import only_floats
 from zygote_lite._activity.marks import forget_marks
 from zygote_lite._activity.outputs import end_output
 from zygote_lite._cotangents.run import state
-from zygote_lite._tape.refusal import name_users_call
+from zygote_lite._tape.refusal import complete_message
 from zygote_lite.errors import DifferentiationError
 
 
@@ -40,7 +40,7 @@ class Run:
         state.chooses = self.chose
         if self.is_outermost:
             if isinstance(error, DifferentiationError):
-                name_users_call(error, found)
+                complete_message(error, self.given, found)
             state.active = state.captured = state.written = None
             state.given = ()
             state.held.clear()

@@ -5,6 +5,7 @@ import decimal
 import fractions
 import io
 import sys
+import textwrap
 import time
 import traceback
 import types
@@ -33,6 +34,7 @@ from zygote_lite._ir.places import (
     place_of,
     where,
 )
+from zygote_lite._tape.advice import call_by_user, hint_on_library, near_miss, rule_to_paste
 from zygote_lite.errors import DifferentiationError, Fault
 
 
@@ -99,10 +101,18 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
             f"{place}: {name} has no rule, and a gradient passes through it: {why}"
         )
     if outside is not None:
+        called = call_by_user()
         return _without_rule(
             f"{place}: {name} has no rule, and a gradient passes through it: it calls {name_of(f)} "
             f"of ({given}) at {where()}, which has no rule and no Python source",
             module,
+            None if called is None else rule_to_paste(*called),
+        )
+    almost = near_miss(f, xs)
+    if almost is not None:
+        return Fault.OTHER_TYPES(
+            f"{where()}: {name_of(f)} of ({given}) has no rule, and a gradient passes through it; "
+            f"{almost}"
         )
     if f is array.array:
         return Fault.HOLDER(
@@ -113,6 +123,7 @@ def refusal(f: Any, xs: tuple[Any, ...], kws: dict[str, Any] | None = None) -> E
         f"{where()}: {name_of(f)} of ({given}) has no rule and no Python source, and a gradient "
         "passes through it",
         home_of(f) or type(f).__module__,
+        rule_to_paste(f, xs, kws or {}),
     )
 
 
@@ -140,18 +151,31 @@ def _told_inside(outside: tuple[str, str, str], place: str, error: Any) -> str:
     )
 
 
-def name_users_call(error: DifferentiationError, found: types.TracebackType | None) -> None:
-    """Let a message that begins with a place in a library begin with the user's call of it."""
+def complete_message(
+    error: DifferentiationError, operands: Any, found: types.TracebackType | None
+) -> None:
+    """Let a message begin with the user's call, and name what helps with a library's values.
+
+    Arguments:
+        error: what was raised; a message may begin with a place in a library.
+        operands: the function that is differentiated, and its arguments.
+        found: the traceback.
+    """
     place, _, told = str(error).partition(": ")
     path = place.rpartition(":")[0]
-    if not (is_installed(path) or is_library(path)):
-        return
-    frames = [frame for frame, _ in traceback.walk_tb(found)]
-    outside = called_by_user(reversed(frames))
-    if outside is not None:
-        error.args = (_told_inside(outside, place, told),)
+    text = str(error)
+    if is_installed(path) or is_library(path):
+        frames = [frame for frame, _ in traceback.walk_tb(found)]
+        outside = called_by_user(reversed(frames))
+        if outside is not None:
+            text = _told_inside(outside, place, told)
+    hint = hint_on_library(operands, found)
+    if hint is not None and hint not in text:
+        text = f"{text.removesuffix(f'[{error.code}]').rstrip()}; {hint} [{error.code}]"
+    if text != str(error):
+        error.args = (text,)
         if isinstance(error, SyntaxError):
-            error.msg = error.args[0]
+            error.msg = text
 
 
 _PASS_INSTEAD: list[tuple[Any, str]] = [
@@ -249,17 +273,17 @@ def asking() -> str:
     return "" if frame is None else frame.f_code.co_filename
 
 
-def _without_rule(told: str, module: str) -> Exception:
+def _without_rule(told: str, module: str, rule: str | None) -> Exception:
     """Return the error for a function of a module that has no rule, with what to do about it."""
     plugin = provider_of(module)
     if plugin is not None:
         return Fault.MISSING_PLUGIN(
             f"{told}; install the plugin with rules for {module} (pip install {plugin})"
         )
-    return Fault.NO_RULE(
-        f"{told}; declare one: `rule = RuleSet('mine'); @rule(f) def _(x: float): ...; "
-        "rule.register()` (see rulescore), or install a plugin that has it"
-    )
+    if rule is None:
+        return Fault.NO_RULE(f"{told}; declare one (`rulescore.RuleSet`), or install a plugin")
+    text = textwrap.indent(rule, "    ")
+    return Fault.NO_RULE(f"{told}; install a plugin that has one, or declare it:\n\n{text}\n\n")
 
 
 def _is_text_array(x: Any) -> bool:

@@ -1,0 +1,107 @@
+"""The advice of a refusal runs when it is pasted: then the rule that it declares answers."""
+
+import math
+import re
+import textwrap
+import types
+
+import numpy as np
+import pytest
+from scipy import interpolate, ndimage, signal, spatial
+
+from rulescore import RuleError
+from zygote_lite import NoRuleError, grad, gradient
+from zygote_lite._tape.advice import rule_to_paste
+
+X = np.arange(1.0, 7.0)
+HALF = np.array([[0.5]])
+REFUSED = {
+    "lfilter": lambda x: signal.lfilter([1.0], [1.0, -0.5], x),
+    "sosfilt": lambda x: signal.sosfilt([[1.0, 0, 0, 1.0, 0, 0]], x),
+    "upfirdn": lambda x: signal.upfirdn([1.0], x, 2),
+    "medfilt": lambda x: signal.medfilt(x),
+    "savgol_filter": lambda x: signal.savgol_filter(x, 3, 1),
+    "convolve2d": lambda x: signal.convolve2d(x.reshape(3, 2), np.ones((2, 2)), mode="same"),
+    "gaussian_filter": lambda x: ndimage.gaussian_filter(x, 1.0),
+    "convolve1d": lambda x: ndimage.convolve1d(x, [1.0, 2.0], axis=0),
+    "zoom": lambda x: ndimage.zoom(x, 2),
+    "map_coordinates": lambda x: ndimage.map_coordinates(x.reshape(3, 2), [[0.5], [0.5]]),
+    "median_filter": lambda x: ndimage.median_filter(x, 3),
+    "sobel": lambda x: ndimage.sobel(x),
+    "rotate": lambda x: ndimage.rotate(x.reshape(3, 2), 30.0, reshape=False),
+    "spline_filter": lambda x: ndimage.spline_filter(x),
+    "spline": lambda x: interpolate.BSpline(np.arange(10.0), x, 3)(4.5),
+    "rbf": lambda x: interpolate.RBFInterpolator(np.arange(6.0)[:, None], x)(HALF),
+    "pdist": lambda x: spatial.distance.pdist(x.reshape(3, 2)),
+    "cdist": lambda x: spatial.distance.cdist(x.reshape(3, 2), x.reshape(3, 2)),
+    "shift": lambda x: ndimage.shift(x, 0.5),
+    "as_integer_ratio": lambda x: float.as_integer_ratio(x[0])[0],
+}
+
+
+def rule_in(error):
+    (found,) = re.findall(r"declare it:\n\n(.*?)\n\n\[ZL001\]$", str(error), re.DOTALL)
+    return textwrap.dedent(found)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_rule_of_the_advice_runs_and_answers(name):
+    with pytest.raises(NoRuleError) as refused:
+        gradient(lambda x: np.sum(REFUSED[name](x)), X)
+    space = {}
+    exec(rule_in(refused.value), space)
+    try:
+        # it says what is left to write; of an object, the next function is told of
+        with pytest.raises((NotImplementedError, NoRuleError)) as left:
+            gradient(lambda x: np.sum(REFUSED[name](x)), X)
+    finally:
+        space["rule"].unregister()
+    if name == "rbf":
+        assert rule_in(left.value) != rule_in(refused.value)
+    else:
+        assert str(left.value).startswith("return the cotangents of ")
+
+
+def test_a_ufunc_is_given_a_scalar_rule(no_base):
+    space = {}
+    exec(rule_to_paste(np.logaddexp, (0.5, 0.5), {}), space)
+    try:
+        with pytest.raises(RuleError, match=r"numpy\.logaddexp.*'ellipsis'"):
+            gradient(np.logaddexp, 0.5, 0.5)
+    finally:
+        space["rule"].unregister()
+
+
+def test_what_is_found_by_no_name_gets_no_rule_to_paste():
+    doubled = np.frompyfunc(lambda x: 2 * x, 1, 1)
+    assert rule_to_paste(doubled, (0.5,), {}) is None
+
+
+def test_a_near_miss_names_the_rule_and_the_argument():
+    with pytest.raises(NoRuleError, match=r"bincount.*takes Array as argument 1, and it is tuple"):
+        grad(lambda x: np.sum(np.bincount(np.arange(3), (x, x, x))))(0.5)
+    with pytest.raises(NoRuleError, match=r"takes list \| tuple as argument 0, and it is set"):
+        grad(lambda x: math.prod({x}))(0.5)
+
+
+def of_library(name, text):
+    """Return a module that stands for another library."""
+    module = types.ModuleType(name)
+    exec(text, vars(module))
+    return module
+
+
+@pytest.mark.parametrize(
+    ("library", "advice"),
+    [
+        ("pandas.core", r"`\.to_numpy\(\)`"),
+        ("torch", r"`\.detach\(\)\.numpy\(\)`"),
+        ("jaxlib._jax", r"`np\.asarray\(\.\.\.\)`"),
+        ("numba.np", "the Python function that it was made of"),
+    ],
+)
+def test_values_of_other_libraries_get_the_line_that_helps(library, advice):
+    module = of_library(library, "class Data:\n    def __init__(self, x): self.x = x")
+    data = module.Data(0.5)
+    with pytest.raises(NoRuleError, match=rf"{advice}.* \[ZL001\]$"):
+        gradient(lambda d: float.as_integer_ratio(d.x)[0], data)
