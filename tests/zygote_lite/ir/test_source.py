@@ -18,6 +18,7 @@ from zygote_lite import gradient, value_and_grad
 from zygote_lite._ir import source as _source
 from zygote_lite._ir.source import definition_of
 from zygote_lite.errors import NoSourceError
+from zygote_lite.testing import recorded_only
 
 # fmt: off
 same_line = [lambda x: x * 2.0, lambda x: x * 3.0, lambda y: y * 3.0, lambda: 1.0]
@@ -330,3 +331,19 @@ def test_a_function_without_source_that_hands_its_arguments_on():
         assert y == f(1.3, 0.7)
         assert dx == pytest.approx(3.0 * 0.7 + 3 * 1.3**2 * 0.7**2)
         assert dy == pytest.approx(3.0 * 1.3 + 2 * 1.3**3 * 0.7)
+
+
+def test_definitions_of_generator_expressions_are_bounded(monkeypatch):
+    monkeypatch.setattr(_source, "_MOST_DEFINITIONS", 3)
+
+    def made(k):
+        names = {}
+        exec(f"def f(x):\n    return sum(v * x * {k}.0 for v in [1.0, 2.0])", names)
+        return names["f"]
+
+    functions = [made(k) for k in range(1, 7)]
+    with recorded_only():
+        for _ in range(2):  # the second time, what is forgotten by then is found again
+            slopes = [gradient(f, 1.0)[0] for f in functions]
+            assert slopes == [3.0 * k for k in range(1, 7)]
+    assert len(_source._made) <= 3

@@ -1,11 +1,14 @@
 """Many threads may differentiate the same function at once, the first call included."""
 
+import importlib.util
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
 
+from rulescore import RuleSet
 from zygote_lite import gradient, pullback
 
 THREADS = 16
@@ -95,3 +98,65 @@ def test_writes_to_new_objects_stay_in_their_thread():
         return abs(gradient(f, x)[0] - 12 * x**2) < 1e-9
 
     assert all(map(all, run_in_threads(work)))
+
+
+TEXT = """
+import math
+def f(x):
+    return sum(v * x for v in [1.0, {k}.0]) * math.sin(x)
+"""
+
+
+def slope(k, x):
+    return (1.0 + k) * (math.sin(x) + x * math.cos(x))
+
+
+def check_fresh(i, k, tmp_path):
+    names = {}
+    exec(TEXT.format(k=k), names)
+    return [gradient(names["f"], 0.3)[0] - slope(k, 0.3) for _ in range(3)]
+
+
+def check_rules(i, k, tmp_path):
+    def twice(x):
+        return float(x) * 2.0
+
+    off = []
+    for factor in (2.0, 3.0):
+        rule = RuleSet(f"of thread {i}")
+
+        @rule(twice)
+        def _(x: float, factor=factor):
+            return x * 2.0, lambda dy: (dy * factor,)
+
+        rule.register()
+        off += [gradient(lambda x: twice(x) * x, 1.5)[0] - (1.5 * factor + 3.0) for _ in range(2)]
+        rule.unregister()
+    return off
+
+
+def check_reloaded(i, k, tmp_path):
+    path = tmp_path / f"module_{i}.py"
+    path.write_text(TEXT.format(k=k))
+    spec = importlib.util.spec_from_file_location(f"reloaded_{i}", path)
+    module = importlib.util.module_from_spec(spec)
+    exec(compile(path.read_text(), str(path), "exec"), vars(module))
+    return [gradient(module.f, 0.3)[0] - slope(k, 0.3) for _ in range(3)]
+
+
+def test_functions_rules_and_modules_come_and_go_in_eight_threads(tmp_path):
+    checks = (check_fresh, check_rules, check_reloaded)
+    barrier = Barrier(8)
+    before = sys.getswitchinterval()
+
+    def start(i):
+        barrier.wait()
+        return [checks[i % 3](i, k, tmp_path) for k in range(1, 4)]
+
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(start, range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert max(abs(x) for thread in found for row in thread for x in row) < 1e-12

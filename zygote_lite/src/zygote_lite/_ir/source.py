@@ -1,9 +1,11 @@
 """From a function object to the syntax tree of its definition."""
 
 import ast
+import hashlib
 import linecache
 import re
 import sys
+import threading
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -171,6 +173,8 @@ def _is_of_no_file(filename: str) -> bool:
 
 
 _made: dict[tuple[str, str], Definition] = {}
+_MOST_DEFINITIONS = 4096  # programs may make functions from ever new texts
+_remember_lock = threading.Lock()
 
 
 def remember(filename: str, definition: ast.FunctionDef) -> None:
@@ -178,13 +182,14 @@ def remember(filename: str, definition: ast.FunctionDef) -> None:
 
     A definition that is another one, of a text that has changed since, takes another name.
     """
-    stem, n = definition.name, 1
-    while _made.setdefault((filename, definition.name), definition) is not definition:
-        known = ast.dump(_made[filename, definition.name], include_attributes=True)
-        if known == ast.dump(definition, include_attributes=True):
-            break
-        n += 1
-        definition.name = f"{stem}_{n}"
+    text = ast.dump(definition, include_attributes=True)
+    with _remember_lock:
+        known = _made.get((filename, definition.name))
+        if known is not None and ast.dump(known, include_attributes=True) != text:
+            definition.name += f"_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        _made.setdefault((filename, definition.name), definition)
+        while len(_made) > _MOST_DEFINITIONS:
+            _made.pop(next(iter(_made)))
 
 
 @lru_cache(maxsize=256)
