@@ -114,11 +114,12 @@ def tests(session):
 def fuzz(session):
     """Differentiate 20,000 random programs of each fuzzer, or as many as given.
 
-    The first compares with the complex step, the second transformed code with the tape.
+    The first compares with the complex step, the second transformed code with the tape, the third
+    forward mode with reverse, and both with forward over reverse.
     """
     session.install("-r", "requirements.txt")
     programs = session.posargs or ["20000"]
-    for fuzzer in ("fuzzer", "specialized_fuzzer"):
+    for fuzzer in ("fuzzer", "specialized_fuzzer", "forward_fuzzer"):
         session.run("python", "-m", f"tests.zygote_lite.fuzz.{fuzzer}", *programs)
 
 

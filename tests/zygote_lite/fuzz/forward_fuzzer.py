@@ -1,8 +1,10 @@
 """Random programs and the cases of the constructs, forward: `jvp` against the gradient.
 
 The tangent along a random direction is compared with the gradient times that direction, and where
-transformed code answers, with the tape's. `python -m tests.zygote_lite.fuzz.forward_fuzzer COUNT
-FIRST` runs COUNT programs of the transformed fuzzer's from FIRST on, then all cases.
+transformed code answers, with the tape's. Then forward mode goes over the gradient, by one
+argument, which is compared with `hvp` and, where transformed code answers, with the tape.
+`python -m tests.zygote_lite.fuzz.forward_fuzzer COUNT FIRST` runs COUNT programs of the transformed
+fuzzer's from FIRST on, then all cases.
 """
 
 import collections
@@ -16,8 +18,9 @@ from rulescore import Tangent
 from rulescore.testing._leaves import inner
 from tests.zygote_lite.constructs.table import CASES
 from tests.zygote_lite.fuzz.specialized_fuzzer import COARSE, KINDS, TOLERANCE, of_effects
-from zygote_lite import DifferentiationError, gradient, jvp, testing
+from zygote_lite import DifferentiationError, grad, gradient, hvp, jvp, testing
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite.modes import TRANSFORMED
 
 CALLS = 3  # the last of them is answered by transformed code, where there is some
 
@@ -63,6 +66,31 @@ def check(f, xs, numbers, seed, tolerance=TOLERANCE):
     return "transformed" if answers else "recorded"
 
 
+def check_second(f, xs, numbers, seed, tolerance=TOLERANCE):
+    """Raise where the tangent of a gradient is not the Hessian times a vector.
+
+    Returns whether it is refused, recorded or transformed; `None` where no argument is for it.
+    """
+    number = next((i for i in numbers if type(xs[i]) in (float, np.float64, np.ndarray)), None)
+    if number is None or np.asarray(xs[number]).dtype.kind != "f":
+        return None
+    v = direction(filled(None, xs[number]), np.random.default_rng(seed))
+    dxs = [v if i == number else None for i in range(len(xs))]
+    for _ in range(CALLS):
+        given = copy.deepcopy(xs)
+        with testing.compared(tolerance), testing.strict(), testing.observed() as answers:
+            try:
+                _, dg = jvp(grad(f, number), given, dxs)
+            except (DifferentiationError, TypeError):  # or the value is no number
+                return "refused"
+    with testing.compared(tolerance), testing.strict():
+        product = hvp(f, number)(*copy.deepcopy(xs), v)
+    if np.all(np.isfinite(dg)) and np.all(np.isfinite(product)):
+        scale = 1 + np.max(np.abs(product), initial=0.0)
+        np.testing.assert_allclose(dg, product, rtol=tolerance, atol=tolerance * scale)
+    return "transformed" if any(a.tier == TRANSFORMED for a in answers) else "recorded"
+
+
 def run(count, first):
     """Return how often each engine answered for random programs, and what is wrong."""
     counts, wrong = collections.Counter(), []
@@ -97,6 +125,8 @@ def _note(counts, wrong, name, f, xs, numbers, seed, tolerance):
             return
         try:
             counts[check(f, copy.deepcopy(xs), numbers, seed, tolerance)] += 1
+            second = check_second(f, copy.deepcopy(xs), numbers, seed, tolerance)
+            counts[f"of the gradient: {second}"] += second is not None
         except Exception as error:
             wrong.append(f"{name}: {type(error).__name__}: {error}")
 
