@@ -427,3 +427,24 @@ def test_each_derivative_has_its_own_tangent():
             assert jvp(grad(f, "y"), (1.0, 1.0), (1.0, None)) == (2 * c, 6 * c)
             assert jvp(grad(f, (1, 0)), (1.0, 1.0), (1.0, None))[1] == (6 * c, 12 * c)
             assert hvp(f)(1.0, 1.0, 2.0) == 24 * c
+
+
+def scaled_by(c):
+    return lambda x, y: c * x * y
+
+
+def test_the_usual_call_is_not_mistaken():
+    for c in (2.0, 3.0, 5.0):
+        f = scaled_by(c)
+        for _ in range(4):
+            assert jvp(f, [2.0, 3.0], [1.0, 1.0]) == (6 * c, 5 * c)
+        assert jvp(f, (2.0, 3.0), (None, 1.0)) == (6 * c, 2 * c)
+        assert jvp(f, (2.0, 3.0), (1.0, None)) == (6 * c, 3 * c)
+        assert jvp(f, (2.0, np.float64(3.0)), (1.0, 1.0)) == (6 * c, 5 * c)
+        for wrong in ((1.0,), (1.0, 1.0, 1.0)):
+            with pytest.raises(TypeError, match="tangents for 2 arguments"):
+                jvp(f, (2.0, 3.0), wrong)
+    other = type(f)(f.__code__, {**globals(), "__name__": "other"}, "other", None, f.__closure__)
+    assert jvp(other, (2.0, 3.0), (1.0, 1.0)) == (30.0, 25.0)
+    with testing.recorded_only():
+        assert jvp(f, (2.0, 3.0), (1.0, 1.0)) == (30.0, 25.0)

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from zygote_lite._cotangents.zeros import filled
@@ -14,12 +14,18 @@ from zygote_lite._nested.tangents import (
     pushed_forward,
     refuse_linearize,
 )
-from zygote_lite._specialize.cache import specializations_of
+from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import gone_over
 from zygote_lite._specialize.watch import FORWARD
 from zygote_lite._tape.seeds import ActiveArguments, Argnums, jacobian_by_columns
 from zygote_lite.errors import Fault
+from zygote_lite.modes import watching
+
+# Where all arguments of a plain function move: the code for its tangent, by the number of its code
+# object, which stands there too, since another one may come to have that number.
+_usual: dict[int, tuple[CodeType, Specializations]] = {}
+_MOST_USUAL = 1024
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -36,6 +42,17 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     `frule` gives.)
     """
     try:
+        if type(f) is FunctionType and not (watching.count or f.__dict__):
+            usual = _usual.get(id(f.__code__))
+            if (
+                usual is not None
+                and usual[0] is f.__code__
+                and usual[1].globals is f.__globals__
+                and len(primals) == len(tangents) == len(usual[1].active)
+            ):
+                answer: tuple[Any, Any] | None = usual[1].enter(f, *primals, *tangents)
+                if answer is not None:
+                    return answer
         function, over = gone_over(original(f))
         moving = [v for v in tangents if v is not None]
         count, known = len(primals), None
@@ -47,6 +64,10 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
                 numbers = tuple([i for i in numbers if tangents[i] is not None])
             known = specializations_of(function, count, numbers, False, False, FORWARD, over)
             found: tuple[Any, Any] | None = None
+            if known is not None and over is None and len(moving) == count:
+                if len(_usual) >= _MOST_USUAL:
+                    _usual.clear()
+                _usual[id(function.__code__)] = function.__code__, known
             if known is not None:
                 found = known.enter(function, *primals, *moving)
             if found is not None:
