@@ -24,6 +24,7 @@ WITH_THE_ENGINE = ["nnlib", "scipy", "all"]
 SCIPY = ["1.17", "1.18"]  # the ends of the range that `rules_scipy` is for
 THIRD_PARTY = "rules_haversine"
 CLASHING = "rules_clashing"
+NEW = "rules_new"
 LIBRARIES = "requirements-libraries.txt"
 
 
@@ -53,6 +54,22 @@ def third_party(session):
     ask_which_rules_answer(session, [THIRD_PARTY])
     session.run("pytest", f"tests/{THIRD_PARTY}")
     session.run("python", "-m", "pip", "uninstall", "-qy", THIRD_PARTY)
+    ask_which_rules_answer(session, [])
+
+
+@nox.session(tags=["matrix"])
+def new_plugin(session):
+    """Write a plugin by the command, build and install it, run its tests, and see its rules go."""
+    session.install("pytest>=9", "build", "hatchling", "pip", "./rulescore")
+    folder = Path(session.create_tmp())
+    shutil.rmtree(folder / NEW, ignore_errors=True)
+    session.run("python", "-m", "rulescore", "new", NEW, "--for", "math", "--in", str(folder))
+    session.run("python", "-m", "build", "-nw", str(folder / NEW))
+    session.install(*map(str, (folder / NEW / "dist").glob("*.whl")))
+    with session.chdir(folder / NEW):
+        session.run("pytest", "tests")
+        session.run("python", "-m", "rulescore", "check", NEW)
+    session.run("python", "-m", "pip", "uninstall", "-qy", NEW)
     ask_which_rules_answer(session, [])
 
 

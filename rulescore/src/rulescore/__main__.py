@@ -5,11 +5,13 @@ python -m rulescore list --missing numpy     the functions that nobody can diffe
 python -m rulescore why numpy.sin float      the rule that answers, and those that lost
 python -m rulescore why ndarray.T ndarray    of a method or an attribute, or of calling an object
 python -m rulescore check [plugin]           check every example of every rule
+python -m rulescore new rules_mylib --for mylib    write a plugin, with a rule and tests that pass
 """
 
 import argparse
 import inspect
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +22,7 @@ from rich.text import Text
 from rulescore._command.endings import plain_function
 from rulescore._command.examples import run_examples
 from rulescore._command.lookup import called
+from rulescore._command.scaffold import write_plugin
 from rulescore._command.survey import ending, missing, reasons
 from rulescore._naming import name_of
 from rulescore._plugins import Plugin, plugins
@@ -45,6 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
     check = commands.add_parser("check", help="check the examples of all rules")
     check.add_argument("plugin", nargs="?", help="check those of one plugin")
     check.set_defaults(run=_check)
+    new = commands.add_parser("new", help="write a plugin, with a rule and tests that pass")
+    new.add_argument("name", help="of the distribution and its module, such as rules_mylib")
+    new.add_argument("--for", dest="library", required=True, help="the module that it is for")
+    new.add_argument("--in", dest="folder", type=Path, default=Path(), help="where it is written")
+    new.set_defaults(run=_new)
     given = parser.parse_args(arguments)
     console = Console()
     if not console.is_terminal:
@@ -129,6 +137,13 @@ def _check(given: argparse.Namespace, console: Console) -> int:
             print(f"no example: {rule.signature} ({rule.place})")
     console.print(table)
     return 1 if any(report.failures for report in reports) else 0
+
+
+def _new(given: argparse.Namespace, console: Console) -> int:
+    for path in write_plugin(given.name, given.library, given.folder):
+        print(path)
+    print(f'next: cd {given.folder / given.name} && pip install -e ".[tests]" && pytest')
+    return 0
 
 
 def _chosen(name: str | None) -> list[Plugin]:
