@@ -21,6 +21,7 @@ from zygote_lite import (
     pullback,
     ravel,
     value_and_grad,
+    vmap,
 )
 
 X = np.array([0.5, -1.0])
@@ -49,6 +50,10 @@ def kept(x):
     return x * x
 
 
+def of_model(model):
+    return model.w**2
+
+
 made_here = grad(loss)
 MADE = {
     "at the top": (made_here, (X,), 4 * X),
@@ -60,6 +65,8 @@ MADE = {
     "jacobian": (jacobian(loss), (X,), 4 * X),
     "hessian": (hessian(loss), (X,), 4 * np.eye(2)),
     "hvp": (hvp(loss), (X, X), 4 * X),
+    "batches": (vmap(grad(Model.cost)), (X,), 3 * X**2),
+    "axes of batches": (vmap(loss, in_axes=(0, None)), (X, 2.0), 2 * X**2),
     "checkpoint": (kept, (3.0,), 9.0),
     "checkpoint of another": (checkpoint(Model.cost), (2.0,), 8.0),
 }
@@ -92,10 +99,13 @@ def test_it_is_pickled_by_its_name(name):
 def test_another_process_finds_it():
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        names = ["at the top", "decorator", "options", "twice", "checkpoint"]
+        names = ["at the top", "decorator", "options", "twice", "batches", "checkpoint"]
         asked = [pool.submit(called, *MADE[name][:2]) for name in names]
         for name, future in zip(names, asked, strict=True):
             np.testing.assert_equal(future.result(), MADE[name][2])
+        assert pool.submit(grad(of_model), Model(2.0)).result().w == 4.0  # a `Tangent` comes back
+        with pytest.raises((pickle.PicklingError, AttributeError), match="pickle"):
+            pool.submit(grad(lambda x: x), 1.0).result()
 
 
 def test_what_has_no_name_is_refused():
