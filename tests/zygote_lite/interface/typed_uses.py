@@ -3,7 +3,7 @@
 from typing import Any, assert_type
 
 from rulescore import custom_rule, non_differentiable, scalar_rule, stop_gradient
-from zygote_lite import checkpoint, grad, hessian, jacobian, jit, value_and_grad
+from zygote_lite import checkpoint, grad, hessian, jacobian, jit, jvp, value_and_grad, vmap
 
 
 def f(x: float, n: int = 2, *, scale: float = 1.0) -> float:
@@ -35,6 +35,8 @@ assert_type(value_and_grad(f)(1.0, 2, scale=2.0), tuple[float, Any])
 assert_type(value_and_grad(f, argnums=("x", 1), has_aux=True)(1.0, 2), tuple[float, Any])
 assert_type(jit(f)(1.0), float)
 assert_type(checkpoint(f)(1.0, scale=2.0), float)
+assert_type(jvp(f, (1.0,), (2.0,)), tuple[Any, Any])
+assert_type(vmap(f)([1.0]), Any)
 assert_type(cube(1.0), float)
 assert_type(rounded(1.0), int)
 assert_type(halved(1.0), float)
