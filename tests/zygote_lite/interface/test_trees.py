@@ -11,7 +11,18 @@ import scipy.optimize
 from rulescore import Tangent
 from tests.zygote_lite.checks.comparing import assert_close
 from tests.zygote_lite.checks.finite_differences import jacobian_by_differences
-from zygote_lite import grad, gradient, pullback, ravel, tree_map, value_and_grad
+from zygote_lite import (
+    grad,
+    gradient,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    pullback,
+    ravel,
+    tree_map,
+    value_and_grad,
+)
 from zygote_lite.optimizers import adam, sgd
 
 Point = collections.namedtuple("Point", ["x", "y"])
@@ -208,3 +219,77 @@ def test_a_model_is_trained(kind):
         last, d = step(layer)
         layer, state = kind(layer, d, state, **more)
     assert last < 0.01 * first
+
+
+@pytest.mark.parametrize("kind", [sgd, adam])
+def test_numbers_keep_their_kind_and_infinities_stay(kind):
+    m = {
+        "0-d": np.array(1.5),
+        "empty": np.zeros((0, 2)),
+        "single": np.ones(2, np.float32),
+        "none": None,
+        "integer": 3,
+        "number": np.float32(2.0),
+        "mask": np.array([-np.inf, 1]),
+    }
+    d = {**{name: x for name, x in m.items() if name != "mask"}, "integer": None, "none": None}
+    made, state = kind(m, {**d, "mask": np.array([0.0, 1.0])}, rate=0.1)
+    made, _ = kind(made, {**d, "mask": np.array([0.0, 1.0])}, state, rate=0.1)
+    for name, x in m.items():
+        assert type(made[name]) is type(x)
+        assert np.shape(made[name]) == np.shape(x)
+        assert getattr(made[name], "dtype", None) == getattr(x, "dtype", None)
+    assert made["mask"][0] == -np.inf
+    assert made["mask"][1] < 1.0
+
+
+# -- Jacobians and Hessians of trees, by trees ---------------------------------------------------
+
+
+def blocks(p):
+    w, (t, rest) = p["w"], p["t"]
+    return {"y": w @ np.ones(3) * p["b"], "z": (t.sum() * rest[0], [w[0] * p["n"]])}
+
+
+def test_jacobians_of_trees_are_trees_of_blocks():
+    p = {"w": np.arange(6.0).reshape(2, 3), "b": 0.5, "n": 3, "text": "x", "t": (X, [2.0])}
+    for made in (jacobian, jacfwd):
+        for _ in range(3):
+            found = made(blocks)(p)
+            assert found["y"]["text"] is None
+            np.testing.assert_array_equal(found["y"]["w"], 0.5 * np.eye(2)[:, :, None] * np.ones(3))
+            np.testing.assert_array_equal(found["y"]["b"], p["w"].sum(1))
+            np.testing.assert_array_equal(found["z"][0]["t"][0], 2 * np.ones(3))
+            np.testing.assert_array_equal(found["z"][0]["t"][1][0], X.sum())
+            np.testing.assert_array_equal(found["z"][1][0]["w"][:, 0], 3 * np.eye(3))
+            np.testing.assert_array_equal(found["z"][1][0]["n"], p["w"][0])
+
+
+def test_hessians_of_objects_are_objects_of_objects():
+    def energy(layer):
+        return np.sum(layer.w**3) * layer.b
+
+    for _ in range(3):
+        found = hessian(energy)(Layer(X, 2.0))
+        assert isinstance(found, Tangent)
+        assert isinstance(found.w, Tangent)
+        np.testing.assert_allclose(found.w.w, np.diag(12 * X))
+        np.testing.assert_allclose(found.w.b, 3 * X**2)
+        np.testing.assert_allclose(found.b.w, 3 * X**2)
+        assert found.b.b == 0.0
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "trust-exact", "Newton-CG"])
+def test_scipy_takes_hessians_of_models_too(method):
+    xs = np.linspace(-1.0, 1.0, 9)
+    start, back = ravel(Point(np.zeros(2), 0.0))
+
+    def error(v):
+        line = back(v)
+        return np.mean((line.x[0] * xs + line.x[1] * xs**2 + line.y - xs + 2 * xs**2) ** 2)
+
+    more = {"trust-exact": {"hess": hessian(error)}, "Newton-CG": {"hessp": hvp(error)}}
+    found = scipy.optimize.minimize(
+        error, start, jac=grad(error), method=method, **more.get(method, {})
+    )
+    np.testing.assert_allclose(found.x, [1.0, -2.0, 0.0], atol=1e-4)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rulescore import zero
 from zygote_lite._interface.trees import TreeWalk, is_float
 
 OptimizerState = tuple[Any, ...]
@@ -43,10 +44,10 @@ def sgd(
 
     def step(x: Any, d: Any, velocity: Any) -> tuple[Any, Any]:
         velocity = momentum * velocity + d
-        return x - rate * (velocity + weight_decay * x), velocity
+        return x - rate * (velocity + weight_decay * x if weight_decay else velocity), velocity
 
     (velocities,) = state or (None,)
-    made, velocities = _stepped(model, gradient, step, velocities, lambda x: 0.0 * x, frozen)
+    made, velocities = _stepped(model, gradient, step, velocities, zero, frozen)
     return made, (velocities,)
 
 
@@ -82,10 +83,11 @@ def adam(
         mean = first * moment[0] + (1 - first) * d
         square = second * moment[1] + (1 - second) * np.real(d * np.conj(d))
         change = correction * mean / (np.sqrt(square) + epsilon * np.sqrt(1 - second**count))
-        return x - rate * (change + weight_decay * x), (mean, square)
+        change = change + weight_decay * x if weight_decay else change  # 0 times infinity is nan
+        return x - rate * change, (mean, square)
 
     def zeros(x: Any) -> Any:
-        return 0.0 * x, np.real(0.0 * x)
+        return zero(x), np.real(zero(x))
 
     made, moments = _stepped(model, gradient, step, moments, zeros, frozen)
     return made, (count, moments)
@@ -105,6 +107,6 @@ def _stepped(
             return x
         y, state = step(x, d, state)
         new.append(state)
-        return y.astype(x.dtype) if isinstance(x, np.ndarray) else type(x)(y)
+        return np.asarray(y, x.dtype) if isinstance(x, np.ndarray) else type(x)(y)
 
     return TreeWalk(leaf, is_float, frozen).new(model, (gradient,)), new
