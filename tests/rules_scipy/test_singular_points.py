@@ -18,6 +18,10 @@ def test_zeros_and_ties():
     np.testing.assert_allclose(da, np.diag([1.0, 1.0, 0.0]), atol=1e-15)
     (dx,) = gradient(lambda x: linalg.norm(x, np.inf), np.array([2.0, -2.0, 1.0]))
     np.testing.assert_array_equal(dx, [0.5, -0.5, 0.0])
+    # 1 / (1 / |x| + ...): it follows the smallest entry
+    with np.errstate(divide="ignore"):  # SciPy's own
+        (dx,) = gradient(lambda x: linalg.norm(x, -1), np.array([1.0, 2.0, 0.0]))
+    np.testing.assert_array_equal(dx, np.zeros(3))
 
 
 def test_repeated_values():
@@ -35,6 +39,7 @@ def test_a_singular_matrix():
     assert np.sum(da * t) == pytest.approx(difference / 2, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")  # of the root, by SciPy
 @pytest.mark.parametrize(
     ("f", "a"),
     [
@@ -48,6 +53,13 @@ def test_a_singular_matrix():
         (lambda a: np.sum(lapack.dgesv(a, EYE)[2]), ONES),
         (lambda a: np.real(linalg.eigvals(a)[0]), np.eye(3, k=1)),
         (lambda a: np.sum(linalg.schur(a)[1] * WEIGHTS), EYE),
+        (lambda a: np.sum(linalg.schur(a)[0] * WEIGHTS), EYE),
+        (lambda a: np.sum(linalg.ldl(a)[0] * WEIGHTS), ONES),
+        (lambda a: np.sum(linalg.sqrtm(a)), RANK_TWO),
+        (lambda a: np.sum(linalg.fractional_matrix_power(a, 0.5)), RANK_TWO),
+        (lambda a: np.sum(linalg.signm(a)), RANK_TWO),
+        (lambda a: np.sum(linalg.solve_sylvester(a, -a, ONES)), EYE),
+        (lambda a: linalg.det(a, check_finite=False), np.diag([np.inf, 1.0, 0.0])),
         (lambda a: np.sum(linalg.hessenberg(a, True)[1] * WEIGHTS), EYE),
     ],
 )

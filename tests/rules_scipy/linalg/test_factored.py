@@ -34,7 +34,7 @@ REUSING = [
     (sl.qr, (MATRIX[:, :3],), {"mode": "r"}),
     (sl.qr, (MATRIX[:, :3],), {"mode": "economic", "pivoting": True}),
     *[(f, (DEFINITE,), {}) for f in (sl.cholesky, sl.cho_factor, sl.ldl, sl.eigh)],
-    *[(f, (MATRIX,), {}) for f in (sl.expm, sl.sqrtm)],
+    (sl.expm, (MATRIX,), {}),
     (sl.eigh, (DEFINITE, DEFINITE + MATRIX.T), {}),
     (sl.eig_banded, (UPPER,), {}),
     (sl.eigh_tridiagonal, (UPPER[1], UPPER[0, 1:]), {}),

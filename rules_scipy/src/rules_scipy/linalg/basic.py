@@ -23,6 +23,7 @@ from rules_scipy.shared.matrices import (
     of_hermitian,
     of_structure,
     outer,
+    svd_of,
     transpose,
 )
 from rules_scipy.shared.stacks import stacked
@@ -138,7 +139,7 @@ def cofactors(a, y, factors):
 
 def cofactors_by_singular_values(a):
     """Return the conjugated cofactors of a matrix that may be singular."""
-    u, s, vh = np.linalg.svd(a)
+    u, s, vh = svd_of(a)
     others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :])
     phase = conjugate(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
     return phase * ((u * np.prod(others, axis=-1)[..., None, :]) @ vh)
@@ -208,7 +209,7 @@ def _(
             moved = 2 * dresidues * residual
             da, db = da - outer(moved, x), db + moved
         if ds is not None:
-            u, _, vh = np.linalg.svd(matrix, full_matrices=False)
+            u, _, vh = svd_of(matrix)
             da = da + (u * ds) @ vh
         return da, db
 
@@ -223,7 +224,7 @@ def _(
 
 def inverse_of_rank(a, rank):
     """Return the pseudo-inverse of a matrix, from as many singular values as its rank."""
-    u, s, vh = np.linalg.svd(np.asarray(a), full_matrices=False)
+    u, s, vh = svd_of(np.asarray(a))
     return adjoint(vh[:rank]) @ (adjoint(u[:, :rank]) / s[:rank, None])
 
 
@@ -273,7 +274,9 @@ def vector_slope(x, value, ord, axes):
     if ord == 0:
         return np.zeros_like(x)
     ratio = size / np.where(value == 0, 1, value)
-    return phase * np.where(size == 0, 0, np.where(size == 0, 1, ratio) ** (ord - 1.0))
+    # a norm is zero of zeros, and of any zero where its order is negative
+    flat = (size == 0) | (value == 0)
+    return phase * np.where(flat, 0, np.where(flat, 1, ratio) ** (ord - 1.0))
 
 
 def matrix_slope(x, value, ord, axes):
@@ -286,7 +289,7 @@ def matrix_slope(x, value, ord, axes):
         phase = np.where(size == 0, 0, x / np.where(size == 0, 1, size))
         return phase * ties / np.sum(ties, axis=across, keepdims=True)
     moved = np.moveaxis(x, axes, (-2, -1))
-    u, s, vh = np.linalg.svd(moved, full_matrices=False)
+    u, s, vh = svd_of(moved)
     if ord == "nuc":
         weights = 1.0 * (s > 0)
     else:

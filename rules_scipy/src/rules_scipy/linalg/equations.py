@@ -34,15 +34,29 @@ def schur_forms(a, b, q):
     return *sl.schur(a, output="real"), *sl.schur(adjoint(np.asarray(b)), output="real")
 
 
-def sylvester(held, a, b, q, turned=False):
-    """Return the `x` with `a x + x b = q`, or for the adjoint matrices where it is `turned`."""
+def refuse_resonance(info):
+    """Raise `LinAlgError` where LAPACK changed an equation that has no solution, or many."""
+    if info:
+        raise sl.LinAlgError(
+            "an equation whose matrices have eigenvalues that cancel has no gradient: its solution "
+            "is not determined"
+        )
+
+
+def sylvester(held, a, b, q, turned=False, back=False):
+    """Return the `x` with `a x + x b = q`, or for the adjoint matrices where it is `turned`.
+
+    Where it is asked for in a pullback, `back`, it has to be determined.
+    """
     parts = held.parts_for(a, b, held.of[2])
     if parts is None:
         return sl.solve_sylvester(a, b, q)
     r, u, s, v = parts
     f = np.dot(np.dot(adjoint(u), q), v)
     (trsyl,) = sl.get_lapack_funcs(("trsyl",), (r, s, f))
-    y, scale, _ = trsyl(r, s, f, trana="C" if turned else "N", tranb="N" if turned else "C")
+    y, scale, info = trsyl(r, s, f, trana="C" if turned else "N", tranb="N" if turned else "C")
+    if back:
+        refuse_resonance(info)
     return np.dot(np.dot(u, scale * y), adjoint(v))
 
 
@@ -51,7 +65,7 @@ def sylvester_solution(held, a, b, q, turned=False):
     y = sylvester(held, a, b, q, turned)
 
     def adjoint_solution(dy):
-        return sylvester(held, a, b, dy, not turned)
+        return sylvester(held, a, b, dy, not turned, True)
 
     def by_a(z):
         return project(-y @ adjoint(z) if turned else -z @ adjoint(y), a)
@@ -66,7 +80,7 @@ def sylvester_solution(held, a, b, q, turned=False):
 
 
 @rule(sylvester)
-def _(held: object, a: ArrayLike, b: ArrayLike, q: ArrayLike, turned=False):
+def _(held: object, a: ArrayLike, b: ArrayLike, q: ArrayLike, turned=False, back=False):
     y, (shared, parts) = sylvester_solution(held, a, b, q, turned)
     return y, (shared, (None, *parts))
 
@@ -92,11 +106,13 @@ def continuous_form(a, q):
     return sl.schur(a, output="real") if np.size(a) else None
 
 
-def continuous(held, a, q, turned=False):
+def continuous(held, a, q, turned=False, back=False):
     """Return the `x` with `a x + x a^H = q`, or for the adjoint of `a` where it is `turned`."""
     parts = held.parts_for(a, *held.of[1:])
     if parts is not None:
         y, info = by_schur_form(*parts, np.asarray(q), turned)
+        if back:
+            refuse_resonance(info)
         if not info:
             return y
     return sl.solve_continuous_lyapunov(adjoint(np.asarray(a)) if turned else a, q)
@@ -117,7 +133,7 @@ def discrete_form(a, q, method):
     return *form, np.linalg.inv(a + eye), right
 
 
-def discrete(held, a, q, turned=False):
+def discrete(held, a, q, turned=False, back=False):
     """Return the `x` with `x - a x a^H = q`, or for the adjoint of `a` where it is `turned`."""
     parts, q = held.parts_for(a, *held.of[1:]), np.asarray(q)
     if isinstance(parts, Factored):
@@ -126,6 +142,8 @@ def discrete(held, a, q, turned=False):
         r, u, left, right = parts
         given = q if turned else -2 * np.dot(np.dot(left, q), right)
         y, info = by_schur_form(r, u, given, turned)
+        if back:
+            refuse_resonance(info)
         if not info:
             return np.dot(np.dot(adjoint(left), -2 * y), adjoint(right)) if turned else y
     a = adjoint(np.asarray(a)) if turned else a
@@ -144,7 +162,7 @@ def lyapunov(solve, slope):
         y = solve(held, a, q, turned)
 
         def adjoint_solution(dy):
-            return solve(held, a, dy, not turned)
+            return solve(held, a, dy, not turned, True)
 
         def by_a(z):
             x = np.asarray(a)
@@ -156,7 +174,7 @@ def lyapunov(solve, slope):
         return y, (adjoint_solution, (by_a, by_q))
 
     @rule(solve)
-    def _(held: object, a: ArrayLike, q: ArrayLike, turned=False):
+    def _(held: object, a: ArrayLike, q: ArrayLike, turned=False, back=False):
         y, (shared, parts) = solution(held, a, q, turned)
         return y, (shared, (None, *parts))
 
@@ -230,12 +248,12 @@ def riccati(f, gain, adjoint_of, form):
 riccati(
     sl.solve_continuous_are,
     lambda a, b, r, x: np.linalg.solve(r, adjoint(b) @ x),
-    lambda held, closed, x, dx: (continuous(held, closed, -dx), x),
+    lambda held, closed, x, dx: (continuous(held, closed, -dx, False, True), x),
     lambda closed, x, _: continuous_form(closed, x),
 )
 riccati(
     sl.solve_discrete_are,
     lambda a, b, r, x: np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a),
-    lambda held, closed, x, dx: (discrete(held, closed, dx), x @ closed),
+    lambda held, closed, x, dx: (discrete(held, closed, dx, False, True), x @ closed),
     discrete_form,
 )

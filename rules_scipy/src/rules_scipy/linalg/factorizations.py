@@ -223,11 +223,15 @@ def _(A: ArrayLike, lower=True, hermitian=True, overwrite_a=False, check_finite=
     def pullback(dy):
         low, d, order = y
         dlow, dd = dy[:2]
+        pivots = diagonal(d)
+        vanishing = pivots == 0
+        if np.count_nonzero(vanishing) > 1:  # rows and columns that are left are all zero
+            raise LinAlgError("the pivots of a matrix whose rank is less by two have no gradient")
         inner = 0.0 if dd is None else diagonal_matrix(np.real(diagonal(dd)))
         if dlow is not None:
             product = adjoint(low) @ dlow
             half = np.tril(product, -1) if lower else np.triu(product, 1)
-            inner = inner + half / conjugate(diagonal(d))[..., None, :]
+            inner = inner + half / conjugate(np.where(vanishing, 1, pivots))[..., None, :]
         inner = inner[np.ix_(order, order)]
         left = triangular_solve(low[order], inner, lower, trans=2, unit=True)
         moved = adjoint(triangular_solve(low[order], adjoint(left), lower, trans=2, unit=True))

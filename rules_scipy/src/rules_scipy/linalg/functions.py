@@ -8,7 +8,7 @@ diagonal.
 import numpy as np
 from scipy import linalg as sl
 
-from rules_scipy.shared.matrices import ArrayLike, adjoint
+from rules_scipy.shared.matrices import ArrayLike, adjoint, refuse_singular
 from rules_scipy.shared.stacks import stacked
 from rulescore import RuleSet, project
 
@@ -44,15 +44,19 @@ def undrawn(f):
 def declare(f):
     """Declare a function of a matrix that is a power series."""
     inner = undrawn(f) if f is sl.logm else f
+    has_branch_point = f in (sl.logm, sl.sqrtm)
 
     @rule(f)
     def _(A: ArrayLike):
         def pullback(dy):
+            if has_branch_point:
+                refuse_singular(A, f.__name__)
             return (project(along(inner, adjoint(np.asarray(A)), np.asarray(dy)), A),)
 
         return f(A), pullback
 
 
+rule.constant(refuse_singular)
 for f in (sl.expm, sl.logm, sl.sqrtm, sl.cosm, sl.sinm, sl.tanm, sl.coshm, sl.sinhm, sl.tanhm):
     declare(f)
 
@@ -62,6 +66,10 @@ def _(A: ArrayLike):
     y = sl.signm(A)
 
     def pullback(dy):
+        if not np.allclose(y @ y, np.eye(np.shape(y)[-1])):
+            raise sl.LinAlgError(
+                "the sign of a matrix with an eigenvalue on the imaginary axis has no gradient"
+            )
         # S A = A S and S^2 = 1 with A = S N: a Sylvester equation with N
         n = y @ np.asarray(A)
         inner = np.asarray(dy) - adjoint(y) @ np.asarray(dy) @ adjoint(y)
@@ -73,6 +81,9 @@ def _(A: ArrayLike):
 @rule(sl.fractional_matrix_power, refuses={"t": "it is by the logarithm, which logm has"})
 def _(A: ArrayLike, t: float):
     def by_matrix(dy):
+        if t != int(t):
+            refuse_singular(A, "a broken power")
+
         def power(a):
             return undrawn(sl.fractional_matrix_power)(a, t)
 

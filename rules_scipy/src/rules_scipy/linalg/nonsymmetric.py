@@ -198,6 +198,7 @@ def _(
         if dt is None and dz is None:
             return (None,)
         dt = np.zeros_like(t) if dt is None else np.triu(dt)
+        refuse_repeated(diagonal(t), np.triu(dt, 1))
         turning = dt @ -adjoint(t) + adjoint(t) @ dt
         turning = turning if dz is None else turning + adjoint(z) @ dz
         if np.iscomplexobj(t):
@@ -206,6 +207,13 @@ def _(
         return (project(z @ (dt + rest) @ adjoint(z), a),)
 
     return y, pullback
+
+
+def refuse_repeated(w, dt):
+    """Refuse a cotangent of what is beside repeated eigenvalues in a Schur form."""
+    repeated = np.any(coincide(w) & ~np.eye(len(w), dtype=bool), axis=0)
+    if np.any(dt[repeated] != 0) or np.any(dt[:, repeated] != 0):
+        raise LinAlgError("the Schur form of repeated eigenvalues has no gradient")
 
 
 def below_diagonal(s, k):

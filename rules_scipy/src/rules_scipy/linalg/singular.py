@@ -15,6 +15,7 @@ from rules_scipy.shared.matrices import (
     diagonal_matrix,
     over_gaps,
     refuse_phase,
+    svd_of,
 )
 from rulescore import RuleSet, project
 
@@ -29,7 +30,7 @@ def values_cotangent(u, s, vh, ds):
 @rule(sl.svdvals)
 def _(a: ArrayLike, overwrite_a=False, check_finite=True):
     def pullback(dy):
-        return (project(values_cotangent(*np.linalg.svd(a, full_matrices=False), dy), a),)
+        return (project(values_cotangent(*svd_of(np.asarray(a)), dy), a),)
 
     return sl.svdvals(a, False, check_finite), pullback
 
@@ -47,7 +48,7 @@ def _(
 
     def pullback(dy):
         if not compute_uv:
-            u, s, vh = np.linalg.svd(a, full_matrices=False)
+            u, s, vh = svd_of(np.asarray(a))
             return (project(values_cotangent(u, s, vh, dy), a),)
         da = svd_cotangent(*y, *dy)
         return (None if da is None else project(da, a),)

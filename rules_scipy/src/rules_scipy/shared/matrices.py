@@ -108,3 +108,23 @@ def refuse_phase(turning, dv, what):
         raise LinAlgError(
             f"the gradient depends on the phase of complex {what}vectors, which is not determined"
         )
+
+
+def svd_of(a):
+    """Return the singular values and vectors of `a`.
+
+    Raises `LinAlgError` for infinities and nans, with which LAPACK may not end.
+    """
+    if not np.all(np.isfinite(a)):
+        raise LinAlgError("a matrix with infinities or nans has no gradient")
+    return np.linalg.svd(a, full_matrices=False)
+
+
+def refuse_singular(a, what):
+    """Raise `LinAlgError` where one of a stack of matrices is singular, but for rounding."""
+    a = np.asarray(a)
+    if not (a.size and np.all(np.isfinite(a))):
+        return
+    s = np.linalg.svd(a, compute_uv=False)
+    if np.any(s[..., -1] <= a.shape[-1] * np.finfo(s.dtype).eps * s[..., 0]):
+        raise LinAlgError(f"{what} of a singular matrix has no gradient: its slope is infinite")
