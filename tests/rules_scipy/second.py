@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 
 import numpy as np
+from scipy import special
 
 from rules_scipy import SECTIONS
 from rulescore._naming import name_of
@@ -21,6 +22,8 @@ from tests.rules_scipy.sweep import OutOfTime, within
 from zygote_lite import gradient
 from zygote_lite.errors import DifferentiationError
 
+# SciPy's search for it ends where its equation holds to 1e-5, so that differences are not better
+INEXACT = {special.ncfdtrinc: 2e-3}
 LIBRARIES = ("scipy.linalg", "scipy.special")
 SECONDS = 30.0
 
@@ -58,7 +61,8 @@ def judge(f, xs, options, i, step):
     found = 0.0 if second is None else np.sum(np.real(np.conj(second) * step))
     wide, near = difference(1e-4), difference(5e-5)
     expected, error = (4 * near - wide) / 3, abs(near - wide)
-    right = abs(found - expected) <= 1e-5 * max(abs(expected), 1e-3) + 3 * error
+    tolerance = INEXACT.get(f, 1e-5) * max(abs(expected), 1e-3)
+    right = abs(found - expected) <= tolerance + 3 * error
     return "right" if right else "WRONG", f"{found}, where differences say {expected} +- {error}"
 
 
