@@ -1,14 +1,26 @@
 """The command `python -m zygote_lite`.
 
+python -m zygote_lite explain model.py::loss --args "np.ones(3)" 2.0
+                                      how each call of the function is differentiated
 python -m zygote_lite error           the kinds of errors, with their codes
 python -m zygote_lite error ZL012     the page about one of them
 """
 
 import argparse
 import importlib.resources
+import importlib.util
+import math
 import sys
+from pathlib import Path
+from typing import Any
 
-from zygote_lite.errors import Fault
+import numpy as np
+from rich.console import Console  # it comes with plum, on which rulescore is built
+from rich.table import Table
+from rich.text import Text
+
+from zygote_lite._interface.show import resolutions
+from zygote_lite.errors import DifferentiationError, Fault
 
 
 def command(arguments: list[str] | None = None) -> int:
@@ -18,6 +30,14 @@ def command(arguments: list[str] | None = None) -> int:
     error = commands.add_parser("error", help="print the page about a kind of error")
     error.add_argument("code", nargs="?", help="such as ZL012; without it all codes are listed")
     error.set_defaults(run=_error)
+    explain = commands.add_parser("explain", help="show how each call is differentiated, and why")
+    explain.add_argument("function", help="such as model.py::loss, or package.module::Class.method")
+    explain.add_argument(
+        "--args", nargs="*", default=[], metavar="EXPRESSION",
+        help="the arguments, in Python: names of the file, `np` and `math` are known",
+    )  # fmt: skip
+    explain.add_argument("--argnums", type=int, nargs="*", help="which of them; without it all")
+    explain.set_defaults(run=_explain)
     given = parser.parse_args(arguments)
     status: int = given.run(given)
     return status
@@ -35,6 +55,58 @@ def _error(given: argparse.Namespace) -> int:
         return 2
     print(page_of(found[0]), end="")
     return 0
+
+
+def _explain(given: argparse.Namespace) -> int:
+    try:
+        f, names = _function_and_names(given.function)
+        known = {"np": np, "math": math, **names}
+        xs = tuple([eval(text, known) for text in given.args])
+        lines = resolutions(f, xs, {}, given.argnums)
+    except DifferentiationError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except (LookupError, NameError, SyntaxError, OSError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    _print_table(("place", "call", "how"), lines)
+    return 0
+
+
+def _function_and_names(target: str) -> tuple[Any, dict[str, Any]]:
+    """Return the function that `file.py::name` or `module::name` names, and the names there."""
+    where, separator, path = target.partition("::")
+    if not separator or not path:
+        raise LookupError(f"{target!r} is no file.py::function, and no package.module::function")
+    if where.endswith(".py"):
+        spec = importlib.util.spec_from_file_location(Path(where).stem, where)
+        if spec is None or spec.loader is None or not Path(where).is_file():
+            raise LookupError(f"there is no file {where}")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        sys.path.insert(0, str(Path(where).resolve().parent))  # as Python does with a script
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(where)
+    f: Any = module
+    for part in path.split("."):
+        if not hasattr(f, part):
+            raise LookupError(f"there is no {path} in {where}")
+        f = getattr(f, part)
+    return f, vars(module)
+
+
+def _print_table(heads: tuple[str, ...], lines: list[Any]) -> None:
+    """Print lines as a table: in a terminal by rich, else as plain text."""
+    if sys.stdout.isatty():
+        table = Table(*heads)
+        for line in lines:
+            table.add_row(*map(Text, line))
+        Console().print(table)
+        return
+    widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+    for line in (heads, tuple("-" * width for width in widths), *lines):
+        print("  ".join(map(str.ljust, line, widths)).rstrip())
 
 
 def page_of(kind: Fault) -> str:

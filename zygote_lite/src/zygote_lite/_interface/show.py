@@ -158,6 +158,18 @@ def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> 
     the tape say so; else the first says why there is none. `argnums` are the arguments to
     differentiate, by position or name; without it all are.
     """
+    lines = resolutions(f, xs, kws, argnums)
+    if not lines:
+        return "nothing was differentiated"
+    places = max(len(place) for place, _, _ in lines)
+    calls = max(len(call) for _, call, _ in lines)
+    return "\n".join(f"{place:{places}}  {call:{calls}}  {how}" for place, call, how in lines)
+
+
+def resolutions(
+    f: Any, xs: tuple[Any, ...], kws: dict[str, Any], argnums: Argnums | None
+) -> list[tuple[str, str, str]]:
+    """Return the place of each call of `f(*xs, **kws)`, the call, and how it was resolved."""
     function = original(f)
     outer, state.trace = state.trace, []
     try:
@@ -167,11 +179,7 @@ def explain(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> 
         state.trace = outer
     if type(function) is types.FunctionType and xs and not kws:
         lines = _with_tiers(function, xs, _flags(function, xs, argnums), lines)
-    if not lines:
-        return "nothing was differentiated"
-    places = max(len(place) for place, _, _ in lines)
-    calls = max(len(call) for _, call, _ in lines)
-    return "\n".join(f"{place:{places}}  {call:{calls}}  {how}" for place, call, how in lines)
+    return lines
 
 
 def _recorded_flags(

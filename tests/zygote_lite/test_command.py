@@ -1,0 +1,67 @@
+"""`python -m zygote_lite explain`: tiers, reasons and rules as a table."""
+
+import sys
+
+import pytest
+
+from zygote_lite import explain
+from zygote_lite.__main__ import _function_and_names, command
+
+PROGRAM = """
+import numpy as np
+from scale import SCALE
+
+
+def half(x):
+    return np.sin(x) / SCALE
+
+
+def loss(x, y):
+    return np.sum(half(x)) * y
+
+
+class Model:
+    @staticmethod
+    def of_text(x):
+        return float(str(x))
+"""
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    (tmp_path / "scale.py").write_text("SCALE = 2.0\n")
+    (tmp_path / "model_of_the_test.py").write_text(PROGRAM)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return str(tmp_path / "model_of_the_test.py")
+
+
+def test_the_table_says_what_explain_says(model, capsys):
+    assert command(["explain", f"{model}::loss", "--args", "np.ones(3) * SCALE", "2.0"]) == 0
+    head, rule, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["place", "call", "how"]
+    assert set(rule) == {"-", " "}
+    f, names = _function_and_names(f"{model}::loss")
+    said = explain(f, names["np"].ones(3) * 2, 2.0).splitlines()
+    assert [line.split() for line in lines[1:]] == [line.split() for line in said[1:]]
+    assert "transformed" in lines[0]
+    assert any("numpy.sin" in line and "rules_base" in line for line in lines)
+
+
+def test_one_argument_of_a_function_of_a_module(model, capsys):
+    assert command(["explain", "math::sin", "--args", "0.5", "--argnums", "0"]) == 0
+    assert "rules_base" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "args", "status", "told"),
+    [
+        ("{}::Model.of_text", ["1.0"], 1, "[ZL007]"),
+        ("{}::los", ["1.0"], 2, "no los in"),
+        ("{}::loss", ["undefined"], 2, "undefined"),
+        ("no.py::f", [], 2, "no file no.py"),
+        ("{}", [], 2, "file.py::function"),
+    ],
+)
+def test_what_goes_wrong_is_told(model, capsys, target, args, status, told):
+    assert command(["explain", target.format(model), "--args", *args]) == status
+    assert told in capsys.readouterr().err
