@@ -3,6 +3,7 @@
 `nox -t matrix` is the plugin matrix: what is installed has rules, what is not has none.
 """
 
+import re
 import shutil
 from pathlib import Path
 
@@ -71,6 +72,38 @@ def new_plugin(session):
         session.run("python", "-m", "rulescore", "check", NEW)
     session.run("python", "-m", "pip", "uninstall", "-qy", NEW)
     ask_which_rules_answer(session, [])
+
+
+@nox.session(tags=["matrix"])
+def older_core(session):
+    """Install plugins and engine that are one patch newer than the core: the pins take it."""
+    session.install("pytest>=9", "build", "hatchling", "pip")
+    folder = Path(session.create_tmp()) / "newer"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in DISTRIBUTIONS:
+        shutil.copytree(name, folder / name)
+        module = folder / name / "src" / name / "__init__.py"
+        text = module.read_text(encoding="utf-8")
+        older, patch = re.search(r'__version__ = "(\d+\.\d+)\.(\d+)"', text).groups()
+        if name != "rulescore":
+            newer = f'__version__ = "{older}.{int(patch) + 1}"'
+            module.write_text(text.replace(f'__version__ = "{older}.{patch}"', newer), "utf-8")
+        session.run("python", "-m", "build", "-nw", "-o", str(folder), str(folder / name))
+    session.install(*map(str, folder.glob("*.whl")))
+    session.run("python", "-m", "pip", "check")
+    ask_which_rules_answer(session, MATRIX["all"])
+
+
+@nox.session(tags=["matrix"])
+def workflows(session):
+    """Check the workflows, those of this repository and that of a new plugin, by their schema."""
+    session.install("check-jsonschema", "./rulescore")
+    folder = Path(session.create_tmp())
+    shutil.rmtree(folder / NEW, ignore_errors=True)
+    session.run("python", "-m", "rulescore", "new", NEW, "--for", "math", "--in", str(folder))
+    places = (Path(".github/workflows"), folder / NEW / ".github/workflows")
+    found = [str(path) for place in places for path in place.glob("*.yml")]
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *found)
 
 
 @nox.session(tags=["matrix"])
