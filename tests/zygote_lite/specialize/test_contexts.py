@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
+from tests.zygote_lite.checks.oracles import answers, assert_agreement
 from zygote_lite import code_adjoint, testing, value_and_grad
 
 V = np.array([1.0, 2.0, 3.0])
@@ -430,3 +431,69 @@ def test_what_a_cache_keeps_is_asked_for_in_the_mode():
     for _ in range(5):
         kept_of_the_mode.cache_clear()
         assert value_and_grad(f)(2.0) == (8.0, 8.0)
+
+
+@contextlib.contextmanager
+def noting(v, notes):
+    notes.append(v)
+    yield v * v
+    notes.append(v * 3.0)
+    notes[0] = notes[0] * v
+
+
+@contextlib.contextmanager
+def twice(v):
+    yield v
+    yield v * 2.0
+
+
+def of_generators(x, n):
+    notes, y = [], 0.0
+    for k in range(4):
+        with noting(x * k, notes) as s, noting(s, notes) as t:
+            y += s * t
+            if y > n:
+                break
+    return y + sum(notes) * len(notes)
+
+
+def ends_late(x, n):
+    try:
+        with twice(x) as s:
+            y = s * n
+    except RuntimeError:
+        y = x * 7.0
+    return y
+
+
+def test_generators_that_are_managers():
+    choices = (0.5, 1), (1.3, 1), (0.5, 9)
+    assert assert_agreement(of_generators, *choices, argnums=(0,))
+    assert answers(of_generators, (0.5, 1))
+    slope = (of_generators(0.5 + 1e-6, 1) - of_generators(0.5 - 1e-6, 1)) / 2e-6
+    assert value_and_grad(of_generators)(0.5, 1)[1] == pytest.approx(slope, rel=1e-6)
+    assert_agreement(ends_late, *choices, argnums=(0,))
+
+
+def ends_after_what_it_does(x, n):
+    notes = [x]
+
+    def steps():
+        yield x
+        notes.append(x * 2.0)
+        notes[0] = notes[0] * x
+
+    it = steps()
+    y = next(it)
+    try:
+        n = 5.0
+        y = next(it)
+        n = 7.0
+    except StopIteration:
+        y = y * notes[1]
+    return y * notes[0] * n
+
+
+def test_a_generator_does_what_is_left_and_then_ends():
+    assert assert_agreement(ends_after_what_it_does, (0.5, 1.0), (1.3, 2.0))
+    assert answers(ends_after_what_it_does, (0.5, 1.0))

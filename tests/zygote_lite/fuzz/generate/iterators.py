@@ -1,5 +1,9 @@
-"""Random programs of generators and iterators, kept and asked one by one or walked over at once."""
+"""Random programs of generators and iterators, kept and asked one by one or walked over at once.
 
+Some generators are managers of `with`.
+"""
+
+import contextlib
 import functools
 import itertools
 import math
@@ -12,7 +16,8 @@ from tests.zygote_lite.checks import texts
 
 HEADER = "def f(x, y, v, n, p):\n"
 VARIABLES = ("a", "b", "c", "x")
-KNOWN = {"functools": functools, "itertools": itertools, "math": math, "operator": operator}
+KNOWN = {"contextlib": contextlib, "functools": functools, "itertools": itertools, "math": math,
+         "operator": operator}  # fmt: skip
 
 
 def program(seed):
@@ -21,6 +26,8 @@ def program(seed):
     lines = ["a = x * 0.5", "b = y + 1.0", "c = x * y", "w = [x, y, 2.0]"]
     for _ in range(author.source.randint(0, 2)):
         lines += author.definition()
+    if author.source.random() < 0.3:
+        lines += author.manager()
     for _ in range(author.source.randint(1, 3)):
         lines += author.statement(0)
     lines.append("return a + 2.0 * b - c + w[0] * w[-1] + x")
@@ -49,6 +56,7 @@ class Author:
         self.source = source
         self.generators = []
         self.kept = []
+        self.managers = []
         self.count = 0
 
     def choice(self, *options):
@@ -161,9 +169,27 @@ class Author:
 
     # -- statements ----------------------------------------------------------------------------
 
+    def manager(self):
+        """Return the lines of a function whose calls are managers."""
+        name = self.fresh("m")
+        self.managers.append(name)
+        return [
+            "@contextlib.contextmanager", f"def {name}(z):", f"    u = {self.expression('z')}",
+            *([f"    w[0] = {self.expression('u')}"] if self.source.random() < 0.5 else []),
+            f"    yield {self.choice('u', 'z * u', 'u + w[1]')}",
+            *([f"    w[1] = w[1] + {self.choice('u', 'z', 'u * w[0]')}"]
+              if self.source.random() < 0.7 else []),
+        ]  # fmt: skip
+
     def statement(self, depth):
         kind = self.source.random()
         target = self.choice(*VARIABLES)
+        if self.managers and self.source.random() < 0.25:
+            u, inner = self.fresh("u"), self.statement(depth + 1)
+            return [
+                f"with {self.source.choice(self.managers)}({self.expression()}) as {u}:",
+                f"    {target} = {self.expression(u)}", *(f"    {line}" for line in inner),
+            ]  # fmt: skip
         if kind < 0.3 or depth > 1:
             return [f"{target} = {self.folded()}"]
         if kind < 0.4:

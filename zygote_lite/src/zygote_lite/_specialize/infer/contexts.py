@@ -2,7 +2,8 @@
 
 `np.errstate` and `warnings.catch_warnings` set how operations tell of errors: these are written in
 the same context. `contextlib.nullcontext` sets nothing, and `contextlib.suppress` is a `try`. A
-manager that Python code defines is followed into its `__enter__` and `__exit__`.
+manager that Python code defines is followed into its `__enter__` and `__exit__`: those that
+`contextlib.contextmanager` makes, too.
 
 What these set, and set back, is followed too: globals that hold constants, and `np.seterr`. The
 code sets nothing itself, so all must be as it was when the function ends.

@@ -24,7 +24,7 @@ from zygote_lite._specialize.infer.models import dicts as _dicts
 from zygote_lite._specialize.infer.models import made_classes as _made_classes
 from zygote_lite._specialize.infer.models import objects as _objects
 from zygote_lite._specialize.infer.ownership import own_result
-from zygote_lite._specialize.infer.protected import interpret_attempt, raise_error
+from zygote_lite._specialize.infer.protected import interpret_attempt, is_run_before, raise_error
 from zygote_lite._specialize.infer.recursion import recursive_call
 from zygote_lite._specialize.infer.walks import iterate, loop_while
 from zygote_lite._specialize.infer.writes import changed, store
@@ -247,8 +247,9 @@ class Interpreter(Builder):
         try:
             done = self.statements(s.first, [after], dict(env))
         except NotSpecializable as reason:
-            if reason.raises is None or len(self.out) != length:
+            if reason.raises is None or (len(self.out) != length and not is_run_before(s, reason)):
                 raise
+            self.context = context
             return self.block(s.body, {**env, s.kind: constant(reason.raises)}, after)
         found = None if done is None else self.block(s.orelse, done, after)
         self.context = context

@@ -78,7 +78,11 @@ def interpret_attempt(
     try:
         done = begin(live(s.orelse, after, at_break))
     except NotSpecializable as reason:
-        if reason.raises is None or len(builder.out) != start:
+        if reason.raises is None:
+            raise
+        written = builder.out[start:]
+        certain = is_run_before(s, reason) and not [*_points(written, _clauses(builder, s, env))]
+        if written and not certain:
             raise
         builder.context = context
         error = Error((reason.raises,))
@@ -130,6 +134,11 @@ def interpret_attempt(
     found = join_paths(builder, node, env, after, handle, go_on)
     builder.context = context
     return found
+
+
+def is_run_before(s: Attempt, reason: NotSpecializable) -> bool:
+    """Return whether all that is written of an attempt is run, and then it raises."""
+    return reason.after_all and len(s.first) == 1 and isinstance(s.first[0], ir.Call)
 
 
 def _protected(

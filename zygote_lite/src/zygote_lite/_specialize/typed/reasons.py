@@ -23,11 +23,13 @@ class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine 
         origin: the user's syntax node that it is about, where that is known.
         raises: the class of the error that Python raises here in every run, where that is known.
         code: of a function that calls itself, its code.
+        after_all: whether all that was written before is run, and then that error is raised.
     """
 
     origin: ast.AST | None = None
     raises: type[BaseException] | None = None
     code: Any = None
+    after_all: bool = False
 
     def __init__(self, reason: "Reason", details: str) -> None:
         super().__init__(reason, details)
@@ -39,6 +41,11 @@ class NotSpecializable(Exception):  # noqa: N818 - no error: the generic engine 
     def always(self, kind: type[BaseException]) -> "NotSpecializable":
         """Note that Python raises an error of a class here, in every run, and nothing before."""
         self.raises = kind
+        return self
+
+    def after_what_is_written(self) -> "NotSpecializable":
+        """Note that what was written before this error is all that is run before it."""
+        self.after_all = True
         return self
 
 

@@ -13,13 +13,19 @@ class StandIn:
 
 @dataclass(eq=False)
 class Local(StandIn):
-    """A function defined inside, not called yet: its code, and the variables around it."""
+    """A function defined inside, not called yet: its code, and the variables around it.
+
+    Attributes:
+        is_abstract: whether `abc.abstractmethod` has marked it.
+        is_wrapped: whether `functools.wraps` has given it the name and the text of another.
+    """
 
     code: Any
     globals: dict[str, Any]
     around: dict[str, Value]
     defaults: dict[str, Value]
     is_abstract: bool = False
+    is_wrapped: bool = False
 
 
 @dataclass(eq=False)

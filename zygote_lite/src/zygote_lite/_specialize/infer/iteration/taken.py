@@ -201,7 +201,8 @@ def _next(builder: Builder, it: Value, *default: Value) -> Value:
         return item
     if default:
         return default[0]
-    raise Unsound.RAISES("an iterator has come to its end").always(StopIteration)
+    ended = Unsound.RAISES("an iterator has come to its end").always(StopIteration)
+    raise ended.after_what_is_written()
 
 
 def all_taken(builder: Builder, it: Value) -> Value:

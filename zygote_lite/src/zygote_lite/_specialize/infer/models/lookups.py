@@ -13,7 +13,7 @@ from zygote_lite._specialize.infer.models.dicts import is_plain_key
 from zygote_lite._specialize.typed.abstract_eval import classes_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
-from zygote_lite._specialize.typed.stand_ins import Lookup
+from zygote_lite._specialize.typed.stand_ins import Local, Lookup
 from zygote_lite._specialize.typed.values import Value, constant
 
 STAYING = (types.ModuleType, types.BuiltinFunctionType, type, np.ufunc)
@@ -71,10 +71,15 @@ def method_of_lookup(builder: Builder, x: Value, name: str, xs: list[Value]) -> 
 
 
 def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
-    """Return `getattr` or `hasattr` of a number, an array or a module, by a name that is known."""
+    """Return `getattr` or `hasattr` of a number, an array or a module, by a name that is known.
+
+    The text that documents a function is known, too.
+    """
     x, name, *default = xs
     if not (name.is_constant and type(name.sample) is str) or x.is_object:
         return None
+    if name.sample == "__doc__" and f is getattr:
+        return _text_of_function(builder, x.sample)
     if isinstance(x.sample, types.ModuleType):
         space = vars(x.sample)
         there = name.sample in space
@@ -92,3 +97,14 @@ def by_known_name(f: Any, builder: Builder, xs: list[Value]) -> Value | None:
     if f is hasattr:
         return constant(there)
     return default[0] if default and not there else builder.attribute(x, name.sample)
+
+
+def _text_of_function(builder: Builder, f: Any) -> Value | None:
+    """Return the docstring of a function; nothing for what is none, or was given another."""
+    if isinstance(f, types.FunctionType):
+        builder.inputs.guard(f"{builder.inputs.name_for(f, 'f')}.__doc__", f.__doc__)
+        return constant(f.__doc__)
+    if not isinstance(f, Local) or f.is_wrapped:
+        return None
+    cells = tuple([types.CellType() for _ in f.code.co_freevars])
+    return constant(types.FunctionType(f.code, {}, closure=cells).__doc__)

@@ -105,7 +105,11 @@ def decorated(f: Any, xs: list[Value], kws: dict[str, Value]) -> Value | None:
     if f is functools.wraps and len(given) == 1:
         return constant(Descriptor(f, {}))
     if isinstance(f, Descriptor):
-        return xs[0] if f.kind is functools.wraps and len(given) == 1 else None
+        if f.kind is not functools.wraps or len(given) != 1:
+            return None
+        for x in _locals_of(given[0]):
+            x.is_wrapped = True
+        return xs[0]
     if f is abc.abstractmethod and len(given) == 1:
         for x in _locals_of(given[0]):
             x.is_abstract = True
