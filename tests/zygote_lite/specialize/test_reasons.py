@@ -190,15 +190,15 @@ def has_a_key_of_bytes(x):
 def assigns_on_one_path(x, n):
     for i in range(n):
         if i >= x:
-            scale = 3.0
-    return x * scale
+            g = math.sin
+    return g(x)
 
 
 @provokes(Unsound.UNSET, 0.5, raises=UnboundLocalError)
 def has_no_value_on_the_other_path(x):
     if x > 1.0:
-        scale = 3.0
-    return x * scale
+        g = math.sin
+    return g(x)
 
 
 class Counts:
