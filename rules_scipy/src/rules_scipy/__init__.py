@@ -27,6 +27,7 @@ SECTIONS = {
         "singular",
         "spectra",
         "structured",
+        "tangents",
         "without_rules",
     ),
     "scipy.optimize": ("fits", "minima", "programs", "roots", "systems", "without_rules"),

@@ -12,8 +12,7 @@ import pytest
 from _pytest.assertion.rewrite import rewrite_asserts
 
 from zygote_lite import gradient, value_and_grad
-from zygote_lite._ir.source import definition_of
-from zygote_lite.errors import NoSourceError
+from zygote_lite._ir.source import NoSourceError, definition_of
 
 
 @pytest.fixture

@@ -78,6 +78,16 @@ def of_structure(da, assume_a, lower):
     return da
 
 
+def read_of_structure(da, assume_a, lower):
+    """Return the tangent of a matrix of which only those entries are read that a structure has."""
+    strict = np.tril(da, -1) if lower else np.triu(da, 1)
+    if assume_a in HERMITIAN:
+        return strict + adjoint(strict) + diagonal_matrix(np.real(diagonal(da)))
+    if assume_a in SYMMETRIC:
+        return strict + transpose(strict) + diagonal_matrix(diagonal(da))
+    return of_structure(da, assume_a, lower)
+
+
 def coincide(values):
     """Return which pairs of eigenvalues or singular values are equal but for rounding."""
     gaps = np.abs(values[..., None, :] - values[..., :, None])
