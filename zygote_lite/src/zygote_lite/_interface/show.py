@@ -8,6 +8,7 @@ from typing import Any
 
 from zygote_lite._cotangents.run import state
 from zygote_lite._cotangents.zeros import filled
+from zygote_lite._interface.code import as_code
 from zygote_lite._ir.compile import lowered, recording
 from zygote_lite._ir.emit import emit
 from zygote_lite._ir.frames import entry
@@ -35,6 +36,7 @@ _RECORDED = (
 
 
 @entry
+@as_code
 def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the lowered code of a function: one operation a statement, as readable Python."""
     function = _function_of(f)
@@ -42,6 +44,7 @@ def code_lowered(f: Any, /, *xs: Any, **kws: Any) -> str:
 
 
 @entry
+@as_code
 def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
     """Return the recording code of a function: its forward code, which notes each call on a tape.
 
@@ -51,6 +54,7 @@ def code_primal(f: Any, /, *xs: Any, **kws: Any) -> str:
 
 
 @entry
+@as_code
 def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any) -> str:
     """Return the code that is run for a gradient.
 
@@ -68,6 +72,7 @@ def code_adjoint(f: Any, /, *xs: Any, argnums: Argnums | None = None, **kws: Any
 
 
 @entry
+@as_code
 def code_jvp(f: Any, /, *xs: Any, argnums: Argnums | None = None) -> str:
     """Return the code that `jvp` runs for arguments of these types.
 
