@@ -4,6 +4,7 @@ The loops are written here, in Python; gradients are compared with finite differ
 """
 
 import collections
+import functools
 import math
 
 import numpy as np
@@ -196,6 +197,11 @@ def captured_list(w):
     return np.sum(vmap(lambda x: np.tanh(x @ parts[0] @ parts[1]["b"]))(A))
 
 
+def in_named_tuple(w):
+    p = Pair(w, 2 * w)
+    return np.sum(vmap(lambda x: x @ p.first + x @ p[1])(A) ** 2)
+
+
 GRADIENTS = {
     "captured": captured_list,
     "an object": lambda w: np.sum(vmap(Layer(w))(A) ** 2),
@@ -216,6 +222,14 @@ GRADIENTS = {
 }  # fmt: skip
 
 
+HELD_OTHERWISE = {
+    "a default": lambda w: np.sum(vmap(lambda x, p=w: x @ p)(A) ** 2),
+    "a tuple of defaults": lambda w: np.sum(vmap(lambda x, *, p=(w, 1): x @ p[0])(A) ** 2),
+    "a partial": lambda w: np.sum(vmap(functools.partial(lambda p, x: x @ p, w))(A) ** 2),
+    "a named tuple": in_named_tuple,
+}
+
+
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_a_gradient_around(name):
     f = GRADIENTS[name]
@@ -223,6 +237,13 @@ def test_a_gradient_around(name):
     for _ in range(3):
         assert_close(grad(f)(W), expected, 1e-5)
     assert "run once" in explain(f, W)
+
+
+@pytest.mark.parametrize("name", HELD_OTHERWISE)
+def test_a_gradient_by_what_the_function_holds_otherwise(name):
+    f = HELD_OTHERWISE[name]
+    for _ in range(3):
+        assert_close(grad(f)(W), jacobian_by_differences(f, (W,)), 1e-5)
 
 
 @pytest.mark.parametrize("name", ["captured", "of gradients", "in batches", "numbers"])

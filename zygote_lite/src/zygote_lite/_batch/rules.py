@@ -9,7 +9,7 @@ from rulescore import Array, RuleError, find_batched
 from zygote_lite._batch.tracers import NotBatched, Tracer, entry_of, is_batched, is_number, shown
 from zygote_lite._ir.operators import BINARY, COMPARISONS, IN_PLACE
 from zygote_lite._ir.places import name_of, where
-from zygote_lite._ir.traits import is_elementwise
+from zygote_lite._ir.traits import is_elementwise, is_pure
 from zygote_lite._tape.refusal import note_resolution
 
 _OF_OPERATOR = {id(getattr(operator, name)) for name in dir(operator)} | {id(abs), id(pow)}
@@ -33,7 +33,8 @@ def by_batching_rule(run: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any])
     rule = find_batched(f, *entries, **kws)
     if rule is not None:
         return _by_found_rule(run, rule, f, xs, kws)
-    if is_elementwise(f) and all(map(is_number, xs)) and not {*kws} - {"dtype"}:
+    is_known = not isinstance(f, np.ufunc) or is_pure(f)  # those of `np.frompyfunc` run Python
+    if is_known and is_elementwise(f) and all(map(is_number, xs)) and not {*kws} - {"dtype"}:
         return _entry_by_entry(run, f, xs, entries, kws)
     return NotImplemented
 

@@ -34,7 +34,7 @@ from zygote_lite._tape.arguments import place_arguments
 
 PositionalOperands = tuple[Any, ...]
 KeywordOperands = dict[str, Any]
-_ITERATED = (list, tuple, dict, range, zip, enumerate, reversed, str, *DICT_VIEWS)
+_ITERATED = (list, tuple, dict, range, str, *DICT_VIEWS)
 
 
 INSIDE: dict[int, Any] = {}
@@ -166,9 +166,21 @@ class BatchRun:
         if is_library(path) or is_installed(path) or (rule is not None and self.around is not None):
             return self.without_batches(f, xs, kws)
         run, is_generator = recording_of(f)
+        if any(id(f) in tape.defaults for tape in self.tapes()):
+            raise NotBatched(f"{where()}: a default of {name_of(f)} is differentiated")
         names, _ = place_arguments(f.__code__, len(xs), tuple(kws))
         y: Any = run(self, (None,) * len(names), *xs, **kws)
         return self.noted(self.generated(y)) if is_generator else self.own(y[0])
+
+    def tapes(self) -> Iterator[Any]:
+        """Yield the tapes around."""
+        around = self.around
+        while around is not None:
+            if isinstance(around, BatchRun):
+                around = around.around
+                continue
+            yield around
+            around = getattr(around, "outer", None)
 
     def generated(self, frame: Any) -> Iterator[Any]:
         """Yield what a generator yields, whose code is run for the batch."""
@@ -298,7 +310,7 @@ class BatchRun:
         """Return a value as one of this run: tracers of runs around, what is active there."""
         if type(x) is Tracer:
             return x if x.run is self else self.adopted(x)
-        if type(x) not in CONTAINERS or self.around is None:
+        if not isinstance(x, CONTAINERS) or self.around is None:
             return x
         if id(x) in self.made or id(x) in self.read_only:
             return x
@@ -321,6 +333,8 @@ class BatchRun:
 
     def copied(self, x: Any) -> Any:
         """Return a container from outside, with tracers for what it holds; it may not change."""
+        if type(x) not in CONTAINERS and not hasattr(x, "_make"):
+            raise NotBatched(f"{where()}: a {type(x).__name__} holds what is differentiated")
         if isinstance(x, dict):
             found: Any = {key: self.own(self.part(x, key)) for key in x}
         else:
@@ -366,6 +380,8 @@ def _method_bound(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOpe
 
 
 def _of_partial(run: BatchRun, f: Any, xs: PositionalOperands, kws: KeywordOperands) -> Any:
+    if run.around is not None:
+        raise NotBatched(f"{where()}: a partial may hold what is differentiated")
     return run.resolve(f.func, (*f.args, *xs), {**f.keywords, **kws})
 
 

@@ -44,16 +44,17 @@ def _carried(run: Any, f: Any, xs: Any, kws: Any) -> Any:
     if f not in (intrinsics.build_list, intrinsics.build_tuple, intrinsics.build_slice):
         xs = tuple([_iterable(run, x) for x in xs])
     y = f(*xs, **kws)
-    return run.noted(y) if isinstance(y, list | dict) else y
+    is_new = isinstance(y, list | dict | zip | enumerate | reversed)
+    return run.noted(y) if is_new else y
 
 
 def _iterable(run: Any, x: Any) -> Any:
     """Return a tracer, or an array, as the list of its elements."""
     if type(x) is Tracer or isinstance(x, Array):
         return [y for y, _ in run.iterate(x, None)] if np.ndim(entry_of(x)) else x
-    if isinstance(x, list | tuple | dict | range | str | zip | enumerate | int | slice | None):
+    if isinstance(x, list | tuple | dict | range | str | int | slice | None):
         return x
-    if type(x) in (*DICT_VIEWS, reversed) or id(x) in run.made:
+    if type(x) in DICT_VIEWS or id(x) in run.made:
         return x
     raise NotBatched(f"{where()}: a {type(x).__name__} is iterated")
 
@@ -306,6 +307,8 @@ def method_called(run: Any, f: Any, xs: Any, kws: Any) -> Any:
             xs = tuple([_iterable(run, y) for y in xs])
         y = f(*xs, **kws)
         return run.noted(y) if name == "copy" else y
+    if isinstance(x, Array | np.generic) and run.around is not None:
+        raise NotBatched(f"{where()}: the array of {name_of(f)} may be differentiated")
     if isinstance(x, Array | np.generic) and tracers_in(xs):
         return run.resolve(getattr(np.ndarray, name), (x, *xs), kws)
     if isinstance(x, str) and not tracers_in(xs) and name in ("format", "join", "split", "strip"):

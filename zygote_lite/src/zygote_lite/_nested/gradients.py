@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from zygote_lite._ir.places import name_of, where
 from zygote_lite._nested.cotangents import Box, box
 from zygote_lite._nested.run import NestedRun
 from zygote_lite._tape.seeds import (
@@ -22,6 +23,7 @@ from zygote_lite._tape.seeds import (
     seed,
     with_zeros,
 )
+from zygote_lite.errors import Fault
 
 Derivative = TypeVar("Derivative")
 
@@ -44,6 +46,12 @@ def inside_run(f: Any) -> Any:
 
 def simply_run(f: Any, tape: Any, nodes: Any, xs: Any, kws: Any) -> Any:
     """Run what makes another function, or nothing that is differentiated."""
+    for x, node in zip(xs, nodes[1:], strict=False):
+        if node is not None and isinstance(getattr(x, "__self__", None), np.ndarray):
+            raise Fault.NESTED(
+                f"{where()}: {name_of(f)} is given a method of an array that is differentiated: "
+                f"write `lambda x: a.{x.__name__}(x)`"
+            )
     return f(*xs, **kws), None
 
 
