@@ -27,7 +27,8 @@ from statistics import median
 import pytest
 
 from rulescore import RuleSet
-from website.links import outside_code, place_of
+from website.links import ABSOLUTE, outside_code, place_of
+from website.rules import page as page_of_rules
 from website.speed import multiples
 
 ROOT = Path(__file__).parents[1]
@@ -196,7 +197,7 @@ def test_the_front_page_has_the_figures_of_the_benchmarks():
 def test_links_lead_somewhere(name):
     page = (ROOT / name).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)\s]+)\)", outside_code(page)):
-        if re.match(r"https?:|mailto:|#", target):
+        if re.match(r"https?:|mailto:|#", target) and not ABSOLUTE.match(target):
             continue
         place, _ = place_of(str(name), target)
         assert (ROOT / place).exists(), f"{name} links to {target}"
@@ -207,3 +208,14 @@ def test_the_two_commands_stand_there_as_they_are_run():
     setup = "    python3 -m venv .venv && .venv/bin/pip install -qr requirements.txt && "
     assert f"{setup}.venv/bin/zygote-lite moons\n" in page
     assert f"{setup}.venv/bin/pytest\n" in page
+
+
+def test_the_page_of_rules_has_those_of_every_plugin():
+    text = page_of_rules()
+    for name, function in [
+        ("rules_base", "`exp`"),
+        ("rules_nnlib", "`relu`"),
+        ("rules_scipy", "`erf`"),
+    ]:
+        section = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        assert function in section

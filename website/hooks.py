@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from website.links import PAGES, rewritten  # noqa: E402 - found beside this file
+from website.rules import page as page_of_rules  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 ERRORS = ROOT / "docs" / "errors"
@@ -69,6 +70,7 @@ def on_files(files: Files, config):
     for place, page in PAGES.items():
         text = (ROOT / place).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "reference/rules.md", content=page_of_rules()))
     for name in examples():
         files.append(File.generated(config, f"gallery/{name}.md", content=example_page(name)))
     return files

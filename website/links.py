@@ -16,7 +16,10 @@ PAGES = {
     **{f"{name}/README.md": f"packages/{name}.md" for name in DISTRIBUTIONS},
 }
 CODE = re.compile(r"(?ms)^```.*?^```$|`[^`\n]+`")
-LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s]+)\)")
+ABSOLUTE = re.compile(r"https://repository\.invalid/(?:blob|raw)/main/")  # on pages for PyPI
+LINK = re.compile(
+    r"\]\((?!mailto:|#|(?!https://repository\.invalid/(?:blob|raw)/)https?:)([^)\s]+)\)"
+)
 
 
 def outside_code(text: str) -> str:
@@ -27,6 +30,8 @@ def outside_code(text: str) -> str:
 def place_of(name: str, target: str) -> tuple[str, str]:
     """Return the path in the repository that a link in the file `name` leads to, and its anchor."""
     path, _, anchor = target.partition("#")
+    if ABSOLUTE.match(path):
+        return ABSOLUTE.sub("", path), anchor
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), path)), anchor
 
 
