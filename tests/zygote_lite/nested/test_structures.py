@@ -627,3 +627,13 @@ def test_a_written_array_is_returned_inside(name):
     step = 1e-6
     differences = [(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(3)]
     np.testing.assert_allclose(d, differences, rtol=1e-7, atol=1e-8)
+
+
+def test_a_default_that_is_differentiated_around():
+    w, x = np.array([0.5, -1.0]), np.array([2.0, 3.0])
+
+    def f(w):
+        return np.sum(grad(lambda x, p=w: np.sum((x * p) ** 2))(x) ** 2)
+
+    for _ in range(3):
+        np.testing.assert_allclose(grad(f)(w), 16 * x**2 * w**3)

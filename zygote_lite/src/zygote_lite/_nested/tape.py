@@ -45,6 +45,11 @@ class NestedTape(Tape):
         self.outer = outer
         self.written = {}  # writes of rule bodies are the outer tape's alone
 
+    def defaults_of(self, f: Any) -> dict[str, Any]:
+        """Return the nodes of a function's defaults, which may have been defined on either tape."""
+        outer = {name: pair(None, node) for name, node in self.outer.defaults_of(f).items()}
+        return {**outer, **super().defaults_of(f)}
+
     def text_node(self) -> Any:
         """Return the numbers of a text that comes out of a container."""
         return pair(self.input(), self.outer.input())

@@ -56,11 +56,10 @@ class RecordedFunctions(Entries):
                 given[position] = node
             else:
                 variable.setdefault(position, {})[key] = node
-        if id(f) in self.defaults:
-            for name, node in self.defaults[id(f)][1].items():
-                position = names.index(name)
-                if (position, None) not in places:
-                    given[position] = node
+        for name, node in self.defaults_of(f).items():
+            position = names.index(name)
+            if (position, None) not in places:
+                given[position] = node
         if f.__kwdefaults__ and id(f.__kwdefaults__) in (state.active or ()):
             raise Fault.ATTRIBUTE(
                 f"{where()}: the defaults of {name_of(f)} were given what depends on what is "
@@ -70,6 +69,11 @@ class RecordedFunctions(Entries):
             if any(entries.values()):
                 given[position] = self.collected(entries)
         return tuple(given)
+
+    def defaults_of(self, f: Any) -> dict[str, NodeId]:
+        """Return the nodes of the defaults of a function that recorded code has defined."""
+        known = self.defaults.get(id(f))
+        return {} if known is None else known[1]
 
     def collected(self, entries: dict[Any, NodeId]) -> Any:
         """Return the companion of `*args`; that of `**kwargs` is settled where the dict is made."""
