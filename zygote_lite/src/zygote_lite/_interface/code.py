@@ -39,7 +39,13 @@ class Code(str):
 
 
 def _console() -> Console:
-    return Console(file=io.StringIO(), force_terminal=True, record=True, color_system="truecolor")
+    return Console(
+        file=io.StringIO(),
+        force_terminal=True,
+        force_jupyter=False,  # there it would show what it prints
+        record=True,
+        color_system="truecolor",
+    )
 
 
 def as_code(f: Callable[Asked, str]) -> Callable[Asked, str]:
