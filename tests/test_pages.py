@@ -134,6 +134,7 @@ class Page:
                 text=True,
                 timeout=60,
             )
+            assert done.returncode == 0, f"{self.name}:{line}: {command}\n{done.stderr}"
             self.compare_printed(shown, done.stdout + done.stderr, line)
 
     def compare_printed(self, shown, printed, line):
