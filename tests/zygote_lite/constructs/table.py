@@ -148,6 +148,7 @@ def table_of_constructs(reasons):
             lines.append(
                 f"| {construct.replace('|', '&#124;')} | {verdict} | {by} |".replace("  ", " ")
             )
+    lines += ["", "Read next: [errors and their remedies](errors/index.md)."]
     return "\n".join(lines) + "\n"
 
 

@@ -454,6 +454,8 @@ on. It assumes that
 - nobody opens the file that standard output was sent to when Python was started;
 - `Console.print` and `Progress.update` of rich, `set_description` and `set_postfix` of tqdm, and
   their like, show what they are given, and keep no more of it than its text.
+
+Read next: [guards and tiers](how/tiers.md).
 """
 
 
