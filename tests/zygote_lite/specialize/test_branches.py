@@ -241,3 +241,66 @@ def test_an_argument_is_written_once():
         x = A([2.0, 3.0])
         assert value_and_grad(f)(x, n)[0] == (12.0 if n > 1 else 9.0)
         np.testing.assert_array_equal(x, [6.0, 3.0])
+
+
+class Thing:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+def thing():
+    return Thing(t=0.1, b=0.7, p=Thing(a=5.0, b=6.0), q=Thing(a=7.0, b=8.0))
+
+
+def reads_where_it_is_left(x, m, n):
+    z = x
+    if n > 2:
+        if z > m.t:
+            z = z + m.t
+        else:
+            z = z * m.b * m.p.b
+            for _ in range(n):  # what cannot be transformed
+                z = [z] * n
+    return z * math.cos(m.b) * m.q.b * m.p.b
+
+
+def assigns_where_it_is_left(x, m, n):
+    z = x
+    if n > 2:
+        if z > m.t:
+            z = z + m.t
+        else:
+            m.p.a = z * 3.0
+            for _ in range(n):
+                z = [z] * n
+    m.q.a = z * 2.0 + m.q.b
+    return m.q.a * x
+
+
+@pytest.mark.parametrize("n", [1, 4])
+@pytest.mark.parametrize("f", [reads_where_it_is_left, assigns_where_it_is_left])
+def test_attributes_that_a_given_up_path_reads_are_read_again(f, n):
+    """The path was forgotten, but not its attributes: they had no variable, or another object's."""
+
+    def by_numbers(x, b, qb):
+        m = thing()
+        m.b, m.q.b = b, qb
+        return f(x, m, n)
+
+    xs, h = [0.3, 0.7, 8.0], 1e-6
+    want = []
+    for i in range(3):
+        up, down = list(xs), list(xs)
+        up[i], down[i] = xs[i] + h, xs[i] - h
+        want.append((by_numbers(*up) - by_numbers(*down)) / (2 * h))
+    differentiated = value_and_grad(f, (0, 1))
+    for _ in range(4):
+        m = thing()
+        with testing.compared(), testing.strict(), testing.observed() as answers:
+            y, (dx, dm) = differentiated(0.3, m, n)
+        assert [answer.tier for answer in answers] == ["transformed"]
+        assert y == pytest.approx(by_numbers(*xs))
+        assert [dx, dm.b, dm.q.b] == pytest.approx(want, rel=1e-6)
+        before = thing()
+        assert m.p.a == before.p.a
+        assert (m.q.a == before.q.a) == (f is reads_where_it_is_left)

@@ -28,6 +28,9 @@ _OF_ATTEMPTS = (
     "homes",
     "origin",
     "settings",
+    "objects",
+    "adopted",
+    "at_entry",
 )
 
 ONE_BY_ONE = "arrays that are equal are made one by one"

@@ -56,6 +56,7 @@ class Inputs:
         drawn: expressions for the random generators from outside that the code draws from.
         changing: expressions for the containers from outside that the code changes.
         assigned: the variables that hold objects from outside to which the code assigns.
+        attributes: those that are read of objects that are differentiated, with these objects.
         sources: the random generators from outside, with expressions for them.
         is_long: whether all branches are taken so, outside of loops.
         has_aux: whether the value is a pair, of which only the first is differentiated.
@@ -90,6 +91,7 @@ class Inputs:
         self.changing: dict[str, None] = {}
         self.sources: dict[Value, str] = {}
         self.assigned: dict[str, None] = {}
+        self.attributes: list[tuple[Value, str]] = []
 
     def begin_again(self) -> None:
         """Forget everything: the code is made once more."""
@@ -103,6 +105,9 @@ class Inputs:
 
     def give_up(self, attempt: dict[str, Any]) -> None:
         """Forget what was read and demanded since an attempt began."""
+        for x, name in self.attributes[len(attempt["attributes"]) :]:
+            assert x.read is not None
+            del x.read[name]
         vars(self).update({name: copy.copy(x) for name, x in attempt.items()})
 
     def name_for(self, x: Any, stem: str) -> str:

@@ -53,6 +53,7 @@ def attribute_of_differentiated(builder: Builder, x: Value, name: str) -> Value:
     assert x.read is not None
     if name not in x.read:
         x.read[name] = _part(builder, vars(x.sample)[name], f"{x.where}.{name}", name)
+        builder.inputs.attributes.append((x, name))
     return x.read[name]
 
 
