@@ -91,6 +91,8 @@ STATISTICS = {
     "rv_histogram": lambda x: stats.rv_histogram((x, np.arange(9.0))).cdf(2.5),
     "wishart": lambda x: stats.wishart.logpdf(A, 4.5, np.outer(x[:2], x[:2]) + A),
     "norm.fit": lambda x: stats.norm.fit(x)[1],
+    "gamma.fit": lambda x: stats.gamma.fit(x + 9.0, floc=0)[0] / 9,
+    "norm.expect": lambda x: stats.norm.expect(lambda y: np.tanh(y), loc=x[0]),
     "expon.fit": lambda x: stats.expon.fit(x)[1],
     "laplace.fit": lambda x: stats.laplace.fit(x)[1],
     "rayleigh.fit": lambda x: stats.rayleigh.fit(x, floc=0)[1],

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import integrate as si
 from scipy import optimize as so
 
 from rules_scipy.optimize.roots import BRACKETED
@@ -54,6 +55,31 @@ def test_second_derivatives():
     for method in BRACKETED:
         f = lambda c, method=method: method(lambda x: x**3 - c, 0, 5)
         assert grad(grad(f))(C) == pytest.approx(-2 / 9 * C ** (-5 / 3), rel=1e-5)
+
+
+def rebound(solve, c):
+    return sum([solve(lambda x: x - c * k) for k in (1.0, 2.0, 3.0)])
+
+
+def rewritten(solve, c):
+    k, total = [1.0], 0.0
+    for _ in range(3):
+        total = total + solve(lambda x: x - c * k[0])
+        k[0] += 1.0
+    return total
+
+
+@pytest.mark.parametrize("f", [rebound, rewritten])
+def test_what_a_function_captured_may_change_later(f):
+    solvers = [
+        lambda g: so.brentq(g, 0, 50),
+        lambda g: so.fsolve(g, [1.0])[0],
+        lambda g: so.minimize_scalar(lambda x: g(x) ** 2).x,
+        lambda g: so.least_squares(g, [1.0]).x[0],
+        lambda g: -si.quad(lambda x: g(0.0) + 0 * x, 0, 1)[0],
+    ]
+    for solve in solvers:
+        assert value_and_grad(lambda c, solve=solve: f(solve, c))(2.0)[1] == pytest.approx(6.0)
 
 
 def test_newton_takes_each_entry_by_itself():

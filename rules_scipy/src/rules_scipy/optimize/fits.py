@@ -11,7 +11,6 @@ from rules_scipy.shared.solvers import (
     entries_of,
     like_arguments,
     parts_of,
-    refuse_unsolved,
     solver,
 )
 from rulescore import RuleSet, accumulate
@@ -33,14 +32,13 @@ def _(ad, y, given):
     if given["kwargs"]:
         raise NotImplementedError("scipy.optimize.least_squares has no rule for kwargs: use args")
     bounds = pair_of(given["bounds"], y.x.size)
-    found = Minimum(ad, so.least_squares, f, args, y.x, bounds, value=half_square)
+    found = Minimum(ad, so.least_squares, f, args, y.x, bounds, value=half_square, done=y.success)
+    _, back = ad(residuals, f, y.x, *as_arguments(args))
 
     def pullback(dy):
-        refuse_unsolved(so.least_squares, y.success)
         dx, dcost, dresiduals = parts_of(dy, so.least_squares, ("x", "cost", "fun"))
         df = dargs = None
         if dresiduals is not None:
-            _, back = ad(residuals, f, y.x, *as_arguments(args))
             _, df, dx_too, *dargs = back(dresiduals)
             dx, dargs = accumulate(dx, dx_too), like_arguments(dargs, args)
         df_too, dargs_too = found.pulled(dx, dcost)
@@ -51,10 +49,10 @@ def _(ad, y, given):
 
 @solver(rule, so.leastsq, by=("func", "args"), without=("x0", "Dfun"))
 def _(ad, y, given):
-    found = Minimum(ad, so.leastsq, given["func"], given["args"], y[0], value=half_square)
+    f, args, done = given["func"], given["args"], y[-1] in (1, 2, 3, 4)
+    found = Minimum(ad, so.leastsq, f, args, y[0], value=half_square, done=done)
 
     def pullback(dy):
-        refuse_unsolved(so.leastsq, y[-1] in (1, 2, 3, 4))
         df, dargs = found.pulled(*entries_of(dy, so.leastsq, True, (0,)), None)
         return {"func": df, "args": dargs}
 

@@ -10,7 +10,6 @@ from rules_scipy.shared.solvers import (
     POSITIONAL,
     entries_of,
     parts_of,
-    refuse_unsolved,
     solver,
 )
 from rulescore import RuleSet
@@ -35,10 +34,9 @@ def described(f, by="fun", **how):
         rule, f, by=[name for name in (by, "args") if has_position(f, name)], without=BEGINNINGS
     )
     def _(ad, y, given):
-        found = problem.minimum(ad, f, given[by], given, y.x)
+        found = problem.minimum(ad, f, given[by], given, y.x, y.success)
 
         def pullback(dy):
-            refuse_unsolved(f, y.success)
             df, dargs = found.pulled(*parts_of(dy, f, ("x", "fun")))
             return {by: df, "args": dargs}
 
@@ -60,10 +58,10 @@ def bare(f, by="func", at=(0, 1), is_tuple=lambda given: False, done=lambda y: T
     def _(ad, y, given):
         whole = bool(given.get("full_output") or given.get("retall")) or is_tuple(given)
         places = at if given.get("full_output", True) else at[:1]
-        found = problem.minimum(ad, f, given[by], given, y[0] if whole else y)
+        x, is_done = (y[0], done(y)) if whole else (y, True)
+        found = problem.minimum(ad, f, given[by], given, x, is_done)
 
         def pullback(dy):
-            refuse_unsolved(f, not whole or done(y))
             dx, *dvalue = entries_of(dy, f, whole, places)
             df, dargs = found.pulled(dx, dvalue[0] if dvalue else None)
             return {by: df, "args": dargs}
@@ -91,14 +89,15 @@ class Problem:
         self.bounds, self.several, self.options = bounds, several, options
         self.constraints = constraints
 
-    def minimum(self, ad, solve, f, given, x):
+    def minimum(self, ad, solve, f, given, x, done):
         """Return the minimum that was found at `x`."""
         for name in self.constraints:
             if not is_empty(given[name]):
                 raise NotImplementedError(f"scipy.optimize.{solve.__name__} has no rule for {name}")
         given = self.options(given)
         bounds = limits(self.bounds(given), np.size(x))
-        return Minimum(ad, solve, f, given.get("args", ()), x, bounds, self.several(given))
+        args, several = given.get("args", ()), self.several(given)
+        return Minimum(ad, solve, f, args, x, bounds, several, done=done)
 
 
 def is_empty(x):

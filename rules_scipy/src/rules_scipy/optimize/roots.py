@@ -7,6 +7,7 @@ from rules_scipy.shared.solvers import (
     as_arguments,
     entries_of,
     like_arguments,
+    name_of,
     parts_of,
     refuse_unsolved,
     solver,
@@ -24,12 +25,11 @@ def bracketed(f):
     def _(ad, y, given):
         full = given["full_output"]
         x, found = y if full else (y, None)
+        root = Root(ad, f, given["f"], x, given["args"], found is None or found.converged)
 
         def pullback(dy):
             dx, dfound = entries_of(dy, f, full, (0, 1))
-            refuse_unsolved(f, found is None or found.converged)
-            dx = accumulate(dx, parts_of(dfound, f, ("root",))[0])
-            df, dargs = of_number(ad, f, given["f"], x, given["args"], dx)
+            df, dargs = root.pulled(accumulate(dx, parts_of(dfound, f, ("root",))[0]))
             return {"f": df, "args": dargs}
 
         return pullback
@@ -43,16 +43,14 @@ for method in BRACKETED:
 def _(ad, y, given):
     full = given["full_output"]
     x, found = y[:2] if full else (y, None)
+    done = True if found is None else np.all(found if np.ndim(x) else found.converged)
+    root = Root(ad, so.newton, given["func"], x, given["args"], done)
 
     def pullback(dy):
         dx, dfound = entries_of(dy, so.newton, full, (0, 1))
-        if np.ndim(x):  # which entries have converged: no number
-            done, dfound = found is None or np.all(found), None
-        else:
-            done = found is None or found.converged
-        refuse_unsolved(so.newton, done)
-        dx = accumulate(dx, parts_of(dfound, so.newton, ("root",))[0])
-        df, dargs = of_number(ad, so.newton, given["func"], x, given["args"], dx)
+        if not np.ndim(x):  # of several roots it tells which have converged
+            dx = accumulate(dx, parts_of(dfound, so.newton, ("root",))[0])
+        df, dargs = root.pulled(dx)
         return {"func": df, "args": dargs}
 
     return pullback
@@ -62,11 +60,10 @@ def _(ad, y, given):
 def _(ad, y, given):
     f, x = given["f"], y.root
     several = given["fprime"] is True or given["fprime2"] is True
+    root = Root(ad, so.root_scalar, f, x, given["args"], y.converged, several)
 
     def pullback(dy):
-        refuse_unsolved(so.root_scalar, y.converged)
-        (dx,) = parts_of(dy, so.root_scalar, ("root",))
-        df, dargs = of_number(ad, so.root_scalar, f, x, given["args"], dx, several)
+        df, dargs = root.pulled(*parts_of(dy, so.root_scalar, ("root",)))
         return {"f": df, "args": dargs}
 
     return pullback
@@ -82,28 +79,44 @@ def first_of(f, x, *args):
     return f(x, *args)[0]
 
 
-def of_number(ad, solve, f, x, args, dx, several=False):
-    """Return the cotangents of `f` and `args`, where `x` solves `f(x, *args) == 0`, each entry.
+class Root:
+    """Pull the cotangent of a root back to the function and its arguments.
+
+    The function is differentiated at once: what it captured may be another thing later.
 
     Arguments:
         ad: the AD.
         solve: SciPy's function, for errors.
-        f, args: the function.
-        x, dx: the solution and its cotangent.
+        f, args: the function, of which each entry is 0.
+        x: the root.
+        done: whether it is one.
         several: whether `f` returns its value in a tuple with derivatives.
     """
-    if dx is None:
-        return None, None
-    about = f"the equation that scipy.optimize.{solve.__name__} has solved"
-    y, back = ad(first_of if several else value_of, f, x, *as_arguments(args))
-    slope = back(np.ones_like(y)[()])[2]
-    if slope is None or not np.all(np.isfinite(slope)) or np.any(slope == 0):
-        raise np.linalg.LinAlgError(f"{about} has a derivative that is 0, or not finite")
-    if np.ndim(x):
-        uneven = np.cos(1.0 + np.arange(np.size(x))).reshape(np.shape(x))
-        if not np.allclose(back(uneven * np.ones_like(y))[2], uneven * slope):
-            raise NotImplementedError(
-                f"{about} is not one for each entry: use scipy.optimize.root for systems"
-            )
-    _, df, _, *dargs = back(-dx / slope)
-    return df, like_arguments(dargs, args)
+
+    def __init__(self, ad, solve, f, x, args, done, several=False):
+        self.solve, self.x, self.args, self.done = solve, x, args, done
+        self.about = f"the equation that {name_of(solve)} has solved"
+        if done:
+            read = first_of if several else value_of
+            self.y, self.back = ad(read, f, x, *as_arguments(args))
+
+    def pulled(self, dx):
+        """Return the cotangents of the function and of `args`."""
+        if dx is None:
+            return None, None
+        refuse_unsolved(self.solve, self.done)
+        _, df, _, *dargs = self.back(-dx / self.slope())
+        return df, like_arguments(dargs, self.args)
+
+    def slope(self):
+        """Return the derivative of the function, conjugated where it is complex."""
+        slope = self.back(np.ones_like(self.y)[()])[2]
+        if slope is None or not np.all(np.isfinite(slope)) or np.any(slope == 0):
+            raise np.linalg.LinAlgError(f"{self.about} has a derivative that is 0, or not finite")
+        if np.ndim(self.x):
+            uneven = np.cos(1.0 + np.arange(np.size(self.x))).reshape(np.shape(self.x))
+            if not np.allclose(self.back(uneven * np.ones_like(self.y))[2], uneven * slope):
+                raise NotImplementedError(
+                    f"{self.about} is not one for each entry: use scipy.optimize.root for systems"
+                )
+        return slope

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import optimize as so
 
-from rules_scipy.shared.implicit import of_root, residuals
-from rules_scipy.shared.solvers import entries_of, parts_of, refuse_unsolved, solver
+from rules_scipy.shared.implicit import Solution, residuals
+from rules_scipy.shared.solvers import entries_of, parts_of, solver
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.systems")
@@ -12,20 +12,14 @@ ITERATED = (so.anderson, so.broyden1, so.broyden2, so.diagbroyden, so.excitingmi
             so.linearmixing, so.newton_krylov)  # fmt: skip
 
 
-def about(solve):
-    """Return what the system is called in an error."""
-    return f"the system that scipy.optimize.{solve.__name__} has solved"
-
-
 @solver(rule, so.fsolve, by=("func", "args"), without=("x0",))
 def _(ad, y, given):
     full = given["full_output"]
-    x = y[0] if full else y
+    x, done = (y[0], y[2] == 1) if full else (y, True)
+    found = Solution(ad, so.fsolve, given["func"], x, given["args"], done)
 
     def pullback(dy):
-        (dx,) = entries_of(dy, so.fsolve, full, (0,))
-        refuse_unsolved(so.fsolve, not full or y[2] == 1)
-        df, dargs = of_root(ad, given["func"], x, given["args"], dx, about(so.fsolve))
+        df, dargs = found.pulled(*entries_of(dy, so.fsolve, full, (0,)))
         return {"func": df, "args": dargs}
 
     return pullback
@@ -34,11 +28,10 @@ def _(ad, y, given):
 @solver(rule, so.root, by=("fun", "args"), without=("x0",))
 def _(ad, y, given):
     read = residuals_of_first if given["jac"] is True else residuals
+    found = Solution(ad, so.root, given["fun"], y.x, given["args"], y.success, read)
 
     def pullback(dy):
-        refuse_unsolved(so.root, y.success)
-        (dx,) = parts_of(dy, so.root, ("x",))
-        df, dargs = of_root(ad, given["fun"], y.x, given["args"], dx, about(so.root), read)
+        df, dargs = found.pulled(*parts_of(dy, so.root, ("x",)))
         return {"fun": df, "args": dargs}
 
     return pullback
@@ -46,10 +39,10 @@ def _(ad, y, given):
 
 @solver(rule, so.fixed_point, by=("func", "args"), without=("x0",))
 def _(ad, y, given):
-    x, f = np.asarray(y), given["func"]
+    found = Solution(ad, so.fixed_point, given["func"], np.asarray(y), given["args"], read=moves)
 
     def pullback(dy):
-        df, dargs = of_root(ad, f, x, given["args"], dy, about(so.fixed_point), moves)
+        df, dargs = found.pulled(dy)
         return {"func": df, "args": dargs}
 
     return pullback
@@ -60,7 +53,8 @@ def iterated(f):
 
     @solver(rule, f, by=("F",), without=("xin",))
     def _(ad, y, given):
-        return lambda dy: {"F": of_root(ad, given["F"], y, (), dy, about(f))[0]}
+        found = Solution(ad, f, given["F"], y)
+        return lambda dy: {"F": found.pulled(dy)[0]}
 
 
 for method in ITERATED:

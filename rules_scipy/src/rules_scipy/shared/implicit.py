@@ -6,7 +6,7 @@ Where `f(x, *args) == 0`, the derivative of `x` by `args` is `-(df/dx)^-1 df/dar
 
 import numpy as np
 
-from rules_scipy.shared.solvers import as_arguments, like_arguments
+from rules_scipy.shared.solvers import as_arguments, like_arguments, name_of, refuse_unsolved
 
 
 def residuals(f, x, *args):
@@ -14,24 +14,40 @@ def residuals(f, x, *args):
     return np.ravel(np.asarray(f(x, *args)))
 
 
-def of_root(ad, f, x, args, dx, about, read=residuals):
-    """Return the cotangents of `f` and of `args`, where `x` solves `f(x, *args) == 0`.
+class Solution:
+    """Pull the cotangent of a solution back to the system and its arguments.
+
+    The system is differentiated at once: what it captured may be another thing later.
 
     Arguments:
         ad: the AD.
+        solve: SciPy's function, for errors.
         f: the user's function, of an array and the `args`.
         x: the solution, an array.
-        dx: its cotangent, of its shape.
-        about: what the system is called in an error.
+        args: what SciPy passes on.
+        done: whether `x` is a solution.
         read: the residuals as a vector, from `f`, `x` and `args`.
     """
-    if dx is None:
-        return None, None
-    y, back = ad(read, f, x.copy(), *as_arguments(args))
-    if np.size(y) != np.size(x):
-        raise NotImplementedError(f"{about} has {np.size(y)} equations for {np.size(x)} unknowns")
-    _, df, _, *dargs = back(-solved(adjoint_of(back, y, x), np.ravel(dx), about))
-    return df, like_arguments(dargs, args)
+
+    def __init__(self, ad, solve, f, x, args=(), done=True, read=residuals):
+        self.solve, self.x, self.args, self.done = solve, x, args, done
+        self.about = f"the system that {name_of(solve)} has solved"
+        if done:
+            self.y, self.back = ad(read, f, x.copy(), *as_arguments(args))
+
+    def pulled(self, dx):
+        """Return the cotangents of the system and of `args`."""
+        if dx is None:
+            return None, None
+        refuse_unsolved(self.solve, self.done)
+        equations, unknowns = np.size(self.y), np.size(self.x)
+        if equations != unknowns:
+            raise NotImplementedError(
+                f"{self.about} has {equations} equations for {unknowns} unknowns"
+            )
+        adjoint = adjoint_of(self.back, self.y, self.x)
+        _, df, _, *dargs = self.back(-solved(adjoint, np.ravel(dx), self.about))
+        return df, like_arguments(dargs, self.args)
 
 
 def adjoint_of(back, y, x):

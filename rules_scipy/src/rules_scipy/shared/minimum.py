@@ -7,12 +7,14 @@ differentiates it once more; or from the function, where it returns it beside it
 import numpy as np
 
 from rules_scipy.shared.implicit import adjoint_of, solved
-from rules_scipy.shared.solvers import as_arguments, like_arguments
+from rules_scipy.shared.solvers import as_arguments, like_arguments, name_of, refuse_unsolved
 from rulescore import accumulate
 
 
 class Minimum:
     """Pull cotangents of a minimum back to the function and its arguments.
+
+    The function is differentiated at once: what it captured may be another thing later.
 
     Arguments:
         ad: the AD.
@@ -22,16 +24,23 @@ class Minimum:
         bounds: the lower and the upper bounds of `x`, or `None`.
         several: whether `f` returns its value in a tuple with its gradient.
         value: what is minimized, from `f`, `x` and `args`, if it is not the value of `f`.
+        done: whether it is a minimum.
     """
 
-    def __init__(self, ad, solve, f, args, x, bounds=None, several=False, value=None):
-        self.ad, self.f, self.args, self.x = ad, f, args, x
-        self.bounds, self.several = bounds, several
-        self.value = value or (first_of if several else value_of)
-        self.about = f"the minimum that scipy.optimize.{solve.__name__} has found"
+    def __init__(self, ad, solve, f, args, x, bounds=None, several=False, value=None, done=True):
+        self.solve, self.args, self.x, self.bounds, self.done = solve, args, x, bounds, done
+        value = value or (first_of if several else value_of)
+        if done:
+            operands = f, x, *as_arguments(args)
+            _, self.value_back = ad(value, *operands)
+            self.slope, self.back = ad(second_of if several else gradient_of(ad, value), *operands)
+        self.about = f"the minimum that {name_of(solve)} has found"
 
     def pulled(self, dx, dvalue):
-        """Return the cotangents of the function and of `args`."""
+        """Return the cotangents of the function and of `args`, from those of place and value."""
+        if dx is None and dvalue is None:
+            return None, None
+        refuse_unsolved(self.solve, self.done)
         df, dargs = self.by_place(dx)
         df_too, dargs_too = self.by_value(dvalue)
         return accumulate(df, df_too), accumulate(dargs, dargs_too)
@@ -40,35 +49,22 @@ class Minimum:
         """Pull back the cotangent of the minimal value: there it depends on `x` no more."""
         if dvalue is None:
             return None, None
-        _, back = self.ad(self.value, self.f, self.x, *as_arguments(self.args))
-        _, df, _, *dargs = back(dvalue)
+        _, df, _, *dargs = self.value_back(dvalue)
         return df, like_arguments(dargs, self.args)
 
     def by_place(self, dx):
         """Pull back the cotangent of the place of the minimum."""
         if dx is None:
             return None, None
-        g, back = self.ad(self.gradient(), self.f, self.x, *as_arguments(self.args))
+        g = self.slope
         if g is None:
             raise np.linalg.LinAlgError(f"{self.about} does not depend on its arguments")
-        hessian = adjoint_of(back, g, self.x)
+        hessian = adjoint_of(self.back, g, self.x)
         free = ~self.held(np.ravel(g), hessian)
         w = np.zeros(np.size(self.x))
         w[free] = solved(hessian[np.ix_(free, free)], np.ravel(dx)[free], self.about)
-        _, df, _, *dargs = back(-w.reshape(np.shape(g))[()])
+        _, df, _, *dargs = self.back(-w.reshape(np.shape(g))[()])
         return df, like_arguments(dargs, self.args)
-
-    def gradient(self):
-        """Return the gradient by the place, as a function of `f`, the place and the arguments."""
-        if self.several:
-            return second_of
-        ad, value = self.ad, self.value
-
-        def gradient(f, x, *args):
-            _, back = ad(value, f, x, *args)
-            return back(1.0)[2]
-
-        return gradient
 
     def held(self, g, hessian):
         """Return which entries a bound holds: a Newton step along one leads out of its bounds.
@@ -89,6 +85,16 @@ class Minimum:
 def near(x, bound):
     """Return which entries are at their bound, as nearly as a method may end beside it."""
     return np.abs(x - bound) <= 1e-4 * (1 + np.abs(bound))
+
+
+def gradient_of(ad, value):
+    """Return the gradient of a value by the place, as a function of what the value is one of."""
+
+    def gradient(f, x, *args):
+        _, back = ad(value, f, x, *args)
+        return back(1.0)[2]
+
+    return gradient
 
 
 def value_of(f, x, *args):

@@ -71,6 +71,11 @@ def of_count(rule, f, body, count, options, known):
     rule(f, refuses={name: NO_RULE for name in names if name not in known})(_)
 
 
+def name_of(f):
+    """Return the name of a function of SciPy, where users find it."""
+    return f"{'.'.join(f.__module__.split('.')[:2])}.{f.__name__}"
+
+
 def as_arguments(args):
     """Return what SciPy passes on for `args`: one that is no tuple stands for itself."""
     return args if isinstance(args, tuple) else (args,)
@@ -90,7 +95,7 @@ def parts_of(dy, f, names):
     for name, d in found.items():
         if d is not None and name not in names:
             raise NotImplementedError(
-                f"of the result of scipy.optimize.{f.__name__} only {' and '.join(names)} carry a "
+                f"of the result of {name_of(f)} only {' and '.join(names)} carry a "
                 f"gradient, and not {name}"
             )
     return [found.get(name) for name in names]
@@ -105,9 +110,7 @@ def entries_of(dy, f, whole, places):
         return [dy, *(None for _ in places[1:])]
     for i, d in enumerate(dy):
         if d is not None and i not in places:
-            raise NotImplementedError(
-                f"entry {i} of the output of scipy.optimize.{f.__name__} has no rule"
-            )
+            raise NotImplementedError(f"entry {i} of the output of {name_of(f)} has no rule")
     return [dy[i] for i in places]
 
 
@@ -115,5 +118,5 @@ def refuse_unsolved(f, done):
     """Raise `LinAlgError` where a solver has not found what it was to find."""
     if not done:
         raise np.linalg.LinAlgError(
-            f"scipy.optimize.{f.__name__} has not converged: what it returns has no derivative"
+            f"{name_of(f)} has not converged: what it returns has no derivative"
         )

@@ -1,0 +1,220 @@
+"""Integrals of functions of a number."""
+
+import numpy as np
+from scipy import integrate as si
+
+from rules_scipy.shared.flat import Flat
+from rules_scipy.shared.solvers import as_arguments, entries_of, like_arguments, solver
+from rulescore import RuleSet, stop_gradient
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.quadratures")
+
+
+@solver(rule, si.quad, by=("func", "a", "b", "args"))
+def _(ad, y, given):
+    if given["weight"] is not None or given["complex_func"]:
+        raise NotImplementedError("scipy.integrate.quad has no rule for weight and complex_func")
+    f, a, b, args = given["func"], given["a"], given["b"], as_arguments(given["args"])
+    inside = Inside(ad, f, args, y[0], given)
+    lower, upper = end(f, a, args), end(f, b, args)
+
+    def pullback(dy):
+        (dvalue,) = entries_of(dy, si.quad, True, (0,))
+        if dvalue is None:
+            return {}
+        df, *dargs = inside.pulled(dvalue)
+        found = {"func": df, "args": like_arguments(dargs, given["args"])}
+        return {**found, "a": -dvalue * lower, "b": dvalue * upper}
+
+    return pullback
+
+
+@solver(rule, si.quad_vec, by=("f", "a", "b"))
+def _(ad, y, given):
+    if np.iscomplexobj(y[0]):
+        raise NotImplementedError("scipy.integrate.quad_vec has no rule for complex integrands")
+    f, a, b, args = given["f"], given["a"], given["b"], as_arguments(given["args"])
+    inside = Inside(ad, f, args, y[0], given)
+    lower, upper = end(f, a, args), end(f, b, args)
+
+    def pullback(dy):
+        (dvalue,) = entries_of(dy, si.quad_vec, True, (0,))
+        if dvalue is None:
+            return {}
+        found = {"a": -np.sum(dvalue * lower), "b": np.sum(dvalue * upper)}
+        return {**found, "f": inside.pulled(dvalue)[0]}
+
+    return pullback
+
+
+def end(f, x, args):
+    """Return the integrand at a limit: an infinite one does not move."""
+    if not np.isfinite(x):
+        return 0.0
+    with np.errstate(all="ignore"):
+        try:
+            return f(x, *args)
+        except (
+            ZeroDivisionError
+        ):  # it is singular there, as it may be at a limit that does not move
+            return np.nan
+
+
+class Inside:
+    """Integrate the cotangents of an integrand and its arguments.
+
+    This is done at once: what the integrand captured may be another thing later.
+
+    Arguments:
+        ad: the AD.
+        f, args: the integrand, and its arguments behind the variable.
+        y: the integral, a number or an array.
+        given: SciPy's arguments.
+    """
+
+    def __init__(self, ad, f, args, y, given):
+        self.flat = Flat()
+        units = np.eye(np.size(y)).reshape(-1, *np.shape(y))
+
+        def integrand(x):
+            _, back = ad(f, x, *args)
+            rows = [self.flat.vector(without_variable(back(unit[()]))) for unit in units]
+            return np.concatenate(rows)
+
+        options = {
+            name: stop_gradient(given[name]) for name in ("epsabs", "epsrel", "limit", "points")
+        }
+        found = self.flat.settled(lambda: integral(integrand, given["a"], given["b"], **options))
+        self.rows = found.reshape(len(units), -1)
+
+    def pulled(self, dvalue):
+        """Return the cotangents of the integrand and its arguments, for that of the integral."""
+        return self.flat.cotangent(np.ravel(dvalue) @ self.rows)
+
+
+def without_variable(found):
+    """Return the cotangents of a function and its arguments, without that of the first."""
+    df, _, *dargs = found
+    return (df, *dargs)
+
+
+def integral(integrand, a, b, **options):
+    """Return the integral of a function that gives vectors."""
+    integrand(middle(a, b))  # so that quad_vec begins with all parts of the cotangents
+    return si.quad_vec(integrand, a, b, **options)[0]
+
+
+def middle(a, b):
+    """Return a number between two limits."""
+    if np.isfinite(a) and np.isfinite(b):
+        return (a + b) / 2
+    return a + 1.0 if np.isfinite(a) else b - 1.0 if np.isfinite(b) else 0.0
+
+
+@solver(rule, si.dblquad, by=("func", "a", "b", "gfun", "hfun", "args"))
+def _(ad, y, given):
+    ranges = [(given["gfun"], given["hfun"]), (given["a"], given["b"])]
+    return of_nested(ad, si.dblquad, given, ranges, ("gfun", "hfun", "a", "b"))
+
+
+@solver(rule, si.tplquad, by=("func", "a", "b", "gfun", "hfun", "qfun", "rfun", "args"))
+def _(ad, y, given):
+    limits = ("qfun", "rfun", "gfun", "hfun", "a", "b")
+    ranges = [(given[limits[i]], given[limits[i + 1]]) for i in (0, 2, 4)]
+    return of_nested(ad, si.tplquad, given, ranges, limits)
+
+
+@solver(rule, si.nquad, by=("func", "ranges", "args"))
+def _(ad, y, given):
+    if given["opts"] is not None:
+        raise NotImplementedError("scipy.integrate.nquad has no rule for opts")
+    return of_nested(ad, si.nquad, given, given["ranges"], None)
+
+
+def of_nested(ad, f, given, ranges, limits):
+    """Return the pullback of an integral over several variables.
+
+    Arguments:
+        ad, f, given: the AD, SciPy's function and its arguments.
+        ranges: the limits of each variable, the innermost first, as `limits_of` takes them.
+        limits: the names of these, one after the other, if they are arguments of their own.
+    """
+    inside = Nested(ad, given["func"], as_arguments(given["args"] or ()))
+    found = inside.flat.settled(lambda: inside.cotangents(ranges))
+
+    def pullback(dy):
+        (dvalue,) = entries_of(dy, f, True, (0,))
+        if dvalue is None:
+            return {}
+        df, dargs, *dranges = inside.flat.cotangent(dvalue * found)
+        pulled = {"func": df, "args": dargs and like_arguments(dargs, given["args"])}
+        if limits is None:
+            return {**pulled, "ranges": type(ranges)(dranges)}
+        ends = [d for pair in dranges for d in pair or (None, None)]
+        return {**pulled, **dict(zip(limits, ends, strict=True))}
+
+    return pullback
+
+
+class Nested:
+    """Integrate the cotangents of an integrand over several variables.
+
+    The derivative of an integral is the integral of the derivative, and at each limit the integrand
+    times the derivative of the limit (Leibniz).
+
+    Arguments:
+        ad: the AD.
+        f, args: the integrand, and its arguments behind the variables.
+    """
+
+    def __init__(self, ad, f, args):
+        self.ad, self.f, self.args = ad, f, args
+        self.flat = Flat()  # of cotangents of `f`, of `args`, and of each range
+
+    def cotangents(self, ranges, later=()):
+        """Return the cotangents for given values of the later variables, as a vector."""
+        *inner, of_last = ranges
+        lower, upper = limits_of(of_last, self.args, later)
+
+        def integrand(x):
+            if inner:
+                return self.cotangents(inner, (x, *later))
+            _, back = self.ad(self.f, x, *later, *self.args)
+            df, *dxs = back(1.0)
+            return self.flat.vector((df, tuple(dxs[1 + len(later) :])))
+
+        at = lambda x: nested(self.f, inner, self.args, (x, *later))
+        ends = [-end(at, lower, ()), end(at, upper, ())]
+        at_ends = self.of_limits(of_last, ends, later, len(inner))
+        return integral(integrand, lower, upper) + self.flat.vector(at_ends)
+
+    def of_limits(self, of_one, ends, later, position):
+        """Return the cotangents of what gives the limits of a variable, for those of the limits."""
+        dargs, place = None, [None] * position
+        if callable(of_one):
+            _, back = self.ad(of_one, *later, *self.args)
+            d, *dxs = back(ends)
+            dargs = tuple(dxs[len(later) :])
+        else:
+            d = tuple([self.ad(limit, *later[::-1])[1](end)[0] if callable(limit) else end
+                       for limit, end in zip(of_one, ends, strict=True)])  # fmt: skip
+        return (None, dargs, *place, d)
+
+
+def nested(f, ranges, args, later):
+    """Return an integral over variables of these ranges, for given values of the later ones."""
+    if not ranges:
+        return f(*later, *args)
+    *inner, of_last = ranges
+    lower, upper = limits_of(of_last, args, later)
+    return si.quad(lambda x: nested(f, inner, args, (x, *later)), lower, upper)[0]
+
+
+def limits_of(of_one, args, later):
+    """Return the limits of a variable: a function of all that is given returns both.
+
+    Or each is a function of the later variables, the last one first.
+    """
+    if callable(of_one):
+        return of_one(*later, *args)
+    return [limit(*later[::-1]) if callable(limit) else limit for limit in of_one]

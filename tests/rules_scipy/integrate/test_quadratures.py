@@ -1,0 +1,90 @@
+"""Rules of `rules_scipy.integrate.quadratures`, against differences of the integrals."""
+
+import numpy as np
+import pytest
+from scipy import integrate as si
+
+from zygote_lite import NoRuleError, gradient, value_and_grad
+
+C = np.array([0.7, 1.9])
+
+
+def wave(x, c):
+    return np.exp(-c[0] * x) * np.sin(c[1] * x)
+
+
+def cut(x, a, b):
+    if x < 0.5:  # on each side, one of them has no gradient
+        return a * x
+    return b * x * x
+
+
+class Wave:
+    def __init__(self, c):
+        self.c = c
+
+    def __call__(self, x):
+        return wave(x, self.c)
+
+
+INTEGRALS = {
+    "closure": lambda c: si.quad(lambda x: wave(x, c), 0, 2)[0],
+    "argument": lambda c: si.quad(wave, 0, 2, (c,))[0],
+    "object": lambda c: si.quad(Wave(c), 0, 2)[0],
+    "limits": lambda c: si.quad(wave, c[0], c[1], args=(C,))[0],
+    "half a line": lambda c: si.quad(wave, 0, np.inf, (c,))[0],
+    "a line": lambda c: si.quad(lambda x: np.exp(-c[0] * x * x + c[1] * x), -np.inf, np.inf)[0],
+    "branches": lambda c: si.quad(cut, 0, 2, (c[0], c[1]), points=[0.5])[0],
+    "singular": lambda c: si.quad(lambda x: c[0] * x ** (-0.2 * c[1]), 0, 1)[0],
+    "vectors": lambda c: np.sum(si.quad_vec(lambda x: np.stack([wave(x, c), x]), 0, c[1])[0]),
+    "two variables": lambda c: si.dblquad(
+        lambda y, x, a: a * x * y + c[1] * y * y, 0, c[0], lambda x: -c[1] * x, 1, args=(c[0],)
+    )[0],
+    "several variables": lambda c: si.nquad(
+        lambda y, x, a: a * y + x * x, [lambda x, a: [0, a * x], (0, c[1])], args=(c[0],)
+    )[0],
+    "fixed": lambda c: si.fixed_quad(lambda x: wave(x, c), 0, c[1])[0],
+    "tanhsinh": lambda c: si.tanhsinh(lambda x: np.exp(-c[0] * x) * c[1], 0, 2).integral,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INTEGRALS)
+def test_derivatives_of_integrals(name):
+    f = INTEGRALS[name]
+    h = 1e-3
+    expected = [
+        (8 * (f(C + e) - f(C - e)) - f(C + 2 * e) + f(C - 2 * e)) / (12 * h) for e in h * np.eye(2)
+    ]
+    for _ in range(3):  # on the tape, then by transformed code
+        _, found = value_and_grad(f)(C)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+SAMPLES = {
+    "simpson": lambda y: si.simpson(y, x=np.arange(5.0) ** 2),
+    "romb": lambda y: si.romb(y**2),
+    "trapezoid": lambda y: si.trapezoid(y**2, np.arange(5.0)),
+    "cumulative_trapezoid": lambda y: np.sum(si.cumulative_trapezoid(y) ** 3),
+    "cumulative_simpson": lambda y: np.sum(si.cumulative_simpson(y, dx=0.5) ** 3),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_integrals_of_samples_are_differentiated_through_their_source(name):
+    y, f = np.cos(np.arange(5.0)), SAMPLES[name]
+    expected = [(f(y + e) - f(y - e)) / 2e-5 for e in 1e-5 * np.eye(5)]
+    for _ in range(3):
+        np.testing.assert_allclose(value_and_grad(f)(y)[1], expected, rtol=1e-6, atol=1e-8)
+
+
+REFUSED = {
+    "entry 1": lambda c: si.quad(wave, 0, 2, (c,))[1],
+    "weight": lambda c: si.quad(lambda x: c[0] * x, 0, 1, weight="cos", wvar=3.0)[0],
+    "opts": lambda c: si.nquad(lambda x: c[0] * x, [(0, 1)], opts={"limit": 20})[0],
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_has_no_rule_is_refused(message):
+    with pytest.raises((NoRuleError, NotImplementedError), match=message):
+        gradient(REFUSED[message], C)
