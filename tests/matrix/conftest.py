@@ -23,6 +23,7 @@ SAMPLES = [
     np.add,
     None,
 ]
+DISTRIBUTIONS = ("norm", "poisson", "vonmises", "studentized_range", "pearson3")
 
 
 def sample(annotation):
@@ -30,7 +31,8 @@ def sample(annotation):
     if annotation is Any:
         return SAMPLES[0]
     stats = sys.modules.get("scipy.stats")  # loaded, where a rule asks for its distributions
-    for value in [*SAMPLES, *([] if stats is None else [stats.norm, stats.poisson, float])]:
+    known = [] if stats is None else [getattr(stats, name) for name in DISTRIBUTIONS]
+    for value in [*SAMPLES, *known, float]:
         if isinstance(value, annotation):
             return value
     raise LookupError(f"give the tests a sample of {annotation!r}")

@@ -45,6 +45,12 @@ def test_discrete_distributions(name):
     check(getattr(stats, name).logpmf, *DISCRETE[name], first=1)
 
 
+def test_entropies():
+    check(stats.pearson3.entropy, 1.0)
+    check(lambda p: stats.binom.entropy(2000, p), 0.3)
+    check(lambda odds: stats.nchypergeom_wallenius.entropy(140, 80, 60, odds), 0.5)
+
+
 def test_arrays_and_frozen_distributions():
     x, scale = np.array([0.4, 1.3, 2.2]), np.array([0.7, 1.1, 0.9])
 

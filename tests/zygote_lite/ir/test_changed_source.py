@@ -12,7 +12,8 @@ import pytest
 from _pytest.assertion.rewrite import rewrite_asserts
 
 from zygote_lite import gradient, value_and_grad
-from zygote_lite._ir.source import NoSourceError, definition_of
+from zygote_lite._ir.source import definition_of
+from zygote_lite.errors import NoSourceError
 
 
 @pytest.fixture

@@ -629,6 +629,26 @@ def test_a_written_array_is_returned_inside(name):
     np.testing.assert_allclose(d, differences, rtol=1e-7, atol=1e-8)
 
 
+def of_two(f, g, x):
+    return f(x) * g(x)
+
+
+def test_what_functions_share_that_a_rule_is_given_counts_once():
+    rule = RuleSet("of_two")
+
+    @rule(of_two)
+    def _(f: object, g: object, x: float, *, ad):
+        y, back = ad(lambda f, g, x: f(x) * g(x), f, g, x)
+        return y, lambda dy: back(dy)[1:]
+
+    rule.register()
+    try:
+        f = lambda k: of_two(lambda x: divmod(k * x, 1.0)[1], lambda x: k * x, 0.3)
+        assert gradient(f, 2.0)[0] == pytest.approx(0.36)
+    finally:
+        rule.unregister()
+
+
 def test_a_default_that_is_differentiated_around():
     w, x = np.array([0.5, -1.0]), np.array([2.0, 3.0])
 

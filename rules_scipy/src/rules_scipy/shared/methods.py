@@ -13,7 +13,8 @@ def of_methods(rule, distribution, *names, refuses=None):
     """Declare the partial derivatives of methods of a distribution, by all but the object.
 
     Give a function for each argument. It takes the object, all arguments, and then the value; it
-    returns the derivative by its argument. `None` stands for no gradient.
+    returns the derivative by its argument. `None` stands for no gradient. A derivative of 0, as
+    that of a probability too small for a number, wins over an infinite cotangent.
     """
 
     def declare(*parts):
@@ -44,6 +45,7 @@ def _body(f, parts):
 def _pullback(part, x, operands, y):
     def pullback(dy):
         with np.errstate(all="ignore"):
-            return project(strong(dy, part(*operands, y)), x)
+            slope = part(*operands, y)
+            return project(np.where(slope == 0, 0.0, strong(dy, slope)), x)
 
     return pullback

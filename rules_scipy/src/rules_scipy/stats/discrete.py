@@ -18,6 +18,19 @@ def _(self: Discrete, q: Numeric, *args: Numeric):
     return type(self)._ppf(self, q, *args), None
 
 
+of_methods(rule, stats.binom, "_pmf")(
+    None, None, lambda d, k, n, p, y: binomial_slope(d, k, n, p, y)
+)
+
+
+def binomial_slope(d, k, n, p, y):
+    """Return the derivative by the probability of a success, which at 0 and 1 is that inside."""
+    inside = (p > 0) & (p < 1)
+    safe = np.where(inside, p, 0.5)
+    fewer = np.where(k > 0, d._pmf(k - 1, n - 1, p), 0.0) - np.where(k < n, d._pmf(k, n - 1, p), 0)
+    return np.where(inside, y * (k / safe - (n - k) / (1 - safe)), n * fewer)
+
+
 # the difference of two Poisson variables
 of_methods(rule, stats.skellam, "_pmf")(
     None,
@@ -87,7 +100,12 @@ def fisher_slope(d, x, M, n, N, odds, y):
 
 @np.vectorize(otypes="d")
 def wallenius_slope(x, M, n, N, odds, y):
-    """Return the derivative by the odds, from the integral over the time of the last drawing."""
+    """Return the derivative by the odds, from the integral over the time of the last drawing.
+
+    SciPy's value is 0 where it is smaller than the accuracy, and has no derivative there.
+    """
+    if y == 0:
+        return 0.0
     left = n - x
     rate = odds * left + (M - n) - (N - x)
 

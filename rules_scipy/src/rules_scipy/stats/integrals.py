@@ -14,6 +14,7 @@ from rulescore import Numeric, RuleSet, accumulate, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.integrals")
 Continuous = stats.rv_continuous
+Circular = type(stats.vonmises)
 
 
 @rule(Continuous._cdf_single, type(stats.geninvgauss)._cdf)
@@ -44,6 +45,11 @@ def _(self: Continuous, m: Numeric, *args: Numeric, ad):
     )
 
 
+@rule(Continuous._mom0_sc, Continuous._mom1_sc)
+def _(self: Circular, m: Numeric, *args: Numeric, ad):
+    return moment(ad, type(self)._mom1_sc, self, m, args, lower=-np.pi, upper=np.pi)
+
+
 @rule(type(stats.gausshyper)._munp, type(stats.rice)._munp)
 def _(self: Continuous, n: Numeric, *args: Numeric, ad):
     return moment(ad, type(self)._munp, self, n, args)
@@ -64,15 +70,16 @@ def _(self: Continuous, *args: Numeric, ad):
     return y, gathered(pullbacks, y, args)
 
 
-def moment(ad, f, self, m, args):
-    """Return a moment about the origin, and its pullback."""
+def moment(ad, f, self, m, args, **limits):
+    """Return a moment about the origin, over the support or between limits, and its pullback."""
     order = float(m)
 
     def integrand(self, x, *args):
         return x**order * self._pdf(x, *args)
 
     y = f(self, m, *args)
-    back = gathered(each(lambda y, *args: over(ad, integrand, self, args, y), y, *args), y, args)
+    pullbacks = each(lambda y, *args: over(ad, integrand, self, args, y, **limits), y, *args)
+    back = gathered(pullbacks, y, args)
 
     def pullback(dy):
         dself, *dargs = back(dy)

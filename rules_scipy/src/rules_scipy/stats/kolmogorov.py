@@ -21,8 +21,13 @@ of_methods(rule, stats.ksone, "_cdf", **sizes)(lambda d, x, n, y: d._pdf(x, n), 
 of_methods(rule, stats.ksone, "_sf", **sizes)(lambda d, x, n, y: -d._pdf(x, n), None)
 
 of_methods(rule, stats.kstwo, "_pdf", refuses={"x": NO_DENSITY, "n": INTEGER})(None, None)
-of_methods(rule, stats.kstwo, "_cdf", **sizes)(lambda d, x, n, y: d._pdf(x, n), None)
-of_methods(rule, stats.kstwo, "_sf", **sizes)(lambda d, x, n, y: -d._pdf(x, n), None)
+of_methods(rule, stats.kstwo, "_cdf", **sizes)(lambda d, x, n, y: two_sided_density(d, x, n), None)
+of_methods(rule, stats.kstwo, "_sf", **sizes)(lambda d, x, n, y: -two_sided_density(d, x, n), None)
+
+
+def two_sided_density(d, x, n):
+    """Return SciPy's density, which takes no empty arrays."""
+    return d._pdf(x, n) if np.size(x) else np.zeros(np.shape(x))
 
 
 def kolmogorov_density_slope(x):

@@ -20,7 +20,7 @@ from rules_scipy.shared.expansions import (
 from rules_scipy.shared.incomplete import gamma_by_shape, gamma_density
 from rules_scipy.shared.methods import of_methods
 from rules_scipy.shared.panels import quadrature
-from rulescore import Numeric, RuleSet
+from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.limits")
 
@@ -258,6 +258,27 @@ of_methods(rule, stats.pearson3, "_ppf")(
     lambda d, q, skew, y: 1 / d._pdf(y, skew),
     lambda d, q, skew, y: -pearson_below(y, skew) / d._pdf(y, skew),
 )
+
+
+@rule(stats.rv_continuous._entropy)
+def _(self: type(stats.pearson3), skew: Numeric):
+    y = type(self)._entropy(self, skew)
+    return y, lambda dy: (None, project(dy * pearson_entropy_slope(skew), skew))
+
+
+def pearson_entropy_slope(s):
+    """Return the derivative of the entropy, which is that of a gamma variable (DLMF 5.15.8)."""
+
+    def near(s):
+        v = s * s / 4
+        terms = [b * v ** (2 * m - 2) * (v - 1) for m, b in enumerate(BERNOULLI[:6], 1)]
+        return -s / 2 * (0.5 + sum(terms))
+
+    def far(s):
+        a = 4 / s**2
+        return 1 / s - 2 * a / s * (1 + (1 - a) * sp.polygamma(1, a))
+
+    return piecewise(abs(s) < 0.3, (s,), near, (0.0,), far, (1.0,))
 
 
 # at the ends of the shapes a side is missing

@@ -3,7 +3,6 @@
 The checks run in the order of the methods: what a later check needs, an earlier one has shown.
 """
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -36,16 +35,16 @@ from rulescore.testing._leaves import (
     random_direction,
 )
 from rulescore.testing._memory import (
+    CALLS,
     all_collected,
     copied,
     drawing_anew,
     free_lists_filled,
+    kept_by,
     restore,
     shares,
 )
 from rulescore.testing._tangents import Tangents
-
-_CALLS = 64  # of which each may leave something behind in memory
 
 
 def check_rrule(
@@ -299,14 +298,11 @@ class _Check(Tangents):
             (all_collected, 1),
             (all_collected, 8),
         )
+        alone = partial(self.ran, *copied(self.xs), **self.options)
         for settle, times in tries:
-            with settle() as collect:
-                before = sys.getallocatedblocks()
-                for _ in range(_CALLS * times):
-                    quietly(self.apply_and_pull)
-                collect()
-                grown = sys.getallocatedblocks() - before
-            if grown < _CALLS * times // 2:  # the count is not exact, by what else goes on
+            allowed = CALLS * times // 2  # the count is not exact, by what else goes on
+            grown = kept_by(self.apply_and_pull, settle, times)
+            if grown < allowed or grown - kept_by(alone, settle, times) < allowed:
                 break
         else:
             self.fail("each call keeps memory")

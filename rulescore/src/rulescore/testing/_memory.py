@@ -3,6 +3,7 @@
 import copy
 import gc
 import random
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from rulescore.testing._differences import quietly
 from rulescore.testing._leaves import arrays, children, rebuild
 
+CALLS = 64  # of which each may leave something behind in memory
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
@@ -40,6 +43,22 @@ def all_collected() -> Iterator[Callable[[], int]]:
     """Free whatever can be freed, which takes long, and give the function that does so again."""
     gc.collect()
     yield gc.collect
+
+
+def kept_by(call: Callable[[], Any], settle: Any, times: int) -> int:
+    """Return how many blocks of memory are left behind by as many rounds of a call.
+
+    Arguments:
+        call: what is called, which may warn.
+        settle: the context in which to count.
+        times: the number of rounds.
+    """
+    with settle() as collect:
+        before = sys.getallocatedblocks()
+        for _ in range(CALLS * times):
+            quietly(call)
+        collect()
+        return sys.getallocatedblocks() - before
 
 
 def shares(array: np.ndarray, x: Any) -> bool:

@@ -121,12 +121,13 @@ def take(y: Any, dy: Any, xs: tuple[Any, ...] = ()) -> Any:
         return dy
     store = state.store
     assert store is not None
+    before = store.taking, store.aliases
     store.taking = True
     held = [*xs, *(entry for x in xs if kind_of(x) in (LIST, TUPLE) for entry in x)]
     store.aliases = {id(owner_of(x)) for x in held if isinstance(x, np.ndarray)}
     try:
         dy = store.collect(y, dy)
     finally:
-        store.taking, store.aliases = False, set()
+        store.taking, store.aliases = before
     store.entries.pop(address_of(y), None)
     return dy

@@ -63,11 +63,7 @@ class _Emitter:
         out: list[ast.stmt] = []
         for s in statements:
             node = self.statement(s)
-            for part in ast.walk(node):
-                if isinstance(part, ast.expr | ast.stmt | ast.arg) and not hasattr(part, "lineno"):
-                    ast.copy_location(part, s.origin)
-                if isinstance(part, ast.Call) and not hasattr(part.func, "lineno"):
-                    _locate_method(part.func, s.origin)
+            _locate(node, s.origin)
             out.append(node)
         return out or [ast.Pass()]
 
@@ -259,6 +255,21 @@ class _Emitter:
                     taken = head in self.function.used
                     self.aliases[head] = self.function.fresh(head) if taken else head
                 return _path(self.aliases[head] + dot + rest)
+
+
+def _locate(node: ast.stmt, origin: ast.AST) -> None:
+    """Let all parts of a statement stand where it stands, but for those that have a place."""
+    stack: list[ast.AST] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.expr | ast.stmt | ast.arg):
+            if not hasattr(part, "lineno"):
+                ast.copy_location(part, origin)
+            elif isinstance(part, ast.stmt) and part is not node:
+                continue  # of a block inside, of which each statement has been here
+        if isinstance(part, ast.Call) and not hasattr(part.func, "lineno"):
+            _locate_method(part.func, origin)
+        stack += ast.iter_child_nodes(part)
 
 
 def _locate_method(method: ast.expr, origin: ast.AST) -> None:

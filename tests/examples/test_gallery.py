@@ -1,0 +1,98 @@
+"""The scripts of the gallery: what they find, beside what is known, and their pictures."""
+
+import numpy as np
+import pytest
+
+from tests.examples.conftest import EXAMPLES, PNG
+from zygote_lite.value import buildgraph
+
+PICTURES = EXAMPLES.parent / "docs" / "pictures"
+
+
+def greeks(module):
+    spot = np.linspace(70.0, 130.0, 7)
+    found, known = module.by_gradients(spot), module.by_formulas(spot)
+    for name in known:
+        np.testing.assert_allclose(found[name], known[name], rtol=1e-10)
+
+
+def arm(module):
+    points = module.curve(5)
+    reached = [module.tip(angles) for angles in module.follow(points)]
+    np.testing.assert_allclose(reached, points, atol=1e-4)
+
+
+def lenses(module):
+    found = module.fit()
+    assert module.spot(found) < 1e-4 * module.spot(module.START)
+    directions = np.diff(module.trace(found, module.HEIGHTS)[:3], axis=0)
+    sines = np.sin(np.arctan2(directions[..., 1], directions[..., 0]))
+    np.testing.assert_allclose(sines[0], 0.0, atol=1e-12)  # parallel until the first surface
+    y = module.trace(found, module.HEIGHTS)[1, :, 1]
+    normals = np.arcsin(-found[0] * y)
+    inside = np.arcsin(sines[1])
+    np.testing.assert_allclose(1.5 * np.sin(normals - inside), np.sin(normals), atol=1e-12)
+
+
+def kalman(module):
+    _, zs = module.measurements(20)
+    logs, _ = module.fit(zs)
+    value, step = module.loss(logs, zs), 1e-2
+    for other in [*(logs + step * np.eye(2)), *(logs - step * np.eye(2))]:
+        assert module.loss(other, zs) > value
+
+
+def epidemic(module):
+    found, covariance = module.fit(module.counts())
+    assert np.all(np.abs(found - module.TRUE) < 3 * np.sqrt(np.diag(covariance)))
+
+
+def neural_ode(module):
+    _, losses = module.train(40)
+    assert losses[-1] < 0.4 * losses[0]
+
+
+def heat(module):
+    free, losses = module.design(8)
+    assert losses[-1] < 0.8 * losses[0]
+    found = module.temperatures(module.metal_of(free))
+    heated = np.sum(10.0 * found[module.COOLED])  # what leaves is what comes in
+    assert heated == pytest.approx(0.01 * module.N**2)
+
+
+def graph(module):
+    nodes, _ = buildgraph(module.neuron())
+    slope = 1 - np.tanh(2.0 * -3.0 + 0.5 * 1.0 + 6.4) ** 2
+    gradients = {node.data: node.grad for node in nodes if not node.prev}
+    expected = {2.0: -3 * slope, 0.5: slope, -3.0: 2 * slope, 1.0: 0.5 * slope, 6.4: slope}
+    assert gradients == pytest.approx(expected)
+
+
+CASES = {
+    "option_greeks": (greeks, ()),
+    "robot_arm": (arm, ()),
+    "lenses": (lenses, ()),
+    "kalman_filter": (kalman, (20,)),
+    "epidemic": (epidemic, ()),
+    "neural_ode": (neural_ode, (2,)),
+    "heat_shape": (heat, (2,)),
+    "value_graph": (graph, ()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_it_finds_and_its_picture(example, name, tmp_path, capsys):
+    module = example(name)
+    check, options = CASES[name]
+    check(module)
+    module.main(str(tmp_path / "picture.png"), *options)
+    assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
+    assert capsys.readouterr().out
+
+
+def test_every_picture_is_made_by_a_script():
+    made_by = {path.stem for path in EXAMPLES.glob("*.py")} | {"speed"}  # website/speed.py
+    assert {path.stem for path in PICTURES.glob("*.png")} <= made_by
+    page = (PICTURES.parent / "gallery.md").read_text(encoding="utf-8")
+    for path in PICTURES.glob("*.png"):
+        assert path.stem == "speed" or f"pictures/{path.name}" in page
