@@ -11,6 +11,7 @@ HEIGHTS = 2 * np.exp(-1.3 * TIMES) + 0.1 * np.cos(7 * TIMES)
 SIGMA = 0.5 + 0.1 * TIMES
 COVARIANCE = np.diag(SIGMA[:4]) + 0.05
 W = np.array([1.0, 2.0])
+SMALL = np.arange(0, 160, 20, dtype=np.uint8)  # the squares do not fit
 
 
 def model(x, a, b):
@@ -41,6 +42,8 @@ FITS = {
     "sigma": (lambda s: curve(sigma=s), SIGMA),
     "covariance": (lambda s: curve(TIMES[:4], HEIGHTS[:4], s), COVARIANCE),
     "bounds": (lambda y: curve(heights=y, bounds=(0, [1.5, 9])), HEIGHTS),
+    "small integers": (lambda y: so.curve_fit(
+        lambda x, a, b: 1e-4 * a * (x * x) + b, SMALL, y)[0], HEIGHTS),
     "closure": (lambda c: so.curve_fit(
         lambda x, a, b: model(x, a, b) + c, TIMES, HEIGHTS, jac=slopes)[0], np.array(0.1)),
     "leastsq": (lambda y: so.leastsq(left, [1.0, 1.0], args=(y,), xtol=1e-14, ftol=1e-14)[0],

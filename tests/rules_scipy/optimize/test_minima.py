@@ -88,6 +88,9 @@ SCALARS = {
     "bounded": lambda c: (
         so.minimize_scalar(bowl, bounds=(0, 2), args=(c,), options={"xatol": 1e-9}).x
     ),
+    "an array of bounds": lambda c: (
+        so.minimize_scalar(bowl, bounds=np.array([0, 2]), args=(c,), options={"xatol": 1e-9}).x
+    ),
     "brent": lambda c: so.brent(bowl, (c,)),
     "golden": lambda c: so.golden(lambda x: bowl(x, c), full_output=True)[0],
     "fminbound": lambda c: so.fminbound(bowl, 0, 2, (c,), xtol=1e-9),
@@ -121,6 +124,10 @@ REFUSED = {
     "constraints": lambda c: so.minimize(bowl, BEGIN, (c,), constraints={
         "type": "eq", "fun": lambda x: x[0]}).x,
     "and not jac": lambda c: so.minimize(bowl, BEGIN, (c,)).jac,
+    "has no rule for constraints": lambda c: so.dual_annealing(
+        bowl, [(0, 2)] * 2, (c,), maxiter=2, rng=1, minimizer_kwargs={
+            "method": "SLSQP", "constraints": {"type": "ineq", "fun": lambda x: 0.1 - x[0]}}).x,
+    "args in a tuple, and not in list": lambda c: so.shgo(bowl, [(0, 2)] * 2, [c]).x,
     "`bounds`": lambda c: so.minimize(bowl, BEGIN, (C,), bounds=[(0, c[0]), (0, c[1])]).x,
     "entry 5": lambda c: so.fmin(bowl, BEGIN, (c,), retall=True, full_output=True, disp=0)[5][1],
     "has no rule for eqcons": lambda c: so.fmin_slsqp(
@@ -140,6 +147,9 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda c: so.minimize(bowl, BEGIN, (c,), options={"maxiter": 1}).x[0], C)
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         gradient(lambda c: so.minimize(lambda x: (x[0] - x[1] - c[0]) ** 2, BEGIN).x[0], C)
+    kinked = lambda c: so.minimize_scalar(lambda x: max((x - c) ** 2, (x + 1) ** 2)).x
+    with pytest.raises(np.linalg.LinAlgError, match="gradient that is not zero"):
+        gradient(kinked, 2.0)
 
 
 def test_a_function_that_changes_what_it_captured_is_refused():

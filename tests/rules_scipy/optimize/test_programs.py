@@ -44,6 +44,7 @@ CASES = {
     "costs": (lambda c: so.linprog(c, ROWS, LIMITS).fun, COSTS),
     "rows": (lambda a: so.linprog(COSTS, a, b_ub=LIMITS).fun, ROWS),
     "limits": (lambda b: so.linprog(COSTS, A_ub=ROWS, b_ub=b).fun, LIMITS),
+    "a column of limits": (lambda b: so.linprog(COSTS, ROWS, b).fun, LIMITS[:, None]),
     "equations": (lambda a: so.linprog(COSTS, None, None, a, [4.0]).fun, EQUAL),
     "right sides": (lambda b: so.linprog(COSTS, A_eq=EQUAL, b_eq=b).fun, np.array([4.0])),
 }

@@ -36,6 +36,10 @@ ROOTS = {
     "newton's slope": lambda c: so.newton(cube, 1.0, lambda x, c: 3 * x**2, args=(c,)),
     "newton's field": lambda c: so.newton(cube, 1.0, args=(c,), full_output=True)[1].root,
     "complex": lambda c: abs(so.newton(cube, 0.5 + 1j, args=(c,), tol=1e-12)),
+    "of an array of one": lambda c: so.newton(cube, np.ones(1), args=(c,), full_output=True)[
+        1
+    ].root[0],
+    "begins at it": lambda c: so.root_scalar(cube, (c,), bracket=[0, c + 3]).root,
     "root_scalar": lambda c: so.root_scalar(cube, (c,), bracket=(0, 5)).root,
     "its slope": lambda c: (
         so.root_scalar(with_slopes, (c,), x0=1.0, fprime=True, fprime2=True).root

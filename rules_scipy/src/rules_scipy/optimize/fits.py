@@ -11,6 +11,7 @@ from rules_scipy.shared.solvers import (
     entries_of,
     like_arguments,
     parts_of,
+    refuse_unless_tuple,
     solver,
 )
 from rulescore import RuleSet, accumulate
@@ -29,6 +30,7 @@ def _(ad, y, given):
     f, args = given["fun"], given["args"]
     if given["loss"] != "linear":
         raise NotImplementedError("scipy.optimize.least_squares has a rule for loss='linear'")
+    refuse_unless_tuple(so.least_squares, args)
     if given["kwargs"]:
         raise NotImplementedError("scipy.optimize.least_squares has no rule for kwargs: use args")
     bounds = pair_of(given["bounds"], y.x.size)
@@ -77,8 +79,12 @@ def _(ad, y, given):
 
 
 def misfit(f, p, xdata, ydata, sigma):
-    """Return half the sum of squares of what a model with the parameters `p` leaves of the data."""
-    xdata = np.asarray(xdata) if isinstance(xdata, list | tuple) else xdata
+    """Return half the sum of squares of what a model with the parameters `p` leaves of the data.
+
+    The model is given numbers of double precision, as SciPy does.
+    """
+    if isinstance(xdata, list | tuple | np.ndarray):
+        xdata = np.asarray(xdata, float)
     left = f(xdata, *p) - np.asarray(ydata)
     if sigma is not None:
         sigma = np.asarray(sigma)

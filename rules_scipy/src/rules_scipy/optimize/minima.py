@@ -9,7 +9,9 @@ from rules_scipy.shared.minimum import Minimum
 from rules_scipy.shared.solvers import (
     POSITIONAL,
     entries_of,
+    name_of,
     parts_of,
+    refuse_unless_tuple,
     solver,
 )
 from rulescore import RuleSet
@@ -77,6 +79,7 @@ class Problem:
         several: whether the function returns its gradient, too.
         options: the dict in which the `args` stand, if it is not that of all arguments.
         constraints: the parameters with constraints, which are refused.
+        spread: whether `args` have to be a tuple, as SciPy passes their entries on.
     """
 
     def __init__(
@@ -85,15 +88,20 @@ class Problem:
         several=lambda given: given.get("jac") is True,
         options=lambda given: given,
         constraints=(),
+        spread=False,
     ):
         self.bounds, self.several, self.options = bounds, several, options
-        self.constraints = constraints
+        self.constraints, self.spread = constraints, spread
 
     def minimum(self, ad, solve, f, given, x, done):
         """Return the minimum that was found at `x`."""
         for name in self.constraints:
             if not is_empty(given[name]):
                 raise NotImplementedError(f"scipy.optimize.{solve.__name__} has no rule for {name}")
+        if not is_empty((given.get("minimizer_kwargs") or {}).get("constraints")):
+            raise NotImplementedError(f"{name_of(solve)} has no rule for constraints")
+        if self.spread:
+            refuse_unless_tuple(solve, given["args"])
         given = self.options(given)
         bounds = limits(self.bounds(given), np.size(x))
         args, several = given.get("args", ()), self.several(given)
@@ -133,12 +141,14 @@ def own_gradient(given):
 
 
 described(so.minimize, constraints=("constraints",))
-described(so.minimize_scalar, bounds=lambda given: given["bounds"] and [given["bounds"]])
+described(
+    so.minimize_scalar, bounds=lambda given: None if given["bounds"] is None else [given["bounds"]]
+)
 described(so.basinhopping, "func", options=lambda given: given["minimizer_kwargs"] or {})
-described(so.differential_evolution, "func", constraints=("constraints",))
+described(so.differential_evolution, "func", constraints=("constraints",), spread=True)
 described(so.direct, "func")
-described(so.dual_annealing, "func")
-described(so.shgo, "func", constraints=("constraints",))
+described(so.dual_annealing, "func", spread=True)
+described(so.shgo, "func", constraints=("constraints",), spread=True)
 bare(so.brent)
 bare(so.golden)
 bare(so.fminbound, bounds=one_interval("x1", "x2"), done=lambda y: y[2] == 0)

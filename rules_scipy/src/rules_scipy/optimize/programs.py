@@ -19,12 +19,12 @@ def _(A: Given, b: Given, *, maxiter=None, **options):
     def pullback(dy):
         dx, dnorm = entries_of(dy, so.nnls, True, (0, 1))
         a, x = np.asarray(A, float), y[0]
-        left = np.asarray(b, float) - a @ x
+        left = np.ravel(np.asarray(b, float)) - a @ x
         free = x > 0
         regular(free, a, left, so.nnls)
         dleft = None if dnorm is None or y[1] == 0 else dnorm * left / y[1]
         da, db = of_least_squares(a, x, left, free, dx, dleft, so.nnls)
-        return project(da, A), project(db, b)
+        return project(da, A), project(db.reshape(np.shape(b)), b)
 
     return y, pullback
 
@@ -114,7 +114,7 @@ def _(ad, y, given):
         ):
             if given[a] is not None:
                 found[a] = project(-dvalue * np.outer(multipliers, y.x), given[a])
-                found[b] = project(dvalue * multipliers, given[b])
+                found[b] = project((dvalue * multipliers).reshape(np.shape(given[b])), given[b])
         return found
 
     return pullback

@@ -9,6 +9,7 @@ from rules_scipy.shared.solvers import (
     like_arguments,
     name_of,
     parts_of,
+    refuse_unless_tuple,
     refuse_unsolved,
     solver,
 )
@@ -39,16 +40,18 @@ for method in BRACKETED:
     bracketed(method)
 
 
-@solver(rule, so.newton, by=("func", "args"), without=("x0", "x1"))
+@solver(rule, so.newton, by=("func", "args"), without=("x0", "x1", "fprime", "fprime2"))
 def _(ad, y, given):
     full = given["full_output"]
     x, found = y[:2] if full else (y, None)
-    done = True if found is None else np.all(found if np.ndim(x) else found.converged)
+    described = isinstance(found, so.RootResults)  # of several roots, which have converged
+    done = found is None or (found.converged if described else np.all(found))
+    refuse_unless_tuple(so.newton, given["args"])
     root = Root(ad, so.newton, given["func"], x, given["args"], done)
 
     def pullback(dy):
         dx, dfound = entries_of(dy, so.newton, full, (0, 1))
-        if not np.ndim(x):  # of several roots it tells which have converged
+        if described:
             dx = accumulate(dx, parts_of(dfound, so.newton, ("root",))[0])
         df, dargs = root.pulled(dx)
         return {"func": df, "args": dargs}
@@ -56,10 +59,12 @@ def _(ad, y, given):
     return pullback
 
 
-@solver(rule, so.root_scalar, by=("f", "args"), without=("bracket", "x0", "x1"))
+@solver(
+    rule, so.root_scalar, by=("f", "args"), without=("bracket", "x0", "x1", "fprime", "fprime2")
+)
 def _(ad, y, given):
     f, x = given["f"], y.root
-    several = given["fprime"] is True or given["fprime2"] is True
+    several = any(given[by] and not callable(given[by]) for by in ("fprime", "fprime2"))
     root = Root(ad, so.root_scalar, f, x, given["args"], y.converged, several)
 
     def pullback(dy):

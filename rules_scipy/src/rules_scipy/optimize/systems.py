@@ -4,7 +4,7 @@ import numpy as np
 from scipy import optimize as so
 
 from rules_scipy.shared.implicit import Solution, residuals
-from rules_scipy.shared.solvers import entries_of, parts_of, solver
+from rules_scipy.shared.solvers import entries_of, parts_of, refuse_unless_tuple, solver
 from rulescore import RuleSet
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.optimize.systems")
@@ -12,7 +12,7 @@ ITERATED = (so.anderson, so.broyden1, so.broyden2, so.diagbroyden, so.excitingmi
             so.linearmixing, so.newton_krylov)  # fmt: skip
 
 
-@solver(rule, so.fsolve, by=("func", "args"), without=("x0",))
+@solver(rule, so.fsolve, by=("func", "args"), without=("x0", "fprime"))
 def _(ad, y, given):
     full = given["full_output"]
     x, done = (y[0], y[2] == 1) if full else (y, True)
@@ -25,9 +25,9 @@ def _(ad, y, given):
     return pullback
 
 
-@solver(rule, so.root, by=("fun", "args"), without=("x0",))
+@solver(rule, so.root, by=("fun", "args"), without=("x0", "jac"))
 def _(ad, y, given):
-    read = residuals_of_first if given["jac"] is True else residuals
+    read = residuals_of_first if given["jac"] and not callable(given["jac"]) else residuals
     found = Solution(ad, so.root, given["fun"], y.x, given["args"], y.success, read)
 
     def pullback(dy):
@@ -39,6 +39,7 @@ def _(ad, y, given):
 
 @solver(rule, so.fixed_point, by=("func", "args"), without=("x0",))
 def _(ad, y, given):
+    refuse_unless_tuple(so.fixed_point, given["args"])
     found = Solution(ad, so.fixed_point, given["func"], np.asarray(y), given["args"], read=moves)
 
     def pullback(dy):

@@ -10,6 +10,8 @@ from rules_scipy.shared.implicit import adjoint_of, solved
 from rules_scipy.shared.solvers import as_arguments, like_arguments, name_of, refuse_unsolved
 from rulescore import accumulate
 
+FAR = 1e-2  # of the size of the place, or of 1: a Newton step that leads away from a minimum
+
 
 class Minimum:
     """Pull cotangents of a minimum back to the function and its arguments.
@@ -61,10 +63,23 @@ class Minimum:
             raise np.linalg.LinAlgError(f"{self.about} does not depend on its arguments")
         hessian = adjoint_of(self.back, g, self.x)
         free = ~self.held(np.ravel(g), hessian)
+        inside = hessian[np.ix_(free, free)]
+        self.refuse_beside(solved(inside, np.ravel(g)[free], self.about))
         w = np.zeros(np.size(self.x))
-        w[free] = solved(hessian[np.ix_(free, free)], np.ravel(dx)[free], self.about)
+        w[free] = solved(inside, np.ravel(dx)[free], self.about)
         _, df, _, *dargs = self.back(-w.reshape(np.shape(g))[()])
         return df, like_arguments(dargs, self.args)
+
+    def refuse_beside(self, step):
+        """Raise `LinAlgError` where the gradient is not zero, by the Newton step that is left.
+
+        So it is at a kink, at a constraint, and at the points of a coarse grid.
+        """
+        if np.any(np.abs(step) > FAR * (1 + np.max(np.abs(self.x)))):
+            raise np.linalg.LinAlgError(
+                f"{self.about} has a gradient that is not zero, as at a kink, or where it has not "
+                f"converged: a Newton step leads by {np.max(np.abs(step)):.2g} away from it"
+            )
 
     def held(self, g, hessian):
         """Return which entries a bound holds: a Newton step along one leads out of its bounds.

@@ -6,6 +6,7 @@ import numpy as np
 
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
+BEGINS = ("x0", "p0", "bracket", "brack")  # numbers, on which nothing depends
 NO_RULE = "what it does to the result has no rule"
 
 
@@ -27,7 +28,9 @@ def solver(rule, f, by, without=()):
     given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
     names = [p.name for p in given]
     due = sum(p.default is p.empty for p in given)
-    counts = sorted({due, *(names.index(name) + 1 for name in by if names.index(name) >= due)})
+    begins = [name for name in without if name in BEGINS and name in names]
+    places = [names.index(name) for name in (*by, *begins)]
+    counts = sorted({due, *(i + 1 for i in places if i >= due)})
 
     def declare(body):
         for count, following in zip(counts, [*counts[1:], len(names) + 1], strict=True):
@@ -79,6 +82,15 @@ def name_of(f):
 def as_arguments(args):
     """Return what SciPy passes on for `args`: one that is no tuple stands for itself."""
     return args if isinstance(args, tuple) else (args,)
+
+
+def refuse_unless_tuple(f, args):
+    """Raise `NotImplementedError` for `args` that are no tuple, whose entries SciPy passes on."""
+    if not isinstance(args, tuple):
+        raise NotImplementedError(
+            f"{name_of(f)} has a rule for args in a tuple, and not in {type(args).__name__}: "
+            "write args=(...,)"
+        )
 
 
 def like_arguments(dargs, args):
