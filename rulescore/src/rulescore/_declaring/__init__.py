@@ -5,5 +5,6 @@ From below come the rule (`_rule`), its reverse and forward modes, and the regis
 
 Read in this order: `ruleset` (the forms of a declaration), `declaration` (one that waits for its
 body), `parameters` (arguments and options of a body), `refusals` (what a declaration must not be),
-`poles` (partial derivatives that divide by zero), `examples`, and `definitions`.
+`in_place` (functions that no rule can be for), `poles` (partial derivatives that divide by zero),
+`examples`, and `definitions`.
 """

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import plum
 
+from rulescore._declaring.in_place import advice_for
 from rulescore._declaring.parameters import POSITIONAL, Parameters, parameters_of
 from rulescore._naming import name_of
 from rulescore._rule import RuleError
@@ -47,6 +48,19 @@ class Refusals:
         for f in functions:
             if not callable(f) and not inspect.isdatadescriptor(f):
                 raise self.error(place, f"{f!r} is not callable: no rule can be for it")
+
+    def in_place(self, functions: tuple[Any, ...], kind: str, place: Place) -> None:
+        """Refuse a rule with derivatives for a function that changes what it is given."""
+        if kind in ("constant", "opted out", "method", "instance"):
+            return
+        for f in functions:
+            advice = advice_for(f)
+            if advice is not None:
+                raise self.error(
+                    place,
+                    f"{name_of(f)} changes what it is given, and a rule has gradients for what a "
+                    f"function returns alone: {advice}",
+                )
 
     def unfaithful(self, annotation: Any, place: Place, f: Any) -> None:
         """Refuse an annotation that cannot be dispatched on by the types of arguments alone."""

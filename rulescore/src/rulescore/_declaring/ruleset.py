@@ -401,6 +401,7 @@ class RuleSet:
     ) -> None:
         """Add one rule for each of the functions, or none of them."""
         self._refuse.nameless(functions, place)
+        self._refuse.in_place(functions, kind, place)
         for annotation in (*types, *optional, varargs):
             self._refuse.unfaithful(annotation, place, functions[0])
         rules = {  # by identity: np.abs and np.absolute are one function

@@ -1,0 +1,95 @@
+"""Functions that change what they are given, for which no rule can be.
+
+A rule maps arguments to a value, and the cotangent of the value to those of the arguments. What a
+function does to its arguments is no part of either, so a rule would lose the gradient without an
+error. They are told by their names, and Python functions by code that never returns a value.
+"""
+
+import dis
+import inspect
+import operator
+from collections import deque
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+_INITIALIZE = ("__init__", "__post_init__", "__setstate__")
+_OPERATORS = (
+    "add", "and", "concat", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow", "rshift",
+    "sub", "truediv", "xor",
+)  # fmt: skip
+_SPECIAL = frozenset(
+    ("__setattr__", "__delattr__", "__setitem__", "__delitem__", "__set__", "__delete__")
+)
+_METHODS = {
+    list: "append clear extend insert pop remove reverse sort",
+    dict: "clear pop popitem setdefault update",
+    set: "add clear difference_update discard intersection_update pop remove"
+    " symmetric_difference_update update",
+    deque: "append appendleft clear extend extendleft insert pop popleft remove reverse rotate",
+    np.ndarray: "fill partition put resize setfield sort",
+    np.ufunc: "at",
+}
+_FUNCTIONS = {id(f) for f in (
+    setattr, delattr, operator.setitem, operator.delitem, np.copyto, np.fill_diagonal, np.place,
+    np.put, np.put_along_axis, np.putmask,
+)}  # fmt: skip
+_ELSEWHERE = (
+    "leave it without a rule, so that its writes are followed, or declare the rule for a function "
+    "that returns what is new"
+)
+_RETURNS = frozenset(("RETURN_VALUE", "RETURN_CONST"))
+_WITHOUT_EFFECT = _RETURNS | {"RESUME", "NOP", "COPY_FREE_VARS", "MAKE_CELL", "LOAD_CONST"}
+_RETURNS_AT_ONCE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def advice_for(f: Any) -> str | None:
+    """Return what to declare instead of a rule for a function that changes what it is given.
+
+    Return `None` for other functions, as far as is known.
+    """
+    if not inspect.isroutine(f):
+        return None
+    name = str(getattr(f, "__name__", ""))
+    owner = str(getattr(f, "__qualname__", name)).rpartition(".")[0].rpartition(".")[2]
+    if name in _INITIALIZE and owner:
+        return (
+            f"declare the rule for the class itself, `@rule({owner})`: its body takes the "
+            "arguments of the class, and returns the object and a pullback"
+        )
+    for stem in _OPERATORS:
+        if f is getattr(operator, f"i{stem}"):
+            return f"declare the rule for `operator.{stem}`, which returns a new object"
+        if name == f"__i{stem}__":
+            return f"declare the rule for `{owner}.__{stem}__`, which returns a new object"
+    is_known = id(f) in _FUNCTIONS or name in _SPECIAL or _is_of_container(f, name)
+    return _ELSEWHERE if is_known or _never_returns_a_value(f) else None
+
+
+def _is_of_container(f: Any, name: str) -> bool:
+    """Return whether it is a method in place of a builtin container, an array or a ufunc."""
+    owner = getattr(f, "__objclass__", None) or type(getattr(f, "__self__", None))
+    return not isinstance(f, FunctionType | MethodType) and any(
+        issubclass(owner, kind) and name in names.split() for kind, names in _METHODS.items()
+    )
+
+
+def _never_returns_a_value(f: Any) -> bool:
+    """Return whether a Python function does something, and returns `None` wherever it returns."""
+    code = f.__code__ if isinstance(f, FunctionType | MethodType) else None
+    if not isinstance(code, CodeType) or code.co_flags & _RETURNS_AT_ONCE:
+        return False
+    kinds: set[str] = set()
+    before = None
+    for instruction in dis.get_instructions(code):
+        kind = instruction.opname
+        if kind in _RETURNS:
+            source = instruction if kind == "RETURN_CONST" else before
+            assert source is not None
+            is_none = source.opname in ("LOAD_CONST", "RETURN_CONST") and source.argval is None
+            if not is_none or instruction.is_jump_target:  # there another value may be returned
+                return False
+        kinds.add(kind)
+        before = instruction
+    return not kinds.isdisjoint(_RETURNS) and not kinds <= _WITHOUT_EFFECT
