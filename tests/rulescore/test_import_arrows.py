@@ -14,7 +14,9 @@ MAY_IMPORT = {
     "rules_scipy": {"rulescore", "numpy", "scipy"},
     "zygote_lite": {"rulescore", "numpy"},
 }
-EXTRA = {  # what single modules may import besides
+EXTRA = {  # what single modules may import besides; rich comes with plum
+    "zygote_lite/__main__.py": {"rich"},
+    "zygote_lite/_interface/code.py": {"rich"},
     "zygote_lite/_interface/demo/moons.py": {"rich", "matplotlib"},
     "zygote_lite/_interface/demo/cli.py": {"rich"},
     "rulescore/__main__.py": {"rich"},

@@ -6,9 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from rich.console import Console  # it comes with plum, on which rulescore is built
-from rich.syntax import Syntax
-
 Asked = ParamSpec("Asked")
 _PRE = '<pre style="font-family: monospace; line-height: 1.4">{code}</pre>'
 
@@ -26,7 +23,9 @@ class Code(str):
             console.print(self.__rich__(), soft_wrap=True)
         return captured.get().rstrip()
 
-    def __rich__(self) -> Syntax:
+    def __rich__(self) -> Any:
+        from rich.syntax import Syntax  # when code is shown: pygments takes a while
+
         return Syntax(str(self).rstrip(), "python", theme="friendly", background_color="default")
 
     def _repr_html_(self) -> str:
@@ -38,7 +37,9 @@ class Code(str):
         return Code, (str(self),)
 
 
-def _console() -> Console:
+def _console() -> Any:
+    from rich.console import Console  # it comes with plum, on which rulescore is built
+
     return Console(
         file=io.StringIO(),
         force_terminal=True,
