@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
+from rich.console import Console  # it comes with plum, on which rulescore is built
+
 Asked = ParamSpec("Asked")
 _PRE = '<pre style="font-family: monospace; line-height: 1.4">{code}</pre>'
 
@@ -37,9 +39,7 @@ class Code(str):
         return Code, (str(self),)
 
 
-def _console() -> Any:
-    from rich.console import Console  # it comes with plum, on which rulescore is built
-
+def _console() -> Console:
     return Console(
         file=io.StringIO(),
         force_terminal=True,
