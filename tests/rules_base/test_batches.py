@@ -50,3 +50,12 @@ def test_matrices_alone_are_no_stack():
 def test_a_mask_of_each_entry_has_no_rule():
     x, mask = np.ones((2, 3)), np.ones((2, 3), bool)
     assert find_batched(operator.getitem, x[0], mask[0]).body(x, mask) is NotImplemented
+
+
+def test_lengths_that_an_entry_may_not_have_are_errors_and_are_not_repeated():
+    one, three = np.ones((4, 1)), np.ones((4, 3))
+    for f in (np.inner, np.vdot, np.dot, np.matmul):
+        with pytest.raises(ValueError, match="mismatch"):
+            find_batched(f, one[0], three[0]).body(one, three)
+    with pytest.raises(ValueError, match="mismatch"):
+        find_batched(np.tensordot, one[0], three[0], axes=1).body(one, three, axes=1)

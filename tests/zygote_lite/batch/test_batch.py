@@ -305,3 +305,27 @@ def test_an_error_is_that_of_an_entry():
     with pytest.raises(ZeroDivisionError):
         vmap(lambda x: 1.0 / float(x))(np.zeros(2))
     assert gradient(lambda x: np.sum(vmap(np.sin)(x)), S)[0].shape == (5,)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.ones_like(x, shape=(3,)) * 2,  # as long as the batch
+        lambda x: np.where(x > 0)[0],
+        lambda x: (x[0] > 0) ** 2 * 100,
+        lambda x: np.vdot(x > 0, x > -1),
+        lambda x: np.diag(x > 0),  # a loop, with truth values
+    ],
+    ids=["other shape", "where", "power", "vdot", "diag"],
+)
+def test_what_a_call_on_the_whole_batch_would_answer_otherwise_is_as_in_a_loop(f):
+    x = np.array([[1.0, -2.0, 3.0], [-1.0, 2.0, 0.5], [0.3, -1.0, 4.0]])
+    expected = np.stack([f(entry) for entry in x])
+    found = vmap(f)(x)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype
+
+
+def test_a_mask_with_more_axes_than_an_entry_is_an_error_as_in_a_loop():
+    with pytest.raises(ValueError, match="more dimensions"):
+        vmap(lambda x: np.sum(x, where=np.ones((3, 3), bool)))(np.ones((3, 3)))

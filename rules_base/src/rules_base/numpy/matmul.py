@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from rules_base.shared.axes import conjugate
-from rules_base.shared.batches import aligned
+from rules_base.shared.batches import aligned, require_equal
 from rulescore import Array, Numeric, RuleSet, project
 
 rule = RuleSet("rules_base", examples="rules_base.examples.numpy.matmul")
@@ -137,6 +137,7 @@ def product_of_batches(a, b):
     if len(a) == 1 and a.ndim <= 3 and b.ndim == 2:
         return b @ np.swapaxes(a[0], -1, -2) if a.ndim == 3 else b @ a[0]
     if a.ndim == 2 and b.ndim == 2:
+        require_equal(a.shape[1], b.shape[1])
         return np.einsum("ni,ni->n", a, b)
     left = np.expand_dims(a, 1) if a.ndim == 2 else a
     right = np.expand_dims(b, 2) if b.ndim == 2 else b

@@ -6,7 +6,7 @@ import numpy as np
 
 from rules_base.numpy.matmul import matmul_left, matmul_right
 from rules_base.shared.axes import size_of
-from rules_base.shared.batches import aligned, flat
+from rules_base.shared.batches import aligned, flat, require_equal
 from rules_base.shared.forward import bilinear
 from rules_base.shared.matrices import ArrayLike, adjoint, as_array, conjugate
 from rulescore import Array, Numeric, RuleSet, project
@@ -361,7 +361,9 @@ def _(a: Array, b: Array):
 
 @rule.batched(np.vdot)
 def _(a: Array, b: Array):
-    return np.einsum("ni,ni->n", *np.broadcast_arrays(np.conjugate(flat(a)), flat(b)))
+    left, right = flat(np.conjugate(a) if a.dtype.kind == "c" else a), flat(b)
+    require_equal(left.shape[1], right.shape[1])
+    return np.einsum("ni,ni->n", *np.broadcast_arrays(left, right))
 
 
 @rule.batched(np.outer)
@@ -384,6 +386,7 @@ def contracted(a, b, axes):
     of_b = [next(letters) for _ in b.shape[1:]]
     summed = []
     for i, j in zip(*axes, strict=True):
+        require_equal(a.shape[1:][i], b.shape[1:][j])
         of_b[j] = of_a[i]
         summed.append(of_a[i])
     kept = "".join([c for c in of_a + of_b if c not in summed])

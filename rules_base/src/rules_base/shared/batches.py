@@ -47,6 +47,12 @@ def aligned(*xs):
     ]
 
 
+def require_equal(one, other):
+    """Raise `ValueError` where two axes that are summed over differ: `np.einsum` repeats one."""
+    if one != other:
+        raise ValueError(f"shape-mismatch for sum: {one} and {other}")
+
+
 def all_of(entries):
     """Return the entries of a list or tuple, none of which is a list itself."""
     if not isinstance(entries, list | tuple) or any(isinstance(x, list | tuple) for x in entries):
@@ -70,6 +76,8 @@ def over_axes(f):
 
     def body(x: Numeric, *more, **options):
         axis, more, options = taken_from(more, options, None)
+        if np.ndim(options.get("where", True)) >= np.ndim(x):
+            return NotImplemented  # it is no mask of an entry
         return f(x, behind(axis, x), *more, **options)
 
     return body

@@ -33,7 +33,7 @@ def by_batching_rule(run: Any, f: Any, xs: tuple[Any, ...], kws: dict[str, Any])
     rule = find_batched(f, *entries, **kws)
     if rule is not None:
         return _by_found_rule(run, rule, f, xs, kws)
-    is_known = not isinstance(f, np.ufunc) or is_pure(f)  # those of `np.frompyfunc` run Python
+    is_known = is_pure(f) if isinstance(f, np.ufunc) else f is not np.where
     if is_known and is_elementwise(f) and all(map(is_number, xs)) and not {*kws} - {"dtype"}:
         return _entry_by_entry(run, f, xs, entries, kws)
     return NotImplemented
@@ -105,6 +105,8 @@ def _entry_by_entry(
             y, node = run.carried_out(np.reshape, (x, shape), {})
             x = Tracer(run, y, node)
         operands.append(x)
+    if f is operator.pow and isinstance(entries[0], np.bool_):
+        raise NotBatched(f"{where()}: the power of a truth value is an array of another dtype")
     plain = _is_of_numbers(f, xs, entries)
     y = _carried_out(run.computed, name_of(f), f, tuple(operands), kws)
     found = _as_batch(run, y, f"{name_of(f)}", plain)

@@ -111,9 +111,8 @@ def _together(values: list[Any], axes: BatchAxes) -> Any:
         return in_tree_of(first, entries)
     if first is None and all(y is None for y in values):
         return None
-    if not np.issubdtype(np.asarray(first).dtype, np.number) and not isinstance(
-        first, bool | np.bool_
-    ):
+    kind = np.asarray(first).dtype
+    if not np.issubdtype(kind, np.number) and kind != np.bool_:
         raise Fault.BATCH(
             f"the value for an entry of a batch is {describe(first)}, and no array", TypeError
         )

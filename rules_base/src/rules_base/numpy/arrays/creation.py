@@ -371,8 +371,18 @@ def _(*xs: Numeric, **options):
 
 # -- of batches
 
+
+def filled_of_batches(f):
+    """Return the body for an array of the shape of an entry; another shape has none of a batch."""
+
+    def body(x: Numeric, dtype=None):
+        return f(x, dtype)
+
+    return body
+
+
 for _f in (np.zeros_like, np.ones_like):
-    rule.batched(_f)(of_entries(_f))
+    rule.batched(_f)(filled_of_batches(_f))
 rule.batched(np.copy, np.ndarray.copy, np.generic.copy)(of_entries(np.copy))
 
 
