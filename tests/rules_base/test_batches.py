@@ -59,3 +59,5 @@ def test_lengths_that_an_entry_may_not_have_are_errors_and_are_not_repeated():
             find_batched(f, one[0], three[0]).body(one, three)
     with pytest.raises(ValueError, match="mismatch"):
         find_batched(np.tensordot, one[0], three[0], axes=1).body(one, three, axes=1)
+    with pytest.raises(ValueError, match="mismatch"):
+        find_batched(np.tensordot, three[0], three[0], axes=2).body(three, three, axes=2)

@@ -374,6 +374,8 @@ def _(a: Numeric, b: Numeric):
 @rule.batched(np.tensordot)
 def _(a: Array, b: Array, axes=2):
     if isinstance(axes, int):
+        if axes > min(a.ndim, b.ndim) - 1:
+            raise ValueError(f"shape-mismatch for sum: an operand has no {axes} axes")
         axes = tuple(range(a.ndim - 1 - axes, a.ndim - 1)), tuple(range(axes))
     left, right = [(x,) if isinstance(x, int) else tuple(x) for x in axes]
     return contracted(a, b, (left, right))
