@@ -57,7 +57,6 @@ REFUSED = {
     "scipy.linalg.qr_insert": lambda x: linalg.qr_insert(*linalg.qr(A), x * A[0], 1)[1][0, 0],
     "scipy.special.ellip_harm": lambda x: special.ellip_harm(8.0, 5.0, 3, 3, x),
     "scipy.stats.t.fit": lambda x: stats.t.fit(x + A[0])[0],
-    "scipy.stats.vonmises.fit": lambda x: stats.vonmises.fit(x + A[0])[0],
 }
 
 
