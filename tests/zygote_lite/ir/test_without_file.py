@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from zygote_lite import gradient, testing
+
 COMMAND = """
 from zygote_lite import gradient
 def f(x):
@@ -21,3 +23,41 @@ def test_a_program_on_the_command_line(options):
         [sys.executable, *options, COMMAND], capture_output=True, text=True, check=False
     )
     assert done.stdout == "(6.0,) [(3.0,), (4.0,)]\n", done.stderr
+
+
+NAMELESS = """
+import dataclasses
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    def __get__(self, instance, owner):
+        return self.by * instance.a
+
+def of_default(x):
+    @dataclasses.dataclass
+    class State:
+        a: float
+        b: float = dataclasses.field(default=x)
+    return State(1.0).b * 2.0
+
+def of_descriptor(x):
+    class Held:
+        scaled = Scale(x)
+
+        def __init__(self, a):
+            self.a = a
+    return Held(2.0).scaled
+"""
+
+
+@pytest.mark.parametrize("name", ["of_default", "of_descriptor"])
+def test_classes_of_a_module_without_a_name(name):
+    """Their `__module__` is that of the builtins."""
+    space = {}
+    exec(NAMELESS, space)
+    with testing.recorded_only():
+        assert gradient(space[name], 1.5) == (2.0,)
+    for _ in range(3):
+        assert gradient(space[name], 1.5) == (2.0,)

@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from zygote_lite._activity.reachability import is_users_class
-from zygote_lite._cotangents.kinds import HEAPTYPE, dict_of, is_foreign
+from zygote_lite._cotangents.kinds import HEAPTYPE, dict_of, is_foreign, is_written_in_python
 
 
 def member_of(kind: type, name: str) -> Any:
@@ -120,4 +120,6 @@ def computes(kind: type, name: str) -> bool:
     own: Any = kind.__getattribute__
     if isinstance(own, types.FunctionType):
         return True
-    return hasattr(kind, "__getattr__") or type(member).__module__ not in ("builtins", "numpy")
+    owner = type(member)  # of a class made by `exec` the module may be that of the builtins, too
+    in_c = not is_written_in_python(owner) and owner.__module__ in ("builtins", "numpy")
+    return hasattr(kind, "__getattr__") or not in_c

@@ -23,8 +23,11 @@ from zygote_lite._ir.places import is_library
 
 @functools.lru_cache(maxsize=4096)
 def is_users_class(cls: type) -> bool:
-    """Return whether a class is defined in Python, and not in a library file."""
-    if not is_written_in_python(cls) or cls.__module__ in ("builtins", "typing", "abc"):
+    """Return whether a class is defined in Python, and not in a library file.
+
+    The module of one that `exec` makes in a dict without a name is that of the builtins.
+    """
+    if not is_written_in_python(cls) or cls.__module__ in ("typing", "abc"):
         return False
     module = sys.modules.get(cls.__module__)
     path = getattr(module, "__file__", None)

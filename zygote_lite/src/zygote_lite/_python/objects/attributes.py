@@ -213,7 +213,7 @@ def _put_field(x: Any, name: str, held: tuple[Any, ...]) -> None:
 # Metaclasses and `__init_subclass__` run unrecorded, so they are refused if they could change an
 # active attribute or reach an active value.
 
-_STANDARD_MODULES = ("abc", "builtins", "dataclasses", "enum", "functools", "typing")
+_STANDARD_MODULES = ("abc", "dataclasses", "enum", "functools", "typing")
 
 
 @handlers.desugared(note_class, always=True)

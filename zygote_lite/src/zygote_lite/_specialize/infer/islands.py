@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from rulescore import why
+from zygote_lite._cotangents.kinds import is_written_in_python
 from zygote_lite._cotangents.zeros import filled
 from zygote_lite._ir import nodes as ir
 from zygote_lite._ir.lower.function import lower
@@ -292,7 +293,7 @@ class _Effects:
             self.look(x, depth + 1)
         elif isinstance(x, type):
             if x not in _MAKING and not (
-                issubclass(x, BaseException) and x.__module__ == "builtins"
+                issubclass(x, BaseException) and not is_written_in_python(x)
             ):
                 raise Unsound.EFFECTS(f"it makes instances of {x.__name__}")
         elif type(x) is tuple:
