@@ -39,7 +39,8 @@ def test_calls_of_the_function_raise_with_both_names_and_the_way_to_choose():
 def test_every_other_rule_answers(answer):
     rules = [rule for p in plugins() for ruleset in p.rulesets for rule in ruleset.rules]
     others = [rule for rule in rules if rule.function is not math.cbrt]
-    assert len(rules) == len(others) + 2
+    clashing = [rule for rule in rules if rule.function is math.cbrt and rule.kind != "batched"]
+    assert [rule.plugin for rule in clashing] == ["rules_base", "rules_clashing"]
     assert [rule for rule in others if answer(rule) is None] == []
     slope = 2 * math.cos(0.6) - 1.2 * math.sin(0.6)
     assert [gradient(g, 0.6)[0] for _ in range(4)] == pytest.approx([slope] * 4)
