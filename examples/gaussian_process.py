@@ -2,12 +2,13 @@
 
 The evidence is written with `scipy.linalg.cho_factor`; its gradient is found by `zygote_lite`.
 
-    python examples/gaussian_process.py docs/pictures/gaussian_process.png
+    python examples/gaussian_process.py gaussian_process.png
 """
 
 import sys
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy import linalg, optimize
 
 from zygote_lite import value_and_grad
@@ -50,15 +51,11 @@ def predict(logs, x):
 
 def draw(path):
     """Draw the process before and after the fit, and the loss."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     start = np.array([1.0, 0.0, 0.0])
     logs, losses = fit()
     x = np.linspace(-0.5, 10.5, 300)
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), width_ratios=(2, 2, 1.2))
+    figure = Figure(figsize=(11, 3.2), dpi=80, layout="constrained")
+    axes = figure.subplots(1, 3, width_ratios=(2, 2, 1.2))
     for axis, title, at in zip(axes, ("before", "after"), (start, logs), strict=False):
         mean, spread = predict(at, x)
         axis.fill_between(x, mean - 2 * spread, mean + 2 * spread, alpha=0.25, lw=0)
@@ -72,9 +69,7 @@ def draw(path):
     axes[2].set_xlabel("step")
     for axis in axes:
         axis.title.set_fontsize(9)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    figure.savefig(path, format="png")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 """The scripts of the gallery: what they find, beside what is known, and their pictures."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
+from rules_nnlib import softmax
 from tests.examples.conftest import EXAMPLES, PNG
+from zygote_lite import grad
 from zygote_lite.value import buildgraph
 
 PICTURES = EXAMPLES.parent / "docs" / "pictures"
@@ -68,6 +73,39 @@ def graph(module):
     assert gradients == pytest.approx(expected)
 
 
+def digits(module):
+    (x, label), (unknown, truth) = module.digits()
+    model, _ = module.train(x, label, 5)
+    assert np.mean(np.argmax(model(unknown), axis=1) == truth) > 0.8
+    wanted = np.eye(10)[label]
+    (_, slope) = grad(module.loss)(model, x, wanted).out
+    np.testing.assert_allclose(slope, np.mean(softmax(model(x)) - wanted, axis=0), atol=1e-12)
+
+
+def char_rnn(module):
+    models, losses = module.train(20)
+    assert losses[-1] < 0.7 * losses[0]
+    assert set(module.write(models[-1], length=50)) <= {*module.TEXT}
+
+
+def fluid(module):
+    at, to = np.random.default_rng(0).normal(scale=0.1, size=(2, 2 * module.N**2))
+    slope, h = grad(module.misfit)(at), 1e-6
+    expected = (module.misfit(at + h * to) - module.misfit(at - h * to)) / (2 * h)
+    assert slope @ to == pytest.approx(expected, rel=1e-6)
+
+
+def data_parallel(module):
+    x = np.random.default_rng(0).uniform(-1, 1, size=(30, 2))
+    whole, parts = [x], np.array_split(x, 3)
+    _, once = module.train(map, whole, [*map(module.waves, whole)], 4)
+    _, split = module.train(map, parts, [*map(module.waves, parts)], 4)
+    np.testing.assert_allclose(split, once, rtol=1e-10)
+    assert split[-1] < split[0]
+    assert pickle.loads(pickle.dumps(module.slope)) is module.slope  # sent by its name
+    module.ProcessPoolExecutor = lambda n, context: ThreadPoolExecutor(n)  # starts at once
+
+
 CASES = {
     "option_greeks": (greeks, ()),
     "robot_arm": (arm, ()),
@@ -77,6 +115,10 @@ CASES = {
     "neural_ode": (neural_ode, (2,)),
     "heat_shape": (heat, (2,)),
     "value_graph": (graph, ()),
+    "digits": (digits, (2,)),
+    "char_rnn": (char_rnn, (4,)),
+    "fluid": (fluid, (2,)),
+    "data_parallel": (data_parallel, (2,)),
 }
 
 
@@ -96,3 +138,10 @@ def test_every_picture_is_made_by_a_script():
     page = (PICTURES.parent / "gallery.md").read_text(encoding="utf-8")
     for path in PICTURES.glob("*.png"):
         assert path.stem == "speed" or f"pictures/{path.name}" in page
+
+
+def test_scripts_with_pictures_are_short():
+    for path in PICTURES.glob("*.png"):
+        script = EXAMPLES / f"{path.stem}.py"
+        if path.stem != "speed":
+            assert len(script.read_text(encoding="utf-8").splitlines()) <= 80, script.name

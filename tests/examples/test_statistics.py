@@ -27,7 +27,7 @@ def test_the_slopes_of_the_regressions_are_those_of_their_formulas(example):
 
 def test_the_regression_prints_the_fit_and_writes_the_picture(example, tmp_path, capsys):
     module = example("count_regression")
-    module.main(["--out", str(tmp_path)])
+    module.main(tmp_path / "count_regression.png")
     printed = capsys.readouterr().out
     assert "0.63 ± 0.05" in printed
     assert "0.48 ± 0.06" in printed
@@ -46,6 +46,6 @@ def test_the_fit_of_the_mixture_is_a_minimum(example, tmp_path, capsys):
     np.testing.assert_allclose(found, 0, atol=1e-5)
     assert module.loss(fitted, x) < module.loss(module.START, x)
 
-    module.main(["--out", str(tmp_path), "--iterations", "2"])
+    module.main(tmp_path / "mixture.png", 2)
     assert "deviation" in capsys.readouterr().out
     assert (tmp_path / "mixture.png").read_bytes().startswith(PNG)
