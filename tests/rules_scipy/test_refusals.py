@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import scipy.signal
 from scipy import linalg, special, stats
+from scipy.cluster import vq
 
 from rulescore import plugins, provider_of
 from zygote_lite import gradient
@@ -38,22 +38,22 @@ def test_nothing_is_to_be_installed_that_is():
 
 def test_the_function_that_the_user_called_comes_first():
     def f(x):
-        return np.sum(scipy.signal.lfilter([1.0], [1.0, -0.5], x))
+        return np.sum(vq.vq(x, x)[1])
 
     line = f.__code__.co_firstlineno + 1
     with pytest.raises(NoRuleError) as caught:
-        gradient(f, np.array([0.3, 0.7]))
+        gradient(f, np.array([[0.3], [0.7]]))
     said = str(caught.value)
-    assert said.startswith(f"{__file__}:{line}: scipy.signal.lfilter has no rule")
-    assert "_linear_filter" in said
-    assert "_signaltools.py:" in said
+    assert said.startswith(f"{__file__}:{line}: scipy.cluster.vq.vq has no rule")
+    assert "_vq.vq" in said
+    assert "vq.py:" in said
 
 
 A = np.array([[1.3, 0.4, 0.2], [0.4, 1.7, 0.1], [0.2, 0.1, 0.9]])
 REFUSED = {
     "scipy.stats.kstwo.pdf": lambda x: stats.kstwo.pdf(x, 10),
     "scipy.stats.hypergeom.pmf": lambda x: stats.hypergeom.pmf(2, 30, x * 40, 6),
-    "scipy.signal.lfilter": lambda x: scipy.signal.lfilter([1.0], [1.0, x], [0.3, 0.7])[1],
+    "scipy.cluster.vq.vq": lambda x: vq.vq(x * A, A)[1][0],
     "scipy.linalg.qr_insert": lambda x: linalg.qr_insert(*linalg.qr(A), x * A[0], 1)[1][0, 0],
     "scipy.special.ellip_harm": lambda x: special.ellip_harm(8.0, 5.0, 3, 3, x),
     "scipy.stats.t.fit": lambda x: stats.t.fit(x + A[0])[0],

@@ -11,7 +11,7 @@ from rulescore import rrule
 from rulescore._naming import name_of
 from rulescore.testing._leaves import leaves
 
-LIBRARIES = ["scipy.fft", "scipy.fftpack", "scipy.linalg", "scipy.special"]
+LIBRARIES = ["scipy.fft", "scipy.fftpack", "scipy.linalg", "scipy.signal", "scipy.special"]
 # SciPy's own loops for single precision do not end, or have no number as their value
 WITHOUT_SINGLE = ("pro_", "obl_", "mathieu_", "riccati_")
 

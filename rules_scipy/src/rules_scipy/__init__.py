@@ -32,6 +32,14 @@ SECTIONS = {
         "without_rules",
     ),
     "scipy.optimize": ("fits", "minima", "programs", "roots", "systems", "without_rules"),
+    "scipy.signal": (
+        "convolutions",
+        "filters",
+        "resampling",
+        "smoothing",
+        "waveforms",
+        "without_rules",
+    ),
     "scipy.stats": (
         "continuous",
         "discrete",
