@@ -198,3 +198,23 @@ def test_tuples_of_different_lengths_are_different():
     v = np.array([0.5, 0.6, 0.7])
     assert testing.why_recorded(by_shape, v) is None
     np.testing.assert_allclose(grad(by_shape)(v), 6.0 * v + np.array([1.0, 0.0, 0.0]))
+
+
+def test_a_rule_for_functions_answers_for_functions_defined_inside(rules):
+    def at_two(f):
+        return f(2.0)
+
+    @rules(at_two)
+    def _(f: object, *, ad):
+        y, back = ad(f, 2.0)
+        return y, lambda dy: (back(10.0 * dy)[0],)  # another than the source gives
+
+    def named(c):
+        def scaled(x):
+            return c * x
+
+        return at_two(scaled)
+
+    for model in (lambda c: at_two(lambda x: c * x), named):
+        for _ in range(4):  # on the tape, then by transformed code, if it made any
+            assert gradient(model, 3.0) == (20.0,)

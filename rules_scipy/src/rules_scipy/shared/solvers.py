@@ -10,7 +10,7 @@ BEGINS = ("x0", "p0", "bracket", "brack")  # numbers, on which nothing depends
 NO_RULE = "what it does to the result has no rule"
 
 
-def solver(rule, f, by, without=()):
+def solver(rule, f, by, without=(), whole=False):
     """Declare the rule of a function by the names of its parameters.
 
     The decorated body takes the AD, the value, and all of SciPy's parameters as a dict, those that
@@ -23,6 +23,8 @@ def solver(rule, f, by, without=()):
         by: the parameters that have a derivative.
         without: those on which the value does not depend, such as where a search begins. All
             others are refused where a gradient would have to pass through them.
+        whole: whether the body also computes the value: it takes the AD and the dict, and returns
+            the value and the pullback.
     """
     signature = inspect.signature(f)
     given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
@@ -34,13 +36,13 @@ def solver(rule, f, by, without=()):
 
     def declare(body):
         for count, following in zip(counts, [*counts[1:], len(names) + 1], strict=True):
-            of_count(rule, f, body, count, following - 1, {*by, *without})
+            of_count(rule, f, body, count, following - 1, {*by, *without}, whole)
         return body
 
     return declare
 
 
-def of_count(rule, f, body, count, options, known):
+def of_count(rule, f, body, count, options, known, whole):
     """Declare the rule for calls of `f` with `count` arguments.
 
     What follows them is an option; from the position `options` on it has to be given by its name,
@@ -54,8 +56,11 @@ def of_count(rule, f, body, count, options, known):
     def _(*xs, ad, **more):
         bound = signature.bind(*xs, **more)
         bound.apply_defaults()
-        y = f(*xs, **more)
-        pullback = body(ad, y, bound.arguments)
+        if whole:
+            y, pullback = body(ad, bound.arguments)
+        else:
+            y = f(*xs, **more)
+            pullback = body(ad, y, bound.arguments)
 
         def back(dy):
             found = pullback(dy)

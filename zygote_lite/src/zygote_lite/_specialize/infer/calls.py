@@ -43,6 +43,7 @@ from zygote_lite._specialize.infer.operations import (
     asks_for_more,
     inactive,
     is_plain_constant,
+    refuse_rule_for_functions,
     rule_of,
     simplified,
 )
@@ -274,6 +275,8 @@ def _written_operation(builder: Builder, f: Any, xs: Values, kws: Options, stem:
         return _projection.projected(builder, xs[0], xs[1])
     if builder.follows and any(leaf.active for x in (*xs, *kws.values()) for leaf in leaves(x)):
         return active(builder, f, xs, kws, stem)
+    if builder.follows and any(isinstance(x.sample, StandIn) for x in (*xs, *kws.values())):
+        refuse_rule_for_functions(f, xs, kws)  # what is captured may be active
     return inactive(builder, f, xs, kws, stem)
 
 

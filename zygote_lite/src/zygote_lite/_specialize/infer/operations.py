@@ -110,6 +110,13 @@ def asks_for_more(rule: Any) -> NotSpecializable:
     )
 
 
+def refuse_rule_for_functions(f: Any, xs: list[Value], kws: dict[str, Value]) -> None:
+    """Leave a call to the tape where a rule for functions that take functions answers."""
+    rule = rule_of(f, xs, kws)
+    if rule is not None and rule.needs_ad:
+        raise asks_for_more(rule)
+
+
 def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
     """Return the one rule that answers for all types that the arguments may have."""
     f = f.descriptor if isinstance(f, Attribute) else f

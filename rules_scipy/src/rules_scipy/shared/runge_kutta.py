@@ -1,0 +1,187 @@
+"""Explicit Runge-Kutta methods, backwards: the exact reverse of the steps that SciPy accepted.
+
+The sizes of the steps are held fixed, but for the last one, which ends where the interval does. A
+stage is `K[s] = f(t + c[s] h, y + h A[s] K)`; the last is at the end of the step, and the first of
+the next one. Within a step the value is `y + h (P p(x)) K`, where `p` are the powers of
+`x = (t - t0) / h`. (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.1-6.)
+"""
+
+import numpy as np
+
+from rulescore import accumulate
+
+
+class Tableau:
+    """The coefficients of a method, with the stages that only its interpolation has.
+
+    Attributes:
+        stages: how many stages a step has before its end.
+        A, c: the coefficients, a row for each stage.
+        P: those of the interpolation, a row for each stage and a column for each power.
+    """
+
+    def __init__(self, method):
+        stages = method.n_stages
+        extra = getattr(method, "A_EXTRA", np.zeros((0, stages)))
+        count = stages + 1 + len(extra)
+        self.stages, self.A, self.c = stages, np.zeros((count, count)), np.ones(count)
+        self.A[:stages, : method.A.shape[1]] = method.A
+        self.A[stages, :stages] = method.B
+        self.A[stages + 1 :, : extra.shape[1]] = extra
+        self.c[:stages] = method.C
+        self.c[stages + 1 :] = getattr(method, "C_EXTRA", ())
+        self.P = interpolation(method, self.A[stages]) if len(extra) else method.P
+
+
+def interpolation(method, last):
+    """Return the coefficients of the interpolation of DOP853, by powers of `x`.
+
+    It adds up what SciPy calls `F`, each times a product of `x` and `1 - x` in turns.
+    """
+    begin, end = np.eye(len(last))[[0, method.n_stages]]
+    F = np.stack([last, begin - last, 2 * last - begin - end, *method.D])
+    product, powers = np.polynomial.Polynomial([1.0]), np.zeros((len(F), len(F)))
+    for j in range(len(F)):
+        product *= np.polynomial.Polynomial([0.0, 1.0] if j % 2 == 0 else [1.0, -1.0])
+        powers[j, : j + 1] = product.coef[1:]
+    return F.T @ powers
+
+
+class Steps:
+    """Do the steps of a method again, to pull cotangents of the solution back through them.
+
+    The right-hand side is differentiated at once: what it captured may be another thing later.
+
+    Arguments:
+        rate: the right-hand side and its pullback, at a time and a value.
+        span: the ends of the interval.
+        y: the value at its beginning, a vector.
+        times: the ends of the steps.
+        tableau: the coefficients.
+        within: the times within steps at which the value is asked for; `None` for all.
+    """
+
+    def __init__(self, rate, span, y, times, tableau, within):
+        self.rate, self.tableau = rate, tableau
+        begin, end = span
+        times = times or [float(end)]  # of a step of length 0
+        self.knots = np.array([float(begin), *times])
+        asked = None if within is None else {*self.places(within).tolist()}
+        self.steps = []
+        t, (k, back) = begin, rate(begin, y)
+        for i, (earlier, later) in enumerate(zip(self.knots[:-1], self.knots[1:], strict=True)):
+            is_last, is_asked = i == len(times) - 1, asked is None or i in asked
+            h = end - t if is_last else later - earlier
+            y, k, back = self.step(t, h, y, k, back, is_asked, is_asked or not is_last)
+            t = t + h
+
+    def step(self, t, h, y, k, back, is_asked, goes_on):
+        """Do a step again; return the value at its end, and the right-hand side and its pullback.
+
+        `is_asked` tells whether stages of the interpolation are needed, and `goes_on` whether the
+        right-hand side at the end is.
+        """
+        A, c, end = self.tableau.A, self.tableau.c, self.tableau.stages
+        K = np.zeros((len(c), len(y)), y.dtype)
+        K[0], backs = k, [back]
+        for s in range(1, len(c) if is_asked else end + goes_on):
+            there = y + np.dot(K[:s].T, A[s, :s]) * h
+            k, back = self.rate(t + c[s] * h, there)
+            K[s] = k
+            backs.append(back)
+            if s == end:
+                later = there, k, back
+        if not goes_on:
+            later = y + np.dot(K[:end].T, A[end, :end]) * h, None, None
+        self.steps.append((t, h, K, backs))
+        return later
+
+    def places(self, times):
+        """Return in which step times lie; one between two steps, in the earlier."""
+        sign = -1.0 if self.knots[-1] < self.knots[0] else 1.0
+        return np.searchsorted(sign * self.knots[1:-1], sign * np.asarray(times, float))
+
+    def pulled(self, dknots, times, dvalues):
+        """Return the cotangents of the ends, of the first value, of `times` and of all others.
+
+        Arguments:
+            dknots: the cotangents of the values between the steps, in columns, or `None`.
+            times, dvalues: times within, and the cotangents of the values there, in columns.
+        """
+        reverse = Reverse(self, np.asarray(times, float), dvalues)
+        dy, dk = (np.zeros_like(self.steps[0][2][0]) for _ in range(2))
+        for i in reversed(range(len(self.steps))):
+            dy = dy if dknots is None else dy + dknots[:, i + 1]
+            dy, dk, dh = reverse.step(i, dy, dk)
+            if i == len(self.steps) - 1:
+                dend = dh
+        d, dt = reverse.pull(self.steps[0][3][0], dk)
+        dy = dy + d if dknots is None else dy + d + dknots[:, 0]
+        return (reverse.dtime + dt - dend, dend), dy, reverse.dtimes, reverse.others
+
+
+class Reverse:
+    """Pull cotangents back step by step, and gather those of all others.
+
+    Attributes:
+        dtime: the cotangent of a common shift of all steps.
+        dtimes: those of the times at which the value is asked for.
+        others: those of what the right-hand side is, in a tuple, or `None`.
+    """
+
+    def __init__(self, steps, times, dvalues):
+        self.steps, self.tableau = steps.steps, steps.tableau
+        self.times, self.dvalues, self.places = times, dvalues, steps.places(times)
+        self.dtime, self.dtimes, self.others = 0.0, np.zeros(len(times)), None
+
+    def step(self, i, dlater, dk):
+        """Return the cotangents of the value, of the right-hand side, and of the size of a step.
+
+        Arguments:
+            i: the number of the step.
+            dlater, dk: the cotangents of the value at its end, and of the right-hand side there.
+        """
+        A, c, end = self.tableau.A, self.tableau.c, self.tableau.stages
+        _, h, K, backs = self.steps[i]
+        dy, dK, dh = self.within(i)
+        dK[end] += dk
+        for s in range(max(len(backs) - 1, end), 0, -1):
+            d, dt = self.pull(backs[s], dK[s]) if s < len(backs) else (0.0, 0.0)
+            if s == end:
+                d = d + dlater
+            dK[:s] += np.multiply.outer(h * A[s, :s], d)
+            dy = dy + d
+            dh = dh + inner(d, np.dot(K[:s].T, A[s, :s])) + c[s] * dt
+            self.dtime = self.dtime + dt
+        return dy, dK[0], dh
+
+    def within(self, i):
+        """Pull the values within a step back: to its first value, its stages and its size."""
+        t, h, K, _ = self.steps[i]
+        dK = np.zeros_like(K)
+        (asked,) = np.nonzero(self.places == i)
+        if not len(asked):
+            return np.zeros_like(K[0]), dK, 0.0
+        dvalues = self.dvalues[:, asked]
+        x = (self.times[asked] - t) / h if h else np.ones(len(asked))
+        powers = np.arange(1, self.tableau.P.shape[1] + 1)[:, None]
+        weights = np.dot(self.tableau.P, x**powers)
+        slopes = np.dot(K.T, np.dot(self.tableau.P, powers * x ** (powers - 1)))
+        dK += h * np.dot(weights, dvalues.T)
+        dtimes = np.sum(np.real(np.conj(dvalues) * slopes), axis=0)
+        self.dtimes[asked] = dtimes
+        self.dtime = self.dtime - np.sum(dtimes)
+        dh = inner(dvalues, np.dot(K.T, weights)) - np.sum(x * dtimes)
+        return np.sum(dvalues, axis=1), dK, dh
+
+    def pull(self, back, dk):
+        """Return the cotangents of the value and of the time, for that of the right-hand side."""
+        dt, dy, *others = back(dk)
+        self.others = others if self.others is None else [
+            accumulate(a, b) for a, b in zip(self.others, others, strict=True)]  # fmt: skip
+        return np.zeros_like(dk) if dy is None else dy, 0.0 if dt is None else dt
+
+
+def inner(d, x):
+    """Return the derivative in the direction `x`, by the cotangent `d`."""
+    return np.sum(np.real(np.conj(d) * x))
