@@ -27,6 +27,7 @@ from statistics import median
 import pytest
 
 from rulescore import RuleSet
+from website.cases import case_page
 from website.links import ABSOLUTE, outside_code, place_of
 from website.rules import page as page_of_rules
 from website.speed import multiples
@@ -220,3 +221,13 @@ def test_the_page_of_rules_has_those_of_every_plugin():
     ]:
         section = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
         assert function in section
+
+
+def test_each_line_of_the_table_of_constructs_leads_to_its_case():
+    table = (ROOT / "docs" / "constructs.md").read_text(encoding="utf-8")
+    found = re.findall(r"\(\.\./tests/zygote_lite/constructs/(\w+)\.py#(\w+)\)", table)
+    assert len(found) > 400
+    pages = {name: case_page(name) for name, _ in found}
+    for name, function in found:
+        assert f" {{#{function}}}\n" in pages[name]
+        assert f"\ndef {function}(" in pages[name] or f"\n{function} = " in pages[name]

@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from website.cases import case_page, modules  # noqa: E402 - found beside this file
 from website.links import PAGES, rewritten  # noqa: E402 - found beside this file
 from website.rules import page as page_of_rules  # noqa: E402
 
@@ -71,6 +72,8 @@ def on_files(files: Files, config):
         text = (ROOT / place).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "reference/rules.md", content=page_of_rules()))
+    for name in modules():
+        files.append(File.generated(config, f"cases/{name}.md", content=case_page(name)))
     for name in examples():
         files.append(File.generated(config, f"gallery/{name}.md", content=example_page(name)))
     return files
@@ -79,7 +82,7 @@ def on_files(files: Files, config):
 def on_page_markdown(markdown, page, config, files):
     """Make links lead to pages of the site, or to the repository."""
     path = page.file.src_uri
-    if path.startswith("gallery/"):
+    if path.startswith(("gallery/", "cases/")):
         return markdown
     elsewhere = {site: place for place, site in PAGES.items()}
     name = elsewhere.get(path, f"docs/{path}")

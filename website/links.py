@@ -15,6 +15,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     **{f"{name}/README.md": f"packages/{name}.md" for name in DISTRIBUTIONS},
 }
+CASES = "tests/zygote_lite/constructs/"  # its modules of cases have pages
 CODE = re.compile(r"(?ms)^```.*?^```$|`[^`\n]+`")
 ABSOLUTE = re.compile(r"https://repository\.invalid/(?:blob|raw)/main/")  # on pages for PyPI
 LINK = re.compile(
@@ -43,6 +44,8 @@ def on_site(place: str, examples: Callable[[str], bool]) -> str | None:
         return place.removeprefix("docs/")
     if place.startswith("examples/") and examples(place):
         return f"gallery/{posixpath.basename(place).removesuffix('.py')}.md"
+    if place.startswith(CASES):
+        return f"cases/{posixpath.basename(place).removesuffix('.py')}.md"
     if posixpath.join(place, "README.md") in PAGES:  # a folder of a distribution
         return PAGES[posixpath.join(place, "README.md")]
     return None

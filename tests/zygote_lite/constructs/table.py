@@ -27,6 +27,7 @@ from tests.zygote_lite.constructs import (
     statements,
     writes,
 )
+from tests.zygote_lite.constructs.remedies import INSTEAD
 from zygote_lite import testing
 from zygote_lite._ir.decompile.functions import definition
 from zygote_lite._ir.decompile.instructions import NotFollowedError
@@ -117,6 +118,15 @@ def without_source():
     )
 
 
+def row(construct, module, case, tier):
+    """Return the line of a construct: its first case, and what answers, or what to write."""
+    path = f"../tests/zygote_lite/constructs/{Path(module.__file__).name}#{case.function.__name__}"
+    if case.verdict != "works":
+        code, instead = INSTEAD[construct]
+        tier = f"instead: {instead} ([{code}](errors/zygote_lite/{code}.md))"
+    return f"| [{construct.replace('|', '&#124;')}]({path}) | {case.verdict} | {tier} |"
+
+
 def table_of_constructs(reasons):
     """Return the page of the documentation that says what works and what is a clear error.
 
@@ -127,27 +137,27 @@ def table_of_constructs(reasons):
         "# Constructs",
         "",
         "What the engine does with the constructs of the language. Each line is one case of the "
-        "tests, or several (`tests/zygote_lite/constructs`): *works* is a gradient equal to finite "
-        "differences, with the value, the arguments and the side effects of the plain call; "
-        "*clear error* is an error that names the user's file and line. *Transformed* code answers "
-        "the gradient of all cases of a line, with all their inputs, or does so *with an island*, "
-        "a call inside that is left to the tape, or the tape has *recorded* one of them: "
-        "`python -m tests.zygote_lite.constructs.table` says why.",
+        "tests, or several, and leads to the first: a function, with arguments.",
+        "",
+        "- *works*: the gradient is that of finite differences; value, arguments and side effects "
+        "are those of the plain call.",
+        "- *clear error*: an error names your file and line. The table says what to write instead, "
+        "and links to the page of the error.",
+        "- *transformed*: for all cases and arguments, the code that is made for their types "
+        "answers. *With an island*: a call inside is left to the tape. *Recorded*: one of them is "
+        "answered by the tape. `explain` says why for a function of yours.",
         "",
         without_source(),
     ]
     for title, module in GROUPS.items():
         lines += ["", f"## {title}", "", "| construct | gradient | by |", "|---|---|---|"]
-        seen, reasons_of = {}, defaultdict(list)
+        first, reasons_of = {}, defaultdict(list)
         for case in vars(module)["CASES"]:
-            seen.setdefault(case.construct, case.verdict)
-            assert seen[case.construct] == case.verdict, case.construct
+            first.setdefault(case.construct, case)
+            assert first[case.construct].verdict == case.verdict, case.construct
             reasons_of[case.construct] += reasons.get(name_of(module, case), ())
-        for construct, verdict in seen.items():
-            by = tier_of(reasons_of[construct]) if verdict == "works" else ""
-            lines.append(
-                f"| {construct.replace('|', '&#124;')} | {verdict} | {by} |".replace("  ", " ")
-            )
+        for construct, case in first.items():
+            lines.append(row(construct, module, case, tier_of(reasons_of[construct])))
     lines += ["", "Read next: [errors and their remedies](errors/index.md)."]
     return "\n".join(lines) + "\n"
 

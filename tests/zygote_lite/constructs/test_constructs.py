@@ -9,6 +9,7 @@ import pytest
 from tests.zygote_lite.checks.comparing import assert_close, assert_same
 from tests.zygote_lite.checks.finite_differences import assert_slopes
 from tests.zygote_lite.checks.oracles import is_alike
+from tests.zygote_lite.constructs.remedies import INSTEAD
 from tests.zygote_lite.constructs.table import (
     CASES,
     PAGE,
@@ -82,6 +83,19 @@ def test_is_refused(name, i):
         assert lines[line - 1].startswith(" ")
         assert_same(xs, before)
     assert_same(f(*copy.deepcopy(xs)), value)
+
+
+def test_what_is_refused_has_a_remedy_and_its_error():
+    first = {}
+    for case in CASES.values():
+        if case.message is not None:
+            first.setdefault(case.construct, case)
+    assert first.keys() == INSTEAD.keys()
+    for construct, case in first.items():
+        with pytest.raises(DifferentiationError) as caught:
+            gradient(case.function, *case.inputs[0])
+        assert caught.value.code == INSTEAD[construct][0], construct
+        assert str(caught.value).count(f"[{caught.value.code}]") == 1
 
 
 def test_the_page_is_what_the_cases_make():

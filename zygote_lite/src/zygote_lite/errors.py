@@ -89,6 +89,8 @@ class Fault(enum.Enum):
 
     def __call__(self, text: str, error: type[Exception] | None = None) -> Exception:
         """Return the error with a text, of the usual class or of another."""
+        if _CODE.search(text):  # the text of another error, which has its code
+            return (error or self.error)(text)
         return (error or self.error)(f"{text}{'' if text[-1:].isspace() else ' '}[{self.code}]")
 
 
