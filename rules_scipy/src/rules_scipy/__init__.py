@@ -31,6 +31,16 @@ SECTIONS = {
         "tangents",
         "without_rules",
     ),
+    "scipy.ndimage": (
+        "convolutions",
+        "coordinates",
+        "derivatives",
+        "fourier",
+        "ranks",
+        "smoothing",
+        "splines",
+        "without_rules",
+    ),
     "scipy.optimize": ("fits", "minima", "programs", "roots", "systems", "without_rules"),
     "scipy.signal": (
         "convolutions",

@@ -1,0 +1,106 @@
+"""Filters of spectra: products with the transform of a window, by the spectrum and the window."""
+
+import numpy as np
+from scipy import ndimage as nd
+
+from rules_scipy.shared.boundaries import one_for_each
+from rules_scipy.shared.images import value_of
+from rules_scipy.shared.matrices import conjugate
+from rulescore import Numeric, RuleSet, project
+
+rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.fourier")
+ArrayLike = Numeric | list | tuple
+SIZE = "it is the argument of a Bessel function in a product, whose derivative is not written yet"
+
+
+def frequencies(shape, n, axis):
+    """Return the frequencies along each axis, in the shape in which they act there.
+
+    Along `axis` they are those of a real transform of length `n`, if that is not negative.
+    """
+    found = []
+    for k, size in enumerate(shape):
+        is_real = n >= 0 and k == axis % len(shape)
+        f = np.arange(size) / max(n, 1) if is_real else np.fft.fftfreq(size)
+        found.append(f.reshape((-1,) + (1,) * (len(shape) - 1 - k)))
+    return found
+
+
+def gaussian(s, f):
+    """Return the transform of a Gaussian of width `s`, and its derivative by that."""
+    y = np.exp(-2 * (np.pi * s * f) ** 2)
+    return y, -4 * np.pi**2 * s * f * f * y
+
+
+def box(s, f):
+    """Return the transform of a mean over `s` entries, and its derivative by `s`."""
+    x = np.pi * s * f
+    small = np.abs(x) < 1e-3
+    large = np.where(small, 1.0, x)
+    slope = np.where(small, -x / 3 + x**3 / 30, (np.cos(large) - np.sin(large) / large) / large)
+    return np.sinc(s * f), np.pi * f * slope
+
+
+rule.constant(frequencies)
+
+
+def by_parameters(dy, x, given, transform, fs):
+    """Return the cotangent of the widths of a window, of which there may be one for all axes."""
+    each = [transform(s, f) for s, f in zip(one_for_each(given, x.ndim), fs, strict=True)]
+    found = []
+    for k in range(x.ndim):
+        slope = x
+        for i, (y, dy_by_s) in enumerate(each):
+            slope = slope * (dy_by_s if i == k else y)
+        found.append(np.sum(np.real(conjugate(slope) * dy)))
+    return project(sum(found) if np.ndim(given) == 0 else np.stack(found), given)
+
+
+def declare(f, transform):
+    """Declare the rule of a filter with a real window."""
+
+    @rule(f)
+    def _(input: ArrayLike, sigma: ArrayLike, n=-1, axis=-1, output=None):
+        y = value_of(f, input, sigma, n, axis, output=output)
+        x = np.asarray(input)
+
+        def dinput(dy):
+            return project(f(dy, sigma, n, axis), input)
+
+        def dsigma(dy):
+            return by_parameters(dy, x, sigma, transform, frequencies(x.shape, n, axis))
+
+        return y, (dinput, dsigma)
+
+
+declare(nd.fourier_gaussian, gaussian)
+declare(nd.fourier_uniform, box)
+
+
+@rule(nd.fourier_ellipsoid, refuses={"size": SIZE})
+def _(input: ArrayLike, size: ArrayLike, n=-1, axis=-1, output=None):
+    y = value_of(nd.fourier_ellipsoid, input, size, n, axis, output=output)
+
+    def dinput(dy):
+        return project(nd.fourier_ellipsoid(dy, size, n, axis), input)
+
+    return y, (dinput, None)
+
+
+@rule(nd.fourier_shift)
+def _(input: ArrayLike, shift: ArrayLike, n=-1, axis=-1, output=None):
+    y = value_of(nd.fourier_shift, input, shift, n, axis, output=output)
+    shape = np.shape(input)
+
+    def dinput(dy):
+        back = np.negative(shift)
+        return project(nd.fourier_shift(dy, back, n, axis), input)
+
+    def dshift(dy):
+        moved = nd.fourier_shift(input, shift, n, axis)
+        found = []
+        for f in frequencies(shape, n, axis):
+            found.append(np.sum(np.real(conjugate(-2j * np.pi * f * moved) * dy)))
+        return project(sum(found) if np.ndim(shift) == 0 else np.stack(found), shift)
+
+    return y, (dinput, dshift)

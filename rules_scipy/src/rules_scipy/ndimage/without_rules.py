@@ -1,0 +1,23 @@
+"""What of `scipy.ndimage` gives truth values, labels or places, and what has no rule, and why."""
+
+from scipy import ndimage as nd
+
+from rulescore import RuleSet
+
+rule = RuleSet("rules_scipy")
+rule.constant(
+    *(nd.binary_closing, nd.binary_dilation, nd.binary_erosion, nd.binary_fill_holes),
+    *(nd.binary_hit_or_miss, nd.binary_opening, nd.binary_propagation, nd.iterate_structure),
+    *(nd.find_objects, nd.generate_binary_structure, nd.label, nd.value_indices),
+    *(nd.maximum_position, nd.minimum_position, nd.watershed_ift),
+)
+
+REASONS = {
+    "it looks at which entries are zero: its value is a step function of the image": (
+        "distance_transform_bf distance_transform_cdt distance_transform_edt"
+    ),
+    "no rule for it is written yet": "generic_filter generic_filter1d",
+}
+for reason, names in REASONS.items():
+    for name in names.split():
+        rule.without_rule(reason, f"scipy.ndimage.{name}")

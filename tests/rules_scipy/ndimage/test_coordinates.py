@@ -1,0 +1,48 @@
+"""Rules of `rules_scipy.ndimage.coordinates`, against differences."""
+
+import numpy as np
+import pytest
+from scipy import ndimage as nd
+
+from rulescore.testing import check_rrule
+from zygote_lite import gradient, hessian
+from zygote_lite.errors import DifferentiationError
+
+IMAGE = np.sin(np.arange(12.0) ** 2).reshape(3, 4)
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+@pytest.mark.parametrize("mode", ["constant", "nearest", "grid-wrap"])
+def test_second_derivatives_of_a_moved_image(mode):
+    def loss(z):
+        image = IMAGE * z[0]
+        return np.sum(nd.shift(image, z[1:3], mode=mode) * nd.rotate(image, z[3], reshape=False))
+
+    z = np.array([0.9, 0.3, -0.6, 17.0])
+    steps = 1e-5 * np.eye(4)
+    slopes = [(gradient(loss, z + e)[0] - gradient(loss, z - e)[0]) / 2e-5 for e in steps]
+    np.testing.assert_allclose(hessian(loss)(z), slopes, atol=1e-7)
+
+
+def test_what_a_mapping_captured_has_a_gradient():
+    def loss(k):
+        bent = nd.geometric_transform(IMAGE, lambda at: (at[0] + k * at[1], 0.9 * at[1] - k))
+        return np.sum(np.sin(bent))
+
+    assert gradient(loss, 0.13)[0] == pytest.approx((loss(0.130001) - loss(0.129999)) / 2e-6)
+
+
+def test_the_slope_at_a_kink_is_the_mean_and_at_an_end_that_of_the_inner_side():
+    x = np.array([0.0, 1.0, 5.0])
+    at = np.array([[0.0, 1.0, 2.0]])
+    found = gradient(lambda at: np.sum(nd.map_coordinates(x, at, order=1)), at)[0]
+    assert found.tolist() == [[1.0, 2.5, 4.0]]
+
+
+def test_a_zoom_has_no_derivative_by_its_factor():
+    with pytest.raises(DifferentiationError, match="step function"):
+        gradient(lambda z: np.sum(nd.zoom(IMAGE, z)), 1.3)

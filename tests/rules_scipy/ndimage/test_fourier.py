@@ -1,0 +1,30 @@
+"""Rules of `rules_scipy.ndimage.fourier`, against differences."""
+
+import numpy as np
+import pytest
+from scipy import fft as sf
+from scipy import ndimage as nd
+
+from rulescore.testing import check_rrule
+from zygote_lite import gradient
+from zygote_lite.errors import DifferentiationError
+
+
+def test_examples(example):
+    f, xs, options = example
+    assert check_rrule(f, *xs, **options).plugin == "rules_scipy"
+
+
+def test_a_shift_of_a_spectrum_moves_a_signal():
+    t = 2 * np.pi * np.arange(8) / 8
+
+    def moved(s):
+        return np.real(sf.ifft(nd.fourier_shift(sf.fft(np.sin(t)), s)))[3]
+
+    expected = -np.cos(t[3] - 2 * np.pi * 0.4 / 8) * 2 * np.pi / 8
+    assert gradient(moved, 0.4)[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_ellipsoid_has_no_derivative_by_its_size():
+    with pytest.raises(DifferentiationError, match="Bessel"):
+        gradient(lambda s: np.sum(nd.fourier_ellipsoid(np.ones((3, 4)), s)), 2.0)
