@@ -17,12 +17,17 @@ def pytest_generate_tests(metafunc):
         path = Path(metafunc.definition.path).relative_to(Path(__file__).parent)
         module = ".".join((*path.parts[:-1], path.stem.removeprefix("test_")))
         examples = importlib.import_module(f"rules_scipy.{module}").rule.examples
-        ids = [f"{name_of(f)}-{i}" for i, (f, _, _) in enumerate(examples)]
+        ids = [f"{name_of(shown(f))}-{i}" for i, (f, _, _) in enumerate(examples)]
         metafunc.parametrize("example", examples, ids=ids)
     if "hard" in metafunc.fixturenames:
         ids = [f"{f.__name__}-{position}-{i}" for i, (f, _, position, *_) in
                enumerate(metafunc.module.HARD)]  # fmt: skip
         metafunc.parametrize("hard", metafunc.module.HARD, ids=ids)
+
+
+def shown(f):
+    """Return a function, or the type of a callable object."""
+    return f if hasattr(f, "__name__") else type(f)
 
 
 @pytest.fixture

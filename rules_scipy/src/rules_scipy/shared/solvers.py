@@ -10,7 +10,7 @@ BEGINS = ("x0", "p0", "bracket", "brack")  # numbers, on which nothing depends
 NO_RULE = "what it does to the result has no rule"
 
 
-def solver(rule, f, by, without=(), whole=False):
+def solver(rule, f, by, without=(), whole=False, with_ad=True):
     """Declare the rule of a function by the names of its parameters.
 
     The decorated body takes the AD, the value, and all of SciPy's parameters as a dict, those that
@@ -25,6 +25,8 @@ def solver(rule, f, by, without=(), whole=False):
             others are refused where a gradient would have to pass through them.
         whole: whether the body also computes the value: it takes the AD and the dict, and returns
             the value and the pullback.
+        with_ad: whether it takes a function, which the AD differentiates; otherwise the body is
+            not given the AD.
     """
     signature = inspect.signature(f)
     given = [p for p in signature.parameters.values() if p.kind is POSITIONAL]
@@ -36,13 +38,13 @@ def solver(rule, f, by, without=(), whole=False):
 
     def declare(body):
         for count, following in zip(counts, [*counts[1:], len(names) + 1], strict=True):
-            of_count(rule, f, body, count, following - 1, {*by, *without}, whole)
+            of_count(rule, f, body, count, following - 1, {*by, *without}, whole, with_ad)
         return body
 
     return declare
 
 
-def of_count(rule, f, body, count, options, known, whole):
+def of_count(rule, f, body, count, options, known, whole, with_ad):
     """Declare the rule for calls of `f` with `count` arguments.
 
     What follows them is an option; from the position `options` on it has to be given by its name,
@@ -53,14 +55,14 @@ def of_count(rule, f, body, count, options, known, whole):
     given = [p for p in parameters if p.kind is POSITIONAL]
     names = [p.name for p in given[:count]]
 
-    def _(*xs, ad, **more):
+    def _(*xs, ad=None, **more):
         bound = signature.bind(*xs, **more)
         bound.apply_defaults()
         if whole:
             y, pullback = body(ad, bound.arguments)
         else:
             y = f(*xs, **more)
-            pullback = body(ad, y, bound.arguments)
+            pullback = body(ad, y, bound.arguments) if with_ad else body(y, bound.arguments)
 
         def back(dy):
             found = pullback(dy)
@@ -73,7 +75,7 @@ def of_count(rule, f, body, count, options, known, whole):
     shown += [p.replace(annotation=empty) for p in given[count:options]]
     shown += [p.replace(kind=KEYWORD, annotation=empty) for p in given[options:]]
     shown += [p.replace(annotation=empty) for p in parameters if p.kind is KEYWORD]
-    shown.append(inspect.Parameter("ad", KEYWORD))
+    shown += [inspect.Parameter("ad", KEYWORD)] * with_ad
     shown += [p for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD]
     _.__signature__ = inspect.Signature(shown)
     rule(f, refuses={name: NO_RULE for name in names if name not in known})(_)

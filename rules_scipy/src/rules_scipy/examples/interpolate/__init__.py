@@ -1,0 +1,1 @@
+"""Calls that the rules of `rules_scipy.interpolate` are checked with."""
