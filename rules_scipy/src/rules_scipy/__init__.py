@@ -49,6 +49,7 @@ SECTIONS = {
         "resampling",
         "smoothing",
         "waveforms",
+        "zero_phase",
         "without_rules",
     ),
     "scipy.stats": (

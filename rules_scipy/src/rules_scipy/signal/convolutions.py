@@ -7,7 +7,7 @@ the full one, and correlates that with the other input.
 import numpy as np
 from scipy import signal as ss
 
-from rules_scipy.shared.borders import bordered, folded
+from rules_scipy.shared.signals.borders import bordered, folded
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.convolutions")

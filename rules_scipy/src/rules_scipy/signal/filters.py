@@ -3,56 +3,40 @@
 import numpy as np
 from scipy import signal as ss
 
-from rules_scipy.shared.recursions import Recursion, steady_back
+from rules_scipy.shared.signals.recursions import (
+    Recursion,
+    coefficients,
+    last,
+    like,
+    of_sections,
+    of_steady_sections,
+    steady_back,
+)
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.filters")
 ArrayLike = Numeric | list | tuple
 
 
-def coefficients(b, a):
-    """Return coefficients of a filter as vectors of inexact numbers."""
-    b, a = np.asarray(b), np.asarray(a)
-    dtype = np.result_type(b, a, np.float64 if b.dtype.kind in "iu" else b.dtype)
-    dtype = dtype if dtype.kind in "fc" else np.float64
-    return np.atleast_1d(b.astype(dtype)), np.atleast_1d(a.astype(dtype))
-
-
-def last(x, axis):
-    """Return an array with an axis as its last one."""
-    return np.moveaxis(np.asarray(x), axis, -1)
-
-
-def like(dx, x):
-    """Return a cotangent in the shape of an argument, which may be a number for a vector."""
-    return project(np.reshape(dx, np.shape(x)), x)
+@rule(ss.lfilter)
+def _(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis=-1, *, zi=None):
+    y, shared, parts = filtered(b, a, x, axis, zi)
+    return y, (shared, parts[:3])
 
 
 @rule(ss.lfilter)
-def _(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis=-1):
-    y = ss.lfilter(b, a, x, axis)
-
-    def backwards(dy):
-        return Recursion(*coefficients(b, a), last(dy, axis))
-
-    def by_numerator(back):
-        return like(back.of_numerator(last(x, axis)), b)
-
-    def by_denominator(back):
-        return like(back.of_denominator(last(y, axis)), a)
-
-    def by_input(back):
-        return project(np.moveaxis(back.of_input(), -1, axis), x)
-
-    return y, (backwards, (by_numerator, by_denominator, by_input))
+def _(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: int, zi: object):
+    y, shared, parts = filtered(b, a, x, axis, zi)
+    return y, (shared, parts)
 
 
-@rule(ss.lfilter)
-def _(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: int, zi: ArrayLike):
-    y, zf = ss.lfilter(b, a, x, axis, zi)
+def filtered(b, a, x, axis, zi):
+    """Return what `scipy.signal.lfilter` returns, what its pullbacks share, and these."""
+    found = ss.lfilter(b, a, x, axis, zi)
+    y, zf = (found, None) if zi is None else found
 
     def backwards(dout):
-        dy, dzf = dout
+        dy, dzf = (dout, None) if zi is None else dout
         dy = np.zeros_like(y) if dy is None else dy
         dzf = None if dzf is None else last(dzf, axis)
         return Recursion(*coefficients(b, a), last(dy, axis), dzf)
@@ -61,23 +45,28 @@ def _(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: int, zi: ArrayLike):
         return like(back.of_numerator(last(x, axis)), b)
 
     def by_denominator(back):
-        return like(back.of_denominator(last(y, axis), last(zi, axis), last(zf, axis)), a)
+        states = () if zi is None else (last(zi, axis), last(zf, axis))
+        return like(back.of_denominator(last(y, axis), *states), a)
 
     def by_input(back):
         return project(np.moveaxis(back.of_input(), -1, axis), x)
 
     def by_state(back):
-        return project(np.moveaxis(back.of_state(), -1, axis), zi)
+        return None if zi is None else project(np.moveaxis(back.of_state(), -1, axis), zi)
 
-    return (y, zf), (backwards, (by_numerator, by_denominator, by_input, None, by_state))
+    return found, backwards, (by_numerator, by_denominator, by_input, None, by_state)
 
 
 @rule(ss.sosfilt)
-def _(sos: ArrayLike, x: ArrayLike, axis=-1):
+def _(sos: ArrayLike, x: ArrayLike, axis=-1, *, zi=None):
+    if zi is not None:
+        found, pullback = filtered_by_sections(sos, x, axis, zi)
+        return found, lambda dout: pullback(dout)[:2]
     y = ss.sosfilt(sos, x, axis)
 
     def by_sections(dy):
-        return of_sections(sos, x, axis, None, dy, None)[0]
+        dsos = of_sections(np.asarray(sos), last(x, axis), None, last(dy, axis), None)[0]
+        return project(dsos, sos)
 
     def by_input(dy):
         back = ss.sosfilt(np.conj(np.asarray(sos)), np.flip(np.asarray(dy), axis), axis)
@@ -87,48 +76,28 @@ def _(sos: ArrayLike, x: ArrayLike, axis=-1):
 
 
 @rule(ss.sosfilt)
-def _(sos: ArrayLike, x: ArrayLike, axis: int, zi: ArrayLike):
-    y, zf = ss.sosfilt(sos, x, axis, zi)
+def _(sos: ArrayLike, x: ArrayLike, axis: int, zi: object):
+    return filtered_by_sections(sos, x, axis, zi)
+
+
+def filtered_by_sections(sos, x, axis, zi):
+    """Return what `scipy.signal.sosfilt` returns, and its pullback."""
+    found = ss.sosfilt(sos, x, axis, zi)
+    y = found if zi is None else found[0]
 
     def pullback(dout):
-        dy, dzf = dout
-        dsos, dx, dzi = of_sections(sos, x, axis, zi, np.zeros_like(y) if dy is None else dy, dzf)
-        return dsos, dx, None, dzi
+        dy, dzf = (dout, None) if zi is None else dout
+        dsos, dx, dzi = of_sections(
+            np.asarray(sos),
+            last(x, axis),
+            None if zi is None else states(zi, axis),
+            last(np.zeros_like(y) if dy is None else dy, axis),
+            None if dzf is None else states(dzf, axis),
+        )
+        dzi = None if zi is None else project(np.moveaxis(dzi, -1, behind(axis)), zi)
+        return project(dsos, sos), project(np.moveaxis(dx, -1, axis), x), None, dzi
 
-    return (y, zf), pullback
-
-
-def of_sections(sos, x, axis, zi, dy, dzf):
-    """Return the cotangents of sections, their input, and their first states.
-
-    The first coefficient of each denominator, which has to be one, has the cotangent zero.
-
-    Arguments:
-        sos, x, axis, zi: as for `scipy.signal.sosfilt`; `zi` is `None` for zeros.
-        dy: the cotangent of the output.
-        dzf: that of the last states; `None` for zero.
-    """
-    sections, given = np.asarray(sos), last(x, axis)
-    begins = np.zeros((len(sections), *given.shape[:-1], 2)) if zi is None else on_last(zi, axis)
-    ends = None if dzf is None else on_last(dzf, axis)
-    values = []
-    for section, begin in zip(sections, begins, strict=True):
-        y, end = ss.lfilter(section[:3], section[3:], given, zi=begin)
-        values.append((given, y, end))
-        given = y
-    found, states, d = [], [], last(dy, axis)
-    for i in range(len(sections) - 1, -1, -1):
-        given, y, end = values[i]
-        b, a = coefficients(sections[i, :3], sections[i, 3:])
-        back = Recursion(b, a, d, None if ends is None else ends[i])
-        da = back.of_denominator(y, begins[i], end)
-        row = [back.of_numerator(given), np.zeros_like(da[:1]), da[1:]]
-        found.append(np.concatenate(row))
-        states.append(back.of_state())
-        d = back.of_input()
-    dsos = project(np.stack(found[::-1]), sos)
-    dzi = None if zi is None else project(np.moveaxis(np.stack(states[::-1]), -1, behind(axis)), zi)
-    return dsos, project(np.moveaxis(d, -1, axis), x), dzi
+    return found, pullback
 
 
 def behind(axis):
@@ -136,17 +105,9 @@ def behind(axis):
     return axis if axis < 0 else axis + 1
 
 
-def on_last(z, axis):
-    """Return states with their axis of time as the last one."""
+def states(z, axis):
+    """Return states with the axis of their entries as the last one."""
     return np.moveaxis(np.asarray(z), behind(axis), -1)
-
-
-def refuse_leading_zero(f, a):
-    """Refuse a denominator whose first coefficient is zero: it is cut off, and no small one is."""
-    if a[0] == 0:
-        raise np.linalg.LinAlgError(
-            f"scipy.signal.{f.__name__} has no derivative where the denominator begins with a zero"
-        )
 
 
 @rule(ss.lfilter_zi)
@@ -154,9 +115,7 @@ def _(b: ArrayLike, a: ArrayLike):
     zi = ss.lfilter_zi(b, a)
 
     def pullback(dzi):
-        num, den = coefficients(b, a)
-        refuse_leading_zero(ss.lfilter_zi, den)
-        db, da = steady_back(num, den, zi, 0.0, dzi)
+        db, da = steady_back(*coefficients(b, a), zi, 0.0, dzi)
         return like(db, b), like(da, a)
 
     return zi, pullback
@@ -167,18 +126,7 @@ def _(sos: ArrayLike):
     zi = ss.sosfilt_zi(sos)
 
     def pullback(dzi):
-        sections = np.asarray(sos)
-        scales = [1.0]
-        for section in sections:
-            refuse_leading_zero(ss.sosfilt_zi, section[3:])
-            scales.append(scales[-1] * (np.sum(section[:3]) / np.sum(section[3:])))
-        found, dscale = [], 0.0
-        for i in range(len(sections) - 1, -1, -1):
-            b, a = coefficients(sections[i, :3], sections[i, 3:])
-            own, scale = ss.lfilter_zi(b, a), np.conj(scales[i])
-            found.append(np.concatenate(steady_back(b, a, own, scale * dscale, scale * dzi[i])))
-            dscale = np.conj(np.sum(b) / np.sum(a)) * dscale + np.sum(np.conj(own) * dzi[i])
-        return (project(np.stack(found[::-1]), sos),)
+        return (project(of_steady_sections(np.asarray(sos), dzi), sos),)
 
     return zi, pullback
 
@@ -201,29 +149,29 @@ def of_history(c, past, dzi):
 
 
 @rule(ss.lfiltic)
-def _(b: ArrayLike, a: ArrayLike, y: ArrayLike):
-    zi = ss.lfiltic(b, a, y)
-
-    def pullback(dzi):
-        den = coefficients(b, a)[1]
-        d = dzi / np.conj(den[0])
-        da, dy = of_history(den, np.asarray(y), -d)
-        return None, like(with_first(da, zi, d), a), project(dy, y)
-
-    return zi, pullback
+def _(b: ArrayLike, a: ArrayLike, y: ArrayLike, *, x=None):
+    zi, pullback = state_of(b, a, y, x)
+    return zi, lambda dzi: pullback(dzi)[:3]
 
 
 @rule(ss.lfiltic)
-def _(b: ArrayLike, a: ArrayLike, y: ArrayLike, x: ArrayLike):
+def _(b: ArrayLike, a: ArrayLike, y: ArrayLike, x: object):
+    return state_of(b, a, y, x)
+
+
+def state_of(b, a, y, x):
+    """Return what `scipy.signal.lfiltic` returns, and its pullback."""
     zi = ss.lfiltic(b, a, y, x)
 
     def pullback(dzi):
         num, den = coefficients(b, a)
         d = dzi / np.conj(den[0])
-        db, dx = of_history(num, np.asarray(x), d)
         da, dy = of_history(den, np.asarray(y), -d)
-        db = np.concatenate([np.zeros(1), db])
-        return like(db, b), like(with_first(da, zi, d), a), project(dy, y), project(dx, x)
+        da, dy = like(with_first(da, zi, d), a), project(dy, y)
+        if x is None:
+            return None, da, dy, None
+        db, dx = of_history(num, np.asarray(x), d)
+        return like(np.concatenate([np.zeros(1), db]), b), da, dy, project(dx, x)
 
     return zi, pullback
 

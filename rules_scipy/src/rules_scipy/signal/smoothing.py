@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import signal as ss
 
-from rules_scipy.shared.borders import bordered, folded
+from rules_scipy.shared.signals.borders import bordered, folded
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.signal.smoothing")

@@ -12,6 +12,26 @@ cotangent of `zf` stands behind them.
 import numpy as np
 from scipy import signal as ss
 
+from rulescore import project
+
+
+def coefficients(b, a):
+    """Return coefficients of a filter as vectors of inexact numbers."""
+    b, a = np.asarray(b), np.asarray(a)
+    dtype = np.result_type(b, a, np.float64 if b.dtype.kind in "iu" else b.dtype)
+    dtype = dtype if dtype.kind in "fc" else np.float64
+    return np.atleast_1d(b.astype(dtype)), np.atleast_1d(a.astype(dtype))
+
+
+def last(x, axis):
+    """Return an array with an axis as its last one."""
+    return np.moveaxis(np.asarray(x), axis, -1)
+
+
+def like(dx, x):
+    """Return a cotangent in the shape of an argument, which may be a number for a vector."""
+    return project(np.reshape(dx, np.shape(x)), x)
+
 
 class Recursion:
     """Pull cotangents back through a filter.
@@ -80,6 +100,11 @@ def steady_back(b, a, zi, dgain, dzi):
         zi: the steady state.
         dgain, dzi: the cotangents of both.
     """
+    if a[0] == 0:
+        raise np.linalg.LinAlgError(
+            "the steady state of a filter has no derivative where its denominator begins with a "
+            "zero, which is cut off"
+        )
     first, total = np.conj(a[0]), np.conj(np.sum(a))
     gain = np.conj(np.sum(b)) / total
     sums = np.concatenate([np.zeros(1, dzi.dtype), np.cumsum(dzi)]) / first
@@ -93,3 +118,48 @@ def steady_back(b, a, zi, dgain, dzi):
 def extended(b, a):
     """Return `b` with zeros behind it, if `a` is longer."""
     return np.concatenate([b, np.zeros(max(0, len(a) - len(b)), b.dtype)])
+
+
+def of_sections(sections, x, zi, dy, dzf):
+    """Return the cotangents of second-order sections, their input, and their first states.
+
+    The first coefficient of each denominator, which has to be one, has the cotangent zero.
+
+    Arguments:
+        sections: one in each row.
+        x: the input, with time along the last axis.
+        zi: the first states, of which each is a last axis, one section after the other along the
+            first axis; `None` for zeros.
+        dy: the cotangent of the output.
+        dzf: that of the last states; `None` for zeros.
+    """
+    zi = np.zeros((len(sections), *x.shape[:-1], 2)) if zi is None else zi
+    runs = []
+    for section, begin in zip(sections, zi, strict=True):
+        y, end = ss.lfilter(section[:3], section[3:], x, zi=begin)
+        runs.append((x, begin, y, end))
+        x = y
+    rows, states = [], []
+    for i in range(len(sections) - 1, -1, -1):
+        given, begin, y, end = runs[i]
+        b, a = coefficients(sections[i, :3], sections[i, 3:])
+        back = Recursion(b, a, dy, None if dzf is None else dzf[i])
+        da = back.of_denominator(y, begin, end)
+        rows.append(np.concatenate([back.of_numerator(given), np.zeros_like(da[:1]), da[1:]]))
+        states.append(back.of_state())
+        dy = back.of_input()
+    return np.stack(rows[::-1]), dy, np.stack(states[::-1])
+
+
+def of_steady_sections(sections, dzi):
+    """Return the cotangent of second-order sections from that of their steady states."""
+    scales = [1.0]
+    for section in sections:
+        scales.append(scales[-1] * (np.sum(section[:3]) / np.sum(section[3:])))
+    rows, dscale = [], 0.0
+    for i in range(len(sections) - 1, -1, -1):
+        b, a = coefficients(sections[i, :3], sections[i, 3:])
+        own, scale = ss.lfilter_zi(b, a), np.conj(scales[i])
+        rows.append(np.concatenate(steady_back(b, a, own, scale * dscale, scale * dzi[i])))
+        dscale = np.conj(np.sum(b) / np.sum(a)) * dscale + np.sum(np.conj(own) * dzi[i])
+    return np.stack(rows[::-1])

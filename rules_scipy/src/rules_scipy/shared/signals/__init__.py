@@ -1,0 +1,1 @@
+"""What several rules of `scipy.signal` need: borders, the reverse of filters, and spectra."""
