@@ -64,6 +64,7 @@ CASES = {
         X, Y, np.delete(TENSIONED, 4), 3, w, method="norm-eq")), 1 + Y),
     "knots of a spline": (lambda t: at(si.BSpline(t, Y, 3)), KNOTS),
     "derivative": (lambda t: at(si.BSpline(t, Y, 3).derivative()), KNOTS),
+    "derivative of data": (lambda y: at(si.make_interp_spline(X, y).derivative()), Y),
     "antiderivative": (lambda t: at(si.BSpline(t, Y, 3).antiderivative()), KNOTS),
     "integral": (lambda t: si.BSpline(t, Y, 3).integrate(0.2, 4.0), KNOTS),
     "integral, inside": (lambda t: si.BSpline(t, Y, 3).integrate(0.0, 4.0, False), KNOTS),

@@ -23,13 +23,15 @@ def tangent_of(x, /, **fields):
 def fields_in(dx, x, /, *names):
     """Return the cotangents of the arrays of an object, `None` where it has none.
 
-    Raises `NotImplementedError` where anything else in it has one.
+    Raises `NotImplementedError` where anything else in it has one, but for integers such as a
+    degree, which are choices.
     """
     inner = getattr(x, "_delegate_to", None)
     if inner is not None:
         dx = None if dx is None else dict(dx.items()).get("_delegate_to")
         return fields_in(dx, inner, *names)
     given = {} if dx is None else {name: d for name, d in dx.items() if d is not None}
+    given = {name: d for name, d in given.items() if not isinstance(getattr(x, name), int)}
     found = [given.pop(field_of(x, name), None) for name in names]
     if given:
         raise NotImplementedError(
