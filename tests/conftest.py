@@ -3,6 +3,7 @@
 import os
 
 os.environ.setdefault("ZYGOTE_LITE_STRICT", "1")  # before the engine is imported
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # all cores run tests; matrices are small
 
 import numpy as np
 import pytest

@@ -14,7 +14,7 @@ import numpy as np
 from rulescore.testing._differences import quietly
 from rulescore.testing._leaves import arrays, children, rebuild
 
-CALLS = 64  # of which each may leave something behind in memory
+CALLS = 32  # of which each may leave something behind in memory
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
