@@ -131,4 +131,7 @@ def test_an_island_is_told_from_what_is_recorded_and_transformed():
 
 
 def odd(x, n):
-    return x * (complex(x, 1.0) * n).imag
+    total = 0.0
+    for i in set(range(n)):
+        total = total + x * i
+    return total

@@ -23,6 +23,7 @@ from tests.zygote_lite.fuzz.generate import arrays as array_programs
 from tests.zygote_lite.fuzz.generate import branches as branch_programs
 from tests.zygote_lite.fuzz.generate import carried as carried_programs
 from tests.zygote_lite.fuzz.generate import cells as cell_programs
+from tests.zygote_lite.fuzz.generate import complexes as complex_programs
 from tests.zygote_lite.fuzz.generate import effects as effect_programs
 from tests.zygote_lite.fuzz.generate import folds as fold_programs
 from tests.zygote_lite.fuzz.generate import given as given_programs
@@ -169,10 +170,18 @@ def of_numbers(seed):
     return number_programs.load(seed), number_programs.arguments(seed), (0, 1, 2)
 
 
+def of_complex_numbers(seed):
+    """Return a program of complex numbers and arrays."""
+    first, *others = complex_programs.arguments(seed)
+    some = random.Random(seed).sample(others, 4)
+    return complex_programs.load(seed), [first, *some], (0, 1, 2, 3)
+
+
 WHOLE = (of_arrays, of_places, of_places_of_lists, of_folds, of_lists, of_branches, of_tries,
          of_cells, of_instances, of_made_classes, of_iterators)  # fmt: skip
 KINDS = (*WHOLE, of_structures, of_recursions, of_calls, of_islands, of_jumps, of_writes,
-         of_gradients, of_containers, of_numbers, of_effects, of_given)  # fmt: skip
+         of_gradients, of_containers, of_numbers, of_effects, of_given,
+         of_complex_numbers)  # fmt: skip
 DERIVATIVES = {of_branches: branch_programs.derivatives}  # which are not ours
 
 

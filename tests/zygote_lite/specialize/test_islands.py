@@ -14,10 +14,9 @@ log = []
 
 
 def odd_sum(x, n):
-    turn = complex(0, 1)
     total = 0.0
-    for i in range(n):
-        if turn**i != 1:
+    for i in set(range(n)):
+        if i % 4:
             total = total + np.sin(x) * i
     return total
 
@@ -89,7 +88,7 @@ def test_the_answer_is_the_tapes(f, xs):
 
 def test_the_code_shows_the_island_and_says_why():
     text = code_adjoint(in_straight_code, X)
-    assert text.startswith("# odd_sum is recorded: it calls complex")
+    assert text.startswith("# odd_sum is recorded: it calls set")
     assert "island(odd_sum, x, 5, only=(0,))" in text
 
 

@@ -402,8 +402,8 @@ def has_a_pair_that_depends_on_the_path(x, n):
 
 
 @provokes(NotSupported.VALUE_TYPE, 2.0)
-def goes_through_complex_numbers(x):
-    return (complex(x, 1.0) * complex(x, 1.0)).real
+def goes_through_long_doubles(x):
+    return x * float(np.sum(np.arange(int(x + 0.5)).astype(np.longdouble)))
 
 
 @provokes(NotSupported.CONTAINER, 2.0)

@@ -5,6 +5,7 @@ Each trait of a function is declared once; a function may have several.
 """
 
 import bisect
+import cmath
 import heapq
 import math
 import operator
@@ -91,10 +92,11 @@ def declare(*functions: Any, **traits: Any) -> None:
 declare(
     len, abs, min, max, sum, float, int, bool, isinstance, issubclass, type, range, tuple, list,
     round, divmod, pow, slice, zip, enumerate, reversed, sorted, any, all, str, callable, dict,
-    ord, chr, np.sort, np.partition, np.resize, pure=True,
+    ord, chr, np.sort, np.partition, np.resize, complex, complex.conjugate,
+    pure=True,
 )  # fmt: skip
 declare(
-    complex, format, frozenset, getattr, hasattr, hash, id, iter, map, repr, set, super,
+    format, frozenset, getattr, hasattr, hash, id, iter, map, repr, set, super,
     NotImplementedError, TypeError, ValueError, KeyError, IndexError, AttributeError,
     StopIteration, AssertionError, harmless=True,
 )  # fmt: skip
@@ -158,7 +160,7 @@ def is_pure(f: Any) -> bool:
         if name == "call":
             return False
         return not name.startswith("i") or name in ("invert", "is_", "is_not", "index", "inv")
-    if f is getattr(math, name, None):
+    if f is getattr(math, name, None) or f is getattr(cmath, name, None):
         return True
     owner = getattr(f, "__objclass__", None)
     if owner in (np.ndarray, np.generic) or issubclass(owner or int, np.generic):

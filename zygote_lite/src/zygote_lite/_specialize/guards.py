@@ -7,7 +7,7 @@ import numpy as np
 
 from zygote_lite._specialize.assemble import Specialized
 from zygote_lite._specialize.text.spell import spelled
-from zygote_lite._specialize.typed.facts import MANY, ONE, ArrayOf, ListOf, Scalar
+from zygote_lite._specialize.typed.facts import MANY, ONE, ArrayOf, ListOf, Scalar, may_be_complex
 from zygote_lite._specialize.typed.structures import parts_of, paths_of
 from zygote_lite._specialize.typed.values import Value
 
@@ -19,7 +19,7 @@ _NEGATED = {"is": "is not", "is not": "is", "==": "!=", "!=": "==", "not in": "i
 def is_finite(x: np.ndarray) -> bool:
     """Return whether all entries are finite."""
     small = x.size < _LARGE_PRODUCT
-    return (small and math.isfinite(_vdot(x, x))) or bool(np.isfinite(x).all())
+    return (small and math.isfinite(abs(_vdot(x, x)))) or bool(np.isfinite(x).all())
 
 
 class Test(NamedTuple):
@@ -131,6 +131,8 @@ def checks_of(
                 if d in made.telling:
                     whole = f"np.isfinite({path}).all()" if exported else f"is_finite({path})"
                     checks.append(Test(whole))
+            elif may_be_complex(leaf.fact):
+                checks.append(Test(f"np.isfinite({path})"))
             elif not (d.is_constant and math.isfinite(d.sample)):
                 checks.append(Test(f"math.isfinite({path})"))
     return checks

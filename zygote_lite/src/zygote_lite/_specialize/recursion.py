@@ -10,7 +10,7 @@ from zygote_lite._specialize.infer.recursion import Widened
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.reverse.ends import gradients_of
 from zygote_lite._specialize.typed.drafts import Env
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, join_facts
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, join_facts, may_be_complex
 from zygote_lite._specialize.typed.functions import Recursive
 from zygote_lite._specialize.typed.reasons import NotSupported, Unreached
 from zygote_lite._specialize.typed.stand_ins import Local
@@ -61,7 +61,8 @@ def define_recursive(
         except Unreached:
             break
         if not (
-            result.is_scalar or (isinstance(result.fact, ArrayOf) and result.fact.dtype.kind == "f")
+            (result.is_scalar and not may_be_complex(result.fact))
+            or (isinstance(result.fact, ArrayOf) and result.fact.dtype.kind == "f")
         ):
             break
         if f.result is not None and _is_covered(f.result, result):
@@ -74,6 +75,8 @@ def define_recursive(
 def _parameter(builder: Interpreter, leaf: Value, stem: str) -> Value:
     if leaf.is_constant:
         return leaf
+    if leaf.active and may_be_complex(leaf.fact):
+        raise NotSupported.RECURSION("a function that calls itself is given a complex number")
     x = Value(leaf.fact, leaf.sample, builder.name(stem))
     x.active = leaf.active
     return x

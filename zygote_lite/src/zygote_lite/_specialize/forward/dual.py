@@ -14,7 +14,7 @@ from zygote_lite._specialize.forward.rules import OperationRules, is_pullback_of
 from zygote_lite._specialize.rules.contributions import Mirror
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Scalar
+from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, ListOf, Scalar, may_be_complex
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Branch,
@@ -26,6 +26,7 @@ from zygote_lite._specialize.typed.nodes import (
     Record,
     Stop,
     StoreItem,
+    assigned_by,
     reads_of,
     replace,
     walk,
@@ -41,6 +42,8 @@ class Dual(OperationRules):
 
     def __init__(self, builder: Builder, nodes: list[Node]) -> None:
         copies = [n for n in walk(nodes) if isinstance(n, Op) and n.snapshot_of is not None]
+        if any(_moves_complex(x) for n in walk(nodes) for x in (*reads_of(n), *assigned_by(n))):
+            raise NotSupported.FORWARD("the tangent of a complex number")
         super().__init__(builder, {n.target: n.snapshot_of for n in copies if n.snapshot_of})
         replace(nodes, self.originals)  # which nobody reads after a later write
         stores = [n for n in walk(nodes) if isinstance(n, StoreItem) and n.array.is_array]
@@ -234,3 +237,8 @@ class Dual(OperationRules):
             node.phis.append(d)
             node.outs.append(after)
         self.builder.out.append(node)
+
+
+def _moves_complex(x: Value) -> bool:
+    """Return whether a value has a tangent that may be complex."""
+    return x.active and may_be_complex(x.fact)

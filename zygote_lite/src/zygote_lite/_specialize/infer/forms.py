@@ -13,7 +13,7 @@ from zygote_lite._specialize.infer.effects.attributes import refuse_adopted
 from zygote_lite._specialize.infer.held.containers import hold, may_be_held
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import Contents, contents_in, merge, root_of
-from zygote_lite._specialize.typed.facts import FLOATS, Fact, ListOf, Other, join_facts
+from zygote_lite._specialize.typed.facts import COMPLEXES, FLOATS, Fact, ListOf, Other, join_facts
 from zygote_lite._specialize.typed.naming import stem_of
 from zygote_lite._specialize.typed.nodes import holds, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -180,8 +180,8 @@ def join_forms(builder: Builder, a: Form, b: Form, name: str, later: bool = Fals
     return Entry(joined, sample, a.active or b.active, a.value)
 
 
-def _of_float(x: Any) -> bool:
-    return type(x) in FLOATS
+def _of_float(x: Any) -> int:
+    return 2 if type(x) in COMPLEXES else type(x) in FLOATS
 
 
 def _are_one(a: Value | None, b: Value | None) -> bool:

@@ -39,6 +39,7 @@ from zygote_lite._specialize.typed.values import Value, memory_of
 _SURE_VIEWS = {
     np.transpose, np.ndarray.transpose, np.swapaxes, np.ndarray.swapaxes, np.moveaxis,
     np.expand_dims, np.squeeze, np.ndarray.squeeze, attribute_of("T"), attribute_of("mT"),
+    attribute_of("real"), attribute_of("imag"),  # of complex arrays
 }  # fmt: skip
 _OFTEN_VIEWS = {np.reshape, np.ndarray.reshape, np.ravel, np.ndarray.ravel}
 

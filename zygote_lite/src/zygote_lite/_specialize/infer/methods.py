@@ -49,6 +49,11 @@ def method_call(
         return builder.apply(f.function, [owner, *xs], kws, stem)
     if owner.is_array:
         return builder.apply(getattr(np.ndarray, f.name), [owner, *xs], kws, stem)
+    if f.name == "conjugate" and isinstance(owner.fact, Scalar) and not (xs or kws):
+        if owner.fact.classes == {complex}:
+            return builder.apply(complex.conjugate, [owner], {}, stem)
+        if owner.fact.classes <= {float, int}:
+            return owner
     if isinstance(owner.fact, Scalar) and len(owner.fact.classes) == 1:
         (kind,) = owner.fact.classes
         if issubclass(kind, np.generic):

@@ -11,7 +11,11 @@ from zygote_lite._specialize.infer.cells import contents, is_cell
 from zygote_lite._specialize.infer.effects.draws import is_generator
 from zygote_lite._specialize.infer.held import methods as _held_methods
 from zygote_lite._specialize.infer.inputs import attribute_that_stays, is_settled
-from zygote_lite._specialize.infer.items import array_attribute, attribute_of_number
+from zygote_lite._specialize.infer.items import (
+    array_attribute,
+    attribute_of_number,
+    part_of_complex,
+)
 from zygote_lite._specialize.infer.iteration.iterators import is_iterator
 from zygote_lite._specialize.infer.iteration.written import GlobalOf
 from zygote_lite._specialize.infer.models import classes as _classes
@@ -22,7 +26,7 @@ from zygote_lite._specialize.typed.abstract_eval import classes_of, is_of_numpy,
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import contents_in
 from zygote_lite._specialize.typed.drafts import Env
-from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar
+from zygote_lite._specialize.typed.facts import TRUTHS, ListOf, Scalar, may_be_complex
 from zygote_lite._specialize.typed.naming import is_of_body
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.stand_ins import (
@@ -88,6 +92,8 @@ def read_attribute(builder: Builder, x: Value, name: str) -> Value:
     fields = getattr(type(x.sample), "_fields", ()) if isinstance(x.sample, tuple) else ()
     if name in fields:  # of what a call gives as a whole
         return builder.apply(operator.getitem, [x, constant(fields.index(name))])
+    if isinstance(x.fact, Scalar) and may_be_complex(x.fact) and name in ("real", "imag"):
+        return part_of_complex(builder, x, name)
     if name == "real" and isinstance(x.fact, Scalar) and not x.fact.classes & TRUTHS:
         return x
     if is_of_numpy(x):

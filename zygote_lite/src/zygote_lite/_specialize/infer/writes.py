@@ -12,7 +12,13 @@ from zygote_lite._specialize.infer.ownership import demand_own
 from zygote_lite._specialize.rules.inlined import snapshot
 from zygote_lite._specialize.typed.builder import Builder, key_of_part
 from zygote_lite._specialize.typed.drafts import Env
-from zygote_lite._specialize.typed.facts import ArrayOf, ListOf, can_carry, shares_axes
+from zygote_lite._specialize.typed.facts import (
+    ArrayOf,
+    ListOf,
+    can_carry,
+    may_be_complex,
+    shares_axes,
+)
 from zygote_lite._specialize.typed.naming import is_temporary
 from zygote_lite._specialize.typed.nodes import StoreItem
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
@@ -115,6 +121,8 @@ def store(builder: Builder, x: Value, index: Value, value: Value) -> None:
     demand_own(builder, x)
     if value.items is not None or not (value.is_array or value.is_scalar):
         raise NotSupported.STORED("it stores something other than a number or an array in an array")
+    if may_be_complex(value.fact) and not may_be_complex(x.fact):
+        raise NotSupported.STORED("it stores a complex number in an array of real ones")
     if x.active or value.active:
         if not can_carry(x.fact):
             raise Unsound.NO_FLOAT("it stores a value in an array whose entries are not floats")

@@ -8,6 +8,7 @@ import numpy as np
 
 from zygote_lite._specialize.infer.memory import Memory, is_often_view
 from zygote_lite._specialize.rules.contributions import Contribution, Each, Scatter
+from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
@@ -17,6 +18,7 @@ from zygote_lite._specialize.typed.facts import (
     Fact,
     ListOf,
     Scalar,
+    may_be_complex,
     shares_axes,
 )
 from zygote_lite._specialize.typed.nodes import AddInto, Node, StoreItem
@@ -72,8 +74,10 @@ class Accumulator:
             )
         if isinstance(d, Scatter | Each):
             assert isinstance(d, Scatter)
+            d = Scatter(d.index, self.of_its_kind(x, d.value))
             self.scatter(x, d)
             return
+        d = self.of_its_kind(x, d)
         if x in self.memory.parts:
             self.add_to_part(x, d)
             return
@@ -97,6 +101,16 @@ class Accumulator:
             if x.name:
                 d.name = self.builder.name("d" + x.name)
         self.given.add(d)
+
+    def of_its_kind(self, x: Value, d: Value) -> Value:
+        """Return a contribution to the cotangent of a value: that of a real one is real."""
+        if not (may_be_complex(x.fact) or may_be_complex(d.fact)):
+            return d
+        builder = self.builder
+        if self.again or builder.inner or builder.twice:
+            raise NotSupported.SECOND_ORDER("a complex number is differentiated twice, or inside")
+        whole = x.is_array and d.is_array and may_be_complex(x.fact) != may_be_complex(d.fact)
+        return projected(builder, d, x) if whole or not may_be_complex(x.fact) else d
 
     def add_to_part(self, x: Value, d: Value) -> None:
         """Add the cotangent of a view to that part of the cotangent of its array."""
@@ -234,6 +248,8 @@ class Accumulator:
         """
         if d is None:
             return self.zero(x)
+        if may_be_complex(d.fact):
+            return self.copy(d, x) if x.has_no_axes and d.is_scalar else d
         if isinstance(d.fact, Scalar) and not d.fact.classes <= FLOATS:
             number = float(d.sample)
             if d.is_constant:

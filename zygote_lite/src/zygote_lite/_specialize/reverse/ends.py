@@ -7,14 +7,22 @@ import numpy as np
 from zygote_lite._specialize.reverse.backward import Backward
 from zygote_lite._specialize.typed.abstract_eval import Result
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import FLOATS, ArrayOf, Fact, ListOf, Other, Scalar
+from zygote_lite._specialize.typed.facts import (
+    COMPLEXES,
+    FLOATS,
+    ArrayOf,
+    Fact,
+    ListOf,
+    Other,
+    Scalar,
+)
 from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import as_it_is, list_cotangent
 from zygote_lite._specialize.typed.structures import paths_of, structure
 from zygote_lite._specialize.typed.values import Value, constant, shape_root
 
 Gradients = dict[Value, Value | None]
-_NUMPY = {np.float64, np.float32}
+_NUMPY = {np.float64, np.float32, np.complex128, np.complex64}
 
 
 def float_checked(builder: Builder, x: Value) -> Value:
@@ -132,9 +140,9 @@ def gradients_of(backward: Backward, arguments: list[Value]) -> Gradients:
                 raise Unsound.COTANGENT_TYPE("a gradient has another precision than its argument")
         elif isinstance(d.fact, Scalar):
             kind = type(x.sample)
-            if kind not in FLOATS:
+            if kind not in FLOATS | COMPLEXES:
                 kind = np.float64 if isinstance(x.sample, np.generic) else float
-            if d.fact.classes != {kind} or has_numpy:
+            if d.fact.classes != {kind} or has_numpy or kind in COMPLEXES:
                 sample, fact = kind(d.sample), Scalar(frozenset((kind,)))
                 d = constant(sample) if d.is_constant else backward.computed(fact, sample, kind, d)
         gradients[x] = d

@@ -7,14 +7,14 @@ import numpy as np
 
 from zygote_lite._specialize.reverse.accumulate import Accumulator
 from zygote_lite._specialize.rules.project import projected
-from zygote_lite._specialize.typed.facts import FLOATS, ListOf, Scalar
+from zygote_lite._specialize.typed.facts import FLOATS, ListOf, Scalar, may_be_complex
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Node,
     Op,
     StoreItem,
 )
-from zygote_lite._specialize.typed.reasons import Unsound
+from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import stayed, zeros_or
 from zygote_lite._specialize.typed.store_forwarding import Sum
 from zygote_lite._specialize.typed.values import Value, constant, memory_of, path_of
@@ -44,6 +44,8 @@ class OfWrites(Accumulator):
             return
         buffer = self.buffer(node.array)
         fact, sample = node.value.fact, node.value.sample
+        if may_be_complex(node.value.fact) and node.value.is_scalar:
+            raise NotSupported.LIST_OPERATION("a complex number is appended to a list")
         if node.value.is_scalar:
             fact, sample = Scalar(FLOATS), 1.0
         d = self.computed(fact, sample, list.pop, buffer)
@@ -101,6 +103,8 @@ class OfWrites(Accumulator):
     def taken(self, node: StoreItem, at: Value, index: Value) -> Value | None:
         """Take the cotangent of what is stored from that of the array or list."""
         if isinstance(at.fact, ListOf):
+            if may_be_complex(node.value.fact):
+                raise NotSupported.LIST_OPERATION("a complex number is stored in a list")
             d = self.computed(Scalar(FLOATS), 1.0, operator.getitem, at, index)
         else:
             d = self.builder.item(at, index)

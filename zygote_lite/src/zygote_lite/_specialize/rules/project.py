@@ -16,13 +16,17 @@ from zygote_lite._specialize.typed.facts import (
     Scalar,
     can_carry,
     dtypes_of,
+    may_be_complex,
 )
+from zygote_lite._specialize.typed.functions import attribute_of
 from zygote_lite._specialize.typed.nodes import Op
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import same_shape
 from zygote_lite._specialize.typed.values import Value, constant, is_one, shape_root
 
 SINGLE = np.dtype(np.float32)
+_SHORT = {np.float32, np.complex64}
+_WIDEST = (np.float64, np.complex128)
 
 
 def projected(builder: Builder, d: Value, x: Value) -> Value:
@@ -33,7 +37,9 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
         if x.active:
             raise NotSupported.STRUCTURE_COTANGENT("the cotangent of a structure is projected")
         return constant(None)
-    if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype == np.float64:
+    if may_be_complex(d.fact) and not may_be_complex(x.fact):
+        d = _real_part(builder, d)
+    if isinstance(x.fact, Scalar) and isinstance(d.fact, ArrayOf) and d.fact.dtype in _WIDEST:
         if d.has_no_axes:
             return builder.apply(operator.getitem, [d, constant(())])
         return builder.apply(np.ndarray.sum, [d])
@@ -44,7 +50,7 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
             )
         return d if isinstance(x.fact, Scalar) else constant(None)
     if isinstance(x.fact, Scalar) and isinstance(d.fact, Scalar):
-        short = np.float32 in x.fact.classes or d.fact.classes == {np.float32}
+        short = not x.fact.classes.isdisjoint(_SHORT) or d.fact.classes <= _SHORT
         if x.fact.classes == d.fact.classes or not short:
             return d
     if x.has_no_axes and d.is_scalar and dtypes_of(d.fact) == dtypes_of(x.fact):
@@ -71,6 +77,13 @@ def projected(builder: Builder, d: Value, x: Value) -> Value:
         op.target.active = True
         op.reverse_rule, op.active_operands = ProjectedRule(d), [d]
     return op.target
+
+
+def _real_part(builder: Builder, d: Value) -> Value:
+    """Write the real part of the cotangent of a real value."""
+    if d.is_constant:
+        return constant(d.sample.real)
+    return builder.operation(attribute_of("real"), [d]).target
 
 
 @dataclass(eq=False)

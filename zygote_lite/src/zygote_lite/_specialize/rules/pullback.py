@@ -4,10 +4,12 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from zygote_lite._specialize.rules.contributions import Contribution, IndexRule
 from zygote_lite._specialize.rules.project import SINGLE, projected
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf, dtypes_of
+from zygote_lite._specialize.typed.facts import ArrayOf, dtypes_of, may_be_complex
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import call_back, call_parts
 from zygote_lite._specialize.typed.stand_ins import Local
@@ -43,7 +45,8 @@ class InlinedPullback:
             contributions.append(None if nothing or not x.active else d)
             if not nothing and x.active:
                 has_kind_of(d, x)
-                if SINGLE in dtypes_of(x.fact) != dtypes_of(d.fact):
+                other = may_be_complex(x.fact) != may_be_complex(d.fact)
+                if other or SINGLE in dtypes_of(x.fact) != dtypes_of(d.fact):
                     contributions[-1] = projected(builder, d, x)
         return contributions
 
@@ -120,6 +123,8 @@ class CalledPullback:
                 builder.operation(operator.getitem, taken, certain=False).required = True
                 found.append(None)
                 continue
+            if np.iscomplexobj(everything.sample[i + 1]) != np.iscomplexobj(x.sample):
+                raise NotSupported.RULE_FORM("a rule gives a cotangent of another kind")
             d = builder.operation(operator.getitem, taken, fact=x.fact).target
             d.fresh = False
             found.append(d)

@@ -9,7 +9,13 @@ import numpy as np
 from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.rules.project import projected
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import ArrayOf, Scalar, can_carry, shares_axes
+from zygote_lite._specialize.typed.facts import (
+    ArrayOf,
+    Scalar,
+    can_carry,
+    may_be_complex,
+    shares_axes,
+)
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.runtime import chosen_product, strong_product
 from zygote_lite._specialize.typed.values import Value, constant, is_one
@@ -39,6 +45,7 @@ class ScalarRule:
                 found.append(None)
                 continue
             product = _strong_times if builder.strong else times
+            partial = conjugated(builder, partial)
             divided = None if builder.strong else self._divided(builder, partial, quotients)
             d = product(builder, *(divided or (dy, partial)), self.out)
             made = builder.definitions.get(d)
@@ -87,6 +94,15 @@ class ScalarRule:
 def warns_of_poles(x: Value) -> bool:
     """Return whether NumPy computes with a value, which warns of infinities."""
     return x.is_array or (isinstance(x.fact, Scalar) and not x.fact.classes <= {float, int, bool})
+
+
+def conjugated(builder: Builder, partial: Value) -> Value:
+    """Write the conjugate of a partial derivative, which is itself where that is real."""
+    if not may_be_complex(partial.fact):
+        return partial
+    if partial.is_constant:
+        return constant(partial.sample.conjugate())
+    return builder.operation(np.conjugate, [partial]).target
 
 
 def times(builder: Builder, dy: Value, partial: Value, out: Value) -> Value:

@@ -153,9 +153,13 @@ def constant_text(x: Any) -> str | None:
         if math.isfinite(x):
             return repr(x)
         return "math.nan" if math.isnan(x) else "math.inf" if x > 0 else "-math.inf"
+    if type(x) is complex and repr(x)[0].isdigit() and math.isfinite(x.imag):  # no `-0.0` is lost
+        return repr(x)
+    if type(x) is complex:
+        return f"complex({constant_text(x.real)}, {constant_text(x.imag)})"
     if x is ...:
         return "..."
-    if isinstance(x, np.floating | np.integer) and isinstance(x.item(), int | float):
+    if isinstance(x, np.inexact | np.integer) and type(x.item()) in (int, float, complex):
         return f"np.{type(x).__name__}({constant_text(x.item())})"
     if isinstance(x, np.dtype):
         return f"np.dtype({x.name!r})"

@@ -20,6 +20,7 @@ import numpy as np
 
 from zygote_lite._ir.traits import traits_of
 from zygote_lite._specialize.typed.facts import (
+    COMPLEXES,
     FLOATS,
     INTS,
     NUMBERS,
@@ -29,6 +30,8 @@ from zygote_lite._specialize.typed.facts import (
     Other,
     Scalar,
     fact_of,
+    is_complex,
+    may_be_complex,
     without_lengths,
 )
 from zygote_lite._specialize.typed.functions import is_hashable
@@ -87,7 +90,9 @@ def _settles_dtype(f: Any, xs: list[Value]) -> bool:
     if not several or f in _OF_FIRST_DTYPE:
         return True
     arrays = [x.fact for x in xs[f is np.where :] if isinstance(x.fact, ArrayOf)]
-    return any(fact.dtype == np.float64 for fact in arrays)
+    if any(may_be_complex(x.fact) and not is_complex(x.fact) for x in xs):
+        return any(fact.dtype == np.complex128 for fact in arrays)
+    return any(fact.dtype in (np.float64, np.complex128) for fact in arrays)
 
 
 _OF_FIRST_DTYPE = (operator.getitem, np.reshape, np.ndarray.reshape)
@@ -112,11 +117,11 @@ def may_hold(x: Any, array: np.ndarray) -> bool:
     if isinstance(x, np.ndarray):
         return shares_memory(x, array)
     return not isinstance(
-        x, int | float | str | np.generic | np.dtype | type | slice | range | None
+        x, int | float | complex | str | np.generic | np.dtype | type | slice | range | None
     )
 
 
-_PROBED = FLOATS | INTS
+_PROBED = FLOATS | INTS | COMPLEXES
 
 
 def tried(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
@@ -232,6 +237,7 @@ _PROBES: dict[type, tuple[Any, ...]] = {
     float: (-1.5, 2.5), int: (-2, 3), bool: (True, False),
     np.float64: (np.float64(-1.5), np.float64(2.5)), np.float32: (np.float32(-1.5),),
     np.int64: (np.int64(-2), np.int64(3)), np.bool_: (np.True_, np.False_),
+    **{kind: (kind(-1.5 + 0.5j), kind(2.5 - 1.25j)) for kind in COMPLEXES},
 }  # fmt: skip
 
 
@@ -242,7 +248,9 @@ def _of_scalars(f: Any, xs: list[Value], sample: Any, fact: Fact) -> Result:
         if isinstance(x.fact, Scalar):
             choices.append((type(x.sample), x.sample) if x.is_constant else x.fact.classes)
     found = _tried_out(f, tuple(choices)) | {type(sample)}
-    if isinstance(fact, Scalar) and found <= NUMBERS:
+    one_kind = found <= COMPLEXES or not found & COMPLEXES
+    one_kind = one_kind or any(may_be_complex(x.fact) for x in xs)
+    if isinstance(fact, Scalar) and found <= NUMBERS and one_kind:
         return Result(Scalar(frozenset(found)), sample)
     return Result(fact, sample, certain=isinstance(fact, Other) and len(found) == 1)
 
@@ -332,8 +340,10 @@ def _is_of_one_float_type(x: Value) -> bool:
 
 
 _BY_TYPE: dict[Any, Callable[[Value], bool]] = {
+    **dict.fromkeys((np.ndim, np.isscalar), lambda x: x.is_array or x.is_scalar),
     **dict.fromkeys(
-        (np.ndim, np.iscomplexobj, np.isrealobj, np.isscalar), lambda x: x.is_array or x.is_scalar
+        (np.iscomplexobj, np.isrealobj),
+        lambda x: (x.is_array or x.is_scalar) and is_complex(x.fact) == may_be_complex(x.fact),
     ),
     **dict.fromkeys((np.shape, np.size), lambda x: x.has_no_axes or x.is_scalar),
     np.result_type: lambda x: x.is_array or _is_of_one_float_type(x),

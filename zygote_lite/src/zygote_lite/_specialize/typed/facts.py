@@ -12,8 +12,10 @@ Axes = tuple[str, ...]
 FLOATS = frozenset((float, np.float64, np.float32))
 INTS = frozenset((int, np.int64, np.int32, np.intp))
 TRUTHS = frozenset((bool, np.bool_))
-NUMBERS = FLOATS | INTS | TRUTHS
-DTYPES = frozenset(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "u1", "?")))
+COMPLEXES = frozenset((complex, np.complex128, np.complex64))
+REALS = FLOATS | INTS | TRUTHS
+NUMBERS = REALS | COMPLEXES
+DTYPES = frozenset(map(np.dtype, ("f8", "f4", "c16", "c8", "i8", "i4", "i2", "u1", "?")))
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,22 @@ def dtypes_of(fact: Fact) -> set[np.dtype[Any]]:
 def can_carry(fact: Fact) -> bool:
     """Return whether a gradient may pass through values of a fact."""
     if isinstance(fact, Scalar):
-        return bool(fact.classes & FLOATS)
+        return bool(fact.classes & (FLOATS | COMPLEXES))
     if isinstance(fact, ListOf):
         return fact.item is not None and can_carry(fact.item)
-    return isinstance(fact, ArrayOf) and fact.dtype.kind == "f"
+    return isinstance(fact, ArrayOf) and fact.dtype.kind in "fc"
+
+
+def may_be_complex(fact: Fact) -> bool:
+    """Return whether a number, or the entries of an array, may be complex."""
+    if isinstance(fact, Scalar):
+        return not fact.classes.isdisjoint(COMPLEXES)
+    return isinstance(fact, ArrayOf) and fact.dtype.kind == "c"
+
+
+def is_complex(fact: Fact) -> bool:
+    """Return whether a number, or the entries of an array, are complex in every run."""
+    return fact.classes <= COMPLEXES if isinstance(fact, Scalar) else may_be_complex(fact)
 
 
 def shares_axes(a: Fact, b: Fact) -> bool:

@@ -71,7 +71,7 @@ def attribute_of(name: str) -> Attribute:
     return _attributes.setdefault(name, Attribute(name))
 
 
-declare(attribute_of("T"), attribute_of("mT"), view=True)
+declare(*map(attribute_of, ("T", "mT", "real", "imag")), view=True)
 
 
 def is_hashable(f: Any) -> bool:

@@ -19,7 +19,7 @@ from zygote_lite._specialize.typed.effects import (
     put_on_stream,
     set_at_the_end,
 )
-from zygote_lite._specialize.typed.facts import TRUTHS, Scalar
+from zygote_lite._specialize.typed.facts import TRUTHS, Scalar, may_be_complex
 from zygote_lite._specialize.typed.functions import Attribute, is_hashable
 from zygote_lite._specialize.typed.nodes import Op, StoreItem
 from zygote_lite._specialize.typed.runtime import (
@@ -88,6 +88,8 @@ def raised_by(op: Op) -> Kinds:
     xs = [*op.arguments, *op.keywords.values()]
     if not all(isinstance(x.fact, Scalar) for x in xs):
         return _of_arrays(f, xs)
+    if any(may_be_complex(x.fact) for x in xs):
+        return EVERY
     more = () if all(map(_is_own_number, xs)) else (FloatingPointError, Warning)
     return (*_of_numbers(f, xs), *more)
 

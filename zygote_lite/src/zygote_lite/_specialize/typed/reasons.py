@@ -191,7 +191,7 @@ class NotSupported(Reason):
     UNKNOWN_LENGTH = "A structure is needed whose length is not known."
     UNKNOWN_CALLEE = "What is called is not known when the code is made."
     # -- values --
-    VALUE_TYPE = "A value is of a type that the code has no facts for, such as a complex number."
+    VALUE_TYPE = "A value is of a type that the code has no facts for, such as a long double."
     CONTAINER = "A container of a kind, or of contents, that is not followed."
     LIST_OPERATION = "An operation on a list of any length that is not written."
     ITEM = "An item of something that is no array, list, tuple or dict."

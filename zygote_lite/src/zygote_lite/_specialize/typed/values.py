@@ -9,8 +9,8 @@ import numpy as np
 from zygote_lite._specialize.typed.facts import ArrayOf, Axes, Fact, Scalar, fact_of
 
 # a constant of these types is told apart by its text
-FOLDED = (int, float, str, type(None), tuple, type, types.UnionType, np.dtype, slice, range,
-          np.generic)  # fmt: skip
+FOLDED = (int, float, complex, str, type(None), tuple, type, types.UnionType, np.dtype, slice,
+          range, np.generic)  # fmt: skip
 
 
 TABLE = "(table)"  # a name that no Python code can give an attribute by

@@ -26,7 +26,15 @@ from zygote_lite._specialize.typed.contents import (
     slot_of,
     spread,
 )
-from zygote_lite._specialize.typed.facts import FLOATS, INTS, TRUTHS, ListOf, Other, Scalar
+from zygote_lite._specialize.typed.facts import (
+    FLOATS,
+    INTS,
+    TRUTHS,
+    ListOf,
+    Other,
+    Scalar,
+    may_be_complex,
+)
 from zygote_lite._specialize.typed.nodes import Op, assigned_by, leaves
 from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
 from zygote_lite._specialize.typed.runtime import add_item, as_it_is, zeros_or
@@ -162,6 +170,8 @@ def kept(builder: Builder, x: Value) -> Value:
         raise NotSupported.STORED(f"a container holds a {type(x.sample).__name__}")
     if x.active and not x.is_array and not (isinstance(x.fact, Scalar) and x.fact.classes & FLOATS):
         raise Unsound.NO_FLOAT("a container holds what depends on an argument, and is no float")
+    if x.is_scalar and may_be_complex(x.fact):
+        raise NotSupported.STORED("a container holds a complex number")
     builder.note_moved([x])
     return x
 

@@ -28,7 +28,14 @@ from zygote_lite._specialize.normalize.tries import catches
 from zygote_lite._specialize.rules.contributions import LinearRule
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import INTS, TRUTHS, ArrayOf, ListOf, Scalar
+from zygote_lite._specialize.typed.facts import (
+    INTS,
+    TRUTHS,
+    ArrayOf,
+    ListOf,
+    Scalar,
+    may_be_complex,
+)
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import are_of_one_plugin
 from zygote_lite._specialize.typed.reasons import NotSpecializable, NotSupported, Unsound
@@ -54,6 +61,10 @@ def _unpack(builder: Builder, xs: list[Value]) -> Value | None:
         wanted = count.sample if star.sample is None else None
         given = [parts_of_array(builder, x, wanted), count.sample, star.sample]
         return _with_rest(builder, run(unpack, given, {}))
+    named = len(getattr(type(x.sample), "_fields", ())) if isinstance(x.sample, tuple) else -1
+    if star.sample is None and named == count.sample:
+        taken = [builder.apply(operator.getitem, [x, constant(i)]) for i in range(named)]
+        return structure(tuple, taken)
     if star.sample is None and type(x.sample) is tuple:
         result = result_of(exactly, [x, count], {})
         result.fact, result.certain = x.fact, True
@@ -208,7 +219,7 @@ def _is_formatted(x: Value, spec: Value) -> bool:
 def _real(builder: Builder, xs: list[Value]) -> Value | None:
     """Return the conjugate or real part of a real value: itself; of a boolean, an integer."""
     x = xs[0]
-    if isinstance(x.fact, Scalar) and x.fact.classes & TRUTHS:
+    if (isinstance(x.fact, Scalar) and x.fact.classes & TRUTHS) or may_be_complex(x.fact):
         return None
     if x.made or (x.base is not None and x.base.made):
         return None

@@ -22,7 +22,7 @@ from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.facts import (
     INTS,
-    NUMBERS,
+    REALS,
     TRUTHS,
     ArrayOf,
     Fact,
@@ -55,7 +55,7 @@ def fact_of_list(x: list[Any]) -> ListOf | None:
 def _fact_of_numbers(x: list[Any]) -> ListOf | None:
     """Return what holds for a list of numbers of one class."""
     kinds = frozenset(map(type, x))
-    return ListOf(Scalar(kinds)) if len(kinds) == 1 and kinds <= NUMBERS else None
+    return ListOf(Scalar(kinds)) if len(kinds) == 1 and kinds <= REALS else None
 
 
 def holds_floats(fact: Fact | None) -> bool:
