@@ -93,6 +93,64 @@ def test_the_derivatives_of_a_spring_are_those_of_its_formula(method):
     np.testing.assert_allclose(gradient(place, w, x, v, t), expected, rtol=1e-6)
 
 
+def value_first(y, t, c):
+    return list(swing(t, y, c))
+
+
+ALONG = {
+    "Radau": lambda c, method: si.solve_ivp(
+        of(c), (c[1], c[2]), c[:2], method, rtol=1e-6, atol=1e-8).y[:, -1],
+    "BDF": lambda c, method: si.solve_ivp(
+        swing, (c[1], c[2]), c[:2], method, args=(c,), rtol=1e-6, atol=1e-8).y[:, -1],
+    "LSODA": lambda c, method: si.solve_ivp(
+        of(c), (c[2], c[1]), c[:2], method, [0.6, 0.3 * c[0]], rtol=1e-6, atol=1e-8).y,
+    "BDF, dense": lambda c, method: si.solve_ivp(of(c), (c[1], c[2]), c[:2], method,
+        dense_output=True, rtol=1e-6, atol=1e-8).sol(np.array([0.3, 0.5 * c[0]])),
+    "LSODA, dense": lambda c, method: si.solve_ivp(of(c), (c[1], c[2]), c[:2], method,
+        dense_output=True, rtol=1e-6, atol=1e-8).sol(0.5 * c[0]),
+    "BDF, complex": lambda c, method: abs(si.solve_ivp(lambda t, y: (1j * c[0] - c[1]) * y,
+        (0, 0.7), c[1:] + 0j, method, rtol=1e-6, atol=1e-8).y[:, -1]),
+    "odeint": lambda c, method: si.odeint(value_first, c[:2], c[0] * TIMES, (c,))
+    if method is None else si.solve_ivp(
+        of(c), c[0] * TIMES[[0, -1]], c[:2], method, c[0] * TIMES, rtol=1e-11, atol=1e-11).y.T,
+    "odeint, tfirst": lambda c, method: si.odeint(of(c), [c[1], 1.0], (c[2], 0.1), tfirst=True)[1]
+    if method is None else si.solve_ivp(
+        of(c), (c[2], 0.1), [c[1], 1.0], method, rtol=1e-11, atol=1e-11).y[:, -1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_other_methods_have_the_derivative_of_the_solution(name):
+    method = None if "odeint" in name else name.split(",")[0]
+    h = 1e-2
+    f = with_weights(lambda c: ALONG[name](c, "DOP853"))  # by steps that others compute
+    expected = [
+        (8 * (f(C + e) - f(C - e)) - f(C + 2 * e) + f(C - 2 * e)) / (12 * h) for e in h * np.eye(3)
+    ]
+    f = with_weights(lambda c: ALONG[name](c, method))
+    for _ in range(2):
+        np.testing.assert_allclose(value_and_grad(f)(C)[1], expected, rtol=2e-5, atol=2e-5)
+
+
+def stiff(t, y, k):
+    """Return Robertson's reactions, whose rates differ by nine powers of ten."""
+    made, back, slow = k[0] * y[0], k[1] * y[1] * y[2], k[2] * y[1] * y[1]
+    return [-made + back, made - back - slow, slow]
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF"])
+def test_stiff_equations(method):
+    k, y = np.array([0.04, 1e4, 3e7]), np.array([1.0, 0.0, 0.0])
+
+    def last(k):
+        return si.solve_ivp(stiff, (0, 40.0), y, method, args=(k,), rtol=1e-5, atol=1e-9).y[2, -1]
+
+    exact = lambda k: si.solve_ivp(
+        stiff, (0, 40.0), y, "LSODA", args=(k,), rtol=1e-11, atol=1e-15).y[2, -1]  # fmt: skip
+    expected = [(exact(k * (1 + e)) - exact(k * (1 - e))) / 2e-3 for e in 1e-3 * np.eye(3)]
+    np.testing.assert_allclose(gradient(last, k)[0] * k, expected, rtol=1e-3)
+
+
 def test_what_the_right_hand_side_captured_may_change_later():
     def total(c):
         found = 0.0
@@ -114,9 +172,20 @@ def found(c, **options):
     return si.solve_ivp(lambda t, y: -c[0] * y, (0, 1), c[:1], rtol=1e-2, **options)
 
 
+class Alike(si.OdeSolver):
+    """A method of one's own: at its end it is where it began."""
+
+    def __init__(self, fun, t0, y0, t_bound, vectorized, **options):
+        super().__init__(fun, t0, y0, t_bound, vectorized)
+
+    def _step_impl(self):
+        self.t = self.t_bound
+        return True, None
+
+
 REFUSED = {
     "events": lambda c: found(c, events=lambda t, y: y[0] - 0.5).y[0, -1],
-    "no rule for method": lambda c: found(c, method=si.OdeSolver).y[0, -1],
+    "no rule for method": lambda c: found(c, method=Alike).y[0, -1],
     "takes `rtol` as an option": lambda c: si.solve_ivp(swing, (0, 1), c, rtol=c[1]).y[0, 1],
     "a complex right-hand side": lambda c: coarse(lambda t, y: c[0] * 1j * y, (0, 1), c).y[0, -1],
 }

@@ -1,94 +1,175 @@
 """Initial value problems.
 
-What an explicit Runge-Kutta method has computed is differentiated by the reverse of its steps.
+What an explicit Runge-Kutta method has computed is differentiated by the reverse of its steps, and
+what others have computed, by the adjoint equation along the solution.
 """
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from scipy import integrate as si
 
-from rules_scipy.shared.runge_kutta import Steps, Tableau
-from rules_scipy.shared.solvers import parts_of, refuse_unsolved, solver
+from rules_scipy.shared.solvers import (
+    entries_of,
+    parts_of,
+    refuse_unless_tuple,
+    refuse_unsolved,
+    solver,
+)
+from rules_scipy.shared.steps.collocation import Along
+from rules_scipy.shared.steps.runge_kutta import Steps, Tableau
 from rulescore import RuleSet, accumulate, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.integrate.initial_values")
 EXPLICIT = {"RK23": si.RK23, "RK45": si.RK45, "DOP853": si.DOP853}
+IMPLICIT = {"Radau": si.Radau, "BDF": si.BDF, "LSODA": si.LSODA}
+MULTISTEP = (si.BDF, si.LSODA)
+DEGREE = 12  # of no interpolant it is higher
+NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 
 
 @solver(rule, si.solve_ivp, by=("fun", "t_span", "y0", "t_eval", "args"), whole=True)
 def _(ad, given):
     if given["events"] is not None:
         raise NotImplementedError("scipy.integrate.solve_ivp has no rule for events")
-    method = explicit(given["method"])
-    noting, times = noting_steps(method)
-    options = given.get("options", {})
+    method, is_explicit = method_of(given["method"])
+    noting, times, pieces = noting_steps(method, not is_explicit)
+    options, t_eval = given.get("options", {}), given["t_eval"]
     named = {name: given[name] for name in ("t_eval", "dense_output", "vectorized", "args")}
     y = si.solve_ivp(given["fun"], given["t_span"], given["y0"], noting, **named, **options)
-    steps = steps_again(ad, y, given, method, times) if y.success else None
+    if y.sol is not None and method in MULTISTEP:
+        y.sol = si.OdeSolution(y.sol.ts, y.sol.interpolants, alt_segment=True)
+    span, first, args = given["t_span"], vector(given["y0"]), given["args"] or ()
+    rate = rate_of(ad, given["fun"], args, by_columns if given["vectorized"] else as_vector)
+    if y.success and is_explicit:
+        asked = None if given["dense_output"] else () if t_eval is None else t_eval
+        steps = Steps(rate, span, first, times, Tableau(method), asked)
+    elif y.success:
+        pieces = without_second(pieces, given["fun"], span, first, args)
+        steps = Along(rate, span, first, pieces)
 
     def pullback(dy):
         dvalues, dtimes, dsol = parts_of(dy, si.solve_ivp, ("y", "t", "sol"))
         if dvalues is None and dtimes is None and dsol is None:
             return {}
         refuse_unsolved(si.solve_ivp, y.success)
-        at, dwithin = asked(given["t_eval"], dvalues, dsol)
-        dknots = dvalues if given["t_eval"] is None else None
-        dspan, dy0, dat, (df, *dargs) = steps.pulled(dknots, at, dwithin)
-        found = {"fun": df, "y0": like(dy0, given["y0"]), "args": like(dargs, given["args"])}
-        if given["t_eval"] is not None:
-            dat = dat[: np.size(given["t_eval"])]
-            found["t_eval"] = like(dat if dtimes is None else dat + dtimes, given["t_eval"])
-        elif dtimes is not None:
-            dspan = dspan[0] + np.sum(dtimes[:-1]), dspan[1] + dtimes[-1]
-        return {**found, "t_span": like(dspan, given["t_span"])}
+        between = is_explicit and t_eval is None
+        at, dwithin = ((), None) if between else (y.t, dvalues)
+        if dsol is not None:
+            at, dwithin = np.append(at, dsol.times), joined(dwithin, dsol.values, len(at))
+        dspan, dy0, dat, (df, *dargs) = steps.pulled(dvalues if between else None, at, dwithin)
+        dt = np.zeros(len(y.t)) if between else dat[: len(y.t)]
+        dt = dt if dtimes is None else dt + dtimes
+        if t_eval is None:
+            dspan = dspan[0] + np.sum(dt[:-1]), dspan[1] + dt[-1]
+        found = {"fun": df, "t_span": dspan, "y0": dy0, "args": dargs}
+        found = {name: like(d, given[name]) for name, d in found.items() if name != "fun"}
+        return {**found, "fun": df, "t_eval": like(dt, t_eval)}
 
     return y, pullback
 
 
-def explicit(method):
-    """Return the class of an explicit Runge-Kutta method."""
-    found = EXPLICIT.get(method, method) if isinstance(method, str) else method
-    if isinstance(found, type) and issubclass(found, tuple(EXPLICIT.values())):
-        return found
+def joined(dvalues, more, count):
+    """Return the cotangents of values at `count` times, and at others, in columns."""
+    return np.hstack([np.zeros((len(more), count)) if dvalues is None else dvalues, more])
+
+
+@solver(rule, si.odeint, by=("func", "y0", "t", "args"), without=("Dfun",))
+def _(ad, y, given):
+    refuse_unless_tuple(si.odeint, given["args"])
+    t, args, first = given["t"], given["args"], np.ravel(vector(given["y0"]))
+    read = as_vector if given["tfirst"] else value_first
+    bounds = {name: given[name] for name in ("rtol", "atol", "hmax")}
+    pieces = solved_again(given["func"], read, first, t, args, bounds)
+    rate = rate_of(ad, given["func"], args, read)
+    steps = None if pieces is None else Along(rate, (t[0], t[-1]), first, pieces)
+
+    def pullback(dy):
+        (dvalues,) = entries_of(dy, si.odeint, bool(given["full_output"]), (0,))
+        if dvalues is None:
+            return {}
+        refuse_unsolved(si.odeint, steps is not None)
+        (dbegin, dend), dy0, dt, (df, *dargs) = steps.pulled(None, t, np.transpose(dvalues))
+        dt[0], dt[-1] = dt[0] + dbegin, dt[-1] + dend
+        found = {"y0": dy0, "t": dt, "args": dargs}
+        return {"func": df, **{name: like(d, given[name]) for name, d in found.items()}}
+
+    return pullback
+
+
+def solved_again(f, read, first, t, args, bounds):
+    """Return the interpolants of a solution by LSODA, or `None` where it does not reach the end."""
+    noting, _, pieces = noting_steps(si.LSODA, True)
+    rtol, atol = (1.49012e-8 if bounds[name] is None else bounds[name] for name in ("rtol", "atol"))
+    found = noting(lambda s, x: read(f, s, x, *args), float(t[0]), first, float(t[-1]),
+                   rtol=rtol, atol=atol, max_step=bounds["hmax"] or np.inf)  # fmt: skip
+    while found.status == "running":
+        found.step()
+    return pieces if found.status == "finished" else None
+
+
+def method_of(method):
+    """Return the class of a method, and whether it is an explicit Runge-Kutta method."""
+    known = {**EXPLICIT, **IMPLICIT}
+    found = known.get(method, method) if isinstance(method, str) else method
+    for kinds in (EXPLICIT, IMPLICIT):
+        if isinstance(found, type) and issubclass(found, tuple(kinds.values())):
+            return found, kinds is EXPLICIT
     raise NotImplementedError(f"scipy.integrate.solve_ivp has no rule for method={method!r}")
 
 
-def noting_steps(method):
-    """Return a method that notes when its steps end, and the list in which it does."""
-    times = []
+def noting_steps(method, with_pieces=False):
+    """Return a method that notes when its steps end, and its interpolants; and lists of these."""
+    times, pieces = [], []
 
     class Noting(method):
-        def _step_impl(self):
-            done, message = super()._step_impl()
-            if done:
+        def step(self):
+            message = super().step()
+            if self.status != "failed" and self.t != self.t_old:
                 times.append(float(self.t))
-            return done, message
+                if with_pieces:
+                    pieces.append(self.dense_output())
+            return message
 
-    return Noting, times
+    return Noting, times, pieces
 
 
-def steps_again(ad, y, given, method, times):
-    """Return the steps of SciPy's solution, done again with the AD."""
-    f, args = given["fun"], given["args"] or ()
-    begin, end = given["t_span"]
-    kind = complex if np.iscomplexobj(given["y0"]) else float
-    first = np.array(given["y0"], kind)
-    read = by_columns if given["vectorized"] else as_vector
+def vector(y):
+    """Return the first value in the type that SciPy makes of it."""
+    return np.array(y, complex if np.iscomplexobj(y) else float)
+
+
+def rate_of(ad, f, args, read):
+    """Return what gives the right-hand side and its pullback, at a time and a value.
+
+    The pullback returns the cotangents of the time, of the value, and of all others. `read` makes
+    a vector of what the function gives.
+    """
 
     def rate(t, x):
-        value, back = ad(f, t, x, *args)
-        if not given["vectorized"] and is_vector(value, x):
-            return value, lambda dk: without_time(*back(dk))
+        if read is as_vector:
+            value, back = ad(f, t, x, *args)
+            if is_vector(value, x):
+                return value, lambda dk: without_time(*back(dk))
         value, whole = ad(read, f, t, x, *args)
         if np.iscomplexobj(value) and not np.iscomplexobj(x):
             raise NotImplementedError(
-                "scipy.integrate.solve_ivp has no rule for a complex right-hand side of real values"
+                "scipy.integrate has no rule for a complex right-hand side of real values"
             )
         return value, lambda dk: without_time(*whole(dk)[1:])
 
-    within = given["t_eval"] if not given["dense_output"] else None
-    if within is None and not given["dense_output"]:
-        within = ()
-    return Steps(rate, (begin, end), first, times, Tableau(method), within)
+    return rate
+
+
+def without_second(pieces, *given):
+    """Return what a solution is interpolated by: it is computed, and has no derivative."""
+    return pieces
+
+
+@rule(without_second, solved_again)
+def _(*given):
+    raise NotImplementedError(
+        "scipy.integrate has second derivatives of solutions by RK23, RK45 and DOP853 only"
+    )
 
 
 def without_time(df, dt, dy, *dargs):
@@ -106,28 +187,21 @@ def as_vector(f, t, x, *args):
     return np.asarray(f(t, x, *args)) + np.zeros_like(x)
 
 
+def value_first(f, t, x, *args):
+    """Return a right-hand side that takes the value before the time."""
+    return np.asarray(f(x, t, *args)) + np.zeros_like(x)
+
+
 def by_columns(f, t, x, *args):
     """Return a right-hand side that takes several values in columns."""
     return np.ravel(np.asarray(f(t, x[:, None], *args))) + np.zeros_like(x)
 
 
-def asked(t_eval, dvalues, dsol):
-    """Return times within steps, and in columns the cotangents of the values there."""
-    at, dwithin = [], []
-    if t_eval is not None and len(t_eval):
-        at.append(np.asarray(t_eval, float))
-        dwithin.append(dvalues)
-    if dsol is not None:
-        at.append(dsol.times)
-        dwithin.append(dsol.values)
-    return (np.concatenate(at), np.hstack(dwithin)) if at else (np.zeros(0), None)
-
-
 def like(d, x):
-    """Return a cotangent in the form of its primal: an array, a list, a tuple or `None`."""
+    """Return a cotangent in the form of its primal: a list, a tuple, an array or `None`."""
     if isinstance(x, list | tuple):
         return type(x)(d)
-    return None if x is None else np.asarray(d)
+    return None if x is None else np.reshape(d, np.shape(x))
 
 
 class Impulses:
@@ -160,7 +234,7 @@ def _(sol: si.OdeSolution, t: object):
         columns = dy[:, None] if np.ndim(t) == 0 else dy
         times = np.atleast_1d(np.asarray(t, float))
         dt = np.sum(np.real(np.conj(columns) * slopes(sol, times)), axis=0)
-        return Impulses(times, columns), like(dt, t) if np.ndim(t) else dt[0]
+        return Impulses(times, columns), like(dt, t)
 
     return y, pullback
 
@@ -174,13 +248,9 @@ def slopes(sol, times):
 
 
 def slope(piece, t):
-    """Return the derivative of the solution within a step."""
-    x = (t - piece.t_old) / piece.h
-    if hasattr(piece, "Q"):
-        powers = np.arange(1, piece.Q.shape[1] + 1)
-        return np.dot(piece.Q, powers * x ** (powers - 1))
-    value, found = np.zeros_like(piece.y_old), np.zeros_like(piece.y_old)
-    for i, f in enumerate(reversed(piece.F)):
-        factor, turn = (x, 1.0) if i % 2 == 0 else (1 - x, -1.0)
-        value, found = (value + f) * factor, found * factor + (value + f) * turn
-    return found / piece.h
+    """Return the derivative of the solution within a step, where it is a polynomial."""
+    half, middle = (piece.t - piece.t_old) / 2, (piece.t + piece.t_old) / 2
+    if not half:
+        return np.zeros_like(piece(t))
+    fitted = chebyshev.chebfit(NODES, piece(middle + half * NODES).T, DEGREE)
+    return chebyshev.chebval((t - middle) / half, chebyshev.chebder(fitted)) / half

@@ -6,7 +6,7 @@ rule = RuleSet("rules_scipy")
 
 REASONS = {
     "it draws random numbers": "qmc_quad",
-    "no rule for it is written yet": "odeint solve_bvp",
+    "no rule for it is written yet": "solve_bvp",
 }
 for reason, names in REASONS.items():
     for name in names.split():

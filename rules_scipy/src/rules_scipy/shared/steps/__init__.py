@@ -1,0 +1,1 @@
+"""Methods for initial value problems, step by step and backwards."""
