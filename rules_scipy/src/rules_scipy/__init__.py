@@ -48,6 +48,7 @@ SECTIONS = {
         "filters",
         "resampling",
         "smoothing",
+        "spectra",
         "waveforms",
         "zero_phase",
         "without_rules",
