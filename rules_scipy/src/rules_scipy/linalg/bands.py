@@ -5,8 +5,8 @@ from scipy import linalg as sl
 
 from rules_scipy.linalg.factorizations import cholesky_cotangent
 from rules_scipy.shared.held import hold
-from rules_scipy.shared.matrices import ArrayLike, adjoint, of_hermitian, outer
-from rules_scipy.shared.stacks import stacked
+from rules_scipy.shared.linear.matrices import ArrayLike, adjoint, of_hermitian, outer
+from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.bands")

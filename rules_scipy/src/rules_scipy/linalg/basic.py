@@ -11,7 +11,7 @@ from rules_scipy.linalg.factored import (
     solution,
 )
 from rules_scipy.shared.held import hold_later
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     HERMITIAN,
     SYMMETRIC,
     ArrayLike,
@@ -26,7 +26,7 @@ from rules_scipy.shared.matrices import (
     svd_of,
     transpose,
 )
-from rules_scipy.shared.stacks import stacked
+from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.basic")

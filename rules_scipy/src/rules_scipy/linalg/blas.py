@@ -3,8 +3,14 @@
 import numpy as np
 from scipy.linalg import blas
 
-from rules_scipy.shared.matrices import ArrayLike, adjoint, conjugate, transpose
-from rules_scipy.shared.wrappers import columns, each_precision, like, refuse_overwriting, triangle
+from rules_scipy.shared.linear.matrices import ArrayLike, adjoint, conjugate, transpose
+from rules_scipy.shared.linear.wrappers import (
+    columns,
+    each_precision,
+    like,
+    refuse_overwriting,
+    triangle,
+)
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.blas")

@@ -8,8 +8,8 @@ from scipy import linalg as sl
 
 from rules_scipy.linalg.factored import Factored, factored, solve_with
 from rules_scipy.shared.held import hold, hold_later
-from rules_scipy.shared.matrices import ArrayLike, adjoint
-from rules_scipy.shared.stacks import stacked
+from rules_scipy.shared.linear.matrices import ArrayLike, adjoint
+from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.equations")

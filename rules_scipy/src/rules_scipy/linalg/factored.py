@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.shared.held import hold, hold_later
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
     conjugate,
@@ -15,7 +15,7 @@ from rules_scipy.shared.matrices import (
     outer,
     transpose,
 )
-from rules_scipy.shared.triangles import PREFIX, routine
+from rules_scipy.shared.linear.triangles import PREFIX, routine
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.factored")

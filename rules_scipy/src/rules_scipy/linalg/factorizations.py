@@ -4,7 +4,7 @@ import numpy as np
 from scipy import linalg as sl
 from scipy.linalg import LinAlgError
 
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
     conjugate,
@@ -15,8 +15,8 @@ from rules_scipy.shared.matrices import (
     outer,
     transpose,
 )
-from rules_scipy.shared.stacks import stacked
-from rules_scipy.shared.triangles import triangular_solve
+from rules_scipy.shared.linear.stacks import stacked
+from rules_scipy.shared.linear.triangles import triangular_solve
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.factorizations")

@@ -11,14 +11,20 @@ from rules_scipy.linalg.factorizations import (
     packed_lu_cotangent,
 )
 from rules_scipy.linalg.spectra import hermitian_cotangents, whole_spectrum
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
     conjugate,
     of_hermitian,
     transpose,
 )
-from rules_scipy.shared.wrappers import columns, each_precision, like, refuse_overwriting, triangle
+from rules_scipy.shared.linear.wrappers import (
+    columns,
+    each_precision,
+    like,
+    refuse_overwriting,
+    triangle,
+)
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.lapack")

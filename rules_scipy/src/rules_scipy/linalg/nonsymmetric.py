@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg as sl
 from scipy.linalg import LinAlgError
 
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
     coincide,
@@ -18,7 +18,7 @@ from rules_scipy.shared.matrices import (
     over_gaps,
     refuse_phase,
 )
-from rules_scipy.shared.stacks import stacked
+from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.nonsymmetric")

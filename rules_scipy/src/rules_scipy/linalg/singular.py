@@ -8,7 +8,7 @@ or on the basis of a null space.
 import numpy as np
 from scipy import linalg as sl
 
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
     diagonal,

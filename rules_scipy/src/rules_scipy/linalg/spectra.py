@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from rules_scipy.linalg.bands import bands_of, hermitian_from_bands
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
     diagonal,
@@ -18,7 +18,7 @@ from rules_scipy.shared.matrices import (
     over_gaps,
     refuse_phase,
 )
-from rules_scipy.shared.stacks import stacked
+from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.spectra")

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import linalg as sl
 
-from rules_scipy.shared.matrices import ArrayLike, conjugate
-from rules_scipy.shared.stacks import stacked
+from rules_scipy.shared.linear.matrices import ArrayLike, conjugate
+from rules_scipy.shared.linear.stacks import stacked
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.linalg.structured")

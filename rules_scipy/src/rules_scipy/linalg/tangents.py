@@ -9,7 +9,7 @@ from scipy import linalg as sl
 from rules_scipy.linalg.basic import cofactors, factored_transpose
 from rules_scipy.linalg.factorizations import leaves_the_other, order_of, packed_lu
 from rules_scipy.linalg.functions import along, undrawn
-from rules_scipy.shared.matrices import (
+from rules_scipy.shared.linear.matrices import (
     ArrayLike,
     adjoint,
     conjugate,

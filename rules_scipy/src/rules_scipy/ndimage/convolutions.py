@@ -14,7 +14,7 @@ from rules_scipy.shared.boundaries import (
     spread_on_axes,
 )
 from rules_scipy.shared.images import value_of
-from rules_scipy.shared.matrices import conjugate
+from rules_scipy.shared.linear.matrices import conjugate
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.ndimage.convolutions")

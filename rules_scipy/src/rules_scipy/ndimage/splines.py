@@ -4,7 +4,7 @@ import numpy as np
 from scipy import ndimage as nd
 
 from rules_scipy.shared.images import value_of
-from rules_scipy.shared.matrices import conjugate
+from rules_scipy.shared.linear.matrices import conjugate
 from rules_scipy.shared.splines import terms
 from rulescore import Array, Numeric, RuleSet, project
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import _stats
 
-from rules_scipy.shared.matrices import transpose
+from rules_scipy.shared.linear.matrices import transpose
 from rulescore import Array, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.kernels")

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.stats._multivariate import _PSD
 
-from rules_scipy.shared.matrices import ArrayLike, of_symmetric
+from rules_scipy.shared.linear.matrices import ArrayLike, of_symmetric
 from rulescore import RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.multivariate")

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special as sp
 from scipy import stats
 
-from rules_scipy.shared.matrices import ArrayLike
+from rules_scipy.shared.linear.matrices import ArrayLike
 from rulescore import Numeric, RuleSet, project
 
 rule = RuleSet("rules_scipy", examples="rules_scipy.examples.stats.searches")

@@ -1,0 +1,1 @@
+"""What several rules for matrices need: triangles, stacks, and wrappers of LAPACK."""
