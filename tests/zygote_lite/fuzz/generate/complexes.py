@@ -144,14 +144,42 @@ class Author:
                                "np.ones(3, dtype=np.complex128)", "w.copy()", "v.copy()",
                                f"np.array({self.choice(*self.arrays)})")  # fmt: skip
             return [f"{name} = {make}"]
-        if self.made and kind < 0.55:
+        if self.made and kind < 0.5:
             return self.write()
+        if kind < 0.58:
+            return self.several()
         if kind < 0.75:
             text = self.array()
             name = self.name(self.arrays, "a")
             return [f"{name} = {text}"]
         text = self.number()
         return [f"{self.name(self.numbers, 'b')} = {text}"]
+
+    def several(self):
+        """Return statements that make a list of numbers, and take something from it."""
+        many, one, whole = self.new("c"), self.new("b"), self.new("a")
+        a, b = self.number(), self.operand()
+        make = self.choice(
+            [f"{many} = [{a}, {b}]"],
+            [f"{many} = [{b} * k for k in {self.choice('v', 'w', 'range(4)', '(1, 2j)')}]"],
+            [f"{many} = []", f"for k in range({self.choice('3', 'len(w)', '20')}):",
+             f"    {many}.append({self.choice(a, f'{b} * k', f'{b} * cmath.exp(1j * k)')})"],
+            [f"{many} = [0.0] * 3", f"{many}[1] = {b}", f"{many}[2] += {a}"],
+            [f"{many} = [{b}, {a}]", f"{many}.append({many}[0] * {many}[1])"],
+            [f"{many} = [w * {b}, v * {a}]"],
+        )  # fmt: skip
+        take = [
+            f"{one} = {self.choice(f'sum({many})', f'{many}[-1] * {many}[0]', f'sum({many}, 0j)')}",
+            f"{whole} = np.array({many}) * 1j",
+        ]
+        if "w *" in make[0]:
+            self.arrays.append(one)
+        else:
+            self.numbers.append(one)
+        take = take[: self.source.randint(1, 2)]
+        if len(take) == 2:
+            self.numbers.append(f"np.sum({whole})")
+        return [*make, *take]
 
     def name(self, names, stem):
         """Return a name: a new one, or one that is bound."""

@@ -18,7 +18,7 @@ from zygote_lite._specialize.typed.abstract_eval import (
     run,
 )
 from zygote_lite._specialize.typed.builder import Builder
-from zygote_lite._specialize.typed.facts import FLOATS, Scalar, can_carry
+from zygote_lite._specialize.typed.facts import COMPLEXES, FLOATS, Scalar, can_carry
 from zygote_lite._specialize.typed.functions import Attribute
 from zygote_lite._specialize.typed.nodes import leaves
 from zygote_lite._specialize.typed.plugins import is_of_plugin
@@ -127,11 +127,22 @@ def rule_of(f: Any, xs: list[Value], kws: dict[str, Value]) -> Any:
         if isinstance(x.fact, Scalar) and len(x.fact.classes) > 1:
             for kind in x.fact.classes:
                 other = [*given[:i], kind(1), *given[i + 1 :]]
-                if find_rule(f, *other, ad=handed_in, **options) is not rule:
+                found = find_rule(f, *other, ad=handed_in, **options)
+                if found is not rule and not _is_whole_among_complex(x, kind, rule):
                     raise Unsound.AMBIGUOUS_RULE(
                         "a number has one of several types, which take different rules"
                     )
     return rule
+
+
+def _is_whole_among_complex(x: Value, kind: type, rule: Any) -> bool:
+    """Return whether a class is that of a whole number in the place of complex ones, as at `z = 0`.
+
+    There the partial derivatives for complex numbers are right, too.
+    """
+    assert isinstance(x.fact, Scalar)
+    others = x.fact.classes - COMPLEXES
+    return kind is int and others == {int} and getattr(rule, "kind", "") == "scalar"
 
 
 def inactive(

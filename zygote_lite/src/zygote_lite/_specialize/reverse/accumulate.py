@@ -19,6 +19,7 @@ from zygote_lite._specialize.typed.facts import (
     ListOf,
     Scalar,
     may_be_complex,
+    number_in,
     shares_axes,
 )
 from zygote_lite._specialize.typed.nodes import AddInto, Node, StoreItem
@@ -157,6 +158,8 @@ class Accumulator:
         path = [] if at is None else path_of(*at)[1]
         value = d if isinstance(d, Value) else d.value
         index = structure(tuple, path) if path else None
+        if may_be_complex(value.fact) and not may_be_complex(number_in(root.fact)):
+            raise NotSupported.LIST_OPERATION("a sum of real numbers in a list is complex")
         if not (value.is_constant and value.is_scalar and value.sample == 0):
             self.write(AddInto(self.origin, buffer, value, index, each=isinstance(d, Each)))
 

@@ -2,22 +2,31 @@
 
 import operator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from zygote_lite._specialize.reverse.accumulate import Accumulator
 from zygote_lite._specialize.rules.project import projected
-from zygote_lite._specialize.typed.facts import FLOATS, ListOf, Scalar, may_be_complex
+from zygote_lite._specialize.typed.facts import (
+    COMPLEXES,
+    FLOATS,
+    Fact,
+    ListOf,
+    Scalar,
+    may_be_complex,
+    number_in,
+)
 from zygote_lite._specialize.typed.nodes import (
     Append,
     Node,
     Op,
     StoreItem,
 )
-from zygote_lite._specialize.typed.reasons import NotSupported, Unsound
+from zygote_lite._specialize.typed.reasons import Unsound
 from zygote_lite._specialize.typed.runtime import stayed, zeros_or
 from zygote_lite._specialize.typed.store_forwarding import Sum
-from zygote_lite._specialize.typed.values import Value, constant, memory_of, path_of
+from zygote_lite._specialize.typed.values import Value, constant, list_root, memory_of, path_of
 
 
 @dataclass(eq=False)
@@ -44,10 +53,8 @@ class OfWrites(Accumulator):
             return
         buffer = self.buffer(node.array)
         fact, sample = node.value.fact, node.value.sample
-        if may_be_complex(node.value.fact) and node.value.is_scalar:
-            raise NotSupported.LIST_OPERATION("a complex number is appended to a list")
         if node.value.is_scalar:
-            fact, sample = Scalar(FLOATS), 1.0
+            fact, sample = _number_of(node.array)
         d = self.computed(fact, sample, list.pop, buffer)
         self.builder.definitions[d].required = True
         if node.value.is_array and buffer not in self.builder.whole:
@@ -103,9 +110,7 @@ class OfWrites(Accumulator):
     def taken(self, node: StoreItem, at: Value, index: Value) -> Value | None:
         """Take the cotangent of what is stored from that of the array or list."""
         if isinstance(at.fact, ListOf):
-            if may_be_complex(node.value.fact):
-                raise NotSupported.LIST_OPERATION("a complex number is stored in a list")
-            d = self.computed(Scalar(FLOATS), 1.0, operator.getitem, at, index)
+            d = self.computed(*_number_of(node.array), operator.getitem, at, index)
         else:
             d = self.builder.item(at, index)
             if d.is_array:
@@ -129,3 +134,10 @@ class OfWrites(Accumulator):
         total, x = self.sums[node]
         self.stays[total] = x
         return True
+
+
+def _number_of(x: Value) -> tuple[Fact, Any]:
+    """Return what is known of the cotangent of a number in a list, with a sample."""
+    if may_be_complex(number_in(list_root(x).fact)):
+        return Scalar(FLOATS | COMPLEXES), 1.0 + 1.0j
+    return Scalar(FLOATS), 1.0

@@ -120,3 +120,10 @@ def shares_axes(a: Fact, b: Fact) -> bool:
     if isinstance(a, ArrayOf) and isinstance(b, ArrayOf):
         return a.axes == b.axes and UNKNOWN not in a.axes
     return False
+
+
+def number_in(fact: Fact | None) -> Fact:
+    """Return what holds for the numbers or arrays in a list, and in lists in it."""
+    while isinstance(fact, ListOf):
+        fact = fact.item
+    return Other(type(None)) if fact is None else fact

@@ -24,7 +24,14 @@ from zygote_lite._specialize.rules.contributions import Contribution
 from zygote_lite._specialize.typed.abstract_eval import Result, result_of, run
 from zygote_lite._specialize.typed.builder import Builder
 from zygote_lite._specialize.typed.contents import Contents, Slot, contents_in
-from zygote_lite._specialize.typed.facts import UNKNOWN, ArrayOf, Other, Scalar, can_carry
+from zygote_lite._specialize.typed.facts import (
+    UNKNOWN,
+    ArrayOf,
+    Other,
+    Scalar,
+    can_carry,
+    may_be_complex,
+)
 from zygote_lite._specialize.typed.reasons import NotSupported
 from zygote_lite._specialize.typed.shadows import (
     add_array,
@@ -169,6 +176,8 @@ def list_total(builder: Builder, x: Value, start: list[Value]) -> Value:
     op.required = True
     if slot.active and builder.follows and can_carry(op.target.fact):
         op.target.active = True
+        if may_be_complex(op.target.fact) and not may_be_complex(slot.fact):
+            raise NotSupported.LIST_OPERATION("a sum of real numbers in a list is complex")
 
         def back(builder: Builder, dy: Value | None) -> list[Contribution]:
             if dy is not None:
