@@ -249,6 +249,15 @@ def ported(session):
 
 
 @nox.session
+def interop(session):
+    """Check functions that are exported to PyTorch, JAX and autograd, by these, and their pages."""
+    session.install("-r", "requirements-interop.txt")
+    hosts = ["tests/interop", "tests/rulescore/test_interop.py"]
+    session.run("pytest", "-rs", "-n", "auto", *(session.posargs or hosts))
+    session.run("pytest", "-W", "default", "tests/test_pages.py", "-k", "other_hosts")
+
+
+@nox.session
 def library_first_calls(session):
     """Time the first gradients of functions and models of other people's libraries."""
     session.install("-r", LIBRARIES, *(f"./{name}" for name in DISTRIBUTIONS))

@@ -21,7 +21,11 @@ EXTRA = {  # what single modules may import besides; rich comes with plum
     "zygote_lite/_interface/demo/cli.py": {"rich"},
     "rulescore/__main__.py": {"rich"},
     "zygote_lite/_specialize/numba/compile.py": {"numba"},
+    "rulescore/interop/_torch.py": {"torch"},
+    "rulescore/interop/_jax.py": {"jax"},
+    "rulescore/interop/_autograd.py": {"autograd"},
 }
+HOSTS = ("torch", "jax", "autograd")  # the extras of `rulescore` and `zygote_lite`, of these names
 OPTIONAL = {"numba": "jit", "matplotlib": "demo"}  # the extras of `zygote_lite` that bring them
 MODULES = sorted(
     (name, path.relative_to(ROOT / name / "src"))
@@ -57,6 +61,27 @@ def test_an_extra_is_imported_only_inside_functions(name, path):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom) and {*imported(node)} & {*OPTIONAL}:
             assert id(node) in inside, f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_module_of_a_host_is_imported_only_inside_functions(host):
+    """It imports its host at the top, and is reached by the function that exports to it."""
+    found = []
+    for name, path in MODULES:
+        text = (ROOT / name / "src" / path).read_text(encoding="utf-8")
+        found += [line for line in text.splitlines() if f"interop._{host} import" in line]
+    assert found
+    assert all(line.startswith("    from ") for line in found)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("name", ["rulescore", "zygote_lite"])
+def test_the_metadata_names_the_hosts(name, host):
+    import tomllib
+
+    project = tomllib.loads((ROOT / name / "pyproject.toml").read_text())["project"]
+    (needed,) = project["optional-dependencies"][host]
+    assert needed in (host, f"rulescore[{host}]>=0.1,<0.2")
 
 
 @pytest.mark.parametrize(("library", "extra"), OPTIONAL.items())

@@ -1,6 +1,7 @@
 """`vjp`, and gradients of functions that return something beside the value (`has_aux`)."""
 
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -179,3 +180,12 @@ def test_a_function_that_returns_no_pair_is_refused():
         grad(lambda x: (x, 1), has_aux=True)(X)
     with pytest.raises(ValueError, match="has_aux"):
         grad(metrics, has_aux=True, compile=True)
+
+
+def test_what_is_bound_by_keyword_leaves_the_others_their_gradients():
+    bound = functools.partial(lambda x, k: x * k, k=3.0)
+    for _ in range(4):  # by the tape, and by transformed code
+        _, back = vjp(bound, 2.0)
+        assert back(1.0) == (3.0,)
+        _, back, aux = vjp(functools.partial(lambda x, k: (x * k, k), k=3.0), 2.0, has_aux=True)
+        assert (back(1.0), aux) == ((3.0,), 3.0)

@@ -6,7 +6,7 @@ is handed on as it is. Transformed code for this gives the pair, and the pullbac
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from zygote_lite._cotangents.zeros import filled
@@ -15,7 +15,7 @@ from zygote_lite._interface.pullbacks import PullbackOfFirst, TransformedPullbac
 from zygote_lite._ir.frames import keep_users_frames
 from zygote_lite._nested.gradients import inside, inside_auxiliary
 from zygote_lite._nested.rules import vjp_inside
-from zygote_lite._specialize.cache import specializations_of
+from zygote_lite._specialize.cache import Specializations, specializations_of
 from zygote_lite._specialize.callee import finite_cotangents
 from zygote_lite._specialize.jitted import original
 from zygote_lite._specialize.typed.derivatives import Verb, declare_verb
@@ -25,16 +25,29 @@ from zygote_lite._tape.seeds import ActiveArguments, Argnums, of_first, pair_of,
 
 
 class VectorJacobianProduct:
-    """Map the cotangent of a value to a tuple of those of the arguments, with zeros for `None`."""
+    """Map the cotangent of a value to a tuple of those of the arguments, with zeros for `None`.
 
-    def __init__(self, f: Any, back: Callable[[Any], Any], xs: tuple[Any, ...]) -> None:
-        self._f, self._back, self._xs = f, back, xs
+    Arguments:
+        f, back, xs: the function, the pullback of the engine, and the arguments.
+        places: where among the cotangents that the pullback gives that of each argument is, `None`
+            for one that is not differentiated. Before and between are those of the function, of an
+            object, and of what was bound or has a default.
+    """
+
+    def __init__(
+        self,
+        f: Any,
+        back: Callable[[Any], Any],
+        xs: tuple[Any, ...],
+        places: Sequence[int | None],
+    ) -> None:
+        self._f, self._back, self._xs, self._places = f, back, xs, places
 
     def __call__(self, dy: Any) -> tuple[Any, ...]:
         try:
             found = self._back(dy)
-            first = len(found) - len(self._xs)  # before are the function, or an object
-            return tuple([filled(d, x) for d, x in zip(found[first:], self._xs, strict=True)])
+            each = zip(self._places, self._xs, strict=True)
+            return tuple([None if at is None else filled(found[at], x) for at, x in each])
         except BaseException as error:
             __tracebackhide__ = keep_users_frames(error)
             raise
@@ -67,19 +80,59 @@ def vjp(f: Callable[..., Any], /, *primals: Any, has_aux: bool = False) -> Any:
         elif primals:
             known = specializations_of(f, len(primals), numbers, single=False, form=form)
         found = None if known is None else known.enter(function, *given)
+        places: Sequence[int | None] = range(1, len(primals) + 1)
         back: Any
         if found is not None and known is not None:
             y, back = found
+            places = _places_of(known)
             made = PullbackOfFirst if has_aux else TransformedPullback
             back = made(back, function, y[0] if has_aux else y, given, (None, *known.active))
         else:
             flags = (None, *(True for _ in primals))
             y, back = record_and_note(known, function, given, recorded, (flags, f, primals, {}), {})
         if not has_aux:
-            return y, VectorJacobianProduct(f, back, primals)
+            return y, VectorJacobianProduct(f, back, primals, places)
         y, aux = pair_of(f, y)
         back = back if found is not None else of_first(back)
-        return y, VectorJacobianProduct(f, back, primals), aux
+        return y, VectorJacobianProduct(f, back, primals, places), aux
+    except BaseException as error:
+        __tracebackhide__ = keep_users_frames(error)
+        raise
+
+
+def _places_of(known: Specializations) -> list[int]:
+    """Return where the cotangents of differentiated arguments are among those of a plain call."""
+    return [1 + i for i, flag in enumerate(known.active) if flag]
+
+
+def vjp_by(f: Any, numbers: tuple[int, ...], xs: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the value of `f(*xs)`, and the pullback that gives a cotangent for some arguments.
+
+    Arguments:
+        f: any callable.
+        numbers: the positions of the arguments that are differentiated; nothing is spent on others.
+        xs: its arguments.
+
+    The pullback returns a tuple with one entry for each argument, `None` for the others.
+    """
+    try:
+        f = original(f)
+        known, function, given = None, f, xs
+        if type(f) is not types.FunctionType:
+            known, function, given = PlainCalls(f, numbers, PULLBACK).of(xs, {})
+        elif numbers:
+            known = specializations_of(f, len(xs), numbers, single=False, form=PULLBACK)
+        found = None if known is None else known.enter(function, *given)
+        places: list[int | None] = [i + 1 if i in numbers else None for i in range(len(xs))]
+        if found is not None and known is not None:
+            y, back = found
+            for number, place in zip(numbers, _places_of(known), strict=True):
+                places[number] = place
+            back = TransformedPullback(back, function, y, given, (None, *known.active))
+        else:
+            flags = (None, *(True if i in numbers else None for i in range(len(xs))))
+            y, back = record_and_note(known, function, given, recorded, (flags, f, xs, {}), {})
+        return y, VectorJacobianProduct(f, back, xs, places)
     except BaseException as error:
         __tracebackhide__ = keep_users_frames(error)
         raise

@@ -1,0 +1,204 @@
+"""A call of an exported function: its flat arguments, its flat values, and its pullback between.
+
+What a host gives are leaves: its tensors, here as NumPy arrays. The tuples, lists and dicts around
+them are the structure of the call. A leaf without axes is given as a number of NumPy.
+"""
+
+import functools
+import inspect
+from collections.abc import Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from rulescore._naming import describe, name_of
+from rulescore._project import sequence_like
+from rulescore.interop._differentiator import Differentiator, Pull
+from rulescore.interop._trees import LEAF, flatten, leaves_like, places_in, rebuild
+
+
+class Call:
+    """A function of flat leaves, which is what a host differentiates.
+
+    Attributes:
+        f: the function.
+        structure: that of its positional arguments, a tuple.
+        options: its keyword arguments, which have no cotangents.
+        differentiator: what differentiates it.
+    """
+
+    __slots__ = ("differentiator", "f", "is_flat", "options", "structure")
+
+    def __init__(
+        self,
+        f: Any,
+        structure: tuple[Any, ...],
+        options: dict[str, Any],
+        differentiator: Differentiator,
+    ) -> None:
+        self.f, self.structure, self.options = f, structure, options
+        self.differentiator = differentiator
+        self.is_flat = all(part is LEAF for part in structure)
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return name_of(self.f)
+
+    def value(self, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return the structure of the value, and its leaves."""
+        return flat_value(self.f, self.f(*self.arguments(arrays), **self.options))
+
+    def pull(self, arrays: Sequence[Any], needed: Sequence[bool]) -> tuple[Any, list[Any], Pull]:
+        """Return the same, and the pullback from leaves to leaves; `None` is no gradient.
+
+        Arguments:
+            arrays: the leaves of the arguments.
+            needed: for each of them whether its cotangent is asked for.
+        """
+        xs = self.arguments(arrays)
+        if not self.is_flat:
+            needed = self.which(needed)
+        y, pull = self.differentiator.pull(self.f, xs, self.options, needed)
+        if self.is_flat and is_array(y):  # as most functions are
+            return LEAF, [y], lambda dys: pull(number(dys[0]))
+        structure, leaves = flat_value(self.f, y)
+        return structure, leaves, functools.partial(self.pull_flat, pull, structure)
+
+    def pull_flat(self, pull: Pull, structure: Any, dys: Sequence[Any]) -> list[Any]:
+        """Return the cotangents of the leaves of the arguments."""
+        found: list[Any] = []
+        dy = rebuild(structure, iter([None if dy is None else number(dy) for dy in dys]))
+        leaves_like(self.structure, tuple(pull(cotangent_of(structure, dy))), found)
+        return found
+
+    def push(
+        self, arrays: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, list[Any], list[Any]]:
+        """Return the structure of the value, its leaves and their tangents; `None` is a zero."""
+        xs = self.arguments(arrays)
+        each = iter([None if t is None else number(t) for t in tangents])
+        dxs = tuple([cotangent_of(s, rebuild(s, each)) for s in self.structure])
+        y, dy = self.differentiator.push(self.f, xs, dxs, self.options)
+        structure, leaves = flat_value(self.f, y)
+        found: list[Any] = []
+        leaves_like(structure, dy, found)
+        return structure, leaves, found
+
+    def arguments(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the positional arguments, with arrays for the leaves."""
+        if self.is_flat:
+            return tuple([x if x.ndim else x[()] for x in arrays])
+        found: tuple[Any, ...] = rebuild(self.structure, iter(map(number, arrays)))
+        return found
+
+    def which(self, needed: Sequence[bool]) -> list[bool]:
+        """Return for each argument whether one of its leaves is needed."""
+        found = [False] * len(self.structure)
+        for (position, _), wanted in zip(places_in(self.structure), needed, strict=True):
+            found[position] = found[position] or wanted
+        return found
+
+    def plain(self) -> "Call | None":
+        """Return it as a call of one function; `None` where there is none."""
+        return self
+
+
+def is_array(y: Any) -> bool:
+    """Return whether a value is a leaf: an array or a floating-point number."""
+    return type(y) is np.ndarray or isinstance(y, np.generic | float | complex | np.ndarray)
+
+
+def number(x: Any) -> Any:
+    """Return an array without axes as the number that it holds."""
+    return x if x.shape else x[()]
+
+
+def cotangent_of(structure: Any, tree: Any) -> Any:
+    """Return a cotangent, with `None` where the structure holds no leaf but a constant."""
+    if structure is LEAF:
+        return tree
+    if isinstance(structure, dict):
+        return {name: cotangent_of(entry, tree[name]) for name, entry in structure.items()}
+    if isinstance(structure, list | tuple):
+        each = [cotangent_of(s, entry) for s, entry in zip(structure, tree, strict=True)]
+        return sequence_like(structure, each)
+    return None
+
+
+def flat_value(f: Any, y: Any) -> tuple[Any, list[Any]]:
+    """Return the structure of a value and its leaves. Raises where a host could not hold it."""
+    if is_array(y):
+        return LEAF, [y]
+    leaves: list[Any] = []
+    structure = flatten(y, is_array, leaves)
+    refuse_unknown(f, structure)
+    return structure, leaves
+
+
+def refuse_unknown(f: Any, structure: Any) -> None:
+    """Raise where a value holds what may have a gradient and is no leaf."""
+    if isinstance(structure, dict):
+        structure = [*structure.values()]
+    if isinstance(structure, list | tuple):
+        for entry in structure:
+            refuse_unknown(f, entry)
+    elif structure is not LEAF and not isinstance(structure, str | bytes | int | type(None)):
+        raise TypeError(
+            f"{name_of(f)} returns {describe(structure)}: an exported function returns arrays and "
+            "numbers, or tuples, lists and dicts of them"
+        )
+
+
+def by_position(
+    f: Any, xs: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return a call with those arguments by position that may stand there, and the options."""
+    names = positional_names(f)[len(xs) :]
+    moved: list[Any] = []
+    options = dict(options)
+    for name in names:
+        if name not in options:
+            break
+        moved.append(options.pop(name))
+    return (*xs, *moved), options
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_of(f: Any) -> tuple[str, ...]:
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple([p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD])
+
+
+def positional_names(f: Any) -> tuple[str, ...]:
+    """Return the names of the parameters that may be given by position or by name."""
+    try:
+        return _names_of(f)
+    except TypeError:  # it cannot be hashed
+        return _names_of.__wrapped__(f)
+
+
+def _references(held: list[Any]) -> int:
+    x = held[0]
+    held[0] = None
+    return getrefcount(x)
+
+
+_ALONE = _references([np.empty(0)])
+
+
+def owned(held: list[Any], i: int) -> np.ndarray:
+    """Take an array out of a list, as one that nobody else holds: itself or a copy.
+
+    A host may write into what it is given, and must not write into what a pullback has saved, an
+    argument, or a second value.
+    """
+    x = held[i]
+    held[i] = None
+    if type(x) is np.ndarray and x.base is None and x.flags.writeable and getrefcount(x) <= _ALONE:
+        return x
+    return np.array(x)

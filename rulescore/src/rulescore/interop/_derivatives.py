@@ -1,0 +1,164 @@
+"""Derivatives of calls as calls, which a host differentiates again."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rulescore._rule import RuleError
+from rulescore.interop._calls import Call, cotangent_of
+from rulescore.interop._differentiator import Pull
+from rulescore.interop._trees import LEAF, places_in, rebuild
+
+
+class Derivative(Call):
+    """A derivative of a call as a call: its pullback, as a function of leaves and cotangents.
+
+    Its value is a tuple with the cotangent of each leaf, and `None` for those that are not needed.
+    What differentiates it again is made when it is asked for: the function is run once more.
+
+    Attributes:
+        inner: the call.
+        of: the structure of its value.
+        present: for each leaf of that whether there is a cotangent.
+        needed: for each leaf of its arguments whether its cotangent is asked for.
+        known: the pullback, where the call has been run.
+    """
+
+    __slots__ = ("inner", "known", "needed", "of", "present")
+
+    def __init__(
+        self,
+        inner: Call,
+        of: Any,
+        present: Sequence[bool],
+        needed: Sequence[bool],
+        known: Pull | None = None,
+    ) -> None:
+        self.inner, self.of, self.present, self.known = inner, of, present, known
+        self.needed = needed
+        self.differentiator = inner.differentiator
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.inner.name
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """The structure of its value."""
+        return tuple([LEAF if needed else None for needed in self.needed])
+
+    def value(self, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return for each leaf whether its cotangent is needed, and those that are."""
+        given, dys = self.split(arrays)
+        pull = self.known
+        if pull is None:
+            _, _, pull = self.inner.pull(given, self.needed)
+        found = pull(dys)
+        return self.form, [
+            zeros(x) if dx is None else np.asarray(dx)
+            for dx, x, needed in zip(found, given, self.needed, strict=True)
+            if needed
+        ]
+
+    def split(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], list[Any]]:
+        """Return the leaves of the call, and what multiplies its derivative; `None` is a zero."""
+        count = len(arrays) - sum(self.present)
+        each = iter(arrays[count:])
+        return arrays[:count], [next(each) if p else None for p in self.present]
+
+    def pull(self, arrays: Sequence[Any], needed: Sequence[bool]) -> tuple[Any, list[Any], Pull]:
+        """Return the same, and the pullback."""
+        structure, leaves = self.value(arrays)
+
+        def again(dys: Sequence[Any]) -> Sequence[Any]:
+            made, _, pull = self.required().pull(arrays, needed)
+            given = iter(dys)
+            each = [None if part is None else next(given) for part in structure]
+            return pull([dy for dy, part in zip(each, made, strict=True) if part is LEAF])
+
+        return structure, leaves, again
+
+    def push(
+        self, arrays: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, list[Any], list[Any]]:
+        """Return the structure of the value, its leaves and their tangents."""
+        structure, leaves = self.value(arrays)
+        made, _, found = self.required().push(arrays, tangents)
+        each = iter(found)
+        aligned = [None if part is None else next(each) for part in made]
+        return (
+            structure,
+            leaves,
+            [t for t, part in zip(aligned, structure, strict=True) if part is LEAF],
+        )
+
+    def required(self) -> Call:
+        """Return it as a call of one function. Raises where nobody differentiates that."""
+        call = self.plain()
+        if call is None:
+            raise RuleError(
+                f"{self.name} is exported by its rule, which is differentiated once: give `ad=`, "
+                "an AD such as `zygote_lite.pullback`, for second derivatives"
+            )
+        return call
+
+    def plain(self) -> Call | None:
+        """Return it as a call of one function; `None` where nobody differentiates that."""
+        inner = self.inner.plain()
+        f = None if inner is None else self.function_of(inner)
+        if inner is None or f is None:
+            return None
+        return Call(f, (*inner.structure, *self.operands(inner)), {}, self.differentiator)
+
+    def function_of(self, inner: Call) -> Callable[..., Any] | None:
+        """Return the function that gives it, of the arguments and of what it has besides."""
+        places = [
+            place if needed else None
+            for place, needed in zip(places_in(inner.structure), self.needed, strict=True)
+        ]
+        return self.differentiator.pulled(inner.f, inner.options, places)
+
+    def operands(self, inner: Call) -> tuple[Any, ...]:
+        """Return the structure of the arguments that it has besides those of the call."""
+        present = iter([LEAF if p else None for p in self.present])
+        return (cotangent_of(self.of, rebuild(self.of, present)),)
+
+
+class Pushforward(Derivative):
+    """The tangent of a call's value as a call: a function of its leaves and their tangents.
+
+    Its value is a tuple with the tangent of each leaf of the value.
+
+    Attributes:
+        present: for each leaf of the arguments whether there is a tangent.
+        of: the structure of the value, where the call has been run.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, inner: Call, present: Sequence[bool]) -> None:
+        super().__init__(inner, None, present, ())
+
+    def value(self, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Return for each leaf of the value that there is a tangent, and these."""
+        self.of, leaves, found = self.inner.push(*self.split(arrays))
+        each = [zeros(y) if dy is None else dy for y, dy in zip(leaves, found, strict=True)]
+        return (LEAF,) * len(each), list(map(np.asarray, each))
+
+    def function_of(self, inner: Call) -> Callable[..., Any] | None:
+        """Return the function that gives it, of the arguments and their tangents."""
+        places = places_in((self.of,))
+        return self.differentiator.pushed(inner.f, inner.options, len(inner.structure), places)
+
+    def operands(self, inner: Call) -> tuple[Any, ...]:
+        """Return the structure of the tangents."""
+        present = iter([LEAF if p else None for p in self.present])
+        return tuple([cotangent_of(s, rebuild(s, present)) for s in inner.structure])
+
+
+def zeros(x: Any) -> Any:
+    """Return the zero (co)tangent of a leaf, as an array."""
+    x = np.asarray(x)
+    return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)

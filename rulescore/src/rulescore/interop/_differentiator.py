@@ -1,0 +1,146 @@
+"""Who differentiates an exported function: the rules, an AD as rules are handed one, or an engine.
+
+An AD may have a `Differentiator` of its own. This one asks the rules first.
+"""
+
+import functools
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rulescore._forward import frule
+from rulescore._naming import describe, name_of
+from rulescore._rule import Pullback, RuleError
+from rulescore._table import candidates, rrule
+from rulescore.interop._trees import Place, constants, entry_at
+
+Pull = Callable[[Any], Sequence[Any]]
+AD = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
+_CALLED = (print, input, open)
+_ACTING = ("random", "time", "secrets", "os", "sys", "numpy.random")
+_HOLDERS = (np.random.Generator, np.random.RandomState, random.Random)
+
+
+class Differentiator:
+    """Differentiate functions for a host. An AD may have one of its own; this one asks the rules.
+
+    Arguments:
+        ad: an AD, as rules are handed one: `ad(f, *xs) -> (y, back)`, where `back(dy)` returns
+            `(∂self, ∂x1, ..., ∂xn)`. It differentiates functions without a rule, and what is
+            differentiated again. Without it only functions with a rule are differentiated, once.
+    """
+
+    def __init__(self, ad: AD | None = None) -> None:
+        self.ad = ad
+
+    def pull(
+        self, f: Any, xs: tuple[Any, ...], options: dict[str, Any], needed: Sequence[bool]
+    ) -> tuple[Any, Pull]:
+        """Return `f(*xs, **options)` and its pullback, which gives one cotangent per argument.
+
+        Arguments:
+            f: the function.
+            xs: its arguments.
+            options: its keyword arguments, which have no cotangents.
+            needed: for each argument whether its cotangent is asked for.
+        """
+        found: Any = rrule(f, *xs, ad=self.ad, **options)
+        if found is None:
+            if self.ad is None:
+                raise without_rule(f, xs)
+            found = self.ad(functools.partial(f, **options) if options else f, *xs)
+        y, back = found
+        if type(back) is Pullback and (back.rule.refuses or not all(needed)):
+            back = back.only((False, *needed))
+        return y, lambda dy: back(dy)[1:]
+
+    def push(
+        self, f: Any, xs: tuple[Any, ...], dxs: tuple[Any, ...], options: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        """Return `f(*xs, **options)` and its tangent in the direction of those of the arguments."""
+        found = frule((None, *dxs), f, *xs, **options)
+        if found is None:
+            raise RuleError(f"{name_of(f)} has no forward rule for these types of arguments")
+        return found
+
+    def pulled(
+        self, f: Any, options: dict[str, Any], places: Sequence[Place | None]
+    ) -> Callable[..., Any] | None:
+        """Return the function of `(*xs, dy)` that gives the cotangents, to be differentiated.
+
+        Arguments:
+            f, options: the function and its keyword arguments.
+            places: of each leaf of the arguments, the position of the argument and the keys that
+                lead from there to the leaf; `None` where its cotangent is not wanted.
+
+        It returns a tuple with the cotangent of each leaf, or `None`. It is `None` itself where
+        nobody differentiates it.
+        """
+        ad = self.ad
+        if ad is None:
+            return None
+        if options:
+            f = functools.partial(f, **options)
+
+        def pulled(*operands: Any) -> Any:
+            _, back = ad(f, *operands[:-1])
+            found = back(operands[-1])
+            return tuple(
+                [None if at is None else entry_at(found[1 + at[0]], at[1]) for at in places]
+            )
+
+        return pulled
+
+    def pushed(
+        self, f: Any, options: dict[str, Any], count: int, places: Sequence[Place]
+    ) -> Callable[..., Any] | None:
+        """Return the function of `(*xs, *dxs)` that gives the tangent, to be differentiated.
+
+        Arguments:
+            f, options: the function and its keyword arguments.
+            count: the number of arguments.
+            places: of each leaf of the value, the keys that lead there, behind a 0.
+
+        It returns a tuple with the tangent of each leaf. It is `None` where nobody differentiates
+        it.
+        """
+        return None
+
+    def with_keywords(
+        self, f: Any, xs: tuple[Any, ...], options: dict[str, Any], is_leaf: Any, constant: Any
+    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """Return a call in which no leaf is among the options.
+
+        Arguments:
+            f, xs, options: the call.
+            is_leaf: whether a value is a leaf.
+            constant: makes a constant of a leaf, by the name of the option. Raises where it may
+                have a gradient: what is given by keyword is an option of a rule.
+        """
+        return f, xs, {name: constants(name, x, is_leaf, constant) for name, x in options.items()}
+
+    def knows(self, f: Any) -> bool:
+        """Return whether a function can be exported, for some types of arguments."""
+        return any(rule.kind not in ("forward", "batched") for rule in candidates(f))
+
+    def accepts(self, f: Any) -> None:
+        """Raise where calls of a function may not be repeated or left out: it has effects."""
+        owner = getattr(f, "__self__", None)
+        module = getattr(f, "__module__", None) or getattr(owner, "__name__", None)
+        acts = isinstance(owner, _HOLDERS) or module in _ACTING or any(f is g for g in _CALLED)
+        if acts:
+            raise TypeError(
+                f"{name_of(f)} cannot be exported: it has effects, and calls of a function of JAX "
+                "are repeated and left out"
+            )
+
+
+def without_rule(f: Any, xs: tuple[Any, ...]) -> RuleError:
+    """Return the error for a function that nobody has a rule for."""
+    types = ", ".join(describe(x) for x in xs)
+    return RuleError(
+        f"nobody has a rule for {name_of(f)} of ({types}): `zygote_lite.interop` exports functions "
+        "that have none and are differentiated through their source"
+    )

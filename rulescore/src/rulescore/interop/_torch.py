@@ -1,0 +1,282 @@
+"""Functions as functions of PyTorch: `torch.autograd.Function` over a call of NumPy's arrays.
+
+A tensor is handed over as an array that shares its memory and cannot be written into. What the
+function returns becomes a tensor without a copy where nobody else holds it.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rulescore._naming import name_of
+from rulescore.interop._calls import Call, by_position, owned
+from rulescore.interop._derivatives import Derivative, Pushforward
+from rulescore.interop._differentiator import Differentiator, Pull
+from rulescore.interop._trees import LEAF, flatten, rebuild, same
+
+_is_transformed: Any = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+
+
+class TorchFunction:
+    """A function of tensors, which PyTorch differentiates.
+
+    Arguments:
+        f: the function of NumPy's arrays.
+        differentiator: what differentiates it.
+        copy: whether it is given copies, which it may write into.
+    """
+
+    def __init__(self, f: Any, differentiator: Differentiator, copy: bool) -> None:
+        self.f, self.differentiator, self.copy = f, differentiator, copy
+        self.__name__ = getattr(f, "__name__", type(f).__name__)
+        self.__doc__ = getattr(f, "__doc__", None)
+        self.__wrapped__ = f
+
+    def __call__(self, *xs: Any, **options: Any) -> Any:
+        """Call the function on tensors, or on trees of them."""
+        leaves: Any = xs
+        structure: Any = (LEAF,) * len(xs)
+        for x in xs:
+            if not isinstance(x, Tensor):
+                structure, leaves = None, []
+                break
+        f = self.f
+        if options:
+            f, xs, options = with_options(self, xs, options)
+            structure, leaves = None, []
+        if structure is None:
+            structure = flatten(xs, _is_tensor, leaves)
+        return applied(Call(f, structure, options, self.differentiator), self.copy, leaves)
+
+    def __repr__(self) -> str:
+        return f"to_torch({name_of(self.f)})"
+
+    def __reduce__(self) -> Any:
+        return TorchFunction, (self.f, self.differentiator, self.copy)
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor)
+
+
+def with_options(
+    exported: TorchFunction, xs: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return the function and its call, with tensors among the options where they may be given."""
+    f = exported.f
+    held: list[Any] = []
+    flatten(options, _is_tensor, held)
+    if not held:
+        return f, xs, options
+    xs, options = by_position(f, xs, options)
+    return exported.differentiator.with_keywords(f, xs, options, _is_tensor, _as_constant)
+
+
+def _as_constant(name: str, x: Tensor) -> Any:
+    if x.requires_grad:
+        raise TypeError(
+            f"the option `{name}` is a tensor with a gradient, and options have none: detach it"
+        )
+    return number_or_array(x)
+
+
+def number_or_array(x: Tensor) -> Any:
+    """Return a tensor as a number or an array that cannot be written into."""
+    array = array_of(x, False)
+    return array if array.ndim else array[()]
+
+
+def _is_inexact(x: Tensor) -> bool:
+    return bool(x.dtype.is_floating_point or x.dtype.is_complex)
+
+
+class Result:
+    """What the forward pass leaves beside tensors: the structure of the value, and the pullback."""
+
+    __slots__ = ("pull", "structure")
+
+    def __init__(self, structure: Any, pull: Pull | None) -> None:
+        self.structure, self.pull = structure, pull
+
+
+class Exported(torch.autograd.Function):
+    """A call as a node of PyTorch's graph."""
+
+    @staticmethod
+    def forward(task: "Task", *tensors: Tensor) -> Any:
+        """Return the result and the tensors of the value's leaves."""
+        arrays = [array_of(x, task.copy) for x in tensors]
+        if task.needed is None:
+            structure, leaves = task.call.value(arrays)
+            return Result(structure, None), *tensors_of(leaves, tensors)
+        structure, leaves, pull = task.call.pull(arrays, task.needed)
+        return Result(structure, pull), *tensors_of(leaves, tensors)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep what the backward pass needs."""
+        ctx.task, ctx.result = inputs[0], output[0]
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*inputs[1:])
+        ctx.save_for_forward(*inputs[1:])
+
+    @staticmethod
+    def backward(ctx: Any, _: Any, *dys: Any) -> Any:
+        """Return the cotangents of the tensors."""
+        tensors = ctx.saved_tensors  # raises where one was changed meanwhile
+        task, result = ctx.task, ctx.result
+        if not (torch.is_grad_enabled() or _is_transformed()):
+            return None, *gradients(result.pull, dys, tensors, ctx.needs_input_grad[1:])
+        return None, *task.pulled_back(result, tensors, dys)
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        """Return the tangents of the value's leaves."""
+        return None, *ctx.task.pushed_forward(ctx.saved_tensors, tangents)
+
+    @staticmethod
+    def vmap(info: Any, axes: Any, task: "Task", *tensors: Tensor) -> Any:
+        """Call the function for each entry of a batch."""
+        found: list[Any] = []
+        first: Result | None = None
+        for i in range(info.batch_size):
+            each = [
+                x if axis is None else x.select(axis, i)
+                for x, axis in zip(tensors, axes[1:], strict=True)
+            ]
+            result, *leaves = Exported.apply(Task(task.call, task.copy, each), *each)
+            if first is None:
+                first = Result(result.structure, None)
+            elif not same(first.structure, result.structure):
+                raise ValueError(
+                    f"{task.call.name} returns other structures for entries of a batch"
+                )
+            found.append(leaves)
+        if first is None:
+            raise ValueError(f"a batch without entries does not tell what {task.call.name} returns")
+        stacked = [torch.stack(leaves) for leaves in zip(*found, strict=True)]
+        return (first, *stacked), (None, *[0 for _ in stacked])
+
+
+class Task:
+    """What one call does in the forward pass.
+
+    Attributes:
+        call: the call.
+        copy: whether the function is given copies.
+        needed: for each leaf whether its cotangent may be asked for; `None` where none is.
+    """
+
+    __slots__ = ("call", "copy", "needed")
+
+    def __init__(self, call: Call, copy: bool, tensors: Sequence[Tensor]) -> None:
+        self.call, self.copy = call, copy
+        self.needed: list[bool] | None = None
+        if _is_transformed():  # by several at once: each has leaves of its own
+            self.needed = [_is_inexact(x) for x in tensors]
+        elif torch.is_grad_enabled():
+            needed = [x.requires_grad for x in tensors]
+            if True in needed:
+                self.needed = needed
+
+    def pulled_back(
+        self, result: Result, tensors: Sequence[Tensor], dys: Sequence[Any]
+    ) -> list[Any]:
+        """Return the cotangents as tensors that may be differentiated again."""
+        present = [dy is not None for dy in dys]
+        if True not in present:
+            return [None] * len(tensors)
+        needed = self.needed or [_is_inexact(x) for x in tensors]
+        call = Derivative(self.call, result.structure, present, needed, result.pull)
+        return self.derived(call, [*tensors, *[dy for dy in dys if dy is not None]])
+
+    def pushed_forward(self, tensors: Sequence[Tensor], tangents: Sequence[Any]) -> list[Any]:
+        """Return the tangents of the leaves of the value, likewise."""
+        call = Pushforward(self.call, [dx is not None for dx in tangents])
+        return self.derived(call, [*tensors, *[dx for dx in tangents if dx is not None]])
+
+    def derived(self, call: Call, operands: list[Any]) -> list[Any]:
+        """Return what a derivative gives for each leaf, `None` where it gives nothing."""
+        result, *found = Exported.apply(Task(call, self.copy, operands), *operands)
+        each = iter(found)
+        return [None if part is None else next(each) for part in result.structure]
+
+
+def applied(call: Call, copy: bool, tensors: Sequence[Tensor]) -> Any:
+    """Return the value of a call on tensors."""
+    result, *found = Exported.apply(Task(call, copy, tensors), *tensors)
+    return found[0] if result.structure is LEAF else rebuild(result.structure, iter(found))
+
+
+def array_of(x: Tensor, copy: bool) -> Any:
+    """Return a tensor as an array, which cannot be written into unless it is a copy."""
+    try:
+        array = x.detach().resolve_conj().resolve_neg().cpu().numpy()
+    except TypeError as error:
+        raise TypeError(
+            f"a tensor of {x.dtype} cannot be an array of NumPy: convert it, as by `.float()`"
+        ) from error
+    if copy:
+        return array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def tensors_of(leaves: list[Any], tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return the leaves of a value as tensors, on the device of the arguments."""
+    found: list[Tensor] = []
+    device = next((x.device for x in tensors if x.device.type != "cpu"), None)
+    for i in range(len(leaves)):
+        kind = type(leaves[i])
+        if kind is np.ndarray:
+            tensor = torch.from_numpy(owned(leaves, i))
+        else:
+            tensor = of_number(leaves[i], tensors)
+        found.append(tensor if device is None else tensor.to(device))
+    return found
+
+
+def of_number(y: Any, tensors: Sequence[Tensor]) -> Tensor:
+    """Return a number as a tensor; one of Python has the precision of the arguments."""
+    if isinstance(y, np.ndarray | np.generic):
+        return torch.from_numpy(np.array(y))
+    dtype = torch.get_default_dtype()
+    inexact = [x.dtype for x in tensors if x.dtype.is_floating_point or x.dtype.is_complex]
+    if inexact:
+        dtype = functools.reduce(torch.promote_types, inexact)
+    if isinstance(y, complex):
+        dtype = torch.promote_types(dtype, torch.complex32)
+    return torch.tensor(y, dtype=dtype)
+
+
+def gradients(
+    pull: Any, dys: Sequence[Any], tensors: Sequence[Tensor], needed: Sequence[bool]
+) -> list[Any]:
+    """Return the cotangents of tensors, each of its dtype and on its device."""
+    given = [None if dy is None else array_of(dy, False) for dy in dys]
+    if all(dy is None for dy in given):
+        return [None] * len(tensors)
+    cotangents = list(pull(given))
+    found: list[Any] = []
+    for i, x in enumerate(tensors):
+        dx = cotangents[i]
+        if not needed[i]:
+            found.append(None)
+            continue
+        if dx is None:
+            found.append(torch.zeros_like(x))
+            continue
+        same_array = [dy for dy, a in zip(dys, given, strict=True) if a is dx]
+        if same_array:  # the host knows who holds it
+            found.append(same_array[0])
+            continue
+        if type(dx) is not np.ndarray:
+            cotangents[i] = np.array(dx)
+        del dx
+        tensor = torch.from_numpy(owned(cotangents, i))
+        found.append(tensor if x.device.type == "cpu" else tensor.to(x.device))
+    return found

@@ -1,0 +1,244 @@
+"""Exported rules and programs as functions of JAX: outside and inside `jit`, `grad` and `vmap`."""
+
+import numpy as np
+import pytest
+
+from rulescore import RuleError, rrule
+from rulescore._naming import name_of
+from rulescore.interop import to_jax
+from tests.interop.choose import PLUGINS, examples_of, is_real
+from tests.interop.programs import PROGRAMS, heat
+from zygote_lite import interop, pullback, value_and_grad
+
+jax = pytest.importorskip("jax", reason="JAX is not here: `nox -s interop` installs it")
+jnp = jax.numpy
+check_grads = pytest.importorskip("jax.test_util").check_grads
+pytestmark = pytest.mark.filterwarnings("default")
+jax.config.update("jax_enable_x64", True)
+
+RULES = [(name, *call) for name in PLUGINS for call in examples_of(name)]
+NAMES = [f"{name}:{name_of(f)}" for name, f, _, _ in RULES]
+EXPORTED = {f: interop.to_jax(f) for f, _ in PROGRAMS}
+U, K = jnp.asarray(PROGRAMS[0][1][0]), jnp.asarray(0.2)
+
+
+def real_only(f, xs, options):
+    """Return a function of the real arguments alone, and these."""
+    places = [i for i, x in enumerate(xs) if is_real(x)]
+
+    def call(*given):
+        each = list(xs)
+        for i, x in zip(places, given, strict=True):
+            each[i] = x
+        return f(*each, **options)
+
+    return call, [jnp.asarray(xs[i]) for i in places]
+
+
+@pytest.mark.parametrize(("plugin", "f", "xs", "options"), RULES, ids=NAMES)
+def test_check_grads_of_rules(plugin, f, xs, options):
+    call, given = real_only(to_jax(f), xs, options)
+    check_grads(call, given, 1, modes=["rev"], atol=2e-4, rtol=2e-4)
+    compiled = jax.jit(call)
+    np.testing.assert_allclose(compiled(*given), call(*given), rtol=1e-12)
+    total = jax.grad(lambda *a: jnp.sum(call(*a)), argnums=tuple(range(len(given))))
+    for found, want in zip(jax.jit(total)(*given), total(*given), strict=True):
+        np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("plugin", "f", "xs", "options"), RULES, ids=NAMES)
+def test_rules_in_a_training_loop(plugin, f, xs, options):
+    """Three compiled steps with JAX's gradient are those with the rule's."""
+    call, given = real_only(to_jax(f), xs, options)
+    call(*given)
+    numbers = tuple(range(len(given)))
+
+    @jax.jit
+    def step(*given):
+        dxs = jax.grad(lambda *a: jnp.sum(call(*a)), argnums=numbers)(*given)
+        return [x - 1e-3 * dx for x, dx in zip(given, dxs, strict=True)]
+
+    own = list(xs)
+    for _ in range(3):
+        given = step(*given)
+        y, back = rrule(f, *own, **options)
+        dxs = back(np.ones(np.shape(y)) if np.ndim(y) else 1.0)[1:]
+        own = [
+            x - 1e-3 * (0.0 if dx is None else dx) if is_real(x) or type(x) is np.float64 else x
+            for x, dx in zip(own, dxs, strict=True)
+        ]
+    reals = [own[i] for i, x in enumerate(xs) if is_real(x)]
+    for x, want in zip(given, reals, strict=True):
+        np.testing.assert_allclose(x, want, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("f", "xs"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
+def test_check_grads_of_programs(f, xs):
+    given = [jnp.asarray(x) for x in xs]
+    for _ in range(3):
+        check_grads(EXPORTED[f], given, 1, modes=["rev"])
+    check_grads(EXPORTED[f], given, 2, modes=["rev"])
+    check_grads(jax.jit(EXPORTED[f]), given, 2, modes=["rev"])
+    y = EXPORTED[f](*given)
+    shape = jax.ShapeDtypeStruct(y.shape, y.dtype)
+    forward = interop.to_jax(f, mode="forward", result=shape)
+    check_grads(forward, given, 1, modes=["fwd"])
+    check_grads(jax.jit(forward), given, 2, modes=["fwd"])
+
+
+@pytest.mark.parametrize(("f", "xs"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
+def test_programs_in_a_training_loop(f, xs):
+    given, own = tuple(jnp.asarray(x) for x in xs), xs
+    EXPORTED[f](*given)
+
+    @jax.jit
+    def step(given):
+        loss, dxs = jax.value_and_grad(lambda xs: jnp.sum(EXPORTED[f](*xs) ** 2))(given)
+        return loss, tuple(x - 1e-3 * dx for x, dx in zip(given, dxs, strict=True))
+
+    for _ in range(4):
+        loss, given = step(given)
+        ours, dxs = value_and_grad(lambda *a: np.sum(f(*a) ** 2), (0, 1))(*own)
+        own = tuple([x - 1e-3 * dx for x, dx in zip(own, dxs, strict=True)])
+        assert float(loss) == pytest.approx(float(ours), rel=1e-12)
+
+
+def own_heat(u, k):
+    for _ in range(4):
+        u = u.at[1:-1].add(k * (u[2:] - 2 * u[1:-1] + u[:-2]))
+    return u
+
+
+def test_transforms():
+    f = interop.to_jax(heat, result=lambda u, k: u)
+    us, ks = jnp.stack([U, 2 * U, U - 1]), jnp.stack([K, 2 * K, K / 2])
+
+    def loss(f):
+        return lambda u, k: jnp.sum(f(u, k) ** 2)
+
+    for transform in (
+        lambda f: jax.grad(loss(f), argnums=(0, 1))(U, K),
+        lambda f: jax.vmap(f, in_axes=(0, None))(us, K),
+        lambda f: jax.vmap(f, in_axes=(None, 0), out_axes=1)(U, ks),
+        lambda f: jax.vmap(jax.grad(loss(f), argnums=(0, 1)))(us, ks),
+        lambda f: jax.grad(lambda us: jnp.sum(jax.vmap(loss(f), in_axes=(0, None))(us, K)))(us),
+        lambda f: jax.jacrev(f, argnums=(0, 1))(U, K),
+        lambda f: jax.jacrev(jax.jacrev(loss(f)))(U, K),
+        lambda f: jax.grad(lambda k: jnp.sum(jax.grad(loss(f))(U, k)))(K),
+        lambda f: jax.lax.scan(lambda u, _: (f(u, K), jnp.sum(u)), U, None, length=3),
+    ):
+        for compile in (lambda f: f, lambda f: jax.jit(f, static_argnums=0)):
+            found, want = compile(transform)(f), transform(own_heat)
+            jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-12), found, want)
+    forward = interop.to_jax(heat, mode="forward", result=lambda u, k: u)
+    for transform in (
+        lambda f: jax.jvp(f, (U, K), (us[1], K)),
+        lambda f: jax.jacfwd(f, argnums=(0, 1))(U, K),
+        lambda f: jax.jacfwd(jax.jacfwd(loss(f)))(U, K),
+    ):
+        found, want = transform(forward), transform(own_heat)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-12), found, want)
+
+
+def test_elementwise_rules_run_once_for_a_whole_batch():
+    calls = []
+
+    class Counting(type(interop.BY_ENGINE)):
+        def pull(self, f, xs, options, needed):
+            calls.append(xs)
+            return super().pull(f, xs, options, needed)
+
+    f = to_jax(np.arctan2, ad=Counting())
+    x, y = jnp.arange(12.0).reshape(4, 3) + 1, jnp.asarray(2.0)
+    both = jax.grad(lambda x, y: jnp.sum(f(x, y)), argnums=(0, 1))
+    want = jax.grad(lambda x, y: jnp.sum(jnp.arctan2(x, y)), argnums=(0, 1))
+    for axes, given in (((0, None), (x, y)), ((None, 0), (x[0], x[:, 1])), ((0, 0), (x, x[:, 0]))):
+        calls.clear()
+        found = jax.jit(jax.vmap(both, in_axes=axes))(*given)
+        due = jax.vmap(want, in_axes=axes)(*given)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-12), found, due)
+        assert len(calls) == 1
+    forward = to_jax(np.arctan2, mode="forward")
+    check_grads(forward, (x, y), 1)
+    check_grads(jax.jit(jax.vmap(forward, in_axes=(0, None))), (x, y), 1)
+
+
+def test_shapes_are_known_or_declared():
+    f = interop.to_jax(heat)
+    with pytest.raises(TypeError, match="declare them by `result=`"):
+        jax.jit(f)(U, K)
+    y = f(U, K)
+    np.testing.assert_allclose(jax.jit(f)(U, K), y)
+    with pytest.raises(TypeError, match="declare them by `result=`"):
+        jax.jit(f)(U[:4], K)
+    wrong = interop.to_jax(heat, result=jax.ShapeDtypeStruct((3,), U.dtype))
+    with pytest.raises(Exception, match=r"returns an array of shape \(6,\), and \(3,\)"):
+        jax.block_until_ready(jax.jit(wrong)(U, K))
+    two = interop.to_jax(
+        lambda x: {"a": x * 2, "b": (x.sum(), None)},
+        result=lambda x: {"a": x, "b": (jax.ShapeDtypeStruct((), x.dtype), None)},
+    )
+    found = jax.jit(jax.grad(lambda x: jnp.sum(two(x)["a"]) + 3 * two(x)["b"][0]))(U)
+    np.testing.assert_allclose(found, 5.0)
+    assert jax.jit(two)(U)["b"][1] is None
+
+
+def test_effects_are_refused():
+    def printing(x):
+        print(x)
+        return x
+
+    with pytest.raises(TypeError, match="calls `print`"):
+        interop.to_jax(printing)
+    with pytest.raises(TypeError, match="has effects"):
+        to_jax(np.random.normal)
+    with pytest.raises(ValueError, match="'reverse' or 'forward'"):
+        to_jax(np.sin, mode="both")
+
+
+def test_second_derivatives_need_an_ad():
+    x = jnp.array([0.3, 0.4])
+    for compile in (lambda f: f, jax.jit):
+        with pytest.raises(RuleError, match="give `ad=`"):
+            compile(jax.jacrev(jax.jacrev(to_jax(np.sin))))(x)
+        found = compile(jax.jacrev(jax.grad(lambda x: to_jax(np.sin, ad=pullback)(x).sum())))(x)
+        np.testing.assert_allclose(found, np.diag(-np.sin(x)))
+
+
+def test_complex_numbers_are_those_of_jax():
+    z = jnp.array([0.3 + 0.4j, -1.0 + 0.2j])
+    for f, own in ((np.exp, jnp.exp), (np.conj, jnp.conj), (np.abs, jnp.abs)):
+        for compile in (lambda f: f, jax.jit):
+            found, want = (
+                compile(jax.grad(lambda z: jnp.sum(jnp.real(g(z) * (1 - 2j)))))(z)
+                for g in (to_jax(f), own)
+            )
+            np.testing.assert_allclose(found, want)
+    check_grads(to_jax(np.exp, ad=pullback), (z,), 2, modes=["rev"])
+    for f in (np.exp, np.conj, np.abs):
+        check_grads(jax.jit(to_jax(f, mode="forward")), (z,), 1, modes=["fwd"])
+
+
+def test_precision_integers_and_constants():
+    x = jnp.ones(3, jnp.float32)
+    for compile in (lambda f: f, jax.jit):
+        dx = compile(jax.grad(lambda x: to_jax(np.sin)(x).sum()))(x)
+        assert dx.dtype == jnp.float32
+    f = interop.to_jax(lambda x, n, scale: scale * x**n)
+    n = jnp.arange(3)
+    f(x, n, np.float64(2.0))
+    for compile in (lambda f: f, jax.jit):
+        dx = compile(jax.grad(lambda x: f(x, n, np.float64(2.0)).sum()))(x)
+        np.testing.assert_allclose(dx, [0.0, 2.0, 4.0])
+    empty = jax.grad(lambda x: to_jax(np.sin)(x).sum())(jnp.ones((0, 3)))
+    assert empty.shape == (0, 3)
+    assert float(interop.to_jax(lambda x: 2.0 * float(x))(jnp.float32(1.5))) == 3.0
+
+
+def test_a_whole_module():
+    import scipy.special
+
+    special = to_jax(scipy.special)
+    x = jnp.array([0.3, 1.4])
+    found = jax.jit(jax.grad(lambda x: special.gammaln(x).sum()))(x)
+    np.testing.assert_allclose(found, scipy.special.digamma(x))

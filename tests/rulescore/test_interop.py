@@ -1,0 +1,156 @@
+"""What exports to other hosts have in common: calls as functions of flat leaves, without a host."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rulescore import RuleError, interop
+from rulescore.interop import Differentiator
+from rulescore.interop._calls import Call, by_position, owned
+from rulescore.interop._derivatives import Derivative, Pushforward
+from rulescore.interop._modules import ExportedModule
+from rulescore.interop._trees import LEAF, flatten, leaves_like, rebuild, same
+from zygote_lite import pullback
+from zygote_lite.interop import BY_ENGINE
+
+X = np.array([0.3, -0.7, 1.1])
+
+
+def test_no_host_is_imported():
+    code = (
+        "import sys, zygote_lite.interop; "  # which imports that of rulescore
+        "assert not {'torch', 'jax', 'autograd'} & {m.partition('.')[0] for m in sys.modules}"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_trees():
+    tree = {"a": (1.0, [2.0, "text"]), "b": None}
+    leaves = []
+    structure = flatten(tree, lambda x: isinstance(x, float), leaves)
+    assert leaves == [1.0, 2.0]
+    assert rebuild(structure, iter(leaves)) == tree
+    found = []
+    leaves_like(structure, {"a": (5.0, None)}, found)
+    assert found == [5.0, None]
+    assert same(structure, flatten(tree, lambda x: isinstance(x, float), []))
+    assert not same(structure, (LEAF,))
+    assert same([np.ones(2)], [np.ones(2)])
+    assert not same([np.ones(2)], [np.zeros(2)])
+
+
+@pytest.mark.parametrize("differentiator", [BY_ENGINE, Differentiator(pullback)])
+def test_derivatives_of_a_call_are_calls(differentiator):
+    def f(p, n, x):
+        return {"y": p[0] * x**n, "n": n}, np.sum(p[0])
+
+    call = Call(f, ((LEAF, "text"), 3, LEAF), {}, differentiator)
+    a = np.array([2.0, 0.5, 1.0])
+    structure, (y, _), pull = call.pull([a, X], [True, True])
+    assert structure == ({"y": LEAF, "n": 3}, LEAF)
+    np.testing.assert_allclose(y, a * X**3)
+    da, dx = pull([np.ones(3), np.array(2.0)])
+    np.testing.assert_allclose(da, X**3 + 2.0)
+    np.testing.assert_allclose(dx, 3 * a * X**2)
+    second = Derivative(call, structure, [True, False], [True, True])
+    form, (da, dx), again = second.pull([a, X, np.ones(3)], [True] * 3)
+    assert form == (LEAF, LEAF)
+    da, dx, dy = again([np.zeros(3), np.ones(3)])
+    np.testing.assert_allclose(da, 3 * X**2)
+    np.testing.assert_allclose(dx, 6 * a * X)
+    np.testing.assert_allclose(dy, 3 * a * X**2)
+    third = Derivative(second, form, [False, True], [False, True, False])
+    _, (dx,) = third.value([a, X, np.ones(3), np.ones(3)])
+    np.testing.assert_allclose(dx, 6 * a * X)
+
+
+def test_tangents_of_a_call_are_calls():
+    call = Call(lambda x, k: (k * np.sin(x), "text"), (LEAF, LEAF), {}, BY_ENGINE)
+    k, one = np.array(2.0), np.ones(3)
+    push = Pushforward(call, [True, False])
+    form, (dy,) = push.value([X, k, one])
+    assert form == (LEAF,)
+    np.testing.assert_allclose(dy, 2 * np.cos(X))
+    _, _, again = push.pull([X, k, one], [True] * 3)
+    dx, dk, dv = again([one])
+    np.testing.assert_allclose(dx, -2 * np.sin(X))
+    np.testing.assert_allclose(dk, np.sum(np.cos(X)))
+    np.testing.assert_allclose(dv, 2 * np.cos(X))
+    _, _, (dy,) = Derivative(call, (LEAF, "text"), [True], [True, False]).push(
+        [X, k, one], [one, None, None]
+    )
+    np.testing.assert_allclose(dy, -2 * np.sin(X))
+
+
+def test_a_rule_alone_is_differentiated_once():
+    call = Call(np.sin, (LEAF,), {}, Differentiator())
+    structure, _, pull = call.pull([X], [True])
+    np.testing.assert_allclose(pull([np.ones(3)])[0], np.cos(X))
+    _, _, again = Derivative(call, structure, [True], [True], pull).pull(
+        [X, np.ones(3)], [True] * 2
+    )
+    with pytest.raises(RuleError, match="give `ad=`"):
+        again([np.ones(3)])
+    with pytest.raises(RuleError, match="nobody has a rule for"):
+        Call(lambda x: x, (LEAF,), {}, Differentiator()).pull([X], [True])
+
+
+def test_who_owns_an_array():
+    x = np.arange(3.0)
+    kept = np.arange(3.0)
+    for held, is_new in (([np.arange(3.0)], True), ([x[:]], False), ([kept], False)):
+        (given,) = map(id, held)
+        assert (id(owned(held, 0)) == given) is is_new
+    fixed = np.arange(3.0)
+    fixed.flags.writeable = False
+    held = [fixed]
+    del fixed
+    assert owned(held, 0).flags.writeable
+
+
+def test_arguments_by_name():
+    def f(a, b=1.0, *, c=2.0):
+        return a
+
+    assert by_position(f, (1,), {"b": 2, "c": 3}) == ((1, 2), {"c": 3})
+    assert by_position(np.sin, (1,), {"where": 2}) == ((1,), {"where": 2})
+
+
+def test_modules():
+    import math
+    import random
+
+    exported = ExportedModule(np, Differentiator(), lambda f: ("exported", f))
+    assert exported.sin == ("exported", np.sin)
+    assert exported.linalg.inv == ("exported", np.linalg.inv)
+    assert exported.pi == np.pi
+    assert {"sin", "sum", "matmul"} <= {*dir(exported)}
+    with pytest.raises(AttributeError, match="no attribute"):
+        exported.nothing
+    with pytest.raises(AttributeError, match="another library"):
+        ExportedModule(sys.modules[__name__], Differentiator(), lambda f: f).np
+    with pytest.raises(AttributeError, match="not exported: nobody has a rule for it"):
+        ExportedModule(interop, Differentiator(), lambda f: f).to_torch
+    assert "sin" in dir(ExportedModule(math, Differentiator(), lambda f: f))
+    with pytest.raises(TypeError, match="has effects"):
+        Differentiator().accepts(random.random)
+
+
+def test_effects_are_refused():
+    def shown(x):
+        print(x)
+        return x
+
+    with pytest.raises(TypeError, match="calls `print`"):
+        BY_ENGINE.accepts(shown)
+    BY_ENGINE.accepts(np.sin)
+    for given in (np.random.normal, print, np.random.default_rng().normal):
+        with pytest.raises(TypeError, match="has effects"):
+            Differentiator().accepts(given)
+
+
+def test_only_functions_are_exported():
+    with pytest.raises(TypeError, match="a function or a module is exported"):
+        interop.exported(3.0, Differentiator(), lambda f: f)
